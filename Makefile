@@ -1,0 +1,39 @@
+# make demo   set up and run the main job
+# make test   lint, walls, types, tests
+# make setup  only install
+PYTHON ?= python3
+BIN := .venv/bin
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test setup lint bench clean
+
+demo: .venv/core.stamp
+	@$(BIN)/armtwin demo
+
+setup: .venv/core.stamp
+
+test: lint
+	$(BIN)/python tests/compile_kernels.py
+	$(BIN)/pytest -n 2 --dist worksteal
+
+lint: .venv/dev.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
+	$(BIN)/mypy
+
+bench: .venv/dev.stamp
+	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+.venv/core.stamp: pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "armtwin needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Choose another: make PYTHON=python3.12")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --editable .
+	@touch $@
+
+.venv/dev.stamp: .venv/core.stamp
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache armtwin_out

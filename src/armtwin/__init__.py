@@ -1,0 +1,7 @@
+"""The dynamic twin of an industrial robot arm: where will the path leave its tolerance, and why."""
+
+from armtwin.errors import ArmtwinError, FileError
+
+__version__ = "0.1.0"
+
+__all__ = ["ArmtwinError", "FileError", "__version__"]

@@ -1,0 +1,1 @@
+"""Everything one-dimensional between command and joint: balancers, friction, gears, hydraulics."""

@@ -1,0 +1,169 @@
+"""Quantities as people write them ("100 mm/s", "45 deg", "4.12 kg") to SI numbers.
+
+A unit is a product of powers of named units: "N m/rad", "kg m^2", "1/s". Angles and cycles are kept as
+dimensions of their own while reading, so that a length is not taken for an angle and "Hz" not for rad/s.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from armtwin.errors import ArmtwinError, did_you_mean
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+BASE = ("m", "kg", "s", "A", "K", "rad", "cycle")
+Dimension = tuple[int, ...]
+
+
+def _dimension(**powers: int) -> Dimension:
+    return tuple(powers.get(base, 0) for base in BASE)
+
+
+_LENGTH, _MASS, _TIME = _dimension(m=1), _dimension(kg=1), _dimension(s=1)
+_CURRENT, _HEAT, _ANGLE = _dimension(A=1), _dimension(K=1), _dimension(rad=1)
+_FORCE = _dimension(m=1, kg=1, s=-2)
+_ENERGY = _dimension(m=2, kg=1, s=-2)
+
+UNITS: dict[str, tuple[float, Dimension]] = {
+    "1": (1.0, _dimension()),
+    "m": (1.0, _LENGTH),
+    "cm": (1e-2, _LENGTH),
+    "mm": (1e-3, _LENGTH),
+    "um": (1e-6, _LENGTH),
+    "kg": (1.0, _MASS),
+    "g": (1e-3, _MASS),
+    "t": (1e3, _MASS),
+    "s": (1.0, _TIME),
+    "ms": (1e-3, _TIME),
+    "us": (1e-6, _TIME),
+    "min": (60.0, _TIME),
+    "h": (3600.0, _TIME),
+    "A": (1.0, _CURRENT),
+    "mA": (1e-3, _CURRENT),
+    "K": (1.0, _HEAT),
+    "rad": (1.0, _ANGLE),
+    "mrad": (1e-3, _ANGLE),
+    "deg": (math.pi / 180, _ANGLE),
+    "rev": (2 * math.pi, _ANGLE),
+    "rpm": (2 * math.pi / 60, _dimension(rad=1, s=-1)),
+    "Hz": (1.0, _dimension(cycle=1, s=-1)),
+    "kHz": (1e3, _dimension(cycle=1, s=-1)),
+    "N": (1.0, _FORCE),
+    "kN": (1e3, _FORCE),
+    "mN": (1e-3, _FORCE),
+    "Nm": (1.0, _ENERGY),
+    "mNm": (1e-3, _ENERGY),
+    "kNm": (1e3, _ENERGY),
+    "J": (1.0, _ENERGY),
+    "W": (1.0, _dimension(m=2, kg=1, s=-3)),
+    "Pa": (1.0, _dimension(m=-1, kg=1, s=-2)),
+    "MPa": (1e6, _dimension(m=-1, kg=1, s=-2)),
+    "bar": (1e5, _dimension(m=-1, kg=1, s=-2)),
+    "V": (1.0, _dimension(m=2, kg=1, s=-3, A=-1)),
+    "%": (1e-2, _dimension()),
+}
+
+_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
+_FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^(-?\d+))?")
+
+
+def parse_unit(text: str) -> tuple[float, Dimension]:
+    """Factor to SI and dimension of a unit such as "N m s/rad" (what follows a "/" divides)."""
+    factor, total = 1.0, [0] * len(BASE)
+    for place, part in enumerate(text.replace("*", " ").replace("²", "^2").split("/")):
+        sign = 1 if place == 0 else -1
+        for word in part.strip("() ").split():
+            match = _FACTOR.fullmatch(word)
+            if match is None or match[1] not in UNITS:
+                raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, UNITS)}")
+            power = sign * int(match[2] or 1)
+            scale, dimension = UNITS[match[1]]
+            factor *= scale**power
+            total = [t + power * d for t, d in zip(total, dimension, strict=True)]
+    return factor, tuple(total)
+
+
+def _same_kind(given: Dimension, wanted: Dimension) -> bool:
+    """Dimensions agree; a radian may be left out ("N m" for "N m/rad"), never put in."""
+    rad = BASE.index("rad")
+    return all(g == w or (i == rad and g == 0) for i, (g, w) in enumerate(zip(given, wanted, strict=True)))
+
+
+def parse_quantity(text: str, unit: str) -> float:
+    """SI value of a string with a unit of the kind of `unit`.
+
+    >>> parse_quantity("100 mm/s", "m/s")
+    0.1
+    """
+    match = _QUANTITY.fullmatch(text)
+    if match is None:
+        raise ArmtwinError(f"must be a number or a quantity such as '1.5 {unit}', got '{text}'")
+    number, symbol = float(match[1]), match[2]
+    if symbol in {"degC", "°C"} and unit == "K":
+        return number + 273.15
+    if not symbol:
+        raise ArmtwinError(f"written as text must carry a unit such as '{text.strip()} {unit}', got '{text}'")
+    factor, dimension = parse_unit(symbol)
+    if not _same_kind(dimension, parse_unit(unit)[1]):
+        raise ArmtwinError(f"must be in {unit} or a unit of that kind, got '{text}'")
+    if _same_kind(dimension, _ANGLE) and symbol == "deg":
+        return math.radians(number)
+    return number * factor
+
+
+@dataclass(frozen=True)
+class Unit:
+    """Unit of a number of a file, as `Annotated[float, Unit("N m")]`; reads SI numbers and quantities.
+
+    Attributes:
+        symbol: SI unit of the stored number.
+        plausible: Largest magnitude a bare number may have; beyond it the unit must be written.
+        hint: Unit a user who wrote an implausible number probably meant.
+        above: The number must be greater than this, where given.
+        at_least: The number must not be less than this, where given.
+    """
+
+    symbol: str
+    plausible: float = math.inf
+    hint: str = ""
+    above: float | None = None
+    at_least: float | None = None
+
+    def read(self, value: object) -> float:
+        """SI number of a bare number or of a quantity; raises with the contract and the value."""
+        if isinstance(value, str):
+            number = parse_quantity(value, self.symbol)
+        elif isinstance(value, bool) or not isinstance(value, int | float):
+            raise ArmtwinError(f"must be a number in {self.symbol} or a quantity as text, got {value!r}")
+        else:
+            number = float(value)
+            if math.isfinite(number) and abs(number) > self.plausible:
+                raise ArmtwinError(
+                    f"as a bare number must be at most {self.plausible:.4g} {self.symbol}, got {value:g}. "
+                    f"Did you mean '{value:g} {self.hint}'?"
+                )
+        if not math.isfinite(number):
+            raise ArmtwinError(f"must be a finite number in {self.symbol}, got {value}")
+        if self.above is not None and not number > self.above:
+            raise ArmtwinError(f"must be greater than {self.above:g} {self.symbol}, got {value}")
+        if self.at_least is not None and number < self.at_least:
+            raise ArmtwinError(f"must be at least {self.at_least:g} {self.symbol}, got {value}")
+        return number
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Tell pydantic to read with `read`, so that files and calls share one contract."""
+        from pydantic_core import PydanticCustomError, core_schema
+
+        def read(value: object) -> float:
+            try:
+                return self.read(value)
+            except ArmtwinError as error:
+                raise PydanticCustomError("quantity", "{sentence}", {"sentence": str(error)}) from None
+
+        return core_schema.no_info_plain_validator_function(read)

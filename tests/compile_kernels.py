@@ -1,0 +1,1 @@
+"""Compiles every kernel once, so that parallel test workers find them in the shared cache."""
