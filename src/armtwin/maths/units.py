@@ -102,8 +102,8 @@ def parse_quantity(text: str, unit: str) -> float:
     0.1
     """
     match = _QUANTITY.fullmatch(text)
-    if match is None:
-        raise ArmtwinError(f"must be a number or a quantity such as '1.5 {unit}', got '{text}'")
+    if match is None or match[2].startswith((",", ".")):
+        raise ArmtwinError(f"must be a number with a decimal point or a quantity such as '1.5 {unit}', got '{text}'")
     number, symbol = float(match[1]), match[2]
     if symbol in {"degC", "°C"} and unit == "K":
         return number + 273.15

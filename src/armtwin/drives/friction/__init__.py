@@ -1,0 +1,1 @@
+"""Friction laws, one file a family; the registry of all of them is `laws`."""

@@ -1,0 +1,76 @@
+"""Coulomb friction, alone, with viscous friction, and with a higher friction at rest."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from armtwin.maths.quantities import Friction, Viscous
+
+
+@dataclass(frozen=True)
+class Coulomb:
+    """τ = level sign(w).
+
+    Attributes:
+        level: Friction torque while sliding [N m].
+
+    Ref: [Waiboer 2007, eq. 3.1]
+    """
+
+    level: Friction
+    law: Literal["coulomb"] = "coulomb"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"),)
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
+        return np.sign(w)[..., None]
+
+
+@dataclass(frozen=True)
+class CoulombViscous:
+    """τ = level sign(w) + viscous w.
+
+    Attributes:
+        level: Friction torque that does not depend on speed [N m].
+        viscous: Change of torque with speed [N m s/rad].
+
+    Ref: [Waiboer 2007, eq. 3.2]
+    """
+
+    level: Friction
+    viscous: Viscous
+    law: Literal["coulomb_viscous"] = "coulomb_viscous"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
+        return np.stack([np.sign(w), w], axis=-1)
+
+
+@dataclass(frozen=True)
+class StaticCoulombViscous:
+    """τ = level sign(w) + viscous w while sliding; up to `static` is held at rest.
+
+    Attributes:
+        level: Friction torque while sliding that does not depend on speed [N m].
+        static: Largest torque held at rest; a shape number, as no sliding motion shows it [N m].
+        viscous: Change of torque with speed [N m s/rad].
+
+    Ref: [Waiboer 2007, eq. 3.3]
+    """
+
+    level: Friction
+    static: Friction
+    viscous: Viscous = 0.0
+    law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
+        return np.stack([np.sign(w), w], axis=-1)

@@ -1,0 +1,86 @@
+"""Leading batch dimensions and threads: the border between arrays of a user and arrays of a kernel."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from armtwin.errors import ArmtwinError
+
+Floats = NDArray[np.float64]
+
+# Work below this many scalars costs less than handing it to a second thread.
+LEAST_PER_THREAD = 3000
+
+
+def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
+    """A finite float64 array whose last dimensions are `shape`, or an error that says what was given."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ArmtwinError(f"{name} must be an array of numbers ({what}), got {value!r:.80}") from None
+    wanted = "(..., " + ", ".join(map(str, shape)) + ")"
+    if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
+        raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
+    if not np.isfinite(array).all():
+        place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+        raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")
+    return array
+
+
+def stacked(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
+    """Common leading shape of vectors (..., n), and each of them as one C-contiguous writable (m, n) table."""
+    try:
+        lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
+    except ValueError:
+        shapes = ", ".join(str(x.shape) for x in arrays)
+        raise ArmtwinError(f"leading dimensions must agree or broadcast, got shapes {shapes}") from None
+    tables = []
+    for x in arrays:
+        table = x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
+        table = np.ascontiguousarray(table.reshape(-1, x.shape[-1]))
+        # A read-only array is another type to numba and would compile every kernel a second time.
+        tables.append(table if table.flags.writeable else table.copy())
+    return lead, tables
+
+
+@cache
+def thread_count() -> int:
+    """Threads for large batches: ARMTWIN_THREADS, or the cores this process may use."""
+    given = os.environ.get("ARMTWIN_THREADS")
+    if given:
+        return max(1, int(given))
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+@cache
+def _pool(threads: int) -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="armtwin")
+
+
+def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -> None:
+    """Run kernel(*arguments, start, stop) over all rows, on several threads where that pays.
+
+    Args:
+        kernel: Compiled without the interpreter lock; writes rows start..stop of its outputs.
+        rows: Number of rows of the batch.
+        width: Scalars of work in a row, roughly.
+        arguments: Passed on as they are.
+    """
+    pieces = min(thread_count(), max(1, rows * width // LEAST_PER_THREAD))
+    if pieces == 1:
+        kernel(*arguments, 0, rows)
+        return
+    edges = [rows * i // pieces for i in range(pieces + 1)]
+    jobs = [_pool(pieces).submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)]
+    for job in jobs:
+        job.result()

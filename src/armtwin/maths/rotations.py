@@ -1,0 +1,62 @@
+"""Rotations and poses as people write them, to matrices and back."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.maths.batch import Floats
+
+
+def about(axis: ArrayLike, angle: float) -> Floats:
+    """Rotation by an angle [rad] about a unit vector, (3, 3)."""
+    x, y, z = np.asarray(axis, dtype=np.float64)
+    c, s = np.cos(angle), np.sin(angle)
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    along = np.outer((x, y, z), (x, y, z))
+    return along + c * (np.eye(3) - along) + s * skew
+
+
+def from_rpy(roll: float, pitch: float, yaw: float) -> Floats:
+    """Rz(yaw) Ry(pitch) Rx(roll): the roll, pitch and yaw of URDF [rad]."""
+    return about((0, 0, 1), yaw) @ about((0, 1, 0), pitch) @ about((1, 0, 0), roll)
+
+
+def to_rpy(R: Floats) -> Floats:
+    """Roll, pitch, yaw of a rotation [rad], (3,); at pitch ±90° the roll is set to 0."""
+    pitch = np.arctan2(-R[2, 0], np.hypot(R[0, 0], R[1, 0]))
+    if np.hypot(R[0, 0], R[1, 0]) < 1e-12:
+        return np.array([0.0, pitch, np.arctan2(-R[0, 1], R[1, 1])])
+    return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
+
+
+def from_quaternion(w: float, x: float, y: float, z: float) -> Floats:
+    """Rotation of a quaternion with the real part first; it is scaled to unit length."""
+    w, x, y, z = np.array([w, x, y, z]) / np.sqrt(w * w + x * x + y * y + z * z)
+    return np.array(
+        [
+            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
+            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
+            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+        ]
+    )
+
+
+def pose(R: ArrayLike, p: ArrayLike) -> Floats:
+    """Homogeneous matrix (4, 4) of a rotation and a position."""
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = R, p
+    return X
+
+
+def inverse(X: Floats) -> Floats:
+    """Inverse of a homogeneous matrix (4, 4)."""
+    return pose(X[:3, :3].T, -X[:3, :3].T @ X[:3, 3])
+
+
+def nearest_rotation(R: Floats) -> Floats:
+    """Rotation nearest to each matrix of a stack (..., 3, 3)."""
+    U, _, Vt = np.linalg.svd(R)
+    flip = np.sign(np.linalg.det(U @ Vt))
+    U[..., :, 2] *= flip[..., None]
+    return U @ Vt

@@ -1,0 +1,75 @@
+"""Three-vectors as tuples inside kernels: no arrays are made, the compiler keeps them in registers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armtwin.maths.compiled import compiled
+
+Vector = tuple[Any, Any, Any]
+
+
+@compiled
+def vector(table: Any, i: int) -> Vector:
+    """Row i of an (n, 3) table."""
+    return table[i, 0], table[i, 1], table[i, 2]
+
+
+@compiled
+def put(table: Any, i: int, x: Vector) -> None:
+    """Store a vector in row i of an (n, 3) table."""
+    table[i, 0], table[i, 1], table[i, 2] = x
+
+
+@compiled
+def add(x: Vector, y: Vector) -> Vector:
+    """x + y."""
+    return x[0] + y[0], x[1] + y[1], x[2] + y[2]
+
+
+@compiled
+def scaled(s: Any, x: Vector) -> Vector:
+    """s x."""
+    return s * x[0], s * x[1], s * x[2]
+
+
+@compiled
+def dot(x: Vector, y: Vector) -> Any:
+    """x · y, without conjugation, so that complex steps pass through."""
+    return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
+
+
+@compiled
+def cross(x: Vector, y: Vector) -> Vector:
+    """x × y."""
+    return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
+
+
+@compiled
+def turned(R: Any, i: int, x: Vector) -> Vector:
+    """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
+    return (
+        R[i, 0, 0] * x[0] + R[i, 0, 1] * x[1] + R[i, 0, 2] * x[2],
+        R[i, 1, 0] * x[0] + R[i, 1, 1] * x[1] + R[i, 1, 2] * x[2],
+        R[i, 2, 0] * x[0] + R[i, 2, 1] * x[1] + R[i, 2, 2] * x[2],
+    )
+
+
+@compiled
+def turned_back(R: Any, i: int, x: Vector) -> Vector:
+    """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
+    return (
+        R[i, 0, 0] * x[0] + R[i, 1, 0] * x[1] + R[i, 2, 0] * x[2],
+        R[i, 0, 1] * x[0] + R[i, 1, 1] * x[1] + R[i, 2, 1] * x[2],
+        R[i, 0, 2] * x[0] + R[i, 1, 2] * x[1] + R[i, 2, 2] * x[2],
+    )
+
+
+@compiled
+def inertia_times(J: tuple[Any, ...], x: Vector) -> Vector:
+    """J x for a symmetric matrix given as (xx, yy, zz, xy, xz, yz)."""
+    return (
+        J[0] * x[0] + J[3] * x[1] + J[4] * x[2],
+        J[3] * x[0] + J[1] * x[1] + J[5] * x[2],
+        J[4] * x[0] + J[5] * x[1] + J[2] * x[2],
+    )

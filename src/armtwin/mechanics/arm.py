@@ -1,0 +1,72 @@
+"""A tree of rigid bodies packed once into plain arrays, and the placing of its frames."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled
+
+
+class Arm(NamedTuple):
+    """Tree of n moving bodies; body i hangs on body parent[i] < i by one joint (parent -1: the base).
+
+    The frame of a body is the frame of its joint at q = 0, turned or shifted by q:
+    R(q) = turn_0 + cos q turn_1 + sin q turn_2 and p(q) = offset_0 + q offset_1, child to parent.
+
+    Attributes:
+        parent: Index of the parent body, (n,).
+        slides: 1 for a prismatic joint, 0 for a revolute one, (n,).
+        turn: Rotation as a function of the angle, (n, 3, 3, 3).
+        offset: Position as a function of the displacement, (n, 2, 3) [m].
+        axis: Joint axis in the body's own frame, unit vector, (n, 3).
+        inertia: m, m s (3), J about the frame's origin (xx, yy, zz, xy, xz, yz), (n, 10).
+        gravity: Acceleration of free fall in the base frame, (3,) [m/s²].
+        rotors: Inertia of the rotors seen at the joints, Nᵀ J N, (n, n) [kg m²].
+        spin_body: Body that carries each rotor whose gyroscopic coupling is modelled, (k,).
+        spin_axis: Axis of that rotor in its carrier's frame, (k, 3).
+        spin_row: Row of the gear matrix times the rotor's inertia, (k, n) [kg m²].
+    """
+
+    parent: Any
+    slides: Any
+    turn: Any
+    offset: Any
+    axis: Any
+    inertia: Any
+    gravity: Any
+    rotors: Any
+    spin_body: Any
+    spin_axis: Any
+    spin_row: Any
+
+
+def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floats, Floats]:
+    """Tables `turn` and `offset` of a joint at pose (R, p) in its parent that moves along or about `axis`.
+
+    R(q) = R (a aᵀ) + cos q R (1 - a aᵀ) + sin q R [a]×
+    """
+    turn, offset = np.zeros((3, 3, 3)), np.zeros((2, 3))
+    offset[0] = p
+    if slides:
+        turn[0] = R
+        offset[1] = R @ axis
+    else:
+        along = np.outer(axis, axis)
+        skew = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
+        turn[0], turn[1], turn[2] = R @ along, R @ (np.eye(3) - along), R @ skew
+    return turn, offset
+
+
+@compiled
+def place(slides: Any, turn: Any, offset: Any, q: Any, R: Any, P: Any) -> None:
+    """Rotation R_i and position P_i of each body in its parent's frame."""
+    for i in range(q.shape[0]):
+        c, s = np.cos(q[i]), np.sin(q[i])
+        x = q[i] * slides[i]
+        for r in range(3):
+            P[i, r] = offset[i, 0, r] + x * offset[i, 1, r]
+            for k in range(3):
+                R[i, r, k] = turn[i, 0, r, k] + c * turn[i, 1, r, k] + s * turn[i, 2, r, k]

@@ -1,0 +1,72 @@
+"""Forward kinematics and the geometric Jacobian of a frame fixed to a body."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.compiled import compiled
+from armtwin.maths.vectors import add, cross, turned, vector
+from armtwin.mechanics.arm import place
+
+
+@compiled
+def to_base(parent: Any, R: Any, P: Any, body: int, x: Any) -> Any:
+    """Point x of a body's frame, in the base frame."""
+    while body >= 0:
+        x = add(turned(R, body, x), vector(P, body))
+        body = parent[body]
+    return x
+
+
+@compiled
+def axis_to_base(parent: Any, R: Any, body: int, x: Any) -> Any:
+    """Direction x of a body's frame, in the base frame."""
+    while body >= 0:
+        x = turned(R, body, x)
+        body = parent[body]
+    return x
+
+
+@compiled
+def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int) -> None:
+    """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
+    n = arm.parent.shape[0]
+    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    for row in range(start, stop):
+        place(arm.slides, arm.turn, arm.offset, q[row], R, P)
+        p = to_base(arm.parent, R, P, body, (X_BF[0, 3], X_BF[1, 3], X_BF[2, 3]))
+        for c in range(3):
+            x = axis_to_base(arm.parent, R, body, (X_BF[0, c], X_BF[1, c], X_BF[2, c]))
+            for r in range(3):
+                X[row, r, c] = x[r]
+            X[row, c, 3] = p[c]
+            X[row, 3, c] = 0.0
+        X[row, 3, 3] = 1.0
+
+
+@compiled
+def jacobians(arm: Any, body: int, point: Any, q: Any, J: Any, start: int, stop: int) -> None:
+    """Jacobians J (m, 6, n) of a point of a body, rows linear then angular, in base axes."""
+    n = arm.parent.shape[0]
+    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    for row in range(start, stop):
+        place(arm.slides, arm.turn, arm.offset, q[row], R, P)
+        tip = to_base(arm.parent, R, P, body, (point[0], point[1], point[2]))
+        for r in range(6):
+            for j in range(n):
+                J[row, r, j] = 0.0
+        j = body
+        while j >= 0:
+            z = axis_to_base(arm.parent, R, j, vector(arm.axis, j))
+            if arm.slides[j] == 1:
+                for r in range(3):
+                    J[row, r, j] = z[r]
+            else:
+                origin = to_base(arm.parent, R, P, j, (0.0, 0.0, 0.0))
+                lever = cross(z, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2]))
+                for r in range(3):
+                    J[row, r, j] = lever[r]
+                    J[row, 3 + r, j] = z[r]
+            j = arm.parent[j]

@@ -1,0 +1,145 @@
+"""Inverse dynamics by the recursive Newton-Euler algorithm, in body frames.
+
+    f = m a + α × h + ω × (ω × h),   t = J α + ω × J ω + h × a      with h = m s, a without gravity
+    τ = axis · (t or f), summed from the tips to the base
+
+The kernels take real or complex states: a complex step gives exact derivatives of the same equations.
+
+Ref: [Luh-Walker-Paul 1980], [Featherstone 2008]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.compiled import compiled
+from armtwin.maths.vectors import (
+    add,
+    cross,
+    dot,
+    inertia_times,
+    put,
+    scaled,
+    turned,
+    turned_back,
+    vector,
+)
+from armtwin.mechanics.arm import place
+
+
+@compiled
+def accelerate(
+    parent: Any,
+    slides: Any,
+    axis: Any,
+    gravity: Any,
+    R: Any,
+    P: Any,
+    v: Any,
+    a: Any,
+    w: Any,
+    al: Any,
+    ac: Any,
+) -> None:
+    """Angular velocity w, angular acceleration al, acceleration less gravity ac of each body in its frame."""
+    for i in range(parent.shape[0]):
+        k = parent[i]
+        z = vector(axis, i)
+        if k < 0:
+            wp = (0.0 * v[i], 0.0 * v[i], 0.0 * v[i])
+            alp = wp
+            acp = (wp[0] - gravity[0], wp[1] - gravity[1], wp[2] - gravity[2])
+        else:
+            p = vector(P, i)
+            wp, alp, acp = vector(w, k), vector(al, k), vector(ac, k)
+            acp = add(acp, add(cross(alp, p), cross(wp, cross(wp, p))))
+            wp, alp = turned_back(R, i, wp), turned_back(R, i, alp)
+        acp = turned_back(R, i, acp)
+        rate = scaled(v[i], z)
+        if slides[i] == 1:
+            put(w, i, wp)
+            put(al, i, alp)
+            put(ac, i, add(acp, add(scaled(a[i], z), scaled(2.0, cross(wp, rate)))))
+        else:
+            put(w, i, add(wp, rate))
+            put(al, i, add(alp, add(scaled(a[i], z), cross(wp, rate))))
+            put(ac, i, acp)
+
+
+@compiled
+def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) -> None:
+    """Force and torque about the frame's origin that body i needs for its motion."""
+    om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
+    h = (inertia[i, 1], inertia[i, 2], inertia[i, 3])
+    J = (
+        inertia[i, 4],
+        inertia[i, 5],
+        inertia[i, 6],
+        inertia[i, 7],
+        inertia[i, 8],
+        inertia[i, 9],
+    )
+    force = add(scaled(inertia[i, 0], acc), add(cross(alpha, h), cross(om, cross(om, h))))
+    torque = add(inertia_times(J, alpha), add(cross(om, inertia_times(J, om)), cross(h, acc)))
+    put(f, i, force)
+    put(t, i, torque)
+
+
+@compiled
+def spin(spin_body: Any, spin_axis: Any, spin_row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any) -> None:
+    """Gyroscopic coupling of rotors: T = J φ' (z · ω), with φ' = row · v relative to the carrying body.
+
+    Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinate J (z · α).
+
+    Ref: [Memar-Esfahani 2015, eq. 5]
+    """
+    for e in range(spin_body.shape[0]):
+        i = spin_body[e]
+        rate, change = 0.0 * v[0], 0.0 * v[0]
+        for j in range(v.shape[0]):
+            rate += spin_row[e, j] * v[j]
+            change += spin_row[e, j] * a[j]
+        z = vector(spin_axis, e)
+        put(t, i, add(vector(t, i), add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))))
+        own = dot(z, vector(al, i))
+        for j in range(v.shape[0]):
+            tau[j] += spin_row[e, j] * own
+
+
+@compiled
+def gather(parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any) -> None:
+    """Add the joint torques that balance the wrenches of all bodies; f and t are overwritten by sums."""
+    for i in range(parent.shape[0] - 1, -1, -1):
+        force, torque = vector(f, i), vector(t, i)
+        tau[i] += dot(vector(axis, i), force if slides[i] == 1 else torque)
+        k = parent[i]
+        if k >= 0:
+            force = turned(R, i, force)
+            torque = add(turned(R, i, torque), cross(vector(P, i), force))
+            put(f, k, add(vector(f, k), force))
+            put(t, k, add(vector(t, k), torque))
+
+
+@compiled
+def inverse_dynamics(arm: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int) -> None:
+    """Joint torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, n) tables."""
+    parent, slides, turn, offset, axis = arm.parent, arm.slides, arm.turn, arm.offset, arm.axis
+    inertia, gravity, rotors = arm.inertia, arm.gravity, arm.rotors
+    spin_body, spin_axis, spin_row = arm.spin_body, arm.spin_axis, arm.spin_row
+    n = parent.shape[0]
+    R = np.empty((n, 3, 3), q.dtype)
+    P, f, t = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
+    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
+    for row in range(start, stop):
+        place(slides, turn, offset, q[row], R, P)
+        accelerate(parent, slides, axis, gravity, R, P, v[row], a[row], w, al, ac)
+        for i in range(n):
+            body_wrench(inertia, i, w, al, ac, f, t)
+            total = 0.0 * a[row, 0]
+            for j in range(n):
+                total += rotors[i, j] * a[row, j]
+            tau[row, i] = total
+        spin(spin_body, spin_axis, spin_row, v[row], a[row], w, al, t, tau[row])
+        gather(parent, slides, axis, R, P, f, t, tau[row])

@@ -1,0 +1,104 @@
+"""Joint torques as a linear function of the ten parameters of each body: τ = Y(q, v, a) φ.
+
+With s = (lin, ang) the motion of body i for a unit rate of joint j, seen in frame i at its origin:
+    Y_m = lin · a,   Y_h = (α× + ω×ω×)ᵀ lin + a × ang,   Y_J from angᵀ J α + (ang × ω)ᵀ J ω
+
+Ref: [Waiboer 2007, eq. 4.15-4.30], [Atkeson-An-Hollerbach 1986]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.compiled import compiled
+from armtwin.maths.vectors import add, cross, dot, put, scaled, turned, turned_back, vector
+from armtwin.mechanics.arm import place
+from armtwin.mechanics.newton_euler import accelerate
+
+
+@compiled
+def _body_columns(Y: Any, row: int, j: int, at: int, lin: Any, ang: Any, om: Any, alpha: Any, acc: Any) -> None:
+    """Ten columns of one body in the row of joint j, from column `at` on."""
+    Y[row, j, at] = dot(lin, acc)
+    # lin·(α×h) = h·(lin×α),  lin·(ω×(ω×h)) = h·(ω×(ω×lin)),  ang·(h×a) = h·(a×ang)
+    first = add(cross(lin, alpha), add(cross(om, cross(om, lin)), cross(acc, ang)))
+    Y[row, j, at + 1], Y[row, j, at + 2], Y[row, j, at + 3] = first
+    b = cross(ang, om)
+    Y[row, j, at + 4] = ang[0] * alpha[0] + b[0] * om[0]
+    Y[row, j, at + 5] = ang[1] * alpha[1] + b[1] * om[1]
+    Y[row, j, at + 6] = ang[2] * alpha[2] + b[2] * om[2]
+    Y[row, j, at + 7] = ang[0] * alpha[1] + ang[1] * alpha[0] + b[0] * om[1] + b[1] * om[0]
+    Y[row, j, at + 8] = ang[0] * alpha[2] + ang[2] * alpha[0] + b[0] * om[2] + b[2] * om[0]
+    Y[row, j, at + 9] = ang[1] * alpha[2] + ang[2] * alpha[1] + b[1] * om[2] + b[2] * om[1]
+
+
+@compiled
+def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: int) -> None:
+    """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""
+    parent, slides, axis = arm.parent, arm.slides, arm.axis
+    n = parent.shape[0]
+    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    lin, ang = np.empty((n * n, 3)), np.empty((n * n, 3))  # row n body + joint: the body's motion per joint
+    for row in range(start, stop):
+        place(slides, arm.turn, arm.offset, q[row], R, P)
+        accelerate(parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+        for i in range(n):
+            k = parent[i]
+            om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
+            j = i
+            while j >= 0:
+                if j == i:
+                    z, none = vector(axis, i), (0.0, 0.0, 0.0)
+                    to, about = (z, none) if slides[i] == 1 else (none, z)
+                else:
+                    about = vector(ang, n * k + j)
+                    to = turned_back(R, i, add(vector(lin, n * k + j), cross(about, vector(P, i))))
+                    about = turned_back(R, i, about)
+                put(lin, n * i + j, to)
+                put(ang, n * i + j, about)
+                _body_columns(Y, row, j, 10 * i, to, about, om, alpha, acc)
+                j = parent[j]
+
+
+@compiled
+def rotor_regressor(
+    arm: Any, gear: Any, spin_on: Any, q: Any, v: Any, a: Any, Y: Any, at: int, start: int, stop: int
+) -> None:
+    """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on, for rows start..stop.
+
+    Where a rotor's gyroscopic coupling is modelled, spin_on[motor] is its row in arm.spin_*, else -1.
+
+    Ref: [Waiboer 2007, eq. 4.25, with the acceleration in place of the velocity]
+    """
+    parent, slides, axis = arm.parent, arm.slides, arm.axis
+    n, motors = parent.shape[0], gear.shape[0]
+    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    w, al, ac, tau = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    coupled = arm.spin_body.shape[0] > 0
+    for row in range(start, stop):
+        if coupled:
+            place(slides, arm.turn, arm.offset, q[row], R, P)
+            accelerate(parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+        for e in range(motors):
+            rate, change = 0.0, 0.0
+            for j in range(n):
+                rate += gear[e, j] * v[row, j]
+                change += gear[e, j] * a[row, j]
+            own = change
+            for j in range(n):
+                tau[j] = 0.0
+            if coupled and spin_on[e] >= 0:
+                i = arm.spin_body[spin_on[e]]
+                z = vector(arm.spin_axis, spin_on[e])
+                own += dot(z, vector(al, i))
+                torque = add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))
+                while i >= 0:
+                    if slides[i] == 0:
+                        tau[i] = dot(vector(axis, i), torque)
+                    torque = turned(R, i, torque)
+                    i = parent[i]
+            for j in range(n):
+                Y[row, j, at + e] = gear[e, j] * own + tau[j]

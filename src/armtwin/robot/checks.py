@@ -1,0 +1,142 @@
+"""Whether a description makes sense: every problem at once, each as a sentence with its place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+
+from armtwin.errors import did_you_mean
+from armtwin.robot.bodies import body_problems
+from armtwin.robot.description import Description
+from armtwin.robot.rows import gear_matrix, separating_joint
+from armtwin.robot.tree import tree_problems
+
+
+def problems(description: Description) -> list[str]:
+    """All problems of a description; an empty list if it can be used."""
+    found = [
+        *tree_problems(description),
+        *_own_problems(description, ""),
+        *_joint_problems(description),
+        *_name_problems(description),
+        *_gear_problems(description),
+    ]
+    return found or [*body_problems(description), *_drive_problems(description)]
+
+
+def _own_problems(group: Any, path: str) -> Iterator[str]:
+    """What the groups find wrong with themselves, and sources that name no key of their group."""
+    if isinstance(group, dict):
+        for key, item in group.items():
+            yield from _own_problems(item, f"{path}.{key}")
+    elif isinstance(group, tuple):
+        for i, item in enumerate(group, 1):
+            yield from _own_problems(item, f"{path}.{i}")
+    elif is_dataclass(group):
+        if hasattr(group, "problem") and group.problem():
+            yield f"{path.lstrip('.')} {group.problem()}"
+        source = getattr(group, "source", None)
+        if isinstance(source, dict):
+            keys = [f.name for f in fields(group)]
+            inner = [f.name for k in keys if is_dataclass(getattr(group, k)) for f in fields(getattr(group, k))]
+            for key in source:
+                if key not in keys and key not in inner:
+                    yield f"{path.lstrip('.')}.source.{key} names no key of its group"
+        for f in fields(group):
+            yield from _own_problems(getattr(group, f.name), f"{path}.{f.name}")
+
+
+def _joint_problems(description: Description) -> Iterator[str]:
+    for i, joint in enumerate(description.joint, 1):
+        place = f"joint.{i}"
+        if not np.linalg.norm(joint.axis) > 1e-9:
+            yield f"{place}.axis ('{joint.name}') must not be zero, got {list(joint.axis)}"
+        if joint.mimic is not None:
+            leaders = [j.name for j in description.joint if j.mimic is None]
+            if joint.mimic.joint not in leaders:
+                hint = did_you_mean(joint.mimic.joint, leaders)
+                yield f"{place}.mimic ('{joint.name}'): '{joint.mimic.joint}' is no joint that moves freely. {hint}"
+        limits = joint.limits
+        if limits is None:
+            continue
+        lower, upper = limits.lower, limits.upper
+        if lower is not None and upper is not None and not lower < upper:
+            got = f"got {lower:g} and {upper:g}"
+            yield f"{place}.limits ('{joint.name}'): lower must be less than upper, {got}"
+        if limits.source is None and isinstance(joint.source, dict):
+            yield f"{place}.limits.source ('{joint.name}') is missing"
+
+
+def _name_problems(description: Description) -> Iterator[str]:
+    links = [x.name for x in description.link]
+    joints = [j.name for j in description.joint]
+    motors = [m.name for m in description.motor]
+    known: list[tuple[str, str, list[str], str]] = []
+    if description.flange is not None:
+        known.append(("flange.link", description.flange.link, links, "link"))
+    known += [(f"frame.{i}.link", f.link, links, "link") for i, f in enumerate(description.frame, 1)]
+    known += [
+        (f"motor.{i}.spin.link", m.spin.link, links, "link") for i, m in enumerate(description.motor, 1) if m.spin
+    ]
+    known += [(f"transmission.{i}.joint", t.joint, joints, "joint") for i, t in enumerate(description.transmission, 1)]
+    known += [
+        (f"balancer.{i}.joint", b.joint, joints, "joint") for i, b in enumerate(description.balancer, 1) if b.joint
+    ]
+    rows = [(f"friction.{i}.on ('{f.name}')", f.on, joints + motors) for i, f in enumerate(description.friction, 1)]
+    rows += [(f"hydraulic.{i}.on ('{h.name}')", h.on, joints) for i, h in enumerate(description.hydraulic, 1)]
+    for place, on, choices in rows:
+        names = list(on) if isinstance(on, dict) else [on]
+        known += [(place, name, joints if isinstance(on, dict) else choices, "joint or motor") for name in names]
+    if description.mounted.tool:
+        known.append(("mounted.tool", description.mounted.tool, list(description.tool), "tool"))
+    if description.mounted.payload:
+        known.append(("mounted.payload", description.mounted.payload, list(description.payload), "payload"))
+    if description.friction_set or any(f.set for f in description.friction):
+        sets = sorted({f.set for f in description.friction if f.set})
+        known.append(("friction_set", description.friction_set, sets, "friction set"))
+    for place, name, choices, what in known:
+        if name not in choices:
+            yield f"{place}: {what} '{name}' is not given. {did_you_mean(name, choices)}"
+    if description.flange is None and (description.mounted.tool or description.mounted.payload):
+        yield "mounted: a tool needs a flange to be mounted on, and the file has none"
+
+
+def _gear_problems(description: Description) -> Iterator[str]:
+    gear, motors, joints = description.gear, len(description.motor), len(description.joint)
+    if gear is None:
+        if motors:
+            yield f"gear is missing: {motors} motors need gear ratios or a gear matrix"
+        return
+    if (gear.ratios is None) == (gear.matrix is None):
+        yield "gear must have either ratios or matrix"
+        return
+    rows = gear.matrix if gear.matrix is not None else (gear.ratios,) * len(gear.ratios or ())
+    widths = {len(r or ()) for r in rows}
+    if len(rows) != motors or widths != {joints}:
+        yield f"gear must have a row for each of {motors} motors and a column for each of {joints} joints"
+        return
+    N = gear_matrix(description)
+    rank = int(np.linalg.matrix_rank(N))
+    if rank < motors:
+        yield f"gear.matrix must not be singular: {motors} motors, rank {rank}, got {N.tolist()}"
+
+
+def _drive_problems(description: Description) -> Iterator[str]:
+    for i, b in enumerate(description.balancer, 1):
+        place = f"balancer.{i} ('{b.name}')"
+        if (b.pins is None) == (b.joint is None or b.linkage is None):
+            yield f"{place} must have either pins, or joint and linkage"
+        elif separating_joint(b, description.joint) is None:
+            yield f"{place} must act across exactly one revolute joint"
+    for i, t in enumerate(description.transmission, 1):
+        if t.kind == "elastic" and t.stiffness is None:
+            yield f"transmission.{i} ('{t.joint}'): an elastic transmission needs a stiffness"
+    motors = len(description.motor)
+    for name, servo in description.servo.items():
+        for f in fields(servo):
+            gain = getattr(servo, f.name)
+            if isinstance(gain, tuple) and len(gain) != motors:
+                yield f"servo.{name}.{f.name} must have a number for each of {motors} motors, got {len(gain)}"

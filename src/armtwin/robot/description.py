@@ -1,0 +1,53 @@
+"""What a robot file says, all of it: the schema of format 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar
+
+from armtwin.maths.quantities import Acceleration
+from armtwin.robot.drive_groups import Balancer, FrictionElement, Gear, Hydraulic, Motor, Transmission
+from armtwin.robot.fields import OneOf
+from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
+from armtwin.robot.servo import Servo
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot file, checked for its form; `checks` checks that it makes sense.
+
+    Attributes:
+        name: Short name.
+        title: Maker and type.
+        note: Joint zero, directions and sides, in words.
+        gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted gravity.
+        friction_set: The set of friction elements in use, besides those without a set.
+    """
+
+    name: str
+    joint: tuple[Joint, ...]
+    link: tuple[Link, ...]
+    title: str = ""
+    note: str = ""
+    gravity: tuple[Acceleration, Acceleration, Acceleration] = (0.0, 0.0, -9.81)
+    friction_set: str = ""
+    mounted: Mounted = field(default_factory=Mounted)
+    flange: Flange | None = None
+    frame: tuple[Frame, ...] = ()
+    tool: dict[str, Tool] = field(default_factory=dict)
+    payload: dict[str, Payload] = field(default_factory=dict)
+    gear: Gear | None = None
+    motor: tuple[Motor, ...] = ()
+    balancer: tuple[Balancer, ...] = ()
+    friction: tuple[FrictionElement, ...] = ()
+    transmission: tuple[Transmission, ...] = ()
+    hydraulic: tuple[Hydraulic, ...] = ()
+    servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+
+    def active_friction(self) -> tuple[FrictionElement, ...]:
+        """The friction elements in use."""
+        return tuple(e for e in self.friction if e.set in ("", self.friction_set))

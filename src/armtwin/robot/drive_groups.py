@@ -1,0 +1,220 @@
+"""The groups of a robot file that describe its drives: motors, gears, friction, balancers, hydraulics.
+
+Everything here acts on a row of the joint coordinates. `on` names the row: a joint ("joint_1"), a motor
+("motor_1": the row of the gear matrix), or a combination ({ joint_5 = 1, joint_6 = 1 }).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+from armtwin.drives.balancers import StrutForce
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.hydraulics import Circuit
+from armtwin.drives.linkage import Triangle
+from armtwin.maths.quantities import (
+    Current,
+    Direction,
+    Number,
+    Point,
+    Positive,
+    RotorInertia,
+    Share,
+    Temperature,
+    Time,
+    Torque,
+    TorqueConstant,
+    TorsionStiffness,
+    Viscous,
+)
+from armtwin.maths.units import Unit
+from armtwin.robot.fields import On, OneOf, Source
+
+Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
+HeatCapacity = Annotated[float, Unit("J/K", above=0)]
+HeatLoss = Annotated[float, Unit("W/K", above=0)]
+
+# A field marked so has its keys written directly into the table of its group.
+FLAT = {"flat": True}
+
+
+@dataclass(frozen=True)
+class Spin:
+    """Where a rotor spins: the link that carries it and its axis in that link's frame."""
+
+    link: str
+    axis: Direction
+
+
+@dataclass(frozen=True)
+class Motor:
+    """A motor, all numbers on its own shaft.
+
+    Attributes:
+        rotor_inertia: Inertia of the rotor with brake and gear input [kg m²].
+        torque_constant: Torque per current [N m/A].
+        current_limit: Largest current of the drive [A].
+        current_quantum: Step of the current's digital value [A].
+        encoder_counts: Steps of the position sensor in a turn.
+        spin: Place of the rotor, for gyroscopic coupling; by default on the link that carries its joint,
+            along the joint's axis.
+    """
+
+    name: str
+    rotor_inertia: RotorInertia
+    source: Source
+    torque_constant: TorqueConstant | None = None
+    current_limit: Current | None = None
+    current_quantum: Current | None = None
+    encoder_counts: Positive | None = None
+    spin: Spin | None = None
+
+
+@dataclass(frozen=True)
+class Gear:
+    """From joint to motor speeds, v_m = N v.
+
+    Attributes:
+        ratios: Gear ratios of uncoupled joints, or
+        matrix: the whole matrix N, a row for each motor, a column for each joint.
+        gyroscopic: Whether the spin of the rotors turns with the links that carry them (document 004, eq. 5).
+    """
+
+    source: Source
+    ratios: tuple[Number, ...] | None = None
+    matrix: tuple[tuple[Number, ...], ...] | None = None
+    gyroscopic: bool = False
+
+
+@dataclass(frozen=True)
+class Presliding:
+    """Friction before sliding: bristles that bend.
+
+    Attributes:
+        stiffness: Bristle stiffness [N m/rad].
+        damping: Bristle damping [N m s/rad], or
+        relative_damping: damping relative to critical, with `inertia`.
+        inertia: Inertia that vibrates on the bristles, for the relative damping [kg m²].
+
+    Ref: [Waiboer 2007, eq. 3.70, 3.79]
+    """
+
+    stiffness: TorsionStiffness
+    damping: Viscous | None = None
+    relative_damping: Share | None = None
+    inertia: RotorInertia | None = None
+
+
+@dataclass(frozen=True)
+class Thermal:
+    """Dependence on temperature: viscous friction ~ exp(β/T - β/T₀), warmed by its own loss.
+
+    Attributes:
+        reference: Temperature at which the friction numbers hold, T₀ [K].
+        viscosity: Temperature-viscosity coefficient β [K].
+        ambient: Temperature of the surroundings [K].
+        capacity: Heat capacity of the joint [J/K].
+        loss: Heat lost per kelvin above the surroundings [W/K].
+
+    Ref: [Waiboer 2007, eq. 3.66-3.67]
+    """
+
+    reference: Temperature
+    viscosity: Temperature
+    ambient: Temperature = 293.15
+    capacity: HeatCapacity | None = None
+    loss: HeatLoss | None = None
+
+
+@dataclass(frozen=True)
+class FrictionElement:
+    """Friction on one row of the coordinates.
+
+    Attributes:
+        on: The row whose speed it sees and on which it acts.
+        law: Friction at steady sliding; its keys stand in the element's own table.
+        negative: The law for negative speeds, where it differs.
+        offset: Constant torque added to the friction [N m].
+        presliding: Behaviour before sliding.
+        thermal: Dependence on temperature.
+        set: Name of the set it belongs to; "" is always active, others when chosen by `friction_set`.
+    """
+
+    name: str
+    on: On
+    source: Source
+    law: Annotated[Law, OneOf("law")] = field(metadata=FLAT)
+    negative: Annotated[Law, OneOf("law")] | None = None
+    offset: Torque | None = None
+    presliding: Presliding | None = None
+    thermal: Thermal | None = None
+    set: str = ""
+
+
+@dataclass(frozen=True)
+class Pins:
+    """Two pins on two links that one revolute joint separates."""
+
+    link_a: str
+    a: Point
+    link_b: str
+    b: Point
+
+
+@dataclass(frozen=True)
+class Balancer:
+    """A passive strut across one revolute joint; its force law's keys stand in its own table.
+
+    Attributes:
+        force: Force of the strut as a function of its length.
+        pins: Where it is fixed, or
+        joint: the joint it acts on, with
+        linkage: the strut's length as a function of that joint's angle.
+    """
+
+    name: str
+    source: Source
+    force: Annotated[StrutForce, OneOf("kind")] = field(metadata=FLAT)
+    pins: Pins | None = None
+    joint: str | None = None
+    linkage: Triangle | None = None
+
+
+@dataclass(frozen=True)
+class Transmission:
+    """The gear between motor and joint; stiffness, damping and backlash on the joint side.
+
+    Attributes:
+        joint: The joint it drives.
+        kind: "rigid" or "elastic"; the numbers of a rigid one wait for a model that asks for them.
+        stiffness: Torsion stiffness [N m/rad].
+        damping: Damping of the spring [N m s/rad].
+        backlash: Play [rad].
+        delay: Offset in time between the encoders of motor and link, where both are logged [s].
+    """
+
+    joint: str
+    source: Source
+    kind: Literal["rigid", "elastic"] = "rigid"
+    stiffness: TorsionStiffness | None = None
+    damping: Viscous | None = None
+    backlash: Backlash | None = None
+    delay: Time = 0.0
+
+
+@dataclass(frozen=True)
+class Hydraulic:
+    """A hydraulic drive on a combination of joint angles; its circuit's keys stand in its own table.
+
+    Attributes:
+        on: The combination of joint angles it turns.
+        linkage: Length of the cylinder as a function of that angle; none for a vane motor.
+        circuit: Valve, oil, piston, sensor and gain.
+    """
+
+    name: str
+    on: On
+    source: Source
+    circuit: Circuit = field(metadata=FLAT)
+    linkage: Triangle | None = None

@@ -1,0 +1,79 @@
+"""Fields of a robot file that are more than a number: sources, rows, one of several kinds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, get_args
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.units import Unit
+
+if TYPE_CHECKING:
+    from pydantic import GetCoreSchemaHandler
+    from pydantic_core import CoreSchema
+
+SOURCE_KINDS = {
+    "measured": "measured on the robot",
+    "identified": "fitted to logs of the robot",
+    "document": "printed in a source document",
+    "public": "published by others",
+    "derived": "computed from other numbers",
+    "assumed": "an engineering assumption",
+}
+
+
+@dataclass(frozen=True)
+class Read:
+    """A field read by a function that raises an ArmtwinError with the contract."""
+
+    read: Callable[[Any], Any]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Tell pydantic to use the function."""
+        from pydantic_core import PydanticCustomError, core_schema
+
+        def read(value: Any) -> Any:
+            try:
+                return self.read(value)
+            except ArmtwinError as error:
+                raise PydanticCustomError("sentence", "{sentence}", {"sentence": str(error)}) from None
+
+        return core_schema.no_info_plain_validator_function(read)
+
+
+@dataclass(frozen=True)
+class OneOf:
+    """A field that holds one of several dataclasses, told apart by the literal default of one key."""
+
+    key: str
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        """Tell pydantic to choose the dataclass by the key."""
+        from pydantic_core import core_schema
+
+        members = {getattr(kind, self.key): handler.generate_schema(kind) for kind in get_args(source)}
+        return core_schema.tagged_union_schema(members, discriminator=self.key)
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or value.partition(":")[0] not in SOURCE_KINDS:
+        kinds = ", ".join(SOURCE_KINDS)
+        raise ArmtwinError(f"must be a text that starts with one of {kinds} and a colon, got {value!r}")
+    return value
+
+
+def _source(value: Any) -> str | dict[str, str]:
+    return {str(key): _text(text) for key, text in value.items()} if isinstance(value, dict) else _text(value)
+
+
+def _row(value: Any) -> str | dict[str, float]:
+    if isinstance(value, dict) and value:
+        return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
+    if not isinstance(value, str):
+        raise ArmtwinError(f"must name a joint, a motor or weights of joints ({{ joint_5 = 1 }}), got {value!r}")
+    return value
+
+
+Source = Annotated[str | dict[str, str], Read(_source)]
+On = Annotated[str | dict[str, float], Read(_row)]

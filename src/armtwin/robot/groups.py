@@ -1,0 +1,265 @@
+"""The groups of a robot file that describe the arm: joints, links, frames, tools.
+
+Every group is a frozen dataclass; the keys of the file are its fields. `source` says where the numbers come
+from: one text for the group, or a table with a text for each key.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Literal
+
+import numpy as np
+
+from armtwin.maths import rotations
+from armtwin.maths.batch import Floats
+from armtwin.maths.quantities import Angle, Direction, FirstMoment, Inertia, Length, Mass, Number, Point
+from armtwin.maths.units import Unit
+from armtwin.robot.fields import OneOf, Source
+
+TurnCoordinate = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg")]
+TurnRate = Annotated[float, Unit("rad/s", above=0, plausible=100, hint="deg/s")]
+TurnAcceleration = Annotated[float, Unit("rad/s^2", above=0)]
+SlideRate = Annotated[float, Unit("m/s", above=0)]
+SlideAcceleration = Annotated[float, Unit("m/s^2", above=0)]
+LargestTorque = Annotated[float, Unit("N m", above=0)]
+LargestForce = Annotated[float, Unit("N", above=0)]
+
+
+@dataclass(frozen=True)
+class Orientation:
+    """A rotation, in exactly one of four ways.
+
+    Attributes:
+        rpy: Roll, pitch, yaw about fixed x, y, z (URDF) [rad].
+        abc: KUKA's A, B, C: about z, then the new y, then the new x [rad].
+        quaternion: Real part first.
+        matrix: Rows of the rotation matrix.
+    """
+
+    rpy: tuple[Angle, Angle, Angle] | None = None
+    abc: tuple[Angle, Angle, Angle] | None = None
+    quaternion: tuple[Number, Number, Number, Number] | None = None
+    matrix: tuple[Direction, Direction, Direction] | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        given = [k for k in ("rpy", "abc", "quaternion", "matrix") if getattr(self, k) is not None]
+        if len(given) != 1:
+            return f"must have exactly one of rpy, abc, quaternion, matrix, got {' and '.join(given) or 'none'}"
+        if self.quaternion is not None and abs(np.linalg.norm(self.quaternion) - 1) > 1e-6:
+            return f"quaternion must have length 1, got {np.linalg.norm(self.quaternion):.6g}"
+        if self.matrix is not None:
+            R = np.array(self.matrix)
+            if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+                return "matrix must be a rotation (orthonormal, determinant +1)"
+        return ""
+
+    def rotation(self) -> Floats:
+        """Rotation matrix (3, 3)."""
+        if self.rpy is not None:
+            return rotations.from_rpy(*self.rpy)
+        if self.abc is not None:
+            return rotations.from_rpy(self.abc[2], self.abc[1], self.abc[0])
+        if self.quaternion is not None:
+            return rotations.from_quaternion(*self.quaternion)
+        return rotations.nearest_rotation(np.array(self.matrix, dtype=np.float64)[None])[0]
+
+
+@dataclass(frozen=True)
+class Pose:
+    """Position and orientation of a frame in another; nothing given is no shift and no turn."""
+
+    position: Point = (0.0, 0.0, 0.0)
+    orientation: Orientation = field(default_factory=lambda: Orientation(rpy=(0.0, 0.0, 0.0)))
+
+    def matrix(self) -> Floats:
+        """Homogeneous matrix (4, 4)."""
+        return rotations.pose(self.orientation.rotation(), self.position)
+
+    @staticmethod
+    def from_matrix(X: Floats) -> Pose:
+        """The pose of a homogeneous matrix, its rotation kept entry by entry."""
+        rows = tuple(tuple(float(x) for x in row) for row in X[:3, :3])
+        position = tuple(float(x) for x in X[:3, 3])
+        if np.array_equal(X[:3, :3], np.eye(3)):
+            return Pose(position=position)  # type: ignore[arg-type]
+        return Pose(position=position, orientation=Orientation(matrix=rows))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True)
+class TurnLimits:
+    """Limits of a revolute joint; what is not given is not limited.
+
+    Attributes:
+        lower: Smallest angle [rad].
+        upper: Largest angle [rad].
+        velocity: Largest speed [rad/s].
+        acceleration: Largest acceleration [rad/s²].
+        torque: Largest joint torque [N m].
+    """
+
+    lower: TurnCoordinate | None = None
+    upper: TurnCoordinate | None = None
+    velocity: TurnRate | None = None
+    acceleration: TurnAcceleration | None = None
+    torque: LargestTorque | None = None
+    source: Source | None = None
+    kind: Literal["revolute"] = "revolute"
+
+
+@dataclass(frozen=True)
+class SlideLimits:
+    """Limits of a prismatic joint; what is not given is not limited.
+
+    Attributes:
+        lower: Smallest displacement [m].
+        upper: Largest displacement [m].
+        velocity: Largest speed [m/s].
+        acceleration: Largest acceleration [m/s²].
+        torque: Largest joint force [N].
+    """
+
+    lower: Length | None = None
+    upper: Length | None = None
+    velocity: SlideRate | None = None
+    acceleration: SlideAcceleration | None = None
+    torque: LargestForce | None = None
+    source: Source | None = None
+    kind: Literal["prismatic"] = "prismatic"
+
+
+@dataclass(frozen=True)
+class Mimic:
+    """A joint that follows another one, q = multiplier q_joint + offset, as in a parallelogram."""
+
+    joint: str
+    multiplier: Number = 1.0
+    offset: Number = 0.0
+
+
+@dataclass(frozen=True)
+class Joint:
+    """A joint between two links.
+
+    Attributes:
+        name: Name of the joint.
+        type: "revolute" or "prismatic".
+        parent: Link that carries the joint.
+        child: Link that moves; its frame is the joint's frame, moved by q.
+        origin: Pose of the joint's frame in the parent's frame at q = 0.
+        axis: Axis in the joint's frame; its length does not matter.
+        mimic: The joint it follows, if it has no coordinate of its own.
+    """
+
+    name: str
+    parent: str
+    child: str
+    source: Source
+    type: Literal["revolute", "prismatic"] = "revolute"
+    origin: Pose = field(default_factory=Pose)
+    axis: Direction = (0.0, 0.0, 1.0)
+    limits: Annotated[TurnLimits | SlideLimits, OneOf("kind")] | None = None
+    mimic: Mimic | None = None
+
+
+@dataclass(frozen=True)
+class SixInertias:
+    """Inertia tensor about a stated point; products are tensor components, xy = -∫ x y dm [kg m²]."""
+
+    xx: Inertia
+    yy: Inertia
+    zz: Inertia
+    xy: Inertia = 0.0
+    xz: Inertia = 0.0
+    yz: Inertia = 0.0
+    about: Literal["com", "origin"] = "com"
+
+
+@dataclass(frozen=True)
+class Body:
+    """Mass, centre of mass and inertia, in a frame fixed to the link, flange or base it belongs to.
+
+    Attributes:
+        mass: Mass [kg].
+        com: Centre of mass in the body's frame [m].
+        first_moment: In place of com: mass times com [kg m], also for a mass of 0.
+        inertia: Inertia about the centre of mass or the frame's origin, axes of the frame.
+        frame: Pose of the frame in which these are given.
+    """
+
+    mass: Mass
+    com: Point | None = None
+    first_moment: tuple[FirstMoment, FirstMoment, FirstMoment] | None = None
+    inertia: SixInertias | None = None
+    frame: Pose = field(default_factory=Pose)
+
+
+@dataclass(frozen=True)
+class Link:
+    """A rigid body of the tree.
+
+    Attributes:
+        name: Name of the link and of its frame.
+        body: Mass and inertia; none for a link without mass.
+        unphysical: Reason why these numbers are used although no real body has them.
+    """
+
+    name: str
+    source: Source
+    body: Body | None = None
+    unphysical: str = ""
+
+
+@dataclass(frozen=True)
+class Frame:
+    """A named frame on a link."""
+
+    name: str
+    link: str
+    source: Source
+    origin: Pose = field(default_factory=Pose)
+
+
+@dataclass(frozen=True)
+class Flange:
+    """Where tools are mounted.
+
+    Attributes:
+        link: Link that carries the flange.
+        origin: Pose of the flange's frame in the link's frame.
+    """
+
+    link: str
+    source: Source
+    origin: Pose = field(default_factory=Pose)
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool on the flange.
+
+    Attributes:
+        tcp: Pose of the tool's frame in the flange's frame: the origin is the tool point, z is the beam.
+        body: Mass and inertia in the flange's frame.
+    """
+
+    source: Source
+    tcp: Pose = field(default_factory=Pose)
+    body: Body | None = None
+
+
+@dataclass(frozen=True)
+class Payload:
+    """A load on the flange, mass and inertia in the flange's frame."""
+
+    source: Source
+    body: Body
+
+
+@dataclass(frozen=True)
+class Mounted:
+    """What is mounted on the flange, by name."""
+
+    tool: str = ""
+    payload: str = ""

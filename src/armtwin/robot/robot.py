@@ -1,0 +1,239 @@
+"""The noun Robot: an arm with its drives, tool and names, and everything one may ask it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.maths.batch import Floats, checked, spread, stacked
+from armtwin.mechanics import kinematics
+from armtwin.robot import dynamics, files
+from armtwin.robot.assembly import Assembly
+from armtwin.robot.checks import problems
+from armtwin.robot.description import Description
+from armtwin.robot.dynamics import Linearisation
+from armtwin.robot.parameters import Parameter, parameter_table, with_values
+from armtwin.robot.provenance import Provenance, provenance
+
+
+@dataclass(frozen=True)
+class Robot:
+    """An arm with its drives, as a robot file describes it; it never changes.
+
+    Joint coordinates q, v, a are (..., n) in rad (m for prismatic joints); torques in N m (N).
+    Leading dimensions are batches; large batches run on several threads.
+    """
+
+    description: Description
+    origin: str = field(default="", compare=False)
+
+    def __post_init__(self) -> None:
+        found = problems(self.description)
+        if found:
+            raise FileError(self.origin or f"robot '{self.description.name}'", found)
+
+    @staticmethod
+    def load(name_or_path: str | Path, *, allow_unphysical: bool = False) -> Robot:
+        """A shipped robot by its name, or a robot from a .toml or .urdf file.
+
+        Args:
+            name_or_path: Name or path.
+            allow_unphysical: Keep bodies of a URDF that cannot exist, marked so, in place of refusing them.
+        """
+        description, origin = files.load(name_or_path, allow_unphysical)
+        return Robot(description, origin)
+
+    def save(self, path: str | Path) -> None:
+        """Write a robot file from which `load` makes an equal robot."""
+        files.save(self.description, Path(path))
+
+    def to_urdf(self, path: str | Path) -> None:
+        """Write a URDF file with the same kinematics and body dynamics; what is mounted becomes a link of its own."""
+        files.save_urdf(self.description, Path(path))
+
+    # names and numbers
+
+    @property
+    def name(self) -> str:
+        """Short name."""
+        return self.description.name
+
+    @cached_property
+    def assembly(self) -> Assembly:
+        """Packed arrays for the kernels."""
+        return Assembly(self.description)
+
+    @property
+    def n(self) -> int:
+        """Number of joint coordinates; joints that follow others have none."""
+        return len(self.assembly.free)
+
+    @cached_property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the joints, in the order of q."""
+        return tuple(self.assembly.tree.joints[i].name for i in self.assembly.free)
+
+    @property
+    def frame_names(self) -> tuple[str, ...]:
+        """Names that `frame=` understands."""
+        return tuple(self.assembly.frames)
+
+    @cached_property
+    def parameter_table(self) -> tuple[Parameter, ...]:
+        """Name, unit, group and value of every dynamic parameter."""
+        return parameter_table(self.description)
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """Names of the dynamic parameters, in order."""
+        return tuple(p.name for p in self.parameter_table)
+
+    @cached_property
+    def parameters(self) -> Floats:
+        """Dynamic parameters φ, (p,)."""
+        return np.array([p.value for p in self.parameter_table])
+
+    @cached_property
+    def provenance(self) -> Provenance:
+        """Where every number comes from, and what is missing."""
+        return provenance(self.description)
+
+    @cached_property
+    def position_limits(self) -> Floats:
+        """Lower and upper limits of q, (2, n); ±inf where there is none."""
+        limits = [self.assembly.tree.joints[i].limits for i in self.assembly.free]
+        lower = [-np.inf if x is None or x.lower is None else x.lower for x in limits]
+        upper = [np.inf if x is None or x.upper is None else x.upper for x in limits]
+        return np.array([lower, upper])
+
+    # other robots from this one
+
+    def with_parameters(self, phi: ArrayLike, source: str = "derived: set by with_parameters") -> Robot:
+        """The robot with other dynamic parameters; a body that cannot exist is refused by name."""
+        values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
+        if values.ndim != 1:
+            raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
+        return Robot(with_values(self.description, values, source), self.origin)
+
+    def with_tool(self, name: str | None) -> Robot:
+        """The robot with a tool of its file on the flange; None takes the tool off."""
+        return self._with_mounted("tool", name)
+
+    def with_payload(self, name: str | None) -> Robot:
+        """The robot with a payload of its file on the flange; None takes it off."""
+        return self._with_mounted("payload", name)
+
+    def _with_mounted(self, what: str, name: str | None) -> Robot:
+        known = getattr(self.description, what)
+        if name is not None and name not in known:
+            raise ArmtwinError(f"robot '{self.name}': {what} '{name}' is not known. {did_you_mean(name, known)}")
+        mounted = replace(self.description.mounted, **{what: name or ""})
+        return Robot(replace(self.description, mounted=mounted), self.origin)
+
+    # kinematics
+
+    def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Floats:
+        """Pose of a frame in the base frame, (..., 4, 4)."""
+        lead, (q,) = self._states(q=q)
+        body, X_BF = self.assembly.frame(frame)
+        X = np.empty((len(q), 4, 4))
+        spread(kinematics.poses, len(q), 2 * self.n, self.assembly.arm, body, X_BF, q, X)
+        return X.reshape(*lead, 4, 4)
+
+    def jacobian(self, q: ArrayLike, frame: str = "tool") -> Floats:
+        """Velocity of a frame per joint speed, (..., 6, n); rows linear then angular, base axes."""
+        lead, (q,) = self._states(q=q)
+        body, X_BF = self.assembly.frame(frame)
+        J, point = np.empty((len(q), 6, q.shape[1])), np.ascontiguousarray(X_BF[:3, 3])
+        spread(kinematics.jacobians, len(q), 4 * self.n, self.assembly.arm, body, point, q, J)
+        return self._torques(J).reshape(*lead, 6, self.n)
+
+    # dynamics
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrench: ArrayLike | None = None) -> Floats:
+        """Joint torques for a motion, with rotors and balancers, without friction, (..., n).
+
+        Args:
+            q: Joint positions.
+            v: Joint speeds.
+            a: Joint accelerations.
+            wrench: Force [N] and torque [N m] that the surroundings exert on the tool, at the tool point,
+                base axes, (..., 6).
+        """
+        lead, tables = self._states(q=q, v=v, a=a)
+        tau = self._torques(dynamics.inverse_dynamics(self.assembly, *tables)).reshape(*lead, self.n)
+        if wrench is None:
+            return tau
+        force = checked("wrench", wrench, (6,), "force and torque on the tool")
+        return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
+
+    def mass_matrix(self, q: ArrayLike) -> Floats:
+        """Mass matrix M with the rotors, (..., n, n)."""
+        lead, (q,) = self._states(q=q)
+        return self._matrices(dynamics.mass_matrix(self.assembly, q)).reshape(*lead, self.n, self.n)
+
+    def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
+        """Torques h = C v + g that hold without acceleration, balancers included, (..., n)."""
+        return self.inverse_dynamics(q, v, np.zeros(self.n))
+
+    def gravity(self, q: ArrayLike) -> Floats:
+        """Torques that hold the robot at rest against weight and balancers, (..., n)."""
+        return self.inverse_dynamics(q, np.zeros(self.n), np.zeros(self.n))
+
+    def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
+        """Accelerations under joint torques, friction left out, (..., n)."""
+        if self.assembly.coupling is not None:
+            force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
+            a: Floats = np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0]
+            return a
+        lead, tables = self._states(q=q, v=v, tau=tau)
+        return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
+
+    def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
+        """Steady sliding friction on the joints, (..., n); q only where a linkage needs it."""
+        lead, tables = self._states(v=v) if q is None else self._states(v=v, q=q)
+        return self._torques(dynamics.friction_torque(self.assembly, tables[0])).reshape(*lead, self.n)
+
+    def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
+        """Kinetic energy with the rotors and potential energy with the balancers, each (...) [J]."""
+        lead, tables = self._states(q=q, v=v)
+        kinetic, potential = dynamics.energy(self.assembly, *tables)
+        return kinetic.reshape(lead), potential.reshape(lead)
+
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
+        """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p)."""
+        lead, tables = self._states(q=q, v=v, a=a)
+        p = len(self.parameters)
+        Y = dynamics.full_regressor(self.assembly, p, *tables)
+        if self.assembly.coupling is not None:
+            Y = self.assembly.coupling.G.T @ Y
+        return Y.reshape(*lead, self.n, p)
+
+    def linearise(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Linearisation:
+        """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
+        lead, tables = self._states(q=q, v=v, a=a)
+        parts = dynamics.linearise(self.assembly, *tables)
+        return Linearisation(*(self._matrices(x).reshape(*lead, self.n, self.n) for x in parts))
+
+    # borders
+
+    def _states(self, **arrays: ArrayLike) -> tuple[tuple[int, ...], list[Floats]]:
+        """Checked (m, joints) tables of joint quantities, with their common leading shape."""
+        what = f"one value for each of the {self.n} joints of '{self.name}'"
+        lead, tables = stacked(*(checked(name, x, (self.n,), what) for name, x in arrays.items()))
+        coupling = self.assembly.coupling
+        if coupling is not None:
+            shifts = [coupling.c if name == "q" else 0.0 for name in arrays]
+            tables = [x @ coupling.G.T + shift for x, shift in zip(tables, shifts, strict=True)]
+        return lead, tables
+
+    def _torques(self, tau: Floats) -> Floats:
+        return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)
+
+    def _matrices(self, M: Floats) -> Floats:
+        return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)

@@ -1,0 +1,144 @@
+"""A validating URDF reader: every problem at once with its line, nothing guessed in silence.
+
+Fixed joints are folded into the links they hang on and stay as named frames. Meshes are never opened.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+from armtwin.errors import FileError
+from armtwin.maths.batch import Floats
+from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphysical
+from armtwin.robot.bodies import body_from
+from armtwin.robot.description import Description
+from armtwin.robot.groups import Flange, Frame, Link, Pose
+from armtwin.robot.urdf_joints import MOVING, UrdfJoint, drive_groups, joint_group, mechanical_reductions
+from armtwin.robot.urdf_numbers import Reader
+from armtwin.robot.xml_tree import Node, read_xml
+
+XACRO_ADVICE = (
+    "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
+)
+
+
+def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
+    """Description of a URDF file.
+
+    Args:
+        path: The file.
+        allow_unphysical: Keep bodies that cannot exist, marked so, in place of refusing them.
+    """
+    root = read_xml(path)
+    if path.suffix == ".xacro" or any("xacro" in node.tag for node in root.walk()):
+        raise FileError(str(path), [XACRO_ADVICE])
+    if root.tag != "robot":
+        raise FileError(str(path), [f"must have <robot> as its root element, got <{root.tag}>"])
+    reader = Reader(f"public: URDF file {path.name}")
+    bodies = _bodies(reader, root)
+    joints = [joint_group(reader, node, bodies) for node in root.all("joint")]
+    _check_names(reader, root, joints)
+    if reader.problems:
+        raise FileError(str(path), reader.problems)
+    return _assembled(reader, root, bodies, joints, path, allow_unphysical)
+
+
+def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
+    """Ten parameters of each link in its own frame."""
+    bodies: dict[str, Floats] = {}
+    for node in root.all("link"):
+        name = node.attributes.get("name", "")
+        what = f"link '{name}'"
+        if not name:
+            reader.problem(node, "link name is missing")
+        if name in bodies:
+            reader.problem(node, f"{what} is given twice")
+        bodies[name] = _inertial(reader, node.first("inertial"), what)
+    meshes = [m.attributes.get("filename", "") for m in root.walk() if m.tag == "mesh"]
+    if meshes:
+        reader.notes.append(f"{len(meshes)} mesh references were ignored (first: {meshes[0]}); meshes are not opened.")
+    return bodies
+
+
+def _inertial(reader: Reader, node: Node | None, what: str) -> Floats:
+    if node is None:
+        return np.zeros(10)
+    mass_node, six_node = node.first("mass"), node.first("inertia")
+    mass = reader.number(mass_node, "value", f"{what} mass") if mass_node is not None else 0.0
+    if mass < 0:
+        reader.problem(node, f"{what} mass must be at least 0 kg, got {mass:g}")
+    keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
+    six = [reader.number(six_node, key, f"{what} inertia", 0.0) if six_node is not None else 0.0 for key in keys]
+    X = reader.origin(node.first("origin"), f"{what} inertial origin")
+    return moved_to_parent(X, ten_parameters(mass, np.zeros(3), six, None))
+
+
+def _check_names(reader: Reader, root: Node, joints: list[UrdfJoint]) -> None:
+    for group, names in (("joint", [j.name for j in joints]), ("child link", [j.child for j in joints])):
+        for name, count in Counter(names).items():
+            if count > 1:
+                reader.problems.append(f"{group} '{name}' is given {count} times")
+    if not any(j.type in MOVING for j in joints):
+        reader.problem(root, "the robot has no joint that moves")
+
+
+def _assembled(
+    reader: Reader, root: Node, bodies: dict[str, Floats], joints: list[UrdfJoint], path: Path, allow: bool
+) -> Description:
+    """Fold fixed joints, then put the groups together."""
+    fixed = {j.child: j for j in joints if j.type == "fixed"}
+    moving = [j for j in joints if j.type in MOVING]
+
+    def carrier(link: str) -> tuple[str, Floats]:
+        """Link that a link is rigidly part of, and its pose there."""
+        X, seen = np.eye(4), set()
+        while link in fixed and link not in seen:
+            seen.add(link)
+            X = fixed[link].X @ X
+            link = fixed[link].parent
+        return link, X
+
+    lumped: dict[str, Floats] = {}
+    frames = []
+    for name, ten in bodies.items():
+        home, X = carrier(name)
+        lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
+        if home != name:
+            frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
+    carried = {j.child for j in moving}
+    unphysical = {name: why for name, ten in lumped.items() if name in carried and (why := why_unphysical(ten))}
+    if unphysical and not allow:
+        advice = "Correct the file, or import it with --allow-unphysical"
+        raise FileError(str(path), [f"link '{name}': {why}. {advice}" for name, why in unphysical.items()])
+    links = tuple(
+        Link(name, reader.source, body_from(ten) if ten.any() else None, unphysical.get(name, ""))
+        for name, ten in lumped.items()
+    )
+    groups = [j.group(*carrier(j.parent), reader.source) for j in moving]
+    drives = drive_groups(reader, moving, mechanical_reductions(reader, root))
+    flange = _flange(reader, frames, moving)
+    note = " ".join([f"Imported from {path.name}.", *reader.notes])
+    name = root.attributes.get("name") or path.stem
+    return Description(
+        name=name, joint=tuple(groups), link=links, note=note, flange=flange, frame=tuple(frames), **drives
+    )
+
+
+def _flange(reader: Reader, frames: list[Frame], moving: list[UrdfJoint]) -> Flange:
+    """The frame called flange or tool0, else the frame of the link at the end of the longest chain."""
+    for name in ("flange", "tool0"):
+        for frame in frames:
+            if frame.name == name:
+                return Flange(frame.link, f"{reader.source}, frame '{name}'", frame.origin)
+    parents = {j.child: j.parent for j in moving}
+    homes = {frame.name: frame.link for frame in frames}
+
+    def depth(link: str) -> int:
+        link = homes.get(link, link)
+        return 1 + depth(parents[link]) if link in parents else 0
+
+    tip = max(parents, key=depth)
+    return Flange(tip, f"assumed: the last link of the longest chain, '{tip}'")

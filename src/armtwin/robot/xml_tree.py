@@ -1,0 +1,96 @@
+"""A safe XML reader that remembers lines: no entities, no document types, no bottomless nesting."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armtwin.errors import ArmtwinError, FileError
+
+DEEPEST = 50
+
+
+@dataclass
+class Node:
+    """An XML element with its line number."""
+
+    tag: str
+    attributes: dict[str, str]
+    line: int
+    children: list[Node] = field(default_factory=list)
+
+    def all(self, tag: str) -> Iterator[Node]:
+        """Child elements with a tag."""
+        return (child for child in self.children if child.tag == tag)
+
+    def first(self, tag: str) -> Node | None:
+        """First child element with a tag, or None."""
+        return next(self.all(tag), None)
+
+    def walk(self) -> Iterator[Node]:
+        """This element and all below it."""
+        yield self
+        for child in self.children:
+            yield from child.walk()
+
+
+class _Target:
+    """Builds nodes from the parser's events."""
+
+    def __init__(self) -> None:
+        self.open: list[Node] = []
+        self.root: Node | None = None
+        self.parser: Any = None
+
+    def start(self, tag: str, attributes: dict[str, str]) -> None:
+        node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
+        if len(self.open) >= DEEPEST:
+            raise ArmtwinError(f"line {node.line}: elements must not be nested deeper than {DEEPEST}")
+        if self.open:
+            self.open[-1].children.append(node)
+        else:
+            self.root = node
+        self.open.append(node)
+
+    def end(self, tag: str) -> None:
+        self.open.pop()
+
+    def data(self, text: str) -> None:
+        """Text between elements is not used by URDF, except mechanicalReduction."""
+        if self.open and text.strip():
+            before = self.open[-1].attributes.get("#text", "")
+            self.open[-1].attributes["#text"] = before + text
+
+    def close(self) -> Node:
+        assert self.root is not None
+        return self.root
+
+
+def read_xml(path: Path) -> Node:
+    """Root element of a file; a file that is not plain XML is refused with the reason."""
+    from xml.etree.ElementTree import ParseError
+
+    from defusedxml.common import DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden
+    from defusedxml.ElementTree import DefusedXMLParser
+
+    try:
+        text = path.read_bytes()
+    except OSError as error:
+        raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
+    target = _Target()
+    parser = DefusedXMLParser(target=target, forbid_dtd=True)
+    target.parser = parser.parser
+    try:
+        parser.feed(text)
+        root: Node = parser.close()
+    except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
+        raise FileError(
+            str(path), ["must not declare a document type or entities (they can expand without end)"]
+        ) from None
+    except ParseError as error:
+        raise FileError(str(path), [f"is not valid XML: {error}"]) from None
+    except ArmtwinError as error:
+        raise FileError(str(path), [str(error)]) from None
+    return root
