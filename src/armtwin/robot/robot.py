@@ -17,6 +17,7 @@ from armtwin.robot.assembly import Assembly
 from armtwin.robot.checks import problems
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
+from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.parameters import Parameter, parameter_table, with_values
 from armtwin.robot.provenance import Provenance, provenance
 
@@ -153,6 +154,33 @@ class Robot:
         spread(kinematics.jacobians, len(q), 4 * self.n, self.assembly.arm, body, point, q, J)
         return self._torques(J).reshape(*lead, 6, self.n)
 
+    @cached_property
+    def _inverse(self) -> InverseKinematics:
+        return InverseKinematics(self.assembly, self.position_limits)
+
+    @property
+    def inverse_kinematics_kind(self) -> str:
+        """ "closed form", or "numerical" with the reason."""
+        reason = self._inverse.recognised
+        return f"numerical ({reason})" if isinstance(reason, str) else "closed form"
+
+    def inverse_kinematics(self, X: ArrayLike, within_limits: bool = False) -> Floats:
+        """Every joint position that puts the tool at one pose X (4, 4); (k, n), k may be 0.
+
+        Angles are in (-π, π]; within limits, an angle is turned by 2π where only that is allowed. Where a pose
+        leaves an angle undetermined (wrist straight), it is 0 in the one solution given.
+        """
+        solutions = self._inverse.solutions(X)
+        return self._inverse.within(solutions) if within_limits else solutions
+
+    def why_unreachable(self, X: ArrayLike) -> str:
+        """Why the tool cannot be put at one pose X (4, 4), as a sentence."""
+        return self._inverse.why_unreachable(X)
+
+    def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+        """Joint path (m, n) that takes the tool along poses X (m, 4, 4), from the solution nearest to q0."""
+        return self._inverse.follow(X, q0)
+
     # dynamics
 
     def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrench: ArrayLike | None = None) -> Floats:
@@ -189,8 +217,7 @@ class Robot:
         """Accelerations under joint torques, friction left out, (..., n)."""
         if self.assembly.coupling is not None:
             force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
-            a: Floats = np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0]
-            return a
+            return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64)
         lead, tables = self._states(q=q, v=v, tau=tau)
         return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
 

@@ -1,0 +1,249 @@
+"""Closed-form inverse kinematics of arms with an ortho-parallel base and a spherical wrist.
+
+Axis 1 is perpendicular to axes 2 and 3, which are parallel; axes 4, 5, 6 meet in the wrist centre, each
+perpendicular to the next. Shoulder, elbow and lateral offsets are free. Joints 1 to 3 place the wrist
+centre (a turn, then a triangle), joints 4 to 6 turn the tool; two choices each give eight solutions.
+
+The wrist's angles are computed one after the other, each from the ones before, so that the pose is met to
+rounding however near the wrist is to its singularity.
+
+Ref: [Pieper 1968], [Brandstoetter-Angerer-Hofbaur 2014]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled
+from armtwin.maths.rotations import about
+
+# Sines and lengths below this, relative to 1 and to the arm, leave an angle undetermined.
+SINGULAR = 1e-12
+# Rounding by which a stretched arm may seem out of reach, relative.
+STRETCH = 4e-15
+# Joint difference [rad, m] below which two solutions are one.
+SAME = 1e-7
+
+
+class WristArm(NamedTuple):
+    """Geometry of the arm at q = 0, with x = y × z, y along axis 2, z along axis 1.
+
+    Attributes:
+        base: Rotation with columns x, y, z in base axes, (3, 3).
+        origin: Point of axis 1 at the height of axis 2, in base coordinates, (3,).
+        shoulder: Distance of axis 2 from axis 1 along x [m].
+        upper: Length and angle (from z towards x) from axis 2 to axis 3, (2,).
+        fore: Length and angle from axis 3 to the wrist centre, (2,).
+        lateral: Offset of the wrist centre along y [m].
+        sense: Direction of axis 3 relative to axis 2, ±1.
+        left: wristᵀ base, with the columns of wrist u5 × u4, u5, u4 in base axes, (3, 3).
+        right: homeᵀ wrist Ry(bend), home the rotation of the frame at q = 0, (3, 3).
+        bend: Angle about u5 from u4 to u6 [rad].
+        centre: Wrist centre in the frame, (3,) [m].
+    """
+
+    base: Any
+    origin: Any
+    shoulder: float
+    upper: Any
+    fore: Any
+    lateral: float
+    sense: float
+    left: Any
+    right: Any
+    bend: float
+    centre: Any
+
+
+def recognise(axes: Floats, points: Floats, home: Floats, tolerance: float = 1e-9) -> WristArm | str:
+    """The geometry of six revolute axes at q = 0, or why they are no such arm.
+
+    Args:
+        axes: Unit vectors of the axes in base axes, (6, 3).
+        points: A point on each axis, (6, 3) [m].
+        home: Pose of the frame to place at q = 0, (4, 4).
+        tolerance: How exactly axes must be parallel, perpendicular and meet [rad, m].
+    """
+    u1, u2, u3, u4, u5, u6 = axes
+    if abs(u1 @ u2) > tolerance:
+        return "axis 2 is not perpendicular to axis 1"
+    if np.linalg.norm(np.cross(u2, u3)) > tolerance:
+        return "axis 3 is not parallel to axis 2"
+    if abs(u4 @ u5) > tolerance or abs(u5 @ u6) > tolerance:
+        return "the wrist's axes are not perpendicular to each other"
+    # wrist centre: the point of axis 4 nearest to axis 5
+    centre = points[3] + u4 * ((points[4] - points[3]) @ u4)
+    for name, axis, point in (("5", u5, points[4]), ("6", u6, points[5])):
+        if np.linalg.norm(np.cross(centre - point, axis)) > tolerance:
+            return f"axis {name} does not pass through the wrist centre"
+    base = np.column_stack([np.cross(u2, u1), u2, u1])
+    origin = points[0] + u1 * ((points[1] - points[0]) @ u1)
+    shoulder, elbow, tip = (base.T @ (p - origin) for p in (points[1], points[2], centre))
+    upper, fore = elbow - shoulder, tip - elbow
+    if min(np.hypot(upper[0], upper[2]), np.hypot(fore[0], fore[2])) < 1e-6:
+        return "upper arm or forearm has no length"
+    wrist = np.column_stack([np.cross(u5, u4), u5, u4])
+    bend = float(np.arctan2(u6 @ wrist[:, 0], u6 @ wrist[:, 2]))
+    return WristArm(
+        base=base,
+        origin=origin,
+        shoulder=float(shoulder[0]),
+        upper=np.array([np.hypot(upper[0], upper[2]), np.arctan2(upper[0], upper[2])]),
+        fore=np.array([np.hypot(fore[0], fore[2]), np.arctan2(fore[0], fore[2])]),
+        lateral=float(tip[1]),
+        sense=float(np.sign(u2 @ u3)),
+        left=wrist.T @ base,
+        right=home[:3, :3].T @ wrist @ about((0, 1, 0), bend),
+        bend=bend,
+        centre=home[:3, :3].T @ (centre - home[:3, 3]),
+    )
+
+
+@compiled
+def wrapped(x: float) -> float:
+    """The angle in (-π, π]."""
+    y = x - 2 * np.pi * np.round(x / (2 * np.pi))
+    return y if y > -np.pi else y + 2 * np.pi
+
+
+@compiled
+def _times(A: Any, B: Any, out: Any) -> None:
+    """A B for 3 x 3 matrices."""
+    for r in range(3):
+        for c in range(3):
+            out[r, c] = A[r, 0] * B[0, c] + A[r, 1] * B[1, c] + A[r, 2] * B[2, c]
+
+
+@compiled
+def _turned_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
+    """M turned by an angle in the plane of rows i and j: row_i' = c row_i + s row_j, row_j' = -s row_i + c row_j."""
+    c, s = np.cos(angle), np.sin(angle)
+    for k in range(3):
+        x, y = M[i, k], M[j, k]
+        out[3 - i - j, k] = M[3 - i - j, k]
+        out[i, k] = c * x + s * y
+        out[j, k] = -s * x + c * y
+
+
+@compiled
+def reach(g: Any, X: Any) -> tuple[float, float, float]:
+    """Wrist centre of a pose in the arm's own axes x, y, z from the origin on axis 1."""
+    c = np.empty(3)
+    for r in range(3):
+        c[r] = X[r, 3] - g.origin[r]
+        for k in range(3):
+            c[r] += X[r, k] * g.centre[k]
+    out = np.empty(3)
+    for r in range(3):
+        out[r] = g.base[0, r] * c[0] + g.base[1, r] * c[1] + g.base[2, r] * c[2]
+    return out[0], out[1], out[2]
+
+
+@compiled
+def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -> int:
+    """Append the one or two wrists with Rz(q4) Ry(q5 + bend) Rz(q6) = E, for arm angles q[0:3]."""
+    straight = np.hypot(E[0, 2], E[1, 2]) < SINGULAR
+    for side in (1.0, -1.0):
+        q4 = reference[3] if straight else np.arctan2(side * E[1, 2], side * E[0, 2])
+        c, s = np.cos(q4), np.sin(q4)
+        out[found, 0], out[found, 1], out[found, 2] = q[0], q[1], q[2]
+        out[found, 3] = wrapped(q4)
+        out[found, 4] = wrapped(np.arctan2(c * E[0, 2] + s * E[1, 2], E[2, 2]) - g.bend)
+        out[found, 5] = wrapped(np.arctan2(c * E[1, 0] - s * E[0, 0], c * E[1, 1] - s * E[0, 1]))
+        found += 1
+        if straight:
+            break
+    return found
+
+
+@compiled
+def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
+    """All solutions of a pose X (4, 4) into rows of out (8, 6), angles in (-π, π]; returns how many.
+
+    Angles that the pose leaves undetermined (wrist straight, wrist centre on axis 1 or 2) are taken from
+    `reference`, one representative for each branch.
+    """
+    found = 0
+    x, y, z = reach(g, X)
+    L1, L2 = g.upper[0], g.fore[0]
+    across = np.hypot(x, y)
+    inside = (across - abs(g.lateral)) * (across + abs(g.lateral))
+    if inside < -STRETCH * (L1 + L2) ** 2:
+        return 0
+    radius = np.sqrt(max(inside, 0.0))
+    on_axis = across < SINGULAR * (L1 + L2)
+    # what arm and wrist must turn together, seen in the arm's axes: V = baseᵀ R right
+    q, V, V1, V2, E = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    _times(X, g.right, V1)
+    _times(g.base.T, V1, V)
+    for front in (1.0, -1.0):
+        facing = reference[0] + (0.0 if front > 0 else np.pi) if on_axis else np.arctan2(y, x)
+        q[0] = wrapped(facing - (0.0 if on_axis else np.arctan2(g.lateral, front * radius)))
+        _turned_rows(V, 0, 1, q[0], V1)
+        px, pz = front * radius - g.shoulder, z
+        D = np.hypot(px, pz)
+        # sin and cos of the elbow's angle, times 2 L1 L2; the product form keeps the sine near its zeros
+        sine2 = (L1 + L2 - D) * (L1 + L2 + D) * (D - L1 + L2) * (D + L1 - L2)
+        if sine2 < -STRETCH * (L1 + L2) ** 4:
+            continue
+        sine, cosine = np.sqrt(max(sine2, 0.0)), D * D - L1 * L1 - L2 * L2
+        folded = D < SINGULAR * (L1 + L2)
+        for elbow in (1.0, -1.0):
+            bent = np.arctan2(elbow * sine, cosine)
+            if folded:
+                q[1] = reference[1]
+            else:
+                away = np.arctan2(L2 * np.sin(bent), L1 + L2 * np.cos(bent))
+                q[1] = wrapped(np.arctan2(px, pz) - g.upper[1] - away)
+            q[2] = wrapped(g.sense * (bent + g.upper[1] - g.fore[1]))
+            _turned_rows(V1, 2, 0, q[1] + g.sense * q[2], V2)
+            _times(g.left, V2, E)
+            found = _solve_wrist(g, E, q, reference, out, found)
+    return found
+
+
+@compiled
+def distinct(solutions: Any, turns: Any, kept: Any) -> int:
+    """Copy the rows that differ, angles wrapped, into kept; returns how many. turns[j] is 0 for a displacement."""
+    count = 0
+    for row in range(solutions.shape[0]):
+        repeated = False
+        for k in range(count):
+            gap = 0.0
+            for j in range(turns.shape[0]):
+                x = solutions[row, j] - kept[k, j]
+                gap = max(gap, abs(wrapped(x) if turns[j] > 0 else x))
+            repeated = repeated or gap < SAME
+        if not repeated:
+            for j in range(turns.shape[0]):
+                x = solutions[row, j]
+                kept[count, j] = wrapped(x) if turns[j] > 0 else x
+            count += 1
+    return count
+
+
+@compiled
+def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
+    """Joint path (m, 6) along poses X (m, 4, 4), at each the solution nearest to the one before.
+
+    Returns the index of the first pose without a solution, or m.
+    """
+    out, before = np.empty((8, 6)), q0.copy()
+    for row in range(X.shape[0]):
+        found = solve(g, X[row], before, out)
+        if found == 0:
+            return row
+        best, least = 0, np.inf
+        for k in range(found):
+            far = 0.0
+            for j in range(6):
+                far = max(far, abs(wrapped(out[k, j] - before[j])))
+            if far < least:
+                best, least = k, far
+        for j in range(6):
+            before[j] += wrapped(out[best, j] - before[j])
+            path[row, j] = before[j]
+    return X.shape[0]

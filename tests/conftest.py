@@ -1,0 +1,39 @@
+"""What tests share: the shipped robots, and the project's measure of difference."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armtwin as at
+
+SHIPPED = ("rx90b", "lwa4p", "kr300", "tx40", "epaas")
+
+
+def relative(value, reference):
+    """max|difference| / (1 + max|reference|)."""
+    value, reference = np.asarray(value), np.asarray(reference)
+    return np.abs(value - reference).max() / (1 + np.abs(reference).max())
+
+
+@pytest.fixture(scope="session")
+def robots():
+    return {name: at.Robot.load(name) for name in SHIPPED}
+
+
+@pytest.fixture(scope="session")
+def shared_data():
+    folder = Path(__file__).parents[2] / "shared" / "data"
+    if not folder.is_dir():
+        pytest.skip("the shared measurement data are not on this machine")
+    return folder
+
+
+@pytest.fixture
+def rng(request):
+    """Random numbers that differ from test to test and never from run to run."""
+    return np.random.default_rng(list(request.node.name.encode()))
+
+
+os.environ.setdefault("COLUMNS", "80")
