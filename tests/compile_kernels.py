@@ -1,1 +1,21 @@
 """Compiles every kernel once, so that parallel test workers find them in the shared cache."""
+
+import time
+
+import numpy as np
+
+import armtwin as at
+
+start = time.perf_counter()
+robot = at.Robot.load("rx90b")
+q, v, a = np.full((3, 2, 6), 0.3)
+X = robot.forward_kinematics(q)
+robot.jacobian(q)
+robot.forward_dynamics(q, v, robot.inverse_dynamics(q, v, a))
+robot.energy(q, v)
+robot.regressor(q, v, a)
+robot.linearise(q, v, a)
+robot.inverse_kinematics(X[0])
+robot.follow(X, q[0])
+robot._inverse._by_newton(X[0])
+print(f"kernels compiled or found in the cache in {time.perf_counter() - start:.1f} s")

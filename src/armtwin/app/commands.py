@@ -1,25 +1,134 @@
-"""The command `armtwin`."""
+"""The command `armtwin`: reads arguments, prints, and turns errors into exit codes."""
 
 from __future__ import annotations
 
+import sys
+from pathlib import Path
+from typing import Annotated
+
 import typer
+from rich.console import Console
 
-from armtwin import __version__
+from armtwin import ArmtwinError, Robot, __version__
+from armtwin.app import pages
+from armtwin.robot.files import shipped
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, help=__doc__)
+DEFAULT_ROBOT, DEFAULT_TOOL = "rx90b", "laser_head"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    help="The dynamic twin of an industrial robot arm.",
+)
+export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
+app.add_typer(export, name="export")
+
+Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
+
+
+def _console() -> Console:
+    return Console(highlight=False, soft_wrap=False)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(f"armtwin {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
-def _root() -> None:
-    """The dynamic twin of an industrial robot arm."""
+def root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Take the options that stand before a command."""
 
 
 @app.command()
-def version() -> None:
-    """Print the version."""
-    typer.echo(f"armtwin {__version__}")
+def demo() -> None:
+    """Show the default robot: what it is, what it can do, what its numbers rest on."""
+    robot = Robot.load(DEFAULT_ROBOT).with_tool(DEFAULT_TOOL)
+    console = _console()
+    console.print(pages.robot_page(robot))
+    console.print(pages.poses(robot))
+    console.print(f"More: armtwin robots {DEFAULT_ROBOT}, armtwin check FILE, armtwin --help")
+
+
+@app.command()
+def robots(
+    name: Annotated[str | None, typer.Argument(help="A shipped robot, or a .toml or .urdf file.")] = None,
+) -> None:
+    """List the shipped robots, or show one of them."""
+    if name is None:
+        _console().print(pages.shelf([Robot.load(known) for known in shipped()]))
+        return
+    _console().print(pages.robot_page(Robot.load(name)))
+
+
+@app.command()
+def check(
+    file: Annotated[str, typer.Argument(help="A robot file (.toml, .urdf) or the name of a shipped robot.")],
+) -> None:
+    """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
+    robot = Robot.load(file)
+    console = _console()
+    console.print(pages.robot_page(robot))
+    console.print(pages.provenance_page(robot))
+
+
+@app.command(name="import")
+def import_urdf(
+    file: Annotated[Path, typer.Argument(help="A URDF file.")],
+    out: Annotated[Path | None, typer.Option(help="Robot file to write; by default NAME.toml in this folder.")] = None,
+    allow_unphysical: Annotated[bool, typer.Option(help="Keep bodies that cannot exist, marked so.")] = False,
+    force: Force = False,
+) -> None:
+    """Make a robot file from a URDF file."""
+    if file.suffix == ".toml":
+        raise ArmtwinError(f"{file}: is a robot file already; import reads URDF")
+    robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    target = _free(out or Path(f"{robot.name}.toml"), force)
+    robot.save(target)
+    console = _console()
+    console.print(pages.robot_page(robot))
+    console.print(f"wrote {target}", soft_wrap=True)
+
+
+@export.command(name="urdf")
+def export_urdf(
+    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    out: Annotated[Path | None, typer.Option(help="URDF file to write; by default NAME.urdf in this folder.")] = None,
+    tool: Annotated[str | None, typer.Option(help="Mount a tool of the robot's file first.")] = None,
+    force: Force = False,
+) -> None:
+    """Write a URDF file with the robot's kinematics and bodies."""
+    loaded = Robot.load(robot)
+    if tool is not None:
+        loaded = loaded.with_tool(tool)
+    target = _free(out or Path(f"{loaded.name}.urdf"), force)
+    loaded.to_urdf(target)
+    console = _console()
+    console.print(f"wrote {target}", soft_wrap=True)
+    for what in pages.lost_in_urdf(loaded):
+        console.print(f"not in a URDF, left out: {what}")
+
+
+def _free(path: Path, force: bool) -> Path:
+    """The path, if it may be written."""
+    if path.exists() and not force:
+        raise ArmtwinError(f"{path}: exists already; use --force to replace it, or --out to choose another name")
+    return path
 
 
 def main() -> None:
-    """Run the command line."""
-    app()
+    """Run the command line: 0 done, 2 bad input with one clear message."""
+    try:
+        app()
+    except ArmtwinError as error:
+        print(f"armtwin: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except KeyboardInterrupt:
+        print("armtwin: stopped", file=sys.stderr)
+        raise SystemExit(130) from None

@@ -68,6 +68,9 @@ def _forget_old(root: Path) -> None:
 CACHE_FOLDER = _open_folder()
 
 
+OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
+
+
 def compiled(f: F) -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
@@ -77,7 +80,7 @@ def compiled(f: F) -> F:
     settings: Any = config  # its fields are made at run time
     if settings.DISABLE_JIT:
         return f
-    kernel: Any = numba.njit(error_model="numpy", fastmath={"contract"}, nogil=True)(f)
+    kernel: Any = numba.njit(**OPTIONS)(f)
     if CACHE_FOLDER is not None:
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)
@@ -86,3 +89,10 @@ def compiled(f: F) -> F:
         finally:
             settings.CACHE_DIR = before
     return kernel
+
+
+def inlined(f: F) -> F:
+    """Compile a part of a kernel into each place that calls it, where the compiler would not by itself."""
+    settings: Any = config
+    part: Any = f if settings.DISABLE_JIT else numba.njit(inline="always", **OPTIONS)(f)
+    return part

@@ -12,13 +12,13 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import add, cross, dot, put, scaled, turned, turned_back, vector
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.newton_euler import accelerate
 
 
-@compiled
+@inlined
 def _body_columns(Y: Any, row: int, j: int, at: int, lin: Any, ang: Any, om: Any, alpha: Any, acc: Any) -> None:
     """Ten columns of one body in the row of joint j, from column `at` on."""
     Y[row, j, at] = dot(lin, acc)
@@ -67,7 +67,7 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
 def rotor_regressor(
     arm: Any, gear: Any, spin_on: Any, q: Any, v: Any, a: Any, Y: Any, at: int, start: int, stop: int
 ) -> None:
-    """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on, for rows start..stop.
+    """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on; Y comes as zeros.
 
     Where a rotor's gyroscopic coupling is modelled, spin_on[motor] is its row in arm.spin_*, else -1.
 
@@ -76,29 +76,27 @@ def rotor_regressor(
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, motors = parent.shape[0], gear.shape[0]
     R, P = np.empty((n, 3, 3)), np.empty((n, 3))
-    w, al, ac, tau = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     coupled = arm.spin_body.shape[0] > 0
     for row in range(start, stop):
         if coupled:
             place(slides, arm.turn, arm.offset, q[row], R, P)
             accelerate(parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
         for e in range(motors):
-            rate, change = 0.0, 0.0
+            rate, own = 0.0, 0.0
             for j in range(n):
                 rate += gear[e, j] * v[row, j]
-                change += gear[e, j] * a[row, j]
-            own = change
-            for j in range(n):
-                tau[j] = 0.0
-            if coupled and spin_on[e] >= 0:
+                own += gear[e, j] * a[row, j]
+            if spin_on[e] >= 0:
                 i = arm.spin_body[spin_on[e]]
                 z = vector(arm.spin_axis, spin_on[e])
+                torque = add(scaled(own, z), scaled(rate, cross(vector(w, i), z)))
                 own += dot(z, vector(al, i))
-                torque = add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))
                 while i >= 0:
                     if slides[i] == 0:
-                        tau[i] = dot(vector(axis, i), torque)
+                        Y[row, i, at + e] += dot(vector(axis, i), torque)
                     torque = turned(R, i, torque)
                     i = parent[i]
             for j in range(n):
-                Y[row, j, at + e] = gear[e, j] * own + tau[j]
+                if gear[e, j] != 0.0:
+                    Y[row, j, at + e] += gear[e, j] * own

@@ -17,13 +17,8 @@ from armtwin.robot.tree import tree_problems
 
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
-    found = [
-        *tree_problems(description),
-        *_own_problems(description, ""),
-        *_joint_problems(description),
-        *_name_problems(description),
-        *_gear_problems(description),
-    ]
+    found = [*tree_problems(description), *_own_problems(description, ""), *_joint_problems(description)]
+    found = found or [*_name_problems(description), *_gear_problems(description)]
     return found or [*body_problems(description), *_drive_problems(description)]
 
 

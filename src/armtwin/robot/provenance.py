@@ -59,7 +59,7 @@ def _origins(group: Any, path: str) -> Iterator[Origin]:
             yield from _origins(item, f"{path}.{key}")
     elif isinstance(group, tuple):
         for i, item in enumerate(group, 1):
-            yield from _origins(item, f"{path}.{getattr(item, 'name', i)}")
+            yield from _origins(item, f"{path}.{getattr(item, 'name', getattr(item, 'joint', i))}")
     elif is_dataclass(group):
         source = getattr(group, "source", None)
         texts = source if isinstance(source, dict) else {"": source} if source else {}
@@ -87,8 +87,12 @@ def _missing(description: Description) -> Iterator[str]:
         for key in ("torque_constant", "current_limit", "current_quantum", "encoder_counts"):
             without = [m.name for m in description.motor if getattr(m, key) is None]
             if without:
-                yield f"motor.{key}: for {', '.join(without)}"
-    for key in ("lower", "upper", "velocity", "acceleration", "torque"):
+                yield f"motor.{key}: {'all motors' if len(without) == len(description.motor) else ', '.join(without)}"
+    for key in ("lower", "upper", "velocity", "torque"):
         without = [j.name for j in description.joint if j.limits is None or getattr(j.limits, key) is None]
         if without:
-            yield f"joint.limits.{key}: for {', '.join(without)}"
+            yield f"joint.limits.{key}: {_which(without, len(description.joint))}"
+
+
+def _which(names: list[str], total: int) -> str:
+    return "all joints" if len(names) == total else ", ".join(names)

@@ -1,0 +1,128 @@
+"""Batches of the mechanics kernels against a Python loop over Pinocchio, one core, same run.
+
+    python benchmarks/mechanics.py [--quick]
+
+Prints microseconds per sample and ratios; the ratios are what may be compared between machines.
+"""
+
+import os
+import subprocess
+import sys
+import time
+from dataclasses import replace
+
+os.environ["ARMTWIN_THREADS"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import pinocchio
+
+import armtwin as at
+
+QUICK = "--quick" in sys.argv
+SAMPLES, REPEATS = (200, 2) if QUICK else (10_000, 9)
+
+
+def best(work):
+    """Shortest time of several runs [s]."""
+    work()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def pinocchio_model(robot):
+    """The robot's bodies in Pinocchio."""
+    model = pinocchio.Model()
+    tens = robot.parameters[: 10 * robot.n].reshape(-1, 10)
+    for i, (joint, t) in enumerate(zip(robot.assembly.tree.joints, tens, strict=True)):
+        X, axis = joint.origin.matrix(), np.array(joint.axis) / np.linalg.norm(joint.axis)
+        place = pinocchio.SE3(X[:3, :3], X[:3, 3])
+        letter = "xyz"[int(np.argmax(np.abs(axis)))] if np.abs(axis).max() == axis.max() == 1 else ""
+        aligned = {"x": pinocchio.JointModelRX, "y": pinocchio.JointModelRY, "z": pinocchio.JointModelRZ}
+        kind = aligned[letter]() if letter else pinocchio.JointModelRevoluteUnaligned(axis)
+        model.addJoint(i, kind, place, joint.name)
+        m, c = t[0], t[1:4] / t[0]
+        J = np.array([[t[4], t[7], t[8]], [t[7], t[5], t[9]], [t[8], t[9], t[6]]])
+        body = pinocchio.Inertia(m, c, J - m * ((c @ c) * np.eye(3) - np.outer(c, c)))
+        model.appendBodyToJoint(i + 1, body, pinocchio.SE3.Identity())
+    return model, model.createData()
+
+
+def peers(model, data, q, v, a, tau):
+    """Python loops over Pinocchio that fill an array, as its users write them."""
+
+    def inverse():
+        out = np.empty((SAMPLES, 6))
+        for i in range(SAMPLES):
+            out[i] = pinocchio.rnea(model, data, q[i], v[i], a[i])
+
+    def mass():
+        out = np.empty((SAMPLES, 6, 6))
+        for i in range(SAMPLES):
+            out[i] = pinocchio.crba(model, data, q[i])
+
+    def forward():
+        out = np.empty((SAMPLES, 6))
+        for i in range(SAMPLES):
+            out[i] = pinocchio.aba(model, data, q[i], v[i], tau[i])
+
+    def regressor():
+        out = np.empty((SAMPLES, 6, 60))
+        for i in range(SAMPLES):
+            out[i] = pinocchio.computeJointTorqueRegressor(model, data, q[i], v[i], a[i])
+
+    return inverse, mass, forward, regressor
+
+
+def report():
+    """Print the table for the RX90B with its head, as bodies only and as a whole robot."""
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    none = {"motor": (), "gear": None, "balancer": (), "friction": (), "servo": {}}
+    bodies = at.Robot(replace(robot.description, **none))
+    q, v, a = np.random.default_rng(0).normal(size=(3, SAMPLES, 6))
+    tau = bodies.inverse_dynamics(q, v, a)
+    names = ("inverse dynamics", "mass matrix", "forward dynamics", "regressor")
+    theirs = [best(work) for work in peers(*pinocchio_model(robot), q, v, a, tau)]
+    print(f"RX90B with laser head, batch of {SAMPLES}, one core, microseconds per sample")
+    print("whole robot: with rotors, spring and (regressor: 82 columns for 60) friction")
+    print(f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}{'ratio bodies':>14}{'ratio whole':>13}")
+    for i, name in enumerate(names):
+        ours = []
+        for r in (bodies, robot):
+            calls = (
+                lambda r=r: r.inverse_dynamics(q, v, a),
+                lambda r=r: r.mass_matrix(q),
+                lambda r=r: r.forward_dynamics(q, v, tau),
+                lambda r=r: r.regressor(q, v, a),
+            )
+            ours.append(best(calls[i]))
+        us = [x / SAMPLES * 1e6 for x in (*ours, theirs[i])]
+        print(f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}")
+    X = robot.forward_kinematics(q[:200])
+    single = best(lambda: [robot.inverse_kinematics(x) for x in X]) / len(X) * 1e6
+    path = robot.forward_kinematics(np.linspace([0, 0.5, 1, 0, 1, 0], [0.5, 0.8, 0.7, 0.5, 0.7, 0.5], 2000))
+    follow = best(lambda: robot.follow(path, [0, 0.5, 1, 0, 1, 0])) / len(path) * 1e6
+    print(f"inverse kinematics: {single:.0f} us for one pose with all solutions, {follow:.1f} us a pose along a path")
+
+
+def import_times():
+    """Time of `import armtwin` against what it stands on, each in fresh interpreters."""
+    times = {}
+    for script in ("import numpy, numba", "import armtwin"):
+        runs = []
+        for _ in range(2 if QUICK else 7):
+            start = time.perf_counter()
+            subprocess.run([sys.executable, "-c", script], check=True)
+            runs.append(time.perf_counter() - start)
+        times[script] = min(runs)
+    ratio = times["import armtwin"] / times["import numpy, numba"]
+    print(f"import armtwin: {times['import armtwin']:.2f} s, {ratio:.2f} x import numpy, numba")
+
+
+if __name__ == "__main__":
+    report()
+    import_times()

@@ -1,0 +1,87 @@
+"""The command line: fits 80 columns, one clear sentence and exit 2 on bad input, nothing lost."""
+
+import subprocess
+import sys
+
+import pytest
+
+from tests.conftest import SHIPPED
+
+
+def armtwin(*words, cwd=None):
+    return subprocess.run(
+        [sys.executable, "-m", "armtwin", *map(str, words)], capture_output=True, text=True, cwd=cwd, check=False
+    )
+
+
+@pytest.mark.parametrize("words", [["demo"], ["robots"], *(["check", name] for name in SHIPPED)], ids=" ".join)
+def test_pages_fit_80_columns(words):
+    done = armtwin(*words)
+    assert done.returncode == 0, done.stderr
+    assert max(map(len, done.stdout.splitlines())) <= 80
+
+
+def test_demo_is_a_useful_summary_of_the_default_robot():
+    out = armtwin("demo").stdout
+    assert "rx90b: Staubli RX90B, with laser_head" in out
+    assert "82: 60 link, 6 rotor, 2 balancer, 14 friction" in out
+    assert "1 document" not in out
+    assert "81 assumed" in out
+
+
+def test_check_tells_what_is_assumed_and_missing():
+    out = armtwin("check", "tx40").stdout
+    assert "servo: a servo controller" in out
+    assert "assumed: an engineering assumption" in out
+    assert "65 mm from wrist centre to flange" in out
+
+
+def test_export_then_import_closes_the_ring(tmp_path):
+    assert armtwin("export", "urdf", "rx90b", "--tool", "laser_head", cwd=tmp_path).returncode == 0
+    done = armtwin("import", "rx90b.urdf", "--out", "back.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "moving mass         95.12 kg" in done.stdout
+    assert "Missing for a prediction:" in done.stdout
+    assert armtwin("check", "back.toml", cwd=tmp_path).returncode == 0
+
+
+def test_an_existing_file_is_not_replaced_without_force(tmp_path):
+    (tmp_path / "rx90b.urdf").write_text("precious")
+    done = armtwin("export", "urdf", "rx90b", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "rx90b.urdf: exists already; use --force" in done.stderr
+    assert (tmp_path / "rx90b.urdf").read_text() == "precious"
+    assert armtwin("export", "urdf", "rx90b", "--force", cwd=tmp_path).returncode == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["robots", "rx9"], "robot 'rx9' is neither shipped nor a .toml or .urdf file. Did you mean 'rx90b'?"),
+        (["check", "nothing.toml"], "nothing.toml: cannot be read (No such file or directory)"),
+        (["import", "nothing.urdf"], "nothing.urdf: cannot be read"),
+        (["export", "urdf", "rx90b", "--tool", "torch"], "tool 'torch' is not known. Known: laser_head."),
+        (["export", "urdf", "rx90b", "--out", "no/such/folder/x.urdf"], "cannot be written"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_2(words, sentence, tmp_path):
+    done = armtwin(*words, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.startswith("armtwin: ")
+    assert sentence in done.stderr
+    assert "Traceback" not in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_robot_whose_name_is_markup_is_shown_as_text(tmp_path):
+    robot = (
+        'format = 1\nname = "[red]<script>"\n[[joint]]\nname = "[/]"\nparent = "base"\nchild = "[bold]x"\n'
+        'source = "assumed: [link=x]"\n[[link]]\nname = "[bold]x"\nsource = "assumed: y"\n'
+        "body = { mass = 1, com = [0, 0, 0], inertia = { xx = 1, yy = 1, zz = 1 } }\n"
+    )
+    (tmp_path / "r.toml").write_text(robot)
+    done = armtwin("check", "r.toml", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    for text in ("[red]<script>", "[/]", "[bold]x", "[link=x]"):
+        assert text in done.stdout

@@ -1,0 +1,161 @@
+"""URDF: the same dynamics out and in, and every bad file refused with a sentence."""
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.robot.description import Description
+from tests.conftest import SHIPPED, relative
+from tests.oracles import as_robot, bodies_only, random_arm
+
+GOOD = """<robot name="two">
+  <link name="base"/>
+  <link name="arm"><visual><geometry><mesh filename="../../secret/arm.stl"/></geometry></visual>
+    <inertial><origin xyz="0 0 0.1" rpy="0 0 0.3"/><mass value="2"/>
+    <inertia ixx="0.02" iyy="0.02" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="hand"><inertial><mass value="0.5"/>
+    <inertia ixx="0.001" iyy="0.001" izz="0.001" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="finger"><inertial><mass value="0.1"/>
+    <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
+  <link name="tool0"/>
+  <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
+    <limit lower="-2" upper="2" velocity="3" effort="40"/><dynamics damping="0.7" friction="1.5"/></joint>
+  <joint name="slide" type="prismatic"><origin xyz="0.3 0 0"/><parent link="arm"/><child link="hand"/>
+    <axis xyz="1 0 0"/><limit lower="0" upper="0.05" velocity="1" effort="10"/></joint>
+  <joint name="grip" type="prismatic"><parent link="hand"/><child link="finger"/><axis xyz="0 1 0"/>
+    <limit lower="0" upper="0.05" velocity="1" effort="10"/><mimic joint="slide" multiplier="-2" offset="0.01"/></joint>
+  <joint name="flange" type="fixed"><origin xyz="0 0 0.02"/><parent link="hand"/><child link="tool0"/></joint>
+  <transmission name="t"><joint name="turn"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator>
+  </transmission>
+</robot>"""
+
+
+def load(text, tmp_path, name="robot.urdf"):
+    path = tmp_path / name
+    path.write_text(text)
+    return at.Robot.load(path)
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_robot_to_urdf_to_robot_has_the_same_dynamics(name, robots, tmp_path, rng):
+    robot = robots[name].with_tool("laser_head") if name == "rx90b" else robots[name]
+    robot.to_urdf(tmp_path / "x.urdf")
+    again = at.Robot.load(tmp_path / "x.urdf", allow_unphysical=True)
+    q, v, a = rng.normal(size=(3, 30, robot.n))
+    bare = bodies_only(robot)
+    assert relative(again.inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a)) < 1e-12
+    assert relative(again.mass_matrix(q), bare.mass_matrix(q)) < 1e-12
+    assert relative(again.forward_kinematics(q, "flange"), bare.forward_kinematics(q, "flange")) < 1e-13
+    assert np.allclose(again.position_limits, robot.position_limits, rtol=1e-15)
+    if name == "rx90b":
+        assert relative(again.forward_kinematics(q, "tcp"), robot.forward_kinematics(q, "tool")) < 1e-13
+
+
+def test_random_trees_survive_urdf(tmp_path):
+    for seed in range(5):
+        robot = as_robot(random_arm(np.random.default_rng(seed), 6))
+        robot = at.Robot(Description("tree", robot.description.joint, robot.description.link))
+        robot.to_urdf(tmp_path / "x.urdf")
+        again = at.Robot.load(tmp_path / "x.urdf")
+        q, v, a = np.random.default_rng(seed).normal(size=(3, 5, 6))
+        assert relative(again.inverse_dynamics(q, v, a), robot.inverse_dynamics(q, v, a)) < 1e-12
+
+
+def test_what_a_urdf_says_is_understood(tmp_path):
+    robot = load(GOOD, tmp_path)
+    assert robot.joint_names == ("turn", "slide")
+    assert robot.description.joint[2].mimic.multiplier == -2
+    assert robot.assembly.gear[0, 0] == 50
+    assert robot.friction_torque([2.0, 0.0])[0] == pytest.approx(1.5 + 0.7 * 2)
+    assert robot.forward_kinematics([0, 0.01], "tool0")[:3, 3] == pytest.approx([0.31, 0, 0.02])
+    assert robot.forward_kinematics([0, 0.01], "flange")[:3, 3] == pytest.approx([0.31, 0, 0.02])
+    assert robot.forward_kinematics([0, 0.01], "finger")[1, 3] == pytest.approx(-2 * 0.01 + 0.01)
+    # 0.5 kg of hand slide in x; 0.1 kg of finger go along and twice as fast sideways
+    assert robot.mass_matrix([0, 0])[1, 1] == pytest.approx(0.5 + 0.1 * (1 + 4))
+    assert "1 mesh references were ignored (first: ../../secret/arm.stl)" in robot.description.note
+
+
+def test_a_robot_from_a_urdf_can_be_saved_as_toml(tmp_path):
+    robot = load(GOOD, tmp_path)
+    robot.save(tmp_path / "two.toml")
+    assert at.Robot.load(tmp_path / "two.toml") == robot
+
+
+def test_public_urdf_files_load(shared_data):
+    robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
+    assert robot.n == 6
+    assert robot.inverse_kinematics_kind.startswith("numerical (")
+    with pytest.raises(at.FileError, match=r"link 'link_6': inertia .* --allow-unphysical"):
+        at.Robot.load(shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf")
+
+
+def test_shipped_tx40_moves_as_its_public_urdf(robots, shared_data, rng):
+    urdf = at.Robot.load(shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf", allow_unphysical=True)
+    q = rng.normal(size=(20, 6))
+    assert relative(robots["tx40"].forward_kinematics(q, "link_6"), urdf.forward_kinematics(q, "link_6")) < 1e-10
+
+
+BAD = [
+    ('<mass value="2"/>', '<mass value="-2"/>', "link 'arm' mass must be at least 0 kg, got -2"),
+    (
+        '<mass value="2"/>',
+        '<mass value="1,5"/>',
+        "link 'arm' mass value must be a number, got '1,5' (use a decimal point)",
+    ),
+    ('ixx="0.02"', 'ixx="0.5"', "link 'arm': principal moments of inertia must satisfy the triangle inequality"),
+    ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', "joint 'turn' axis must not be zero"),
+    ('<axis xyz="0 0 1"/>', '<axis xyz="0 1"/>', "joint 'turn' axis xyz must be three numbers, got '0 1'"),
+    ('<parent link="base"/>', '<parent link="hand"/>', "cycle"),
+    ('<link name="base"/>', '<link name="base"/><link name="arm"/>', "link 'arm' is given twice"),
+    ('lower="-2"', 'lower="nan"', "joint 'turn' limit lower must be finite, got 'nan'"),
+    ('lower="-2"', 'lower="-170"', "joint 'turn' limit lower must be in radians, got -170. Is it in degrees?"),
+    ('rpy="0 0 0.3"', 'rpy="0 90 0"', "link 'arm' inertial origin rpy must be in radians, got [0.0, 90.0, 0.0]"),
+    ('type="prismatic"><origin', 'type="floating"><origin', "joint 'slide' type must be one of revolute"),
+    (
+        '<child link="hand"/>',
+        '<child link="hnad"/>',
+        "joint 'slide' child link 'hnad' is not given. Did you mean 'hand'?",
+    ),
+    (
+        'joint="slide" multiplier',
+        'joint="slid" multiplier',
+        "'slid' is no joint that moves freely. Did you mean 'slide'?",
+    ),
+    ("</robot>", "", "is not valid XML"),
+    ("<robot ", "<sdf ", "is not valid XML"),
+    ("<link name", "<xacro:macro/><link name", "is not valid XML"),
+    (
+        'name="two">',
+        'name="two" xmlns:xacro="http://www.ros.org/wiki/xacro"><xacro:include filename="a"/>',
+        "is a xacro macro file, not a URDF. Expand",
+    ),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), BAD, ids=[sentence[:40] for *_, sentence in BAD])
+def test_a_bad_urdf_is_refused_with_a_sentence(old, new, sentence, tmp_path):
+    assert old in GOOD
+    with pytest.raises(at.FileError) as caught:
+        load(GOOD.replace(old, new, 1), tmp_path)
+    assert sentence in str(caught.value)
+
+
+def test_entities_are_not_expanded(tmp_path):
+    bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + GOOD.replace('name="two"', 'name="&b;"')
+    with pytest.raises(at.FileError, match="must not declare a document type or entities"):
+        load(bomb, tmp_path)
+
+
+def test_bottomless_nesting_is_refused(tmp_path):
+    with pytest.raises(at.FileError, match="must not be nested deeper than 50"):
+        load("<robot>" + "<a>" * 200_000 + "</a>" * 200_000 + "</robot>", tmp_path)
+
+
+def test_a_xacro_file_is_refused_with_advice(tmp_path):
+    with pytest.raises(at.FileError, match=r"xacro robot.urdf.xacro > robot.urdf"):
+        load(GOOD, tmp_path, "robot.urdf.xacro")
+
+
+def test_errors_carry_the_line(tmp_path):
+    with pytest.raises(at.FileError, match="line 4: link 'arm' mass must be at least 0"):
+        load(GOOD.replace('<mass value="2"/>', '<mass value="-2"/>'), tmp_path)

@@ -1,0 +1,58 @@
+"""The house: what is public is exported, what is cited is listed, what is written stays small."""
+
+import ast
+import re
+from pathlib import Path
+
+import armtwin
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src").rglob("*.py"))
+
+
+def test_every_public_name_exists_and_has_a_docstring():
+    for name in armtwin.__all__:
+        value = getattr(armtwin, name)
+        assert name == "__version__" or value.__doc__
+
+
+def test_every_reference_key_has_an_entry():
+    listed = set(re.findall(r"^- \*\*\[(.+?)\]\*\*", (ROOT / "docs" / "references.md").read_text(), re.MULTILINE))
+    cited = {}
+    for path in SOURCES:
+        for block in re.findall(r"Ref:(.*?)(?:\n\n|\"\"\")", path.read_text(), re.DOTALL):
+            for key in re.findall(r"\[([A-Z][A-Za-z-]+ \d{4})", block):
+                cited[key] = path.name
+    assert len(cited) > 10
+    missing = {key: name for key, name in cited.items() if key not in listed}
+    assert not missing
+
+
+def test_files_and_functions_stay_small():
+    long = []
+    for path in SOURCES:
+        text = path.read_text()
+        if text.count("\n") > 300:
+            long.append(path.name)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno > 60:
+                long.append(f"{path.name}:{node.name}")
+    assert not long
+
+
+def test_only_one_file_knows_numba_and_only_the_app_prints():
+    for path in SOURCES:
+        text = path.read_text()
+        assert path.name == "compiled.py" or "numba" not in re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
+        assert "/app/" in path.as_posix() or not re.search(r"\bprint\(", text)
+
+
+def test_slow_libraries_are_not_imported_with_the_package():
+    """What costs time is imported where it is used, so that `import armtwin` stays quick."""
+    import subprocess
+    import sys
+
+    slow = ("scipy.signal", "scipy.optimize", "pydantic", "defusedxml", "rich")
+    script = f"import sys, armtwin; print([m for m in {slow} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
