@@ -85,3 +85,39 @@ def test_a_robot_whose_name_is_markup_is_shown_as_text(tmp_path):
     assert done.returncode == 0, done.stderr
     for text in ("[red]<script>", "[/]", "[bold]x", "[link=x]"):
         assert text in done.stdout
+
+
+def test_a_name_does_not_lead_out_of_the_folder(tmp_path):
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    assert armtwin("export", "urdf", "rx90b", cwd=inner).returncode == 0
+    text = (inner / "rx90b.urdf").read_text().replace('<robot name="rx90b">', '<robot name="../escaped">')
+    (inner / "bad.urdf").write_text(text)
+    done = armtwin("import", "bad.urdf", "--out", "d[red].toml", cwd=inner)
+    assert done.returncode == 0, done.stderr
+    assert (inner / "d[red].toml").exists()
+    assert armtwin("import", "bad.urdf", cwd=inner).returncode == 0
+    assert (inner / "escaped.toml").exists()
+    assert not (tmp_path / "escaped.toml").exists()
+
+
+def test_old_kernels_are_forgotten_and_nothing_else(tmp_path):
+    import os
+
+    for i in range(9):
+        (tmp_path / f"mine{i}").mkdir()
+        (tmp_path / "kernels" / f"{i:012x}").mkdir(parents=True)
+    environment = {**os.environ, "ARMTWIN_CACHE_DIR": str(tmp_path)}
+    subprocess.run([sys.executable, "-c", "import armtwin"], env=environment, check=True)
+    assert len([p for p in tmp_path.iterdir() if p.name.startswith("mine")]) == 9
+    assert len(list((tmp_path / "kernels").iterdir())) == 6
+
+
+def test_a_console_that_cannot_show_a_letter_still_shows_the_page():
+    import os
+
+    environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
+    done = subprocess.run(
+        [sys.executable, "-m", "armtwin", "robots", "epaas"], env=environment, capture_output=True, check=False
+    )
+    assert done.returncode == 0

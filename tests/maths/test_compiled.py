@@ -29,7 +29,7 @@ def test_an_edited_law_in_one_file_recompiles_the_kernel_of_another(tmp_path):
     law = tmp_path / "armtwin" / "mechanics" / "arm.py"
     law.write_text(law.read_text().replace("P[i, r] = offset[i, 0, r]", "P[i, r] = 2.0 * offset[i, 0, r]"))
     assert run(tmp_path, cache) == pytest.approx(2 * 0.42 + 2 * 0.45 + 2 * 0.45 + 0.085, abs=1e-15)
-    assert len(list(cache.iterdir())) == 2
+    assert len(list((cache / "kernels").iterdir())) == 2
 
 
 def test_without_a_writable_cache_folder_it_works_uncached(tmp_path):

@@ -123,7 +123,7 @@ SPOILED = [
     ),
     (lambda t: t["joint"][0].update(axis=[0, 0, 0]), "joint.1.axis ('joint_1') must not be zero"),
     (lambda t: t["joint"][0].update(parent="link_6"), "joint: the links form a cycle"),
-    (lambda t: t["link"].append(t["link"][0]), "link 'link_1' is given 2 times"),
+    (lambda t: t["link"].append(t["link"][0]), "link or frame 'link_1' is given 2 times"),
     (
         lambda t: t["joint"][2].update(child="link_1"),
         "link 'link_1' is moved by 2 joints ('joint_1' and 'joint_3')",
@@ -270,3 +270,112 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
 def test_shipped_files_lie_in_the_package():
     assert set(shipped()) == set(SHIPPED)
     assert all(isinstance(path, Path) and path.stat().st_size > 1000 for path in shipped().values())
+
+
+MORE_SPOILED = [
+    (lambda t: t["motor"][0].update(name="joint_1"), "motor 'joint_1' has the name of a joint"),
+    (lambda t: t["link"].append({"name": "lost", "source": "assumed: x"}), "link 'lost' is not joined to the robot"),
+    (
+        lambda t: t.update(frame=[{"name": "tool", "link": "link_6", "source": "assumed: x"}]),
+        "'tool' has a name that stands for the robot's own frame",
+    ),
+    (lambda t: t["balancer"].append(t["balancer"][0]), "balancer 'spring' is given 2 times"),
+    (lambda t: t["balancer"][0]["pins"].update(link_b="link_x"), "balancer.1.pins: link 'link_x' is not given"),
+    (
+        lambda t: t["tool"].update(
+            blink={
+                **t["tool"]["laser_head"],
+                "body": {"mass": 1, "com": [0, 0, 0], "inertia": {"xx": 9, "yy": 1, "zz": 1}},
+            }
+        ),
+        "tool.blink: principal moments",
+    ),
+    (lambda t: t["link"][0]["body"].pop("inertia"), "link.1 ('link_1'): a link with mass needs an inertia"),
+    (lambda t: t.update(joint={}), "joint must be a list of tables, [[joint]], got {}"),
+    (lambda t: t["link"][0].update(body=3), "link.1.body ('link_1') must be a table, got 3"),
+    (
+        lambda t: t["link"][0]["body"]["inertia"].update(xxx=1),
+        "link.1.body.inertia.xxx is not a key of a robot file. Did you mean 'xx'?",
+    ),
+    (lambda t: t["link"][0]["body"].update(mass=10**400), "link.1.body.mass must be a finite number in kg"),
+    (lambda t: t["link"][0]["body"].update(mass="5 kg^-9999"), "must have a power of at most 9"),
+    (lambda t: t["joint"][0].update(axis=["0", 0, 1]), "joint.1.axis.1 must be a number, not text, got '0'"),
+    (
+        lambda t: t["joint"][0].update(type="rotary"),
+        "joint.1.type ('joint_1'): input should be 'revolute' or 'prismatic'",
+    ),
+    (lambda t: t["motor"][0].update(spin={"link": "link_1", "axis": [0, 0, 0]}), "motor.1.spin axis must not be zero"),
+    (lambda t: t["friction"][0].update(viscous_exponent=1.5), "friction.1.law viscous_exponent must be at most 1"),
+]
+
+
+@pytest.mark.parametrize(("change", "sentence"), MORE_SPOILED, ids=[sentence[:40] for _, sentence in MORE_SPOILED])
+def test_another_spoiled_file_is_refused_with_one_sentence(change, sentence):
+    assert sentence in problem(change)
+
+
+def test_a_counterbalance_without_room_for_its_stroke_is_refused():
+    assert "volume must exceed the piston's displacement" in problem(
+        lambda t: t["balancer"][0].update(volume=1e-4), "kr300"
+    )
+    assert "must have squares greater than product" in problem(
+        lambda t: t["balancer"][0].update(linkage={"squares": 0.1, "product": 0.32, "angle": 0.1}), "kr300"
+    )
+
+
+def test_numbers_beyond_the_plausible_survive_saving(robots, tmp_path):
+    spoiled = tables()
+    spoiled["joint"][0]["limits"].update(velocity="7200 deg/s", lower="-800 deg")
+    robot = at.Robot(describe(checked_format(spoiled, "x"), "x"))
+    robot.save(tmp_path / "fast.toml")
+    assert at.Robot.load(tmp_path / "fast.toml") == robot
+
+
+def test_a_robot_never_changes(robots):
+    robot = robots["rx90b"]
+    for array in (robot.parameters, robot.position_limits):
+        with pytest.raises(ValueError, match="read-only"):
+            array[0] = 1.0
+    assert hash(robot) == hash(at.Robot.load("rx90b"))
+
+
+def test_code_keeps_the_contracts_of_files(robots):
+    phi = robots["rx90b"].parameters.copy()
+    phi[60], phi[68] = -1e-4, -1.0
+    with pytest.raises(at.FileError) as caught:
+        robots["rx90b"].with_parameters(phi)
+    assert "motor.1.rotor_inertia must be at least 0 kg m^2, got -0.0001" in str(caught.value)
+    assert "friction.1.law.asperity must be at least 0 N m, got -1" in str(caught.value)
+    head = robots["rx90b"].with_tool("laser_head")
+    assert head.with_parameters(head.parameters) == head
+
+
+def test_a_slider_takes_units_of_length(tmp_path):
+    text = """
+format = 1
+name = "slide"
+[[joint]]
+name = "x"
+type = "prismatic"
+parent = "base"
+child = "cart"
+axis = [1, 0, 0]
+source = "assumed: bench"
+limits = { lower = "0 mm", upper = "900 mm", velocity = "2 m/s", torque = "50 N" }
+[[link]]
+name = "cart"
+source = "assumed: bench"
+body = { mass = 2, com = [0, 0, 0], inertia = { xx = 0.01, yy = 0.01, zz = 0.01 } }
+[[friction]]
+name = "x"
+on = "x"
+law = "coulomb_viscous"
+level = "5 N"
+viscous = "2 N s/m"
+source = "assumed: bench"
+"""
+    (tmp_path / "slide.toml").write_text(text)
+    robot = at.Robot.load(tmp_path / "slide.toml")
+    assert robot.friction_torque([2.0]) == pytest.approx([9.0])
+    X = robot.forward_kinematics([2.0])
+    assert "x would be at 2000.0 mm (limits 0.0 mm to 900.0 mm)" in robot.why_unreachable(X)

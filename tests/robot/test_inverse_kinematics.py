@@ -194,3 +194,27 @@ def test_within_limits_turns_an_angle_where_only_that_is_allowed(robots):
 def test_what_is_no_pose_is_refused(robots, X, sentence):
     with pytest.raises(at.ArmtwinError, match=sentence):
         robots["rx90b"].inverse_kinematics(X)
+
+
+def test_half_a_turn_is_not_taken_for_none(tmp_path):
+    """One joint, tool on its axis: the pose of half a turn differs from the start by a rotation of sine zero."""
+    text = """
+format = 1
+name = "turntable"
+[[joint]]
+name = "t"
+parent = "base"
+child = "plate"
+source = "assumed: bench"
+[[link]]
+name = "plate"
+source = "assumed: bench"
+body = { mass = 2, com = [0, 0, 0], inertia = { xx = 0.01, yy = 0.01, zz = 0.01 } }
+"""
+    (tmp_path / "t.toml").write_text(text)
+    robot = at.Robot.load(tmp_path / "t.toml")
+    X = robot.forward_kinematics([[np.pi]])
+    assert np.abs(robot.forward_kinematics(robot.follow(X, [0.0])) - X).max() < 1e-9
+    assert len(robot.inverse_kinematics(X[0])) == 1
+    with pytest.raises(at.ArmtwinError, match=r"q0 must have shape \(1,\), got \(2, 1\)"):
+        robot.follow(X, [[0.0], [1.0]])

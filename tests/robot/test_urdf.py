@@ -48,7 +48,7 @@ def test_robot_to_urdf_to_robot_has_the_same_dynamics(name, robots, tmp_path, rn
     assert relative(again.forward_kinematics(q, "flange"), bare.forward_kinematics(q, "flange")) < 1e-13
     assert np.allclose(again.position_limits, robot.position_limits, rtol=1e-15)
     if name == "rx90b":
-        assert relative(again.forward_kinematics(q, "tcp"), robot.forward_kinematics(q, "tool")) < 1e-13
+        assert relative(again.forward_kinematics(q), robot.forward_kinematics(q)) < 1e-13
 
 
 def test_random_trees_survive_urdf(tmp_path):
@@ -159,3 +159,40 @@ def test_a_xacro_file_is_refused_with_advice(tmp_path):
 def test_errors_carry_the_line(tmp_path):
     with pytest.raises(at.FileError, match="line 4: link 'arm' mass must be at least 0"):
         load(GOOD.replace('<mass value="2"/>', '<mass value="-2"/>'), tmp_path)
+
+
+def test_links_that_hang_on_nothing_are_refused(tmp_path):
+    with pytest.raises(at.FileError, match="link 'stray' is not joined"):
+        load(GOOD.replace('<link name="base"/>', '<link name="base"/><link name="stray"/>'), tmp_path)
+    loop = '<link name="a"/><link name="b"/><joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    loop += '<joint name="ba" type="fixed"><parent link="b"/><child link="a"/></joint>'
+    with pytest.raises(at.FileError, match="fixed joints form a cycle"):
+        load(GOOD.replace('<link name="base"/>', f'<link name="base"/>{loop}'), tmp_path)
+
+
+def test_a_tool_frame_becomes_the_tool(tmp_path):
+    tool = '<link name="tool"/><joint name="t" type="fixed"><origin xyz="0 0 0.3"/><parent link="hand"/><child link="tool"/></joint>'
+    robot = load(GOOD.replace('<link name="base"/>', f'<link name="base"/>{tool}'), tmp_path)
+    assert robot.forward_kinematics([0, 0])[:3, 3] == pytest.approx([0.3, 0, 0.3])
+    assert robot.forward_kinematics([0, 0], "flange")[:3, 3] == pytest.approx([0.3, 0, 0.02])
+
+
+def test_one_sided_limits_survive(tmp_path):
+    from dataclasses import replace
+
+    robot = load(GOOD, tmp_path)
+    limits = replace(robot.description.joint[0].limits, lower=None)
+    joints = (replace(robot.description.joint[0], limits=limits), *robot.description.joint[1:])
+    robot = at.Robot(replace(robot.description, joint=joints))
+    robot.to_urdf(tmp_path / "x.urdf")
+    again = at.Robot.load(tmp_path / "x.urdf").position_limits
+    assert again[0, 0] == -np.inf
+    assert again[1, 0] == 2
+    # the finger goes -2 times as far as the slide and may go 0 to 50 mm: it limits the slide to -20 .. 5 mm
+    assert again[:, 1] == pytest.approx([0, 0.005])
+
+
+@pytest.mark.parametrize("encoding", ["shift_jis", "nonsense"])
+def test_an_unknown_encoding_is_refused(encoding, tmp_path):
+    with pytest.raises(at.FileError, match="is not valid XML"):
+        load(f'<?xml version="1.0" encoding="{encoding}"?>' + GOOD, tmp_path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -86,14 +87,14 @@ def import_urdf(
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file."""
-    if file.suffix == ".toml":
-        raise ArmtwinError(f"{file}: is a robot file already; import reads URDF")
+    if file.suffix not in {".urdf", ".xml", ".xacro"}:
+        raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
     robot = Robot.load(file, allow_unphysical=allow_unphysical)
-    target = _free(out or Path(f"{robot.name}.toml"), force)
+    target = _free(out or _file_name(robot, ".toml"), force)
     robot.save(target)
     console = _console()
     console.print(pages.robot_page(robot))
-    console.print(f"wrote {target}", soft_wrap=True)
+    console.print(f"wrote {target}", soft_wrap=True, markup=False)
 
 
 @export.command(name="urdf")
@@ -107,12 +108,17 @@ def export_urdf(
     loaded = Robot.load(robot)
     if tool is not None:
         loaded = loaded.with_tool(tool)
-    target = _free(out or Path(f"{loaded.name}.urdf"), force)
+    target = _free(out or _file_name(loaded, ".urdf"), force)
     loaded.to_urdf(target)
     console = _console()
-    console.print(f"wrote {target}", soft_wrap=True)
+    console.print(f"wrote {target}", soft_wrap=True, markup=False)
     for what in pages.lost_in_urdf(loaded):
-        console.print(f"not in a URDF, left out: {what}")
+        console.print(f"not in a URDF, left out: {what}", markup=False)
+
+
+def _file_name(robot: Robot, suffix: str) -> Path:
+    """A file in this folder named after the robot, whatever characters its name has."""
+    return Path(re.sub(r"[^\w-]+", "_", robot.name).strip("_") or "robot").with_suffix(suffix)
 
 
 def _free(path: Path, force: bool) -> Path:
@@ -124,6 +130,9 @@ def _free(path: Path, force: bool) -> Path:
 
 def main() -> None:
     """Run the command line: 0 done, 2 bad input with one clear message."""
+    for stream in (sys.stdout, sys.stderr):  # a redirected Windows console may not know every letter
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")
     try:
         app()
     except ArmtwinError as error:

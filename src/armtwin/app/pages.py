@@ -122,10 +122,7 @@ def _facts(robot: Robot) -> Table:
         ("inverse kinematics", robot.inverse_kinematics_kind),
         ("tools, payloads", ", ".join([*d.tool, *d.payload])),
         ("balancers", ", ".join(f"{b.name} ({b.force.kind})" for b in d.balancer)),
-        (
-            "friction sets",
-            ", ".join(sorted({f.set + (" (in use)" if f.set == d.friction_set else "") for f in d.friction if f.set})),
-        ),
+        ("friction sets", _friction_sets(robot)),
         ("transmissions", ", ".join(sorted({t.kind for t in d.transmission}))),
         ("hydraulic drives", ", ".join(h.name for h in d.hydraulic)),
         ("servos", ", ".join(f"{name} ({s.kind})" if name != s.kind else name for name, s in d.servo.items())),
@@ -202,4 +199,7 @@ def lost_in_urdf(robot: Robot) -> list[str]:
     names = ("motor", "gear", "balancer", "friction", "transmission", "hydraulic", "servo", "payload")
     lost = [name for name in names if getattr(d, name)]
     lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
+    if d.gravity != (0.0, 0.0, -9.81):
+        lost.append("gravity of a tilted base")
+    lost += [f"why {x.name} is unphysical (import needs --allow-unphysical)" for x in d.link if x.unphysical]
     return lost

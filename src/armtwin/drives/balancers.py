@@ -97,6 +97,13 @@ class GasForce:
         """Z R_s T m, the product of pressure and volume [J]."""
         return self.compressibility * GAS_CONSTANT_NITROGEN * self.temperature * self.gas_mass
 
+    def too_long(self, linkage: Triangle) -> str:
+        """Why the gas has no room for the linkage's stroke, as a phrase; empty if it has."""
+        stroke = math.sqrt(linkage.squares + linkage.product) - math.sqrt(linkage.squares - linkage.product)
+        if self.volume > self.area * stroke:
+            return ""
+        return f"volume must exceed the piston's displacement of {self.area * stroke:.4g} m³, got {self.volume:g}"
+
     def pressure(self, linkage: Triangle, x: Any) -> Any:
         """Gas pressure [Pa] at angle x."""
         shortest = math.sqrt(linkage.squares - linkage.product)

@@ -28,6 +28,14 @@ class Triangle:
     product: Area
     angle: Angle
 
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if not self.squares > self.product:
+            return (
+                f"must have squares greater than product (a² + b² > 2 a b), got {self.squares:g} and {self.product:g}"
+            )
+        return ""
+
     def length(self, x: Any) -> Any:
         """Length of the strut [m] at angle x [rad]; x may be complex, for derivatives by a complex step."""
         return np.sqrt(self.squares - self.product * np.cos(x + self.angle))

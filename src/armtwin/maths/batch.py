@@ -23,6 +23,8 @@ LEAST_PER_THREAD = 3000
 def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
     """A finite float64 array whose last dimensions are `shape`, or an error that says what was given."""
     try:
+        if np.iscomplexobj(value):
+            raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
         raise ArmtwinError(f"{name} must be an array of numbers ({what}), got {value!r:.80}") from None
@@ -56,7 +58,9 @@ def thread_count() -> int:
     """Threads for large batches: ARMTWIN_THREADS, or the cores this process may use."""
     given = os.environ.get("ARMTWIN_THREADS")
     if given:
-        return max(1, int(given))
+        if not given.isdigit() or int(given) < 1:
+            raise ArmtwinError(f"ARMTWIN_THREADS must be a whole number from 1 on, got '{given}'")
+        return int(given)
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -48,7 +49,7 @@ def _user_cache() -> Path:
 def _open_folder() -> Path | None:
     """Writable cache folder of this state of the sources, or None where none can be had."""
     try:
-        folder = _user_cache() / source_stamp(Path(__file__).parents[1])
+        folder = _user_cache() / "kernels" / source_stamp(Path(__file__).parents[1])
         if not folder.is_dir():
             folder.mkdir(parents=True)
             _forget_old(folder.parent)
@@ -60,7 +61,8 @@ def _open_folder() -> Path | None:
 
 def _forget_old(root: Path) -> None:
     """Remove all but the newest few folders of earlier states of the sources."""
-    stamps = sorted((p for p in root.iterdir() if p.is_dir()), key=lambda p: p.stat().st_mtime)
+    ours = (p for p in root.iterdir() if p.is_dir() and re.fullmatch(r"[0-9a-f]{12}", p.name))
+    stamps = sorted(ours, key=lambda p: p.stat().st_mtime)
     for folder in stamps[:-KEPT_STAMPS]:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -92,7 +94,7 @@ def compiled(f: F) -> F:
 
 
 def inlined(f: F) -> F:
-    """Compile a part of a kernel into each place that calls it, where the compiler would not by itself."""
+    """Compile a part of a kernel into each place that calls it: a call would hand over every field of its arrays."""
     settings: Any = config
-    part: Any = f if settings.DISABLE_JIT else numba.njit(inline="always", **OPTIONS)(f)
+    part: Any = f if settings.DISABLE_JIT else numba.njit(forceinline=True, **OPTIONS)(f)
     return part

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 
 from armtwin.errors import ArmtwinError, did_you_mean
 
@@ -82,7 +83,9 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
             match = _FACTOR.fullmatch(word)
             if match is None or match[1] not in UNITS:
                 raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, UNITS)}")
-            power = sign * int(match[2] or 1)
+            power = sign * int((match[2] or "1")[:4])
+            if abs(power) > 9:
+                raise ArmtwinError(f"unit '{word}' must have a power of at most 9")
             scale, dimension = UNITS[match[1]]
             factor *= scale**power
             total = [t + power * d for t, d in zip(total, dimension, strict=True)]
@@ -107,6 +110,8 @@ def parse_quantity(text: str, unit: str) -> float:
     number, symbol = float(match[1]), match[2]
     if symbol in {"degC", "°C"} and unit == "K":
         return number + 273.15
+    if not symbol and unit == "1":
+        raise ArmtwinError(f"must be a number, not text, got '{text}'")
     if not symbol:
         raise ArmtwinError(f"written as text must carry a unit such as '{text.strip()} {unit}', got '{text}'")
     factor, dimension = parse_unit(symbol)
@@ -125,6 +130,7 @@ class Unit:
         symbol: SI unit of the stored number.
         plausible: Largest magnitude a bare number may have; beyond it the unit must be written.
         hint: Unit a user who wrote an implausible number probably meant.
+        also: SI unit of the same number of a prismatic joint, where that differs.
         above: The number must be greater than this, where given.
         at_least: The number must not be less than this, where given.
     """
@@ -132,29 +138,45 @@ class Unit:
     symbol: str
     plausible: float = math.inf
     hint: str = ""
+    also: str = ""
     above: float | None = None
     at_least: float | None = None
 
     def read(self, value: object) -> float:
         """SI number of a bare number or of a quantity; raises with the contract and the value."""
         if isinstance(value, str):
-            number = parse_quantity(value, self.symbol)
+            number = self._of_text(value)
         elif isinstance(value, bool) or not isinstance(value, int | float):
             raise ArmtwinError(f"must be a number in {self.symbol} or a quantity as text, got {value!r}")
         else:
-            number = float(value)
+            number = float(value) if abs(value) < 1e300 else math.inf
             if math.isfinite(number) and abs(number) > self.plausible:
                 raise ArmtwinError(
                     f"as a bare number must be at most {self.plausible:.4g} {self.symbol}, got {value:g}. "
                     f"Did you mean '{value:g} {self.hint}'?"
                 )
-        if not math.isfinite(number):
-            raise ArmtwinError(f"must be a finite number in {self.symbol}, got {value}")
-        if self.above is not None and not number > self.above:
-            raise ArmtwinError(f"must be greater than {self.above:g} {self.symbol}, got {value}")
-        if self.at_least is not None and number < self.at_least:
-            raise ArmtwinError(f"must be at least {self.at_least:g} {self.symbol}, got {value}")
+        broken = self.broken(number)
+        if broken:
+            raise ArmtwinError(f"{broken}, got {value!s:.40}")
         return number
+
+    def broken(self, number: float) -> str:
+        """The contract an SI number breaks, as a phrase; empty if it keeps it."""
+        if not math.isfinite(number):
+            return f"must be a finite number in {self.symbol}"
+        if self.above is not None and not number > self.above:
+            return f"must be greater than {self.above:g} {self.symbol}"
+        if self.at_least is not None and number < self.at_least:
+            return f"must be at least {self.at_least:g} {self.symbol}"
+        return ""
+
+    def _of_text(self, text: str) -> float:
+        if self.also:
+            try:
+                return parse_quantity(text, self.also)
+            except ArmtwinError:
+                pass
+        return parse_quantity(text, self.symbol)
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
         """Tell pydantic to read with `read`, so that files and calls share one contract."""
@@ -167,3 +189,13 @@ class Unit:
                 raise PydanticCustomError("quantity", "{sentence}", {"sentence": str(error)}) from None
 
         return core_schema.no_info_plain_validator_function(read)
+
+
+@cache
+def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
+    """Fields of a dataclass that are numbers or tuples of numbers, with their units."""
+    found = []
+    for name, hint in get_type_hints(kind, include_extras=True).items():
+        for part in (hint, *get_args(hint)):
+            found += [(name, unit) for unit in getattr(part, "__metadata__", ()) if isinstance(unit, Unit)]
+    return tuple(found)

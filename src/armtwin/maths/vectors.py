@@ -4,48 +4,48 @@ from __future__ import annotations
 
 from typing import Any
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import inlined
 
 Vector = tuple[Any, Any, Any]
 
 
-@compiled
+@inlined
 def vector(table: Any, i: int) -> Vector:
     """Row i of an (n, 3) table."""
     return table[i, 0], table[i, 1], table[i, 2]
 
 
-@compiled
+@inlined
 def put(table: Any, i: int, x: Vector) -> None:
     """Store a vector in row i of an (n, 3) table."""
     table[i, 0], table[i, 1], table[i, 2] = x
 
 
-@compiled
+@inlined
 def add(x: Vector, y: Vector) -> Vector:
     """x + y."""
     return x[0] + y[0], x[1] + y[1], x[2] + y[2]
 
 
-@compiled
+@inlined
 def scaled(s: Any, x: Vector) -> Vector:
     """s x."""
     return s * x[0], s * x[1], s * x[2]
 
 
-@compiled
+@inlined
 def dot(x: Vector, y: Vector) -> Any:
     """x · y, without conjugation, so that complex steps pass through."""
     return x[0] * y[0] + x[1] * y[1] + x[2] * y[2]
 
 
-@compiled
+@inlined
 def cross(x: Vector, y: Vector) -> Vector:
     """x × y."""
     return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
 
 
-@compiled
+@inlined
 def turned(R: Any, i: int, x: Vector) -> Vector:
     """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
     return (
@@ -55,7 +55,7 @@ def turned(R: Any, i: int, x: Vector) -> Vector:
     )
 
 
-@compiled
+@inlined
 def turned_back(R: Any, i: int, x: Vector) -> Vector:
     """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
     return (
@@ -65,7 +65,7 @@ def turned_back(R: Any, i: int, x: Vector) -> Vector:
     )
 
 
-@compiled
+@inlined
 def inertia_times(J: tuple[Any, ...], x: Vector) -> Vector:
     """J x for a symmetric matrix given as (xx, yy, zz, xy, xz, yz)."""
     return (

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import inlined
 
 
 class Arm(NamedTuple):
@@ -60,10 +60,14 @@ def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floa
     return turn, offset
 
 
-@compiled
-def place(slides: Any, turn: Any, offset: Any, q: Any, R: Any, P: Any) -> None:
-    """Rotation R_i and position P_i of each body in its parent's frame."""
-    for i in range(q.shape[0]):
+@inlined
+def place(size: Any, slides: Any, turn: Any, offset: Any, q: Any, R: Any, P: Any) -> None:
+    """Rotation R_i and position P_i of each body in its parent's frame.
+
+    Here and in the other kernels len(size) is the number of bodies: a tuple makes it known to the compiler,
+    which unrolls the loops; an array keeps one compiled kernel for all arms.
+    """
+    for i in range(len(size)):
         c, s = np.cos(q[i]), np.sin(q[i])
         x = q[i] * slides[i]
         for r in range(3):

@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import dot, turned, vector
 
 Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
 
 
-@compiled
+@inlined
 def ten(table: Any, i: int) -> Ten:
     """Row i of an (n, 10) table as a tuple."""
     return (
@@ -37,7 +37,7 @@ def ten(table: Any, i: int) -> Ten:
     )
 
 
-@compiled
+@inlined
 def moved(R: Any, P: Any, i: int, b: Ten) -> Ten:
     """The body b of frame i, seen in the parent frame at x' = R_i x + P_i.
 
@@ -147,6 +147,6 @@ def why_unphysical(body: ArrayLike) -> str:
         worst = axes[:, 2]
         return (
             f"principal moments of inertia must satisfy the triangle inequality, got {moments[0]:.6g} + "
-            f"{moments[1]:.6g} < {moments[2]:.6g} kg m² (largest about the axis {np.round(worst, 3).tolist()})"
+            f"{moments[1]:.6g} ≤ {moments[2]:.6g} kg m² (largest about the axis {np.round(worst, 3).tolist()})"
         )
     return ""

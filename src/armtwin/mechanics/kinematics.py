@@ -35,7 +35,7 @@ def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int)
     n = arm.parent.shape[0]
     R, P = np.empty((n, 3, 3)), np.empty((n, 3))
     for row in range(start, stop):
-        place(arm.slides, arm.turn, arm.offset, q[row], R, P)
+        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         p = to_base(arm.parent, R, P, body, (X_BF[0, 3], X_BF[1, 3], X_BF[2, 3]))
         for c in range(3):
             x = axis_to_base(arm.parent, R, body, (X_BF[0, c], X_BF[1, c], X_BF[2, c]))
@@ -52,7 +52,7 @@ def jacobians(arm: Any, body: int, point: Any, q: Any, J: Any, start: int, stop:
     n = arm.parent.shape[0]
     R, P = np.empty((n, 3, 3)), np.empty((n, 3))
     for row in range(start, stop):
-        place(arm.slides, arm.turn, arm.offset, q[row], R, P)
+        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         tip = to_base(arm.parent, R, P, body, (point[0], point[1], point[2]))
         for r in range(6):
             for j in range(n):

@@ -11,22 +11,23 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import add, cross, dot, inertia_times, put, scaled, turned, vector
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.inertia import moved, ten
 from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather, spin
 
 
-@compiled
-def composite(parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any) -> None:
-    """Write the joint-space inertia of the bodies into M, (n, n); Ic, (n, 10), is scratch."""
-    n = parent.shape[0]
+@inlined
+def composite(size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any) -> None:
+    """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n); Ic, (n, 10), is scratch.
+
+    Only pairs of which one carries the other are written: M comes with zeros elsewhere.
+    """
+    n = len(size)
     for i in range(n):
         for k in range(10):
             Ic[i, k] = inertia[i, k]
-        for j in range(n):
-            M[i, j] = 0.0
     for i in range(n - 1, -1, -1):
         b = ten(Ic, i)
         if parent[i] >= 0:
@@ -40,29 +41,40 @@ def composite(parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any,
         else:
             force, torque = cross(z, h), inertia_times((b[4], b[5], b[6], b[7], b[8], b[9]), z)
         j = i
-        while j >= 0:
+        while True:
             M[i, j] = dot(vector(axis, j), force if slides[j] == 1 else torque)
-            M[j, i] = M[i, j]
+            k = parent[j]
+            if k < 0:
+                break
             force = turned(R, j, force)
             torque = add(turned(R, j, torque), cross(vector(P, j), force))
-            j = parent[j]
+            j = k
 
 
 @compiled
 def spin_mass(
-    parent: Any, slides: Any, axis: Any, R: Any, spin_body: Any, spin_axis: Any, spin_row: Any, M: Any
+    size: Any, parent: Any, slides: Any, axis: Any, R: Any, spin_body: Any, spin_axis: Any, spin_row: Any, M: Any
 ) -> None:
-    """Add the gyroscopic coupling J (row jᵀ + j rowᵀ), j the rates of the carrier about the rotor's axis."""
-    n = parent.shape[0]
+    """Add the gyroscopic coupling J (row jᵀ + j rowᵀ), j the rates of the carrier about the rotor's axis.
+
+    It adds to the lower triangle that `composite` wrote, and to pairs that it leaves alone: these it clears first.
+    """
+    if spin_body.shape[0] > 0:
+        for i in range(len(size)):
+            for j in range(i):
+                k = i
+                while k > j:
+                    k = parent[k]
+                if k != j:
+                    M[i, j] = 0.0
     for e in range(spin_body.shape[0]):
         z = vector(spin_axis, e)
         i = spin_body[e]
         while i >= 0:
             if slides[i] == 0:
                 rate = dot(vector(axis, i), z)
-                for j in range(n):
-                    M[i, j] += spin_row[e, j] * rate
-                    M[j, i] += spin_row[e, j] * rate
+                for j in range(len(size)):
+                    M[max(i, j), min(i, j)] += spin_row[e, j] * rate * (2.0 if i == j else 1.0)
             z = turned(R, i, z)
             i = parent[i]
 
@@ -72,39 +84,46 @@ def mass_matrix(arm: Any, q: Any, M: Any, start: int, stop: int) -> None:
     """Mass matrices of rows start..stop, rotors included; q (m, n), M (m, n, n)."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n = parent.shape[0]
-    R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
+    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
     for row in range(start, stop):
-        place(slides, arm.turn, arm.offset, q[row], R, P)
-        composite(parent, slides, axis, arm.inertia, R, P, Ic, M[row])
-        spin_mass(parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, M[row])
+        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
+        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, L)
+        spin_mass(parent, parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, L)
         for i in range(n):
-            for j in range(n):
-                M[row, i, j] += arm.rotors[i, j]
+            for j in range(i + 1):
+                M[row, i, j] = M[row, j, i] = L[i, j] + arm.rotors[i, j]
 
 
-@compiled
-def solve_in_place(A: Any, b: Any) -> bool:
-    """Solve A x = b for a symmetric positive definite A by L D Lᵀ; b becomes x, A its factors."""
-    n = b.shape[0]
+@inlined
+def solve_in_place(size: Any, A: Any, b: Any) -> bool:
+    """Solve A x = b for a symmetric positive definite A by Cholesky's L Lᵀ; b becomes x.
+
+    Only the lower triangle of A is read; it becomes L with the inverses of its diagonal.
+    """
+    n = len(size)
     for j in range(n):
         d = A[j, j]
         for k in range(j):
-            d -= A[j, k] * A[j, k] * A[k, k]
+            d -= A[j, k] * A[j, k]
         if not d > 0.0:
             return False
+        d = 1.0 / np.sqrt(d)
         A[j, j] = d
         for i in range(j + 1, n):
             x = A[i, j]
             for k in range(j):
-                x -= A[i, k] * A[j, k] * A[k, k]
-            A[i, j] = x / d
+                x -= A[i, k] * A[j, k]
+            A[i, j] = x * d
     for i in range(n):
+        x = b[i]
         for k in range(i):
-            b[i] -= A[i, k] * b[k]
+            x -= A[i, k] * b[k]
+        b[i] = x * A[i, i]
     for i in range(n - 1, -1, -1):
-        b[i] /= A[i, i]
+        x = b[i]
         for k in range(i + 1, n):
-            b[i] -= A[k, i] * b[k]
+            x -= A[k, i] * b[k]
+        b[i] = x * A[i, i]
     return True
 
 
@@ -113,24 +132,25 @@ def forward_dynamics(arm: Any, q: Any, v: Any, force: Any, a: Any, bad: Any, sta
     """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row] is 1 where M is not definite."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n = parent.shape[0]
-    R, P, Ic, M = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.empty((n, n))
+    R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
+    L, M = np.zeros((n, n)), np.empty((n, n))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     f, t, none, bias = np.empty((n, 3)), np.empty((n, 3)), np.zeros(n), np.empty(n)
     for row in range(start, stop):
-        place(slides, arm.turn, arm.offset, q[row], R, P)
-        accelerate(parent, slides, axis, arm.gravity, R, P, v[row], none, w, al, ac)
+        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
+        accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], none, w, al, ac)
         for i in range(n):
             body_wrench(arm.inertia, i, w, al, ac, f, t)
             bias[i] = 0.0
-        spin(arm.spin_body, arm.spin_axis, arm.spin_row, v[row], none, w, al, t, bias)
-        gather(parent, slides, axis, R, P, f, t, bias)
-        composite(parent, slides, axis, arm.inertia, R, P, Ic, M)
-        spin_mass(parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, M)
+        spin(parent, arm.spin_body, arm.spin_axis, arm.spin_row, v[row], none, w, al, t, bias)
+        gather(parent, parent, slides, axis, R, P, f, t, bias)
+        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, L)
+        spin_mass(parent, parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, L)
         for i in range(n):
             a[row, i] = force[row, i] - bias[i]
-            for j in range(n):
-                M[i, j] += arm.rotors[i, j]
-        bad[row] = 0 if solve_in_place(M, a[row]) else 1
+            for j in range(i + 1):
+                M[i, j] = L[i, j] + arm.rotors[i, j]
+        bad[row] = 0 if solve_in_place(parent, M, a[row]) else 1
 
 
 @compiled
@@ -139,7 +159,7 @@ def potential_energy(arm: Any, q: Any, U: Any, start: int, stop: int) -> None:
     n = arm.parent.shape[0]
     R, P, first, mass = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
     for row in range(start, stop):
-        place(arm.slides, arm.turn, arm.offset, q[row], R, P)
+        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         for i in range(n):
             put(first, i, (arm.inertia[i, 1], arm.inertia[i, 2], arm.inertia[i, 3]))
             mass[i] = arm.inertia[i, 0]

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import (
     add,
     cross,
@@ -29,8 +29,9 @@ from armtwin.maths.vectors import (
 from armtwin.mechanics.arm import place
 
 
-@compiled
+@inlined
 def accelerate(
+    size: Any,
     parent: Any,
     slides: Any,
     axis: Any,
@@ -44,7 +45,7 @@ def accelerate(
     ac: Any,
 ) -> None:
     """Angular velocity w, angular acceleration al, acceleration less gravity ac of each body in its frame."""
-    for i in range(parent.shape[0]):
+    for i in range(len(size)):
         k = parent[i]
         z = vector(axis, i)
         if k < 0:
@@ -68,7 +69,7 @@ def accelerate(
             put(ac, i, acp)
 
 
-@compiled
+@inlined
 def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) -> None:
     """Force and torque about the frame's origin that body i needs for its motion."""
     om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
@@ -88,7 +89,9 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
 
 
 @compiled
-def spin(spin_body: Any, spin_axis: Any, spin_row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any) -> None:
+def spin(
+    size: Any, spin_body: Any, spin_axis: Any, spin_row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any
+) -> None:
     """Gyroscopic coupling of rotors: T = J φ' (z · ω), with φ' = row · v relative to the carrying body.
 
     Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinate J (z · α).
@@ -98,20 +101,20 @@ def spin(spin_body: Any, spin_axis: Any, spin_row: Any, v: Any, a: Any, w: Any, 
     for e in range(spin_body.shape[0]):
         i = spin_body[e]
         rate, change = 0.0 * v[0], 0.0 * v[0]
-        for j in range(v.shape[0]):
+        for j in range(len(size)):
             rate += spin_row[e, j] * v[j]
             change += spin_row[e, j] * a[j]
         z = vector(spin_axis, e)
         put(t, i, add(vector(t, i), add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))))
         own = dot(z, vector(al, i))
-        for j in range(v.shape[0]):
+        for j in range(len(size)):
             tau[j] += spin_row[e, j] * own
 
 
-@compiled
-def gather(parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any) -> None:
+@inlined
+def gather(size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any) -> None:
     """Add the joint torques that balance the wrenches of all bodies; f and t are overwritten by sums."""
-    for i in range(parent.shape[0] - 1, -1, -1):
+    for i in range(len(size) - 1, -1, -1):
         force, torque = vector(f, i), vector(t, i)
         tau[i] += dot(vector(axis, i), force if slides[i] == 1 else torque)
         k = parent[i]
@@ -133,13 +136,13 @@ def inverse_dynamics(arm: Any, q: Any, v: Any, a: Any, tau: Any, start: int, sto
     P, f, t = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
     w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
     for row in range(start, stop):
-        place(slides, turn, offset, q[row], R, P)
-        accelerate(parent, slides, axis, gravity, R, P, v[row], a[row], w, al, ac)
+        place(parent, slides, turn, offset, q[row], R, P)
+        accelerate(parent, parent, slides, axis, gravity, R, P, v[row], a[row], w, al, ac)
         for i in range(n):
             body_wrench(inertia, i, w, al, ac, f, t)
             total = 0.0 * a[row, 0]
             for j in range(n):
                 total += rotors[i, j] * a[row, j]
             tau[row, i] = total
-        spin(spin_body, spin_axis, spin_row, v[row], a[row], w, al, t, tau[row])
-        gather(parent, slides, axis, R, P, f, t, tau[row])
+        spin(parent, spin_body, spin_axis, spin_row, v[row], a[row], w, al, t, tau[row])
+        gather(parent, parent, slides, axis, R, P, f, t, tau[row])

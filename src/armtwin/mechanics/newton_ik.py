@@ -29,6 +29,14 @@ def pose_error(target: Any, X: Any, e: Any) -> float:
     twist = ((R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2)
     sine = np.sqrt(twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2)
     angle = np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
+    if sine < 1e-9 and angle > 1.0:  # half a turn: the axis is the largest column of R + 1
+        best = 0
+        for c in range(1, 3):
+            if R[c, c] > R[best, best]:
+                best = c
+        x = (R[0, best], R[1, best], R[2, best])
+        twist = (x[0] + (best == 0), x[1] + (best == 1), x[2] + (best == 2))
+        sine = np.sqrt(twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2)
     scale = 1.0 if sine < 1e-12 else angle / sine
     total = 0.0
     for r in range(3):
@@ -61,7 +69,7 @@ def descend(arm: Any, G: Any, c: Any, body: int, X_BF: Any, target: Any, q: Any,
         b[:] = JG.T @ e
         for i in range(n):
             A[i, i] += damping * error**2 + 1e-16
-        if not solve_in_place(A, b):
+        if not solve_in_place(b, A, b):
             break
         for i in range(n):
             trial[i] = q[i] + min(max(b[i], -0.8), 0.8)

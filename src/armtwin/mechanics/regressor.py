@@ -43,8 +43,8 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     lin, ang = np.empty((n * n, 3)), np.empty((n * n, 3))  # row n body + joint: the body's motion per joint
     for row in range(start, stop):
-        place(slides, arm.turn, arm.offset, q[row], R, P)
-        accelerate(parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+        place(parent, slides, arm.turn, arm.offset, q[row], R, P)
+        accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
         for i in range(n):
             k = parent[i]
             om, alpha, acc = vector(w, i), vector(al, i), vector(ac, i)
@@ -80,8 +80,8 @@ def rotor_regressor(
     coupled = arm.spin_body.shape[0] > 0
     for row in range(start, stop):
         if coupled:
-            place(slides, arm.turn, arm.offset, q[row], R, P)
-            accelerate(parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
+            place(parent, slides, arm.turn, arm.offset, q[row], R, P)
+            accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
         for e in range(motors):
             rate, own = 0.0, 0.0
             for j in range(n):

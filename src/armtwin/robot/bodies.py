@@ -69,12 +69,14 @@ def body_problems(description: Description) -> list[str]:
             problems.append(f"{place}: body must have com or first_moment, not both")
         if body.mass < 0:
             problems.append(f"{place}: mass must be at least 0 kg, got {body.mass:g}")
-        elif "link" not in place and body.inertia is not None:
+        elif not place.startswith("link.") and body.inertia is not None:
             problems += [f"{place}: {why}" for why in [why_unphysical(parameters_of(body))] if why]
     if problems:
         return problems
     for i, link in enumerate(description.link, 1):
         why = why_unphysical(link_parameters(description, link.name)) if link.name in moving else ""
+        if why and link.body is not None and link.body.inertia is None:
+            why = "a link with mass needs an inertia"
         if why and not link.unphysical:
             problems.append(
                 f"link.{i} ('{link.name}'): {why}. If the source lumps it so, say why in its key unphysical"

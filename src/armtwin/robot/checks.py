@@ -8,18 +8,25 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.balancers import GasForce
 from armtwin.errors import did_you_mean
+from armtwin.maths.units import units_of
 from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
-from armtwin.robot.rows import gear_matrix, separating_joint
-from armtwin.robot.tree import tree_problems
+from armtwin.robot.rows import gear_matrix, separating_joint, strut
+from armtwin.robot.tree import grow, tree_problems
 
 
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
-    found = [*tree_problems(description), *_own_problems(description, ""), *_joint_problems(description)]
-    found = found or [*_name_problems(description), *_gear_problems(description)]
-    return found or [*body_problems(description), *_drive_problems(description)]
+    tree = tree_problems(description)
+    found = [*tree, *_own_problems(description, ""), *_joint_problems(description)]
+    if tree:
+        return found
+    names = [*_name_problems(description), *_gear_problems(description)]
+    if not names:
+        names = [*body_problems(description), *_drive_problems(description)]
+    return [*found, *names]
 
 
 def _own_problems(group: Any, path: str) -> Iterator[str]:
@@ -33,6 +40,7 @@ def _own_problems(group: Any, path: str) -> Iterator[str]:
     elif is_dataclass(group):
         if hasattr(group, "problem") and group.problem():
             yield f"{path.lstrip('.')} {group.problem()}"
+        yield from _broken_contracts(group, path)
         source = getattr(group, "source", None)
         if isinstance(source, dict):
             keys = [f.name for f in fields(group)]
@@ -42,6 +50,15 @@ def _own_problems(group: Any, path: str) -> Iterator[str]:
                     yield f"{path.lstrip('.')}.source.{key} names no key of its group"
         for f in fields(group):
             yield from _own_problems(getattr(group, f.name), f"{path}.{f.name}")
+
+
+def _broken_contracts(group: Any, path: str) -> Iterator[str]:
+    """Numbers that a file could not hold: a robot made or changed by code keeps the same contracts."""
+    for name, unit in units_of(group.__class__):
+        value = getattr(group, name)
+        for number in value if isinstance(value, tuple) else (value,):
+            if isinstance(number, float | int) and unit.broken(number):
+                yield f"{path.lstrip('.')}.{name} {unit.broken(number)}, got {number:g}"
 
 
 def _joint_problems(description: Description) -> Iterator[str]:
@@ -85,6 +102,12 @@ def _name_problems(description: Description) -> Iterator[str]:
     for place, on, choices in rows:
         names = list(on) if isinstance(on, dict) else [on]
         known += [(place, name, joints if isinstance(on, dict) else choices, "joint or motor") for name in names]
+    for i, b in enumerate(description.balancer, 1):
+        if b.pins is not None:
+            known += [
+                (f"balancer.{i}.pins", x, [*links, grow(description).root], "link")
+                for x in (b.pins.link_a, b.pins.link_b)
+            ]
     if description.mounted.tool:
         known.append(("mounted.tool", description.mounted.tool, list(description.tool), "tool"))
     if description.mounted.payload:
@@ -95,6 +118,8 @@ def _name_problems(description: Description) -> Iterator[str]:
     for place, name, choices, what in known:
         if name not in choices:
             yield f"{place}: {what} '{name}' is not given. {did_you_mean(name, choices)}"
+    for name in set(joints) & set(motors):
+        yield f"motor '{name}' has the name of a joint; friction on '{name}' would be ambiguous"
     if description.flange is None and (description.mounted.tool or description.mounted.payload):
         yield "mounted: a tool needs a flange to be mounted on, and the file has none"
 
@@ -126,6 +151,11 @@ def _drive_problems(description: Description) -> Iterator[str]:
             yield f"{place} must have either pins, or joint and linkage"
         elif separating_joint(b, description.joint) is None:
             yield f"{place} must act across exactly one revolute joint"
+        elif isinstance(b.force, GasForce):
+            linkage = strut(b, grow(description)).linkage
+            why = "" if linkage.problem() else b.force.too_long(linkage)
+            if why:
+                yield f"{place}: {why}"
     for i, t in enumerate(description.transmission, 1):
         if t.kind == "elastic" and t.stiffness is None:
             yield f"transmission.{i} ('{t.joint}'): an elastic transmission needs a stiffness"

@@ -46,6 +46,10 @@ class Spin:
     link: str
     axis: Direction
 
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return "axis must not be zero" if not any(self.axis) else ""
+
 
 @dataclass(frozen=True)
 class Motor:

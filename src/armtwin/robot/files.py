@@ -41,13 +41,14 @@ def write_atomically(path: Path, text: str) -> None:
     except OSError as error:
         raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
     try:
+        text.encode("utf-8")
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
             file.write(text)
         os.chmod(name, 0o644)
         os.replace(name, path)
-    except OSError as error:
+    except (OSError, UnicodeError) as error:
         Path(name).unlink(missing_ok=True)
-        raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
+        raise ArmtwinError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
 
 
 def save(description: Description, path: Path) -> None:

@@ -18,6 +18,7 @@ from armtwin.maths.units import Unit
 from armtwin.robot.fields import OneOf, Source
 
 TurnCoordinate = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg")]
+MimicOffset = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg", also="m")]
 TurnRate = Annotated[float, Unit("rad/s", above=0, plausible=100, hint="deg/s")]
 TurnAcceleration = Annotated[float, Unit("rad/s^2", above=0)]
 SlideRate = Annotated[float, Unit("m/s", above=0)]
@@ -135,7 +136,7 @@ class Mimic:
 
     joint: str
     multiplier: Number = 1.0
-    offset: Number = 0.0
+    offset: MimicOffset = 0.0
 
 
 @dataclass(frozen=True)

@@ -95,6 +95,8 @@ class InverseKinematics:
         poses = checked_poses(X, single=False)
         n = self.limits.shape[1]
         start = checked("q0", q0, (n,), "joint position to start from")
+        if start.ndim != 1:
+            raise ArmtwinError(f"q0 must have shape ({n},), got {start.shape}")
         path = np.empty((len(poses), n))
         if isinstance(self.recognised, str):
             done = self._follow_by_newton(poses, start, path)
@@ -145,13 +147,16 @@ class InverseKinematics:
         )
 
     def _beyond_limits(self, solutions: Floats) -> str:
-        excess = np.maximum(self.limits[0] - solutions, solutions - self.limits[1]).clip(min=0)
+        turned = np.stack([solutions + 2 * np.pi * k * self._turns for k in (0, 1, -1)])
+        excess = np.maximum(self.limits[0] - turned, turned - self.limits[1]).clip(min=0).min(axis=0)
         best = int(excess.sum(axis=1).argmin())
         parts = []
         for j in np.flatnonzero(excess[best]):
-            q, low, high = np.degrees([solutions[best, j], self.limits[0, j], self.limits[1, j]])
+            values = [solutions[best, j], self.limits[0, j], self.limits[1, j]]
+            scale, unit = (180 / np.pi, "°") if self._turns[j] else (1e3, " mm")
+            q, low, high = (f"{scale * x:.1f}{unit}" for x in values)
             name = self.robot.tree.joints[self.robot.free[int(j)]].name
-            parts.append(f"{name} would be at {q:.1f}° (limits {low:.1f}° to {high:.1f}°)")
+            parts.append(f"{name} would be at {q} (limits {low} to {high})")
         return f"The pose is reached only outside the joint limits; in the nearest of {len(solutions)} solutions " + (
             ", ".join(parts) + "."
         )
@@ -186,7 +191,9 @@ class InverseKinematics:
     def _by_newton(self, pose: Floats) -> Floats:
         """Distinct solutions found from random starts; the starts are always the same ones."""
         chance = np.random.default_rng(20070901)
-        span = np.where(np.isfinite(self.limits), self.limits, np.array([[-np.pi], [np.pi]]))
+        low, high = self.limits
+        low = np.where(np.isfinite(low), low, np.where(np.isfinite(high), high - 2 * np.pi, -np.pi))
+        span = np.array([low, np.where(np.isfinite(high), high, low + 2 * np.pi)])
         found: list[Floats] = []
         for _ in range(RESTARTS):
             q = chance.uniform(span[0], span[1])

@@ -16,10 +16,9 @@ import numpy as np
 
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats
-from armtwin.robot.bodies import body_from, link_parameters, mounted_load, parameters_of
+from armtwin.robot.bodies import body_from, link_parameters, mounted_load
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
-from armtwin.robot.groups import Link
 from armtwin.robot.tree import grow
 
 TEN = (
@@ -92,9 +91,11 @@ def with_values(description: Description, phi: Floats, source: str) -> Descripti
     load = mounted_load(description)
     for joint in tree.joints:
         ten = np.array([next(values) for _ in TEN])
+        if np.array_equal(ten, link_parameters(description, joint.child)):
+            continue
         if description.flange is not None and description.flange.link == joint.child:
             ten = ten - load
-        links[joint.child] = _replaced_link(links[joint.child], ten, source)
+        links[joint.child] = replace(links[joint.child], body=body_from(ten), source=source)
     motors = tuple(_replaced_motor(m, next(values), source) for m in description.motor)
     balancers = []
     for b in description.balancer:
@@ -121,12 +122,6 @@ def with_values(description: Description, phi: Floats, source: str) -> Descripti
 def _sourced(new: G, old: G, source: str) -> G:
     """The new group, its source replaced where its numbers changed."""
     return old if new == old else replace(new, source=source)
-
-
-def _replaced_link(link: Link, ten: Floats, source: str) -> Link:
-    if np.array_equal(parameters_of(link.body), ten):
-        return link
-    return replace(link, body=body_from(ten), source=source)
 
 
 def _replaced_motor(motor: Motor, inertia: float, source: str) -> Motor:

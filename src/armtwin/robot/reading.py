@@ -17,17 +17,20 @@ from armtwin.robot.drive_groups import Balancer, FrictionElement, Hydraulic
 
 Tables = dict[str, Any]
 
+ARRAYS = ("joint", "link", "frame", "motor", "balancer", "friction", "transmission", "hydraulic")
 FLATTENED: dict[str, type] = {"friction": FrictionElement, "balancer": Balancer, "hydraulic": Hydraulic}
 
 
 def read_toml(path: Path) -> Tables:
     """Tables of a TOML file, its format checked."""
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8"))
+        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(str(path), [f"is not valid TOML: {error}"]) from None
+    except RecursionError:
+        raise FileError(str(path), ["is nested too deep"]) from None
+    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise FileError(str(path), [f"is not valid TOML: {error!s:.200}"]) from None
     return checked_format(tables, str(path))
 
 
@@ -84,8 +87,8 @@ def _nest(item: Tables, group: type) -> Tables:
 
 def _with_kind(joint: Tables) -> Tables:
     limits = joint.get("limits")
-    if not isinstance(limits, dict):
-        return joint
+    if not isinstance(limits, dict) or joint.get("type", "revolute") not in ("revolute", "prismatic"):
+        return {key: value for key, value in joint.items() if key != "limits"}
     return {**joint, "limits": {**limits, "kind": joint.get("type", "revolute")}}
 
 
@@ -128,6 +131,11 @@ def _sentence(error: Any, tables: Tables) -> str:
         return f"{place}: '{context['tag']}' is not known. {did_you_mean(context['tag'], tags)}"
     if kind in {"quantity", "sentence"}:
         return f"{path} {error['msg']}"
+    if kind == "tuple_type":
+        wanted = f"a list of tables, [[{path}]]" if path in ARRAYS else "a list"
+        return f"{path} must be {wanted}, got {given!r:.60}"
+    if kind in {"dataclass_type", "dict_type"}:
+        return f"{path} must be a table, got {given!r:.60}"
     return f"{path}: {error['msg'][0].lower()}{error['msg'][1:]}, got {given!r:.80}"
 
 
@@ -136,6 +144,7 @@ def _known(loc: tuple[Any, ...]) -> list[str]:
     group: Any = Description
     for step in loc[:-1]:
         group = _step_into(group, step)
+    group = next((c for c in (group, *get_args(group)) if is_dataclass(c)), group)
     known = [f.name for f in fields(group)] if is_dataclass(group) else []
     for f in fields(group) if is_dataclass(group) else ():
         if f.metadata.get("flat"):

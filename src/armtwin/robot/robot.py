@@ -33,6 +33,9 @@ class Robot:
     description: Description
     origin: str = field(default="", compare=False)
 
+    def __hash__(self) -> int:
+        return hash((self.description.name, len(self.description.joint)))
+
     def __post_init__(self) -> None:
         found = problems(self.description)
         if found:
@@ -97,7 +100,7 @@ class Robot:
     @cached_property
     def parameters(self) -> Floats:
         """Dynamic parameters φ, (p,)."""
-        return np.array([p.value for p in self.parameter_table])
+        return _fixed(np.array([p.value for p in self.parameter_table]))
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -107,10 +110,20 @@ class Robot:
     @cached_property
     def position_limits(self) -> Floats:
         """Lower and upper limits of q, (2, n); ±inf where there is none."""
-        limits = [self.assembly.tree.joints[i].limits for i in self.assembly.free]
-        lower = [-np.inf if x is None or x.lower is None else x.lower for x in limits]
-        upper = [np.inf if x is None or x.upper is None else x.upper for x in limits]
-        return np.array([lower, upper])
+        limits = [joint.limits for joint in self.assembly.tree.joints]
+        lower = np.array([-np.inf if x is None or x.lower is None else x.lower for x in limits])
+        upper = np.array([np.inf if x is None or x.upper is None else x.upper for x in limits])
+        coupling = self.assembly.coupling
+        if coupling is None:
+            return _fixed(np.array([lower, upper]))
+        # a joint that follows another limits it too: lower <= G q + c <= upper, one coordinate in each row
+        bounds = np.array([np.full(self.n, -np.inf), np.full(self.n, np.inf)])
+        for row, c, low, high in zip(coupling.G, coupling.c, lower, upper, strict=True):
+            j = int(np.argmax(np.abs(row)))
+            if row[j] != 0:
+                ends = sorted([(low - c) / row[j], (high - c) / row[j]])
+                bounds[:, j] = max(bounds[0, j], ends[0]), min(bounds[1, j], ends[1])
+        return _fixed(bounds)
 
     # other robots from this one
 
@@ -178,7 +191,10 @@ class Robot:
         return self._inverse.why_unreachable(X)
 
     def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
-        """Joint path (m, n) that takes the tool along poses X (m, 4, 4), from the solution nearest to q0."""
+        """Joint path (m, n) that takes the tool along poses X (m, 4, 4), from the solution nearest to q0.
+
+        The path stays on one branch and turns on beyond half a turn; joint limits are not looked at.
+        """
         return self._inverse.follow(X, q0)
 
     # dynamics
@@ -198,7 +214,11 @@ class Robot:
         if wrench is None:
             return tau
         force = checked("wrench", wrench, (6,), "force and torque on the tool")
-        return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
+        try:
+            return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
+        except ValueError:
+            shapes = f"{np.shape(q)} and {force.shape}"
+            raise ArmtwinError(f"leading dimensions of q and wrench must agree or broadcast, got {shapes}") from None
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """Mass matrix M with the rotors, (..., n, n)."""
@@ -217,7 +237,10 @@ class Robot:
         """Accelerations under joint torques, friction left out, (..., n)."""
         if self.assembly.coupling is not None:
             force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
-            return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64)
+            try:
+                return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64)
+            except np.linalg.LinAlgError:
+                raise ArmtwinError(f"robot '{self.name}': the mass matrix must be positive definite") from None
         lead, tables = self._states(q=q, v=v, tau=tau)
         return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
 
@@ -264,3 +287,9 @@ class Robot:
 
     def _matrices(self, M: Floats) -> Floats:
         return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)
+
+
+def _fixed(array: Floats) -> Floats:
+    """The array, made read-only: a robot never changes."""
+    array.setflags(write=False)
+    return array

@@ -59,9 +59,10 @@ def tree_problems(description: Description) -> list[str]:
         return ["joint: a robot needs at least one joint, got none"]
     for group, names in (
         ("joint", [j.name for j in description.joint]),
-        ("link", [x.name for x in description.link]),
         ("motor", [m.name for m in description.motor]),
         ("friction", [f.name for f in description.active_friction()]),
+        ("balancer", [b.name for b in description.balancer]),
+        ("link or frame", [*(x.name for x in description.link), *(f.name for f in description.frame)]),
     ):
         problems += [f"{group} '{name}' is given {count} times" for name, count in Counter(names).items() if count > 1]
     for child, count in Counter(j.child for j in description.joint).items():
@@ -90,6 +91,14 @@ def _loop_problems(description: Description) -> list[str]:
     while grew:
         new = {j.child for j in description.joint if j.parent in reached} - reached
         reached, grew = reached | new, bool(new)
+    joined = {j.child for j in description.joint} | set(roots)
+    for link in description.link:
+        if link.name not in joined:
+            return [f"link '{link.name}' is not joined to the robot by any joint"]
+    reserved = {"flange", "tool"} | ({"base"} - set(roots))
+    for name in (*(x.name for x in description.link), *(f.name for f in description.frame)):
+        if name in reserved:
+            return [f"link or frame '{name}' has a name that stands for the robot's own frame; choose another"]
     lost = [j for j in description.joint if j.child not in reached]
     if lost:
         return [f"joint: links {', '.join(j.child for j in lost)} form a cycle that does not reach the base"]

@@ -60,7 +60,7 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
     what = f"joint '{name}'"
     if kind not in (*MOVING, "fixed"):
         reader.problem(node, f"{what} type must be one of {', '.join(MOVING)}, fixed, got '{kind}'")
-    ends = {}
+    ends: dict[str, Any] = {}
     for end in ("parent", "child"):
         child = node.first(end)
         link = child.attributes.get("link", "") if child is not None else ""
@@ -71,6 +71,12 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
     if kind in MOVING and not np.linalg.norm(axis) > 1e-9:
         reader.problem(node, f"{what} axis must not be zero, got {axis.tolist()}")
     mimic, dynamics = node.first("mimic"), node.first("dynamics")
+    rubs: dict[str, Any] = {
+        key: reader.number(dynamics, key, what, 0.0) if dynamics else 0.0 for key in ("damping", "friction")
+    }
+    for key, value in rubs.items():
+        if value < 0:
+            reader.problem(node, f"{what} {key} must not be negative, got {value:g}")
     return UrdfJoint(
         name=name,
         type=kind,
@@ -78,8 +84,7 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
         axis=axis,
         limits=_limits(reader, node.first("limit"), kind, what),
         mimic=_mimic(reader, mimic, what) if mimic is not None else None,
-        damping=reader.number(dynamics, "damping", what, 0.0) if dynamics else 0.0,
-        friction=reader.number(dynamics, "friction", what, 0.0) if dynamics else 0.0,
+        **rubs,
         **ends,
     )
 

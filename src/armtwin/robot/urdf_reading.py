@@ -7,19 +7,22 @@ from __future__ import annotations
 
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from armtwin.errors import FileError
 from armtwin.maths.batch import Floats
+from armtwin.maths.rotations import inverse
 from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphysical
 from armtwin.robot.bodies import body_from
 from armtwin.robot.description import Description
-from armtwin.robot.groups import Flange, Frame, Link, Pose
+from armtwin.robot.groups import Flange, Frame, Link, Mounted, Pose, Tool
 from armtwin.robot.urdf_joints import MOVING, UrdfJoint, drive_groups, joint_group, mechanical_reductions
 from armtwin.robot.urdf_numbers import Reader
 from armtwin.robot.xml_tree import Node, read_xml
 
+TOOL_FRAMES = ("tcp", "tool")
 XACRO_ADVICE = (
     "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
 )
@@ -94,11 +97,13 @@ def _assembled(
 
     def carrier(link: str) -> tuple[str, Floats]:
         """Link that a link is rigidly part of, and its pose there."""
-        X, seen = np.eye(4), set()
-        while link in fixed and link not in seen:
-            seen.add(link)
+        X, seen = np.eye(4), [link]
+        while link in fixed:
             X = fixed[link].X @ X
             link = fixed[link].parent
+            if link in seen:
+                raise FileError(str(path), [f"fixed joints form a cycle ({' -> '.join(seen)} -> {link})"])
+            seen.append(link)
         return link, X
 
     lumped: dict[str, Floats] = {}
@@ -106,7 +111,10 @@ def _assembled(
     for name, ten in bodies.items():
         home, X = carrier(name)
         lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
-        if home != name:
+        if home != name and name not in ("flange", *TOOL_FRAMES):
+            if name == "base":
+                reader.notes.append("Its frame 'base' is called base_frame here: base is the link that does not move.")
+                name = "base_frame"
             frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
     carried = {j.child for j in moving}
     unphysical = {name: why for name, ten in lumped.items() if name in carried and (why := why_unphysical(ten))}
@@ -119,26 +127,36 @@ def _assembled(
     )
     groups = [j.group(*carrier(j.parent), reader.source) for j in moving]
     drives = drive_groups(reader, moving, mechanical_reductions(reader, root))
-    flange = _flange(reader, frames, moving)
+    rigid = {name: carrier(name) for name in bodies if carrier(name)[0] != name}
+    flange = _flange(reader, rigid, moving)
+    tools = _tools(reader, rigid, flange)
     note = " ".join([f"Imported from {path.name}.", *reader.notes])
-    name = root.attributes.get("name") or path.stem
-    return Description(
-        name=name, joint=tuple(groups), link=links, note=note, flange=flange, frame=tuple(frames), **drives
-    )
+    arm = {"joint": tuple(groups), "link": links, "flange": flange, "frame": tuple(frames)}
+    return Description(name=root.attributes.get("name") or path.stem, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
 
 
-def _flange(reader: Reader, frames: list[Frame], moving: list[UrdfJoint]) -> Flange:
+def _flange(reader: Reader, rigid: dict[str, tuple[str, Floats]], moving: list[UrdfJoint]) -> Flange:
     """The frame called flange or tool0, else the frame of the link at the end of the longest chain."""
     for name in ("flange", "tool0"):
-        for frame in frames:
-            if frame.name == name:
-                return Flange(frame.link, f"{reader.source}, frame '{name}'", frame.origin)
-    parents = {j.child: j.parent for j in moving}
-    homes = {frame.name: frame.link for frame in frames}
+        if name in rigid:
+            link, X = rigid[name]
+            return Flange(link, f"{reader.source}, frame '{name}'", Pose.from_matrix(X))
+    above = {j.child: rigid[j.parent][0] if j.parent in rigid else j.parent for j in moving}
 
     def depth(link: str) -> int:
-        link = homes.get(link, link)
-        return 1 + depth(parents[link]) if link in parents else 0
+        steps = 0
+        while link in above and steps <= len(above):
+            link, steps = above[link], steps + 1
+        return steps
 
-    tip = max(parents, key=depth)
+    tip = max(above, key=depth)
     return Flange(tip, f"assumed: the last link of the longest chain, '{tip}'")
+
+
+def _tools(reader: Reader, rigid: dict[str, tuple[str, Floats]], flange: Flange) -> dict[str, Any]:
+    """A fixed frame called tcp or tool on the flange's link, as a mounted tool without mass of its own."""
+    for name in TOOL_FRAMES:
+        if name in rigid and rigid[name][0] == flange.link:
+            tcp = Pose.from_matrix(inverse(flange.origin.matrix()) @ rigid[name][1])
+            return {"tool": {name: Tool(f"{reader.source}, frame '{name}'", tcp)}, "mounted": Mounted(tool=name)}
+    return {}

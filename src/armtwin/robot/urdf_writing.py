@@ -27,17 +27,21 @@ def to_urdf(description: Description) -> str:
         lines += _link(joint.child, bodies[joint.child])
         lines += _joint(joint)
     fixed = [(f.name, f.link, f.origin.matrix(), np.zeros(10)) for f in description.frame]
-    flange, taken = description.flange, {f.name for f in description.frame} | set(bodies)
+    flange = description.flange
     if flange is not None:
-        if "flange" not in taken:
-            fixed.append(("flange", flange.link, flange.origin.matrix(), np.zeros(10)))
+        fixed.append(("flange", flange.link, flange.origin.matrix(), np.zeros(10)))
         if description.mounted.tool:
             X = flange.origin.matrix() @ description.tool[description.mounted.tool].tcp.matrix()
             fixed.append(("tcp", flange.link, X, np.zeros(10)))
         load = mounted_load(description)
         if load.any():
             fixed.append(("mounted", flange.link, np.eye(4), load))
-    for name, parent, X, ten in fixed:
+    taken = {tree.root, *bodies}
+    for wanted, parent, X, ten in fixed:
+        name = wanted
+        while name in taken:
+            name += "_"
+        taken.add(name)
         lines += [*_link(name, ten), f'  <joint name={quoteattr(f"{parent}-{name}")} type="fixed">', _origin(X, 4)]
         lines += [f"    <parent link={quoteattr(parent)}/>", f"    <child link={quoteattr(name)}/>", "  </joint>"]
     return "\n".join([*lines, "</robot>", ""])
@@ -78,10 +82,11 @@ def _link(name: str, ten: Floats) -> list[str]:
 
 def _joint(joint: Joint) -> list[str]:
     limits = joint.limits
-    bounded = limits is not None and limits.lower is not None and limits.upper is not None
+    bounded = limits is not None and (limits.lower is not None or limits.upper is not None)
     kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
-    lower, upper = (limits.lower, limits.upper) if limits and bounded else (-UNLIMITED, UNLIMITED)
+    lower = -UNLIMITED if limits is None or limits.lower is None else limits.lower
+    upper = UNLIMITED if limits is None or limits.upper is None else limits.upper
     effort = limits.torque if limits and limits.torque else UNLIMITED
     velocity = limits.velocity if limits and limits.velocity else UNLIMITED
     lines = [

@@ -6,6 +6,7 @@ import json
 from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
+from armtwin.maths.units import units_of
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.groups import SlideLimits, TurnLimits
 
@@ -30,8 +31,16 @@ def _table(group: Any) -> dict[str, Any]:
         elif _tells_kind(group, f.name, value):
             table = {f.name: value, **table}
         elif not _is_default(f, value):
-            table[f.name] = _plain(value)
+            table[f.name] = _plain(_with_unit(type(group), f.name, value))
     return table
+
+
+def _with_unit(kind: Any, name: str, value: Any) -> Any:
+    """A number that would be refused as a bare one, written with its unit."""
+    unit = dict(units_of(kind)).get(name)
+    if unit is not None and isinstance(value, float) and abs(value) > unit.plausible:
+        return f"{value!r} {unit.symbol}"
+    return value
 
 
 def _tells_kind(group: Any, name: str, value: Any) -> bool:

@@ -89,7 +89,7 @@ def read_xml(path: Path) -> Node:
         raise FileError(
             str(path), ["must not declare a document type or entities (they can expand without end)"]
         ) from None
-    except ParseError as error:
+    except (ParseError, ValueError, LookupError) as error:  # the latter two: an encoding that is not known
         raise FileError(str(path), [f"is not valid XML: {error}"]) from None
     except ArmtwinError as error:
         raise FileError(str(path), [str(error)]) from None

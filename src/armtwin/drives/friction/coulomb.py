@@ -24,6 +24,8 @@ class Coulomb:
     law: Literal["coulomb"] = "coulomb"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"),)
+    dry: ClassVar[tuple[str, ...]] = ("level",)
+    thermal: ClassVar[tuple[str, ...]] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
@@ -46,6 +48,8 @@ class CoulombViscous:
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+    dry: ClassVar[tuple[str, ...]] = ("level",)
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -70,6 +74,8 @@ class StaticCoulombViscous:
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+    dry: ClassVar[tuple[str, ...]] = ("level",)
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

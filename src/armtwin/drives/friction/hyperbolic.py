@@ -10,7 +10,7 @@ import numpy as np
 from armtwin.maths.quantities import Friction, Viscous
 from armtwin.maths.units import Unit
 
-Steepness = Annotated[float, Unit("s/rad", above=0)]
+Steepness = Annotated[float, Unit("s/rad", above=0, also="s/m")]
 
 
 @dataclass(frozen=True)
@@ -39,6 +39,8 @@ class Hyperbolic:
         ("second", "N m"),
         ("viscous", "N m s/rad"),
     )
+    dry: ClassVar[tuple[str, ...]] = ("first", "second")
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

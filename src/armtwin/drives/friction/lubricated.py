@@ -42,6 +42,12 @@ class GearPair:
         ("asperity", "N m"),
         ("viscous", "N m (s/rad)^(1-δ)"),
     )
+    dry: ClassVar[tuple[str, ...]] = ("asperity",)
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return "" if self.exponent <= 1 else f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -76,6 +82,14 @@ class GearedJoint:
         ("asperity", "N m"),
         ("viscous", "N m (s/rad)^(1-δ)"),
     )
+    dry: ClassVar[tuple[str, ...]] = ("asperity",)
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return (
+            "" if self.viscous_exponent <= 1 else f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
+        )
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -105,6 +119,8 @@ class RollerBearing:
     law: Literal["roller_bearing"] = "roller_bearing"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("asperity", "N m"), ("limit", "N m"))
+    dry: ClassVar[tuple[str, ...]] = ("asperity",)
+    thermal: ClassVar[tuple[str, ...]] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

@@ -36,6 +36,8 @@ class Stribeck:
         ("static", "N m"),
         ("viscous", "N m s/rad"),
     )
+    dry: ClassVar[tuple[str, ...]] = ("level", "static")
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 3)."""

@@ -29,6 +29,8 @@ class Table:
     law: Literal["table"] = "table"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("scale", "1"),)
+    dry: ClassVar[tuple[str, ...]] = ("scale",)
+    thermal: ClassVar[tuple[str, ...]] = ()
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""

@@ -1,0 +1,1 @@
+"""Sampled servo controllers, one for each motor, with explicit state."""

@@ -1,0 +1,104 @@
+"""A friction law as two curves over |w| (dry g, viscous f), and as tables that a kernel reads.
+
+The bristle model needs the dry part alone: steady sliding is F = sign(w) g(|w|) + sign(w) f(|w|).
+
+Tables hold cubics in s = |w|^(1/4): the nodes crowd near zero, where g may fall with an infinite slope and f
+rise with one (exponents below 1), and both are smooth in s.
+
+Ref: [Waiboer 2007, eq. 3.70-3.72]
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from armtwin.drives.friction.coulomb import StaticCoulombViscous
+from armtwin.drives.friction.laws import Law
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import inlined
+
+INTERVALS = 256
+FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
+SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
+ROOT = 4
+
+
+def coefficients(law: Law) -> dict[str, float]:
+    """Linear numbers of a law by name."""
+    return {name: float(getattr(law, name)) for name, _ in law.coefficients}
+
+
+def split(law: Law, w: Floats) -> tuple[Floats, Floats]:
+    """Dry and viscous part (g, f) of the friction torque at speeds w > 0 [N m]."""
+    columns, values = law.columns(np.asarray(w, dtype=np.float64)), coefficients(law)
+    dry = np.array([x if name in law.dry else 0.0 for name, x in values.items()])
+    wet = np.array([0.0 if name in law.dry else x for name, x in values.items()])
+    return columns @ dry, columns @ wet
+
+
+def at_viscosity(law: Law, factor: float) -> Law:
+    """The law with its viscous numbers scaled, as warm or cold oil does."""
+    changes: Any = {name: factor * getattr(law, name) for name in law.thermal}
+    return replace(law, **changes)
+
+
+def breakaway(law: Law) -> float:
+    """Largest torque held at rest [N m]."""
+    if isinstance(law, StaticCoulombViscous):
+        return law.static
+    return float(split(law, np.array([1e-12]))[0][0])
+
+
+def tabulate(law: Law, largest: float) -> Floats:
+    """Cubic coefficients in s of g and f on INTERVALS equal steps of s up to |w| = largest, (INTERVALS, 8)."""
+    s = np.linspace(0, largest ** (1 / ROOT), INTERVALS + 1)
+    g, f = _smooth_split(law, s)
+    h = 1e-6 * s[1]
+    inner = np.clip(s, 2 * h, None)
+    gp, fp = _smooth_split(law, inner + h)
+    gm, fm = _smooth_split(law, inner - h)
+    slopes = (gp - gm) / (2 * h), (fp - fm) / (2 * h)
+    return np.hstack([_cubics(y, d, s[1]) for y, d in zip((g, f), slopes, strict=True)])
+
+
+def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:
+    """g with its floor and f made linear below SMOOTH, at s = |w|^(1/4)."""
+    w = np.maximum(s**ROOT, 1e-30)
+    g, f = split(law, w)
+    below = w < 50 * SMOOTH
+    # w (w² + ε²)^(-δ/2) has the slope of the law above ε and is linear below it
+    lifted = np.sqrt(w[below] ** 2 + SMOOTH**2)
+    f[below] = split(law, lifted)[1] * w[below] / lifted
+    if isinstance(law, StaticCoulombViscous):
+        g = g + (law.static - law.level) * np.exp(-((w / SMOOTH) ** 2))
+    return np.maximum(g, FLOOR * max(float(np.max(g)), 1e-12)), f
+
+
+def _cubics(y: Floats, d: Floats, step: float) -> Floats:
+    """Hermite cubics in x = (s - s_i) / step, coefficients of 1, x, x², x³, (INTERVALS, 4)."""
+    y0, y1, d0, d1 = y[:-1], y[1:], step * d[:-1], step * d[1:]
+    return np.stack([y0, d0, 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1], axis=1)
+
+
+@inlined
+def look_up(table: Any, e: int, side: int, scale: float, speed: float) -> tuple[float, float, float, float]:
+    """g, |w| g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed; scale is 1 / step of s."""
+    s = np.sqrt(np.sqrt(speed))
+    x = s * scale
+    i = min(int(x), INTERVALS - 1)
+    x -= i
+    g1, g2, g3 = table[e, side, i, 1], table[e, side, i, 2], table[e, side, i, 3]
+    f1, f2, f3 = table[e, side, i, 5], table[e, side, i, 6], table[e, side, i, 7]
+    g = table[e, side, i, 0] + x * (g1 + x * (g2 + x * g3))
+    f = table[e, side, i, 4] + x * (f1 + x * (f2 + x * f3))
+    # ds/dw = s / (4 w): |w| times a slope stays finite at rest
+    g_slope = 0.25 * s * scale * (g1 + x * (2 * g2 + 3 * x * g3))
+    if i == 0:
+        first = 1.0 / scale
+        f_slope = table[e, side, 1, 4] / (first * first * first * first)
+    else:
+        f_slope = 0.25 * s * scale * (f1 + x * (2 * f2 + 3 * x * f3)) / speed
+    return g, g_slope, f, f_slope

@@ -1,0 +1,1 @@
+"""Logs: what a machine or a simulation recorded."""

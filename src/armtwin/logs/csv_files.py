@@ -1,0 +1,128 @@
+"""Logs as CSV files: `time`, then `q1..qn` and other channels; events as lines that start with #."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import io
+import json
+import re
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.logs.log import CHANNELS, Event, Log
+from armtwin.maths.batch import Floats
+
+ALIASES = {
+    "dq": "v",
+    "ddq": "a",
+    "taum": "tau_m",
+    "qm": "q_m",
+    "qs": "q_link",
+    "qref": "q_ref",
+    "dqref": "v_ref",
+    "ddqref": "a_ref",
+}
+_EVENT = "# event "
+
+
+def write_csv(log: Log, path: Path) -> None:
+    """Write a log with all digits, whole or not at all."""
+    names, columns = ["time"], [log.time]
+    for name, values in log.channels.items():
+        names += [f"{name}{j + 1}" for j in range(values.shape[1])]
+        columns += list(values.T)
+    out = io.StringIO()
+    out.write(",".join(names) + "\n")
+    for row in np.column_stack(columns).tolist():
+        out.write(",".join(map(repr, row)) + "\n")
+    for event in log.events:
+        out.write(_EVENT + json.dumps([event.time, event.kind, event.joint, event.text], ensure_ascii=False) + "\n")
+    data = out.getvalue().encode()
+    if path.suffix == ".gz":
+        data = gzip.compress(data, mtime=0)
+    beside = path.with_name(f".{path.name}.part")
+    try:
+        beside.write_bytes(data)
+        beside.replace(path)
+    except OSError as error:
+        beside.unlink(missing_ok=True)
+        raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
+
+
+def _text(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        return (gzip.decompress(data) if path.suffix == ".gz" else data).decode("utf-8-sig")
+    except OSError as error:
+        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except (EOFError, zlib.error):
+        raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
+    except UnicodeDecodeError:
+        raise FileError(str(path), ["is not a text file in UTF-8"]) from None
+
+
+def read_csv(path: Path) -> Log:
+    """Read a log; a file that is no log is refused with the line."""
+    lines = _text(path).splitlines()
+    events = tuple(Event(*json.loads(line[len(_EVENT) :])) for line in lines if line.startswith(_EVENT))
+    numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
+    if len(numbered) < 2:
+        raise FileError(str(path), ["a log needs a header line and at least one line of numbers"])
+    header = [word.strip() for word in next(csv.reader([numbered[0][1]]))]
+    table = _numbers(path, numbered[1:], len(header))
+    if "time" not in header:
+        raise FileError(str(path), [f"line {numbered[0][0]}: a log needs a column 'time', got {', '.join(header[:8])}"])
+    time = table[:, header.index("time")]
+    steps = np.diff(time)
+    if (steps <= 0).any():
+        at = int(np.argmax(steps <= 0)) + 1
+        where = f"line {numbered[1 + at][0]}"
+        raise FileError(str(path), [f"{where}: time must increase, got {time[at]} after {time[at - 1]}"])
+    return Log.of(time, events, **_channels(path, header, table))
+
+
+def _numbers(path: Path, numbered: list[tuple[int, str]], width: int) -> Floats:
+    """The numbers of all lines, (m, width)."""
+    try:
+        table = np.array([line.split(",") for _, line in numbered], dtype=np.float64)
+        if table.shape[1] == width and np.isfinite(table).all():
+            return table
+    except ValueError:
+        pass
+    for i, line in numbered:
+        words = line.split(",")
+        if len(words) != width:
+            raise FileError(str(path), [f"line {i}: must have {width} values as the header, got {len(words)}"])
+        for k, word in enumerate(words, 1):
+            try:
+                finite = np.isfinite(float(word))
+            except ValueError:
+                finite = False
+            if not finite:
+                raise FileError(str(path), [f"line {i}: value {k} must be a finite number, got '{word.strip()}'"])
+    raise FileError(str(path), ["could not be read as numbers"])
+
+
+def _channels(path: Path, header: list[str], table: Floats) -> dict[str, Floats]:
+    """Columns gathered into channels; joints are numbered from 1 without a gap."""
+    found: dict[str, dict[int, int]] = {}
+    for column, word in enumerate(header):
+        match = re.fullmatch(r"([A-Za-z_]+?)_?(\d+)", word)
+        if match is None:
+            continue
+        name = ALIASES.get(match[1], match[1])
+        if name in CHANNELS:
+            found.setdefault(name, {})[int(match[2])] = column
+    channels = {}
+    for name, places in found.items():
+        joints = sorted(places)
+        if joints != list(range(1, len(joints) + 1)):
+            raise FileError(str(path), [f"columns of '{name}' must be numbered 1, 2, .. without a gap, got {joints}"])
+        channels[name] = np.ascontiguousarray(table[:, [places[j] for j in joints]])
+    if not channels:
+        raise FileError(str(path), [f"no column is a known channel; known: {', '.join(CHANNELS)}, numbered from 1"])
+    return channels

@@ -1,0 +1,99 @@
+"""The noun Log: channels over time, the same from a machine and from a simulation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Floats
+
+CHANNELS = {
+    "q": "joint position [rad]",
+    "v": "joint speed [rad/s]",
+    "a": "joint acceleration [rad/s²]",
+    "tau": "joint torque [N m]",
+    "tau_m": "motor torque [N m]",
+    "current": "motor current [A]",
+    "q_m": "motor position [rad]",
+    "q_ref": "reference position [rad]",
+    "v_ref": "reference speed [rad/s]",
+    "a_ref": "reference acceleration [rad/s²]",
+    "q_link": "link-side position [rad]",
+    "tau_friction": "friction torque [N m]",
+    "temperature": "temperature [K]",
+}
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a run.
+
+    Attributes:
+        time: When [s].
+        kind: "following_error", "current_limit", "unstable", ...
+        joint: Name of the joint or motor, or "".
+        text: A sentence with the numbers.
+    """
+
+    time: float
+    kind: str
+    joint: str
+    text: str
+
+
+@dataclass(frozen=True, eq=False)
+class Log:
+    """Channels over time, and what happened.
+
+    Attributes:
+        time: Times of the samples, (m,) [s].
+        channels: Arrays (m, n) by name; `CHANNELS` lists the names.
+        events: What happened, in order of time.
+    """
+
+    time: Floats
+    channels: Mapping[str, Floats]
+    events: tuple[Event, ...] = field(default=())
+
+    @staticmethod
+    def of(time: ArrayLike, events: tuple[Event, ...] = (), **channels: ArrayLike) -> Log:
+        """A log from arrays, checked for names and shapes."""
+        stamps = np.asarray(time, dtype=np.float64)
+        arrays = {}
+        for name, values in channels.items():
+            if name not in CHANNELS:
+                raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
+            array = np.asarray(values, dtype=np.float64)
+            if array.ndim != 2 or len(array) != len(stamps):
+                raise ArmtwinError(f"log channel '{name}' must have shape ({len(stamps)}, joints), got {array.shape}")
+            arrays[name] = array
+        return Log(stamps, arrays, events)
+
+    def __getattr__(self, name: str) -> Floats:
+        channels = self.__dict__.get("channels", {})
+        if name in channels:
+            return channels[name]
+        if name in CHANNELS:
+            raise ArmtwinError(f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {', '.join(channels)}.")
+        raise AttributeError(name)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.channels
+
+    @staticmethod
+    def read(path: str | Path) -> Log:
+        """A log from a CSV file (also .csv.gz)."""
+        from armtwin.logs.csv_files import read_csv
+
+        return read_csv(Path(path))
+
+    def write(self, path: str | Path) -> None:
+        """Write the log as a CSV file (also .csv.gz) from which `read` makes an equal log."""
+        from armtwin.logs.csv_files import write_csv
+
+        write_csv(self, Path(path))

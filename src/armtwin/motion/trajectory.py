@@ -1,0 +1,73 @@
+"""A motion of the joints: positions, speeds and accelerations at a steady rate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats, checked
+
+
+@dataclass(frozen=True, eq=False)
+class Trajectory:
+    """Joint motion sampled at a steady rate; the first sample is at time 0.
+
+    Attributes:
+        rate: Samples in a second [Hz].
+        q: Joint positions, (m, n) [rad or m].
+        v: Joint speeds, (m, n).
+        a: Joint accelerations, (m, n).
+    """
+
+    rate: float
+    q: Floats
+    v: Floats
+    a: Floats
+
+    @staticmethod
+    def sampled(rate: float, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
+        """A trajectory from samples, checked for shape and finite numbers."""
+        n = np.shape(q)[-1] if np.ndim(q) == 2 else 0
+        if not n or np.shape(q) != np.shape(v) or np.shape(q) != np.shape(a):
+            shapes = f"{np.shape(q)}, {np.shape(v)}, {np.shape(a)}"
+            raise ArmtwinError(f"a trajectory needs q, v and a of one shape (samples, joints), got {shapes}")
+        if not rate > 0 or not np.isfinite(rate):
+            raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
+        return Trajectory(
+            float(rate), *(checked(k, x, (n,), "joint motion") for k, x in zip("qva", (q, v, a), strict=True))
+        )
+
+    @property
+    def duration(self) -> float:
+        """Time from the first to the last sample [s]."""
+        return (len(self.q) - 1) / self.rate
+
+    @property
+    def time(self) -> Floats:
+        """Times of the samples, (m,) [s]."""
+        return np.arange(len(self.q)) / self.rate
+
+    def with_standstill(self, before: float, after: float) -> Trajectory:
+        """The motion with the robot at rest for a time [s] before and after it."""
+        ends = round(before * self.rate), round(after * self.rate)
+        rest = np.zeros_like(self.q)
+        moved = [
+            np.concatenate([np.repeat(x[:1] if k == 0 else rest[:1], ends[0], axis=0), x, last])
+            for k, x in enumerate((self.q, self.v, self.a))
+            for last in [np.repeat(x[-1:] if k == 0 else rest[:1], ends[1], axis=0)]
+        ]
+        return Trajectory(self.rate, *moved)
+
+    def at_rate(self, rate: float) -> Trajectory:
+        """The motion at another rate, by the quintic through position, speed and acceleration of neighbours."""
+        if rate == self.rate:
+            return self
+        from scipy.interpolate import BPoly
+
+        count = int(np.floor(self.duration * rate + 1e-9)) + 1
+        times = np.minimum(np.arange(count) / rate, self.duration)
+        curve = BPoly.from_derivatives(self.time, np.stack([self.q, self.v, self.a], axis=1))
+        return Trajectory(rate, *(curve.derivative(k)(times) if k else curve(times) for k in range(3)))

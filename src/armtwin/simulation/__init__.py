@@ -1,0 +1,1 @@
+"""Closed loops of arm, drives and servo in time."""

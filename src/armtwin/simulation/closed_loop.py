@@ -1,0 +1,221 @@
+"""Simulate a robot under its servo along a joint trajectory; the result is the Log a machine would write."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.control.controller import ERROR_LIMIT, Controller, controller, initial
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.logs.log import Event, Log
+from armtwin.maths.batch import Floats, checked
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.robot import Robot
+from armtwin.simulation import loop
+from armtwin.simulation.equations import LinearArm
+from armtwin.simulation.loop import Inputs, Record, State
+from armtwin.simulation.perturbation import LinearModel, linear_model, packed
+from armtwin.simulation.plant import C0, Model, Plant, plant
+
+Method = Literal["nonlinear", "perturbation"]
+LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
+
+
+@dataclass(frozen=True)
+class Energy:
+    """Where the energy of a run went [J].
+
+    Attributes:
+        motors: Work of the motors.
+        external: Work of torques from outside.
+        stored: Change of kinetic, potential, balancer and bristle energy.
+        friction: Lost in friction.
+    """
+
+    motors: float
+    external: float
+    stored: float
+    friction: float
+
+    @property
+    def gap(self) -> float:
+        """Work that is not accounted for; only the error of the integration."""
+        return self.motors + self.external - self.stored - self.friction
+
+
+@dataclass(frozen=True, eq=False)
+class Run:
+    """A simulated run.
+
+    Attributes:
+        log: What a machine would have logged.
+        energy: Where the energy went.
+        linear: The linear time-varying model, where the perturbation method was used.
+        friction_state: Bristle deflections at the end, (e,) [rad].
+    """
+
+    log: Log
+    energy: Energy
+    linear: LinearModel | None
+    friction_state: Floats
+
+
+def simulate(
+    robot: Robot,
+    trajectory: Trajectory,
+    model: Model | None = None,
+    *,
+    method: Method = "nonlinear",
+    points: int = 300,
+    settle: tuple[float, float] = (0.0, 0.0),
+    log_rate: float | None = None,
+    torque: ArrayLike | None = None,
+    wrench: ArrayLike | None = None,
+) -> Run:
+    """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
+
+    Args:
+        robot: The robot, tool mounted.
+        trajectory: Joint motion; it is resampled to the set-point rate.
+        model: Friction model, servo, quantisation; the default is the full model.
+        method: "nonlinear", or "perturbation" for the arm linearised along the motion.
+        points: Points of the linearisation.
+        settle: Standstill before and after the motion [s].
+        log_rate: Rate of the log; by default the set-point rate [Hz].
+        torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
+        wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6); it acts
+            through the Jacobian of the reference motion.
+    """
+    model = model or Model()
+    c = _controller(robot, model)
+    rate = 1 / (c.tick * c.setpoint_ticks)
+    motion = _moved(robot, trajectory).with_standstill(*settle).at_rate(rate)
+    external = _external(robot, trajectory, motion, settle, torque, wrench)
+    p, linear = plant(robot, model), None
+    if method == "perturbation":
+        linear = linear_model(robot, motion, points)
+    elif method != "nonlinear":
+        raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
+    inputs, state, record = _prepared(robot, motion, p, c, external, log_rate)
+    q0, v0 = state.q.copy(), state.v.copy()
+    n = robot.n
+    path = packed(linear) if linear else LinearArm(1.0, np.zeros((4, 1, 4, n)), *np.zeros((3, 2, n, n)))
+    ended = loop.run((0,) * n, int(linear is not None), robot.assembly.arm, path, p, c, inputs, state, record)
+    stored = float(np.diff(np.array([sum(robot.energy(q, v)) for q, v in ((q0, v0), (state.q, state.v))]))[0])
+    bristles = 0.5 * float(p.numbers[:, C0] @ state.z**2) if model.friction == "lugre" else 0.0
+    energy = Energy(state.energy[0], state.energy[1], stored + bristles, state.energy[2] - bristles)
+    log = _log(robot, motion, c, inputs, record, _events(robot, c, state, ended), ended)
+    return Run(log, energy, linear, state.z)
+
+
+def _controller(robot: Robot, model: Model) -> Controller:
+    servos = robot.description.servo
+    if model.servo not in servos:
+        raise ArmtwinError(
+            f"robot '{robot.name}': servo '{model.servo}' is not given. {did_you_mean(model.servo, servos)}"
+        )
+    return controller(servos[model.servo], robot.description.motor, model.quantise)
+
+
+def _moved(robot: Robot, trajectory: Trajectory) -> Trajectory:
+    if trajectory.q.shape[1] != robot.n:
+        raise ArmtwinError(
+            f"the trajectory must move the {robot.n} joints of '{robot.name}', got {trajectory.q.shape[1]} joints"
+        )
+    return trajectory
+
+
+def _external(
+    robot: Robot,
+    given: Trajectory,
+    motion: Trajectory,
+    settle: tuple[float, float],
+    torque: ArrayLike | None,
+    wrench: ArrayLike | None,
+) -> Floats:
+    """Joint torques from outside at the set-points, (k, n); (0, n) where there are none."""
+    if torque is None and wrench is None:
+        return np.zeros((0, robot.n))
+    total = np.zeros_like(given.q)
+    if torque is not None:
+        total = total + checked("torque", torque, given.q.shape, "joint torques at the trajectory's samples")
+    if wrench is not None:
+        force = checked("wrench", wrench, (len(given.q), 6), "force and torque at the trajectory's samples")
+        total = total + np.einsum("mij,mi->mj", robot.jacobian(given.q), force)
+    times = given.time + round(settle[0] * given.rate) / given.rate
+    return np.stack([np.interp(motion.time, times, x, left=0.0, right=0.0) for x in total.T], axis=1)
+
+
+def _prepared(
+    robot: Robot, motion: Trajectory, p: Plant, c: Controller, external: Floats, log_rate: float | None
+) -> tuple[Inputs, State, Record]:
+    """Arrays of a run that starts at rest on the first set-point, its integrators carrying the static torque."""
+    N, n, m = p.motors, robot.n, len(p.motors)
+    ticks = (len(motion.q) - 1) * c.setpoint_ticks + 1
+    log_ticks = c.setpoint_ticks if log_rate is None else max(1, round(1 / (log_rate * c.tick)))
+    ref = np.ascontiguousarray(np.stack([motion.q @ N.T, motion.v @ N.T, motion.a @ N.T], axis=1))
+    static = robot.gravity(motion.q[0]) - (external[0] if len(external) else 0.0)
+    if len(N) < n:
+        raise ArmtwinError(f"robot '{robot.name}': {n} joints need as many motors to be controlled, got {len(N)}")
+    servo, memory = initial(c, np.linalg.solve(N.T, static))
+    z = np.zeros(len(p.friction))
+    state = State(motion.q[0].copy(), motion.v[0].copy(), z, servo, memory, np.zeros(3), np.zeros((m, 2)))
+    samples = (ticks - 1) // log_ticks + 1
+    record = Record(*(np.zeros((samples, k)) for k in (n, n, n, m, n)))
+    return Inputs(ref, np.ascontiguousarray(external), ticks, log_ticks), state, record
+
+
+def _events(robot: Robot, c: Controller, state: State, ended: tuple[int, int, int]) -> tuple[Event, ...]:
+    """What happened: an early end, and long stays at a current limit."""
+    how, tick, which = ended
+    motors = robot.description.motor
+    events = []
+    for motor, (stay, since) in zip(motors, state.saturated, strict=True):
+        if stay >= LONG_AT_LIMIT:
+            text = f"{motor.name} stays at its current limit of {motor.current_limit:g} A for {stay:.3f} s."
+            events.append(Event(float(since), "current_limit", motor.name, text))
+    time = tick * c.tick
+    if how == loop.FOLLOWING_ERROR:
+        limit = float(c.gains[which, ERROR_LIMIT])
+        text = f"{motors[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
+        events.append(Event(time, "following_error", motors[which].name, text))
+    if how == loop.UNSTABLE:
+        name = robot.joint_names[which]
+        text = f"{name} runs away at {state.q[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
+        events.append(Event(time, "unstable", name, text))
+    return tuple(sorted(events, key=lambda event: event.time))
+
+
+def _log(
+    robot: Robot,
+    motion: Trajectory,
+    c: Controller,
+    inputs: Inputs,
+    record: Record,
+    events: tuple[Event, ...],
+    ended: tuple[int, int, int],
+) -> Log:
+    samples = len(record.q) if ended[0] == loop.FINISHED else ended[1] // inputs.log_ticks + 1
+    time = np.arange(samples) * inputs.log_ticks * c.tick
+    wanted = motion if inputs.log_ticks == c.setpoint_ticks else motion.at_rate(1 / (inputs.log_ticks * c.tick))
+    constants = np.array([m.torque_constant for m in robot.description.motor])
+    tau_m = record.current[:samples] * constants
+    N = robot.assembly.gear
+    return Log.of(
+        time,
+        events,
+        q=record.q[:samples],
+        v=record.v[:samples],
+        a=record.a[:samples],
+        tau=tau_m @ N,
+        tau_m=tau_m,
+        current=record.current[:samples],
+        q_m=record.q[:samples] @ N.T,
+        q_ref=wanted.q[:samples],
+        v_ref=wanted.v[:samples],
+        a_ref=wanted.a[:samples],
+        tau_friction=record.friction[:samples],
+    )

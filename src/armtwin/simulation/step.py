@@ -1,0 +1,122 @@
+"""One step of the plant: velocity implicit in friction, second order.
+
+    (M + h/2 Σ D s sᵀ) δv = h (τ - bias - Σ F s),   q += h (v + δv/2)
+
+M and bias are taken half a step ahead, at q + h v / 2 and the extrapolated speed; bristles live at half steps.
+Switching friction is a complementarity: each row's impulse lies within ± h T and stops the row if it can.
+
+Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.drives.friction.curves import look_up
+from armtwin.drives.friction.presliding import arctangent, bristle
+from armtwin.maths.compiled import compiled, inlined
+from armtwin.mechanics.mass import solve_in_place
+from armtwin.simulation.plant import C0, C1, HELD, OFFSET, SCALE, STEEPNESS, STRUT_INTERVALS
+
+SWEEPS = 40
+
+
+@inlined
+def add_struts(joints: Any, tables: Any, q: Any, bias: Any) -> None:
+    """Add the balancers' torques at joint angles q to the bias."""
+    for b in range(joints.shape[0]):
+        turns = q[joints[b]] / (2 * np.pi) + 0.5
+        x = (turns - np.floor(turns)) * STRUT_INTERVALS
+        i = min(int(x), STRUT_INTERVALS - 1)
+        x -= i
+        rest = tables[b, i, 1] + x * (tables[b, i, 2] + x * tables[b, i, 3])
+        bias[joints[b]] += tables[b, i, 0] + x * rest
+
+
+@inlined
+def smooth_step(
+    size: Any,
+    kind: int,
+    rows: Any,
+    curves: Any,
+    numbers: Any,
+    M: Any,
+    force: Any,
+    v: Any,
+    z: Any,
+    h: float,
+    dv: Any,
+    F: Any,
+    D: Any,
+) -> bool:
+    """Speed change dv over a step under force = τ - bias, with bristle (1), arctangent (2) or no friction (0).
+
+    Writes torque F and slope D of each element; M is overwritten.
+    """
+    n = len(size)
+    for i in range(n):
+        dv[i] = h * force[i]
+    for e in range(rows.shape[0]):
+        w = 0.0
+        for j in range(n):
+            w += rows[e, j] * v[j]
+        if kind == 1:
+            F[e], D[e], z[e] = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
+        else:
+            F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
+        F[e] += numbers[e, OFFSET]
+        half = 0.5 * h * D[e]
+        for i in range(n):
+            if rows[e, i] != 0.0:
+                dv[i] -= h * F[e] * rows[e, i]
+                for j in range(i + 1):
+                    M[i, j] += half * rows[e, i] * rows[e, j]
+    return solve_in_place(size, M, dv)
+
+
+@compiled
+def switching_step(
+    rows: Any, curves: Any, numbers: Any, M: Any, force: Any, v: Any, impulse: Any, h: float, dv: Any, F: Any
+) -> bool:
+    """Speed change under friction that opposes sliding and holds at rest, by sweeps over the rows."""
+    n, elements = v.shape[0], rows.shape[0]
+    W, A = np.empty((elements, n)), np.empty((n, n))
+    for i in range(n):
+        dv[i] = h * force[i]
+    A[:] = M
+    if not solve_in_place(v, A, dv):
+        return False
+    bound, share = np.empty(elements), np.empty(elements)
+    for e in range(elements):
+        A[:] = M
+        W[e] = rows[e]
+        solve_in_place(v, A, W[e])
+        w = 0.0
+        share[e] = 0.0
+        for j in range(n):
+            w += rows[e, j] * v[j]
+            share[e] += rows[e, j] * W[e, j]
+        g, _, f, _ = look_up(curves, e, 0 if w >= 0.0 else 1, numbers[e, SCALE], abs(w))
+        bound[e] = h * max(g + f, numbers[e, HELD] if abs(w) < 1e-9 else 0.0)
+        impulse[e] = min(max(impulse[e], -bound[e]), bound[e])
+        for j in range(n):
+            dv[j] -= W[e, j] * (impulse[e] + h * numbers[e, OFFSET])
+    for _ in range(SWEEPS):
+        largest = 0.0
+        for e in range(elements):
+            w = 0.0
+            for j in range(n):
+                w += rows[e, j] * (v[j] + dv[j])
+            new = min(max(impulse[e] + w / share[e], -bound[e]), bound[e])
+            change = new - impulse[e]
+            impulse[e] = new
+            largest = max(largest, abs(change) / (bound[e] + 1e-300))
+            for j in range(n):
+                dv[j] -= W[e, j] * change
+        if largest < 1e-12:
+            break
+    for e in range(elements):
+        F[e] = impulse[e] / h + numbers[e, OFFSET]
+    return True
