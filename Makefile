@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint bench clean
+.PHONY: demo test setup lint bench wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -34,6 +34,15 @@ bench: .venv/dev.stamp
 .venv/dev.stamp: .venv/core.stamp
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@
+
+# Every package of the core must have wheels for the platforms of its users (needs the package registry).
+wheels: .venv/core.stamp
+	@for platform in win_amd64 "macosx_14_0_arm64 --platform macosx_12_0_arm64 --platform macosx_11_0_arm64"; do \
+		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml; do \
+			$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
+				--platform $$platform --dest .venv/wheels $$package || exit 1; \
+		done; echo "wheels exist for $$platform"; \
+	done
 
 clean:
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .import_linter_cache armtwin_out

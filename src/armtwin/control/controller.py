@@ -35,7 +35,7 @@ class Controller(NamedTuple):
 
     Attributes:
         gains: One row for each motor, columns KP .. ERROR_LIMIT, (motors, 13); 0 switches a quantum off.
-        filters: Coefficients of G_in, G_fb, G_out, G_ff, (motors, 4, 6).
+        filters: Coefficients of G_in, G_fb, G_out, G_ff, (motors, 4, 5).
         tick: Period of the velocity loop [s].
         position_ticks: Velocity ticks in a period of the position loop.
         setpoint_ticks: Velocity ticks between set-points.
@@ -97,8 +97,8 @@ def initial(c: Controller, torque: Floats) -> tuple[Floats, Floats]:
     m = len(torque)
     state, memory = np.zeros((m, 5)), np.zeros((m, 4, 2))
     for i in range(m):
-        gain_in = np.sum(c.filters[i, IN, :3]) / (1 + np.sum(c.filters[i, IN, 3:5]))
-        gain_out = np.sum(c.filters[i, OUT, :3]) / (1 + np.sum(c.filters[i, OUT, 3:5]))
+        gain_in = np.sum(c.filters[i, IN, :3]) / (1 + np.sum(c.filters[i, IN, 3:]))
+        gain_out = np.sum(c.filters[i, OUT, :3]) / (1 + np.sum(c.filters[i, OUT, 3:]))
         if c.gains[i, KI] > 0:
             state[i, INTEGRAL] = torque[i] / (gain_in * gain_out * c.gains[i, KI])
         state[i, COMMAND] = c.gains[i, KI] * state[i, INTEGRAL]
@@ -139,15 +139,13 @@ def position_loop(g: Any, state: Any, m: int, q: float, ref: Any, dt: float) -> 
     error would push it further.
     """
     e = ref[0] - quantised(q, g[m, ENCODER])
-    if state[m, SATURATED] * e <= 0.0:
-        state[m, INTEGRAL] += e * dt
-    command = g[m, KP] * e + g[m, KI] * state[m, INTEGRAL] + g[m, KVF] * ref[1] + g[m, KAFV] * ref[2]
-    if g[m, KD] != 0.0:
-        command += g[m, KD] * (e - state[m, BEFORE]) / dt
-        state[m, BEFORE] = e
-    if g[m, COULOMB] != 0.0:
-        command += g[m, COULOMB] * (1.0 if ref[1] > 0.0 else (-1.0 if ref[1] < 0.0 else 0.0))
-    state[m, COMMAND], state[m, FF] = command, g[m, KAFC] * ref[2]
+    free = 1.0 if state[m, SATURATED] * e <= 0.0 else 0.0
+    integral = state[m, INTEGRAL] + free * e * dt
+    sign = 1.0 if ref[1] > 0.0 else (-1.0 if ref[1] < 0.0 else 0.0)
+    command = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * (e - state[m, BEFORE]) / dt
+    command += g[m, KVF] * ref[1] + g[m, KAFV] * ref[2] + g[m, COULOMB] * sign
+    forward = g[m, KAFC] * ref[2]
+    state[m, INTEGRAL], state[m, COMMAND], state[m, BEFORE], state[m, FF] = integral, command, e, forward
     return e
 
 
@@ -156,12 +154,6 @@ def velocity_loop(g: Any, c: Any, state: Any, memory: Any, m: int, v: float) -> 
     """Velocity loop of motor m: returns its current [A], limited and quantised."""
     inner = filtered(c, memory, m, IN, state[m, COMMAND]) - filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
     u = filtered(c, memory, m, OUT, inner) + filtered(c, memory, m, FORWARD, state[m, FF])
-    i = u / g[m, TORQUE_CONSTANT]
-    state[m, SATURATED] = 0.0
-    if i > g[m, LIMIT]:
-        i = g[m, LIMIT]
-        state[m, SATURATED] = 1.0
-    elif i < -g[m, LIMIT]:
-        i = -g[m, LIMIT]
-        state[m, SATURATED] = -1.0
-    return quantised(i, g[m, QUANTUM])
+    i, limit, step = u / g[m, TORQUE_CONSTANT], g[m, LIMIT], g[m, QUANTUM]
+    state[m, SATURATED] = 1.0 if i > limit else (-1.0 if i < -limit else 0.0)
+    return quantised(min(max(i, -limit), limit), step)

@@ -98,15 +98,15 @@ def mass_matrix(arm: Any, q: Any, M: Any, start: int, stop: int) -> None:
 def solve_in_place(size: Any, A: Any, b: Any) -> bool:
     """Solve A x = b for a symmetric positive definite A by Cholesky's L Lᵀ; b becomes x.
 
-    Only the lower triangle of A is read; it becomes L with the inverses of its diagonal.
+    Only the lower triangle of A is read; it becomes L with the inverses of its diagonal. Returns whether A is
+    definite; if not, b is of no use.
     """
-    n = len(size)
+    n, definite = len(size), True
     for j in range(n):
         d = A[j, j]
         for k in range(j):
             d -= A[j, k] * A[j, k]
-        if not d > 0.0:
-            return False
+        definite = definite and d > 0.0
         d = 1.0 / np.sqrt(d)
         A[j, j] = d
         for i in range(j + 1, n):
@@ -124,7 +124,7 @@ def solve_in_place(size: Any, A: Any, b: Any) -> bool:
         for k in range(i + 1, n):
             x -= A[k, i] * b[k]
         b[i] = x * A[i, i]
-    return True
+    return definite
 
 
 @compiled

@@ -18,9 +18,11 @@ from armtwin.simulation import loop
 from armtwin.simulation.equations import LinearArm
 from armtwin.simulation.loop import Inputs, Record, State
 from armtwin.simulation.perturbation import LinearModel, linear_model, packed
-from armtwin.simulation.plant import C0, Model, Plant, plant
+from armtwin.simulation.plant import C0, FRICTION_KINDS, HELD, Model, Plant, plant
 
 Method = Literal["nonlinear", "perturbation"]
+SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
+MOST_SUBSTEPS = 64
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
 
 
@@ -161,11 +163,25 @@ def _prepared(
     if len(N) < n:
         raise ArmtwinError(f"robot '{robot.name}': {n} joints need as many motors to be controlled, got {len(N)}")
     servo, memory = initial(c, np.linalg.solve(N.T, static))
+    slow, substeps = _presliding(robot, motion.q[0], p, c.tick)
     z = np.zeros(len(p.friction))
     state = State(motion.q[0].copy(), motion.v[0].copy(), z, servo, memory, np.zeros(3), np.zeros((m, 2)))
     samples = (ticks - 1) // log_ticks + 1
     record = Record(*(np.zeros((samples, k)) for k in (n, n, n, m, n)))
-    return Inputs(ref, np.ascontiguousarray(external), ticks, log_ticks), state, record
+    return Inputs(ref, np.ascontiguousarray(external), ticks, log_ticks, slow, substeps), state, record
+
+
+def _presliding(robot: Robot, q: Floats, p: Plant, h: float) -> tuple[Floats, int]:
+    """Speeds below which bristles bend more than they slide, and the steps in a tick that resolve their swing.
+
+    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; it swings at √(c0 / J) before.
+    """
+    c0 = p.numbers[:, C0]
+    if p.kind != FRICTION_KINDS["lugre"] or not len(c0):
+        return np.zeros(len(c0)), 1
+    inverse = np.linalg.inv(robot.mass_matrix(q))
+    swing = np.sqrt(c0 * np.einsum("ei,ij,ej->e", p.friction, inverse, p.friction))
+    return 2 * p.numbers[:, HELD] / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
 
 
 def _events(robot: Robot, c: Controller, state: State, ended: tuple[int, int, int]) -> tuple[Event, ...]:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.mass import composite, spin_mass
@@ -21,13 +23,13 @@ def of_bodies(
     inertia: Any,
     gravity: Any,
     rotors: Any,
-    spin_body: Any,
-    spin_axis: Any,
-    spin_row: Any,
     R: Any,
     P: Any,
-    motion: Any,
-    wrench: Any,
+    w: Any,
+    al: Any,
+    ac: Any,
+    f: Any,
+    t: Any,
     Ic: Any,
     L: Any,
     none: Any,
@@ -38,25 +40,50 @@ def of_bodies(
 ) -> None:
     """Write the lower triangle of M(q) with the rotors, and h(q, v) = C v + g.
 
-    The fields of an Arm, scratch arrays (motion: three, wrench: two of (n, 3)), zeros, then the state.
+    The fields of an Arm, scratch arrays, zeros, then the state. There is no branch in it: an array that is last
+    used inside one is counted in and out in every tick, which costs more than the physics.
     """
     n = len(size)
-    w, al, ac = motion
-    f, t = wrench
     place(size, slides, turn, offset, q, R, P)
     accelerate(size, parent, slides, axis, gravity, R, P, v, none, w, al, ac)
     for i in range(n):
         body_wrench(inertia, i, w, al, ac, f, t)
         bias[i] = 0.0
-    if spin_body.shape[0] > 0:
-        spin(size, spin_body, spin_axis, spin_row, v, none, w, al, t, bias)
     gather(size, parent, slides, axis, R, P, f, t, bias)
     composite(size, parent, slides, axis, inertia, R, P, Ic, L)
-    if spin_body.shape[0] > 0:
-        spin_mass(size, parent, slides, axis, R, spin_body, spin_axis, spin_row, L)
     for i in range(n):
         for j in range(i + 1):
             M[i, j] = L[i, j] + rotors[i, j]
+
+
+@compiled
+def add_spin(
+    parent: Any,
+    slides: Any,
+    axis: Any,
+    spin_body: Any,
+    spin_axis: Any,
+    spin_row: Any,
+    R: Any,
+    P: Any,
+    w: Any,
+    al: Any,
+    f: Any,
+    t: Any,
+    none: Any,
+    v: Any,
+    M: Any,
+    bias: Any,
+) -> None:
+    """Add the gyroscopic coupling of the rotors to what `of_bodies` wrote, from the motion it left in w and al."""
+    S = np.zeros_like(M)
+    f[:], t[:] = 0.0, 0.0
+    spin(parent, spin_body, spin_axis, spin_row, v, none, w, al, t, bias)
+    gather(parent, parent, slides, axis, R, P, f, t, bias)
+    spin_mass(parent, parent, slides, axis, R, spin_body, spin_axis, spin_row, S)
+    for i in range(M.shape[0]):
+        for j in range(i + 1):
+            M[i, j] += S[i, j]
 
 
 class LinearArm(NamedTuple):

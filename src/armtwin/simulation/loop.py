@@ -15,7 +15,7 @@ from armtwin.control.controller import (
     velocity_loop,
 )
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.simulation.equations import of_bodies, of_linear
+from armtwin.simulation.equations import add_spin, of_bodies, of_linear
 from armtwin.simulation.step import add_struts, smooth_step, switching_step
 
 FINISHED, UNSTABLE, FOLLOWING_ERROR = 0, 1, 2
@@ -31,12 +31,16 @@ class Inputs(NamedTuple):
         external: Joint torques from outside at the set-points, linear between them, (set-points, n); or (0, n).
         ticks: Number of ticks to run.
         log_ticks: Ticks between logged samples.
+        slow: Speed of each friction element below which its bristles are not yet sliding, (e,) [rad/s].
+        substeps: Steps in a tick while an element is that slow.
     """
 
     ref: Any
     external: Any
     ticks: int
     log_ticks: int
+    slow: Any
+    substeps: int
 
 
 class State(NamedTuple):
@@ -165,16 +169,50 @@ def _look_ahead(size: Any, q: Any, v: Any, before: Any, h: float, q_mid: Any, v_
 
 
 @inlined
-def _advance(size: Any, q: Any, v: Any, before: Any, dv: Any, h: float) -> int:
-    """Take the step; returns a joint that runs away (or is not a number), or -1."""
+def _net(size: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
+    """Torque left for acceleration and friction."""
     for j in range(len(size)):
-        if not abs(v[j] + dv[j]) < RUNAWAY:
-            return j
+        force[j] = tau[j] + outside[j] - bias[j]
+
+
+@inlined
+def _keep(size: Any, v: Any, before: Any) -> None:
+    """Remember the speeds of this tick."""
+    for j in range(len(size)):
+        before[j] = v[j]
+
+
+@inlined
+def _copy_lower(size: Any, M: Any, A: Any) -> None:
+    """Copy the lower triangle."""
+    for i in range(len(size)):
+        for j in range(i + 1):
+            A[i, j] = M[i, j]
+
+
+@inlined
+def _advance(size: Any, q: Any, v: Any, dv: Any, h: float) -> int:
+    """Take the step; returns a joint that runs away (or is not a number), or -1."""
+    lost = -1
     for j in range(len(size)):
         q[j] += h * (v[j] + 0.5 * dv[j])
-        before[j] = v[j]
         v[j] += dv[j]
-    return -1
+        if not abs(v[j]) < RUNAWAY:
+            lost = j
+    return lost
+
+
+@inlined
+def _count(size: Any, rows: Any, slow: Any, v: Any, substeps: int) -> int:
+    """Steps to take in a tick: several while a bristle is bending, one while all slide."""
+    count = 1
+    for e in range(rows.shape[0]):
+        w = 0.0
+        for j in range(len(size)):
+            w += rows[e, j] * v[j]
+        if abs(w) < slow[e]:
+            count = substeps
+    return count
 
 
 @compiled
@@ -192,24 +230,21 @@ def _write(record: Any, row: int, rows: Any, q: Any, v: Any, before: Any, curren
 
 @compiled
 def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs: Any, state: Any, record: Any) -> Any:
-    """Run the loop: bodies of `arm`, or with linear = 1 the linear model `path`.
-
-    The nouns are unpacked here, once: reading a field of one in a tick costs more than the physics.
-    Returns how it ended (FINISHED, UNSTABLE, FOLLOWING_ERROR), at which tick, and the motor or joint.
-    """
+    """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended."""
+    # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity, rotors, spin_body, spin_axis, spin_row = arm
     step, path_curves, M0, D0, K0 = path
     motors, rows, curves, numbers, kind, strut_joint, strut_table = plant
     gains, filters, h, position_ticks, setpoint_ticks, given = c
-    ref, external, ticks, log_ticks = inputs
+    ref, external, ticks, log_ticks, slow, substeps = inputs
     q, v, z, servo, memory, energy, saturated = state
     n, elements, m = len(size), rows.shape[0], motors.shape[0]
-    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
-    motion = (np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)))
-    wrench, none = (np.empty((n, 3)), np.empty((n, 3))), np.zeros(n)
-    M, bias, force, q_mid, v_mid = np.empty((n, n)), np.empty(n), np.empty(n), np.empty(n), np.empty(n)
-    dv, before, tau, outside = np.zeros(n), v.copy(), np.zeros(n), np.zeros(n)
-    F, D, current, since = np.zeros(elements), np.zeros(elements), np.zeros(m), np.full(m, -1.0)
+    R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
+    w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
+    M, A, bias, force, q_mid, v_mid = L.copy(), L.copy(), none.copy(), none.copy(), none.copy(), none.copy()
+    dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
+    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 3))
+    current, since = np.zeros(m), np.full(m, -1.0)
     times = (setpoint_ticks * h, position_ticks * h)
     k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
     for tick in range(ticks):
@@ -229,22 +264,27 @@ def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs:
             of_linear(size, step, path_curves, M0, D0, K0, (tick + 0.5) * h, q_mid, v_mid, M, bias)
         else:
             of_bodies(
-                size, parent, slides, turn, offset, axis, inertia, gravity, rotors, spin_body, spin_axis, spin_row,
-                R, P, motion, wrench, Ic, L, none, q_mid, v_mid, M, bias,
+                size, parent, slides, turn, offset, axis, inertia, gravity, rotors,
+                R, P, w, al, ac, f, t, Ic, L, none, q_mid, v_mid, M, bias,
             )  # fmt: skip
+            if spin_body.shape[0] > 0:
+                add_spin(parent, slides, axis, spin_body, spin_axis, spin_row, R, P, w, al, f, t, none, v_mid, M, bias)
             add_struts(strut_joint, strut_table, q_mid, bias)
-        for j in range(n):
-            force[j] = tau[j] + outside[j] - bias[j]
-        if kind == SWITCHING:
-            solved = switching_step(rows, curves, numbers, M, force, v, z, h, dv, F)
-        else:
-            solved = smooth_step(size, kind, rows, curves, numbers, M, force, v, z, h, dv, F, D)
+        _net(size, tau, outside, bias, force)
         if tick % log_ticks == 0:
             _write(record, tick // log_ticks, rows, q, v, before, current, F, h)
         if late >= 0:
             return FOLLOWING_ERROR, tick, late
-        _account(size, h, rows, energy, v, dv, tau, outside, F, D)
-        lost = _advance(size, q, v, before, dv, h) if solved else 0
+        count, lost = _count(size, rows, slow, v, substeps), -1
+        _keep(size, v, before)
+        for _ in range(count):
+            _copy_lower(size, M, A)
+            if kind == SWITCHING:
+                solved = switching_step(rows, curves, numbers, A, force, v, z, h / count, dv, F)
+            else:
+                solved = smooth_step(size, kind, rows, curves, numbers, A, force, v, z, h / count, dv, F, D, G)
+            _account(size, h / count, rows, energy, v, dv, tau, outside, F, D)
+            lost = max(lost, _advance(size, q, v, dv, h / count) if solved else 0)
         if lost >= 0:
             return UNSTABLE, tick, lost
     return FINISHED, ticks, -1

@@ -2,7 +2,9 @@
 
     (M + h/2 Σ D s sᵀ) δv = h (τ - bias - Σ F s),   q += h (v + δv/2)
 
-M and bias are taken half a step ahead, at q + h v / 2 and the extrapolated speed; bristles live at half steps.
+M and bias are taken half a tick ahead, at q + h v / 2 and the extrapolated speed.
+Before they slide, bristles are springs that swing with the arm at thousands of radians a second: such ticks are
+taken in several steps with the same M and bias.
 Switching friction is a complementarity: each row's impulse lies within ± h T and stops the row if it can.
 
 Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
@@ -15,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
-from armtwin.drives.friction.presliding import arctangent, bristle
+from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.simulation.plant import C0, C1, HELD, OFFSET, SCALE, STEEPNESS, STRUT_INTERVALS
@@ -50,10 +52,11 @@ def smooth_step(
     dv: Any,
     F: Any,
     D: Any,
+    G: Any,
 ) -> bool:
     """Speed change dv over a step under force = τ - bias, with bristle (1), arctangent (2) or no friction (0).
 
-    Writes torque F and slope D of each element; M is overwritten.
+    Writes torque F and slope D of each element; M is overwritten, G (e, 3) is scratch.
     """
     n = len(size)
     for i in range(n):
@@ -63,7 +66,10 @@ def smooth_step(
         for j in range(n):
             w += rows[e, j] * v[j]
         if kind == 1:
-            F[e], D[e], z[e] = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
+            F[e], D[e], G[e, 1], G[e, 2] = bristle(
+                curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
+            )
+            G[e, 0] = w
         else:
             F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
         F[e] += numbers[e, OFFSET]
@@ -73,7 +79,14 @@ def smooth_step(
                 dv[i] -= h * F[e] * rows[e, i]
                 for j in range(i + 1):
                     M[i, j] += half * rows[e, i] * rows[e, j]
-    return solve_in_place(size, M, dv)
+    solved = solve_in_place(size, M, dv)
+    if kind == 1:
+        for e in range(rows.shape[0]):
+            w = 0.0
+            for j in range(n):
+                w += rows[e, j] * (v[j] + 0.5 * dv[j])
+            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 1], G[e, 2])
+    return solved
 
 
 @compiled

@@ -2,10 +2,13 @@
 
 LuGre, with g a torque: dz/dt = w - c0 |w| z / g(w),   F = c0 z + c1 dz/dt + f(w).
 
-The bristle z lives at half steps: over a step h of constant w it relaxes towards z_ss = g sign(w) / c0 by
-the Padé (0, 2) form of the exponential, k = e / (1 + e), e = x (1 + x / 2), x = c0 |w| h / g, which needs no
-exp and is stable for any stiffness. The slope returned makes the velocity step implicit; its part k g' is
-what keeps the scheme second order in fast sliding, where z follows g(w) half a step late.
+At a steady speed w the bristle relaxes exponentially towards z_ss = g sign(w) / c0. The torque of a step is its
+mean over that exponential, with X = c0 |w| h / g and Z = c0 z sign(w):
+
+    F̄ sign(w) = g + (Z - g) φ + c1/(c0 h) (g - Z) (1 - E) + f,   E ≈ e^-X,  φ = (1 - E)/X
+
+E is the Padé (0, 2) form 1/(1 + X + X²/2), which needs no exp and is stable for any stiffness; then
+φ = (1 + X/2) E. The torque's slope makes the velocity step implicit; z is relaxed with the speed half way.
 
 Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
 """
@@ -19,6 +22,8 @@ import numpy as np
 from armtwin.drives.friction.curves import look_up
 from armtwin.maths.compiled import inlined
 
+NEAR = 0.01  # relative change of speed over which g is a straight line to 1e-5 of itself
+
 
 def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
     """Bristle damping c1 from a relative damping: ζ = c1 / (2 J ω), ω = √(c0 / J) [N m s/rad]."""
@@ -28,22 +33,43 @@ def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
 @inlined
 def bristle(
     table: Any, e: int, scale: float, c0: float, c1: float, w: float, z: float, h: float
-) -> tuple[float, float, float]:
-    """Torque F, slope dF/dw and new bristle state of element e after a step h at speed w."""
+) -> tuple[float, float, float, float]:
+    """Mean torque of element e over a step h at speed w, and its slope with w; then g and |w| g' for `relaxed`."""
     speed = abs(w)
     side = 0 if w >= 0.0 else 1
     sign = 1.0 if w >= 0.0 else -1.0
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
-    softness = c0 / g  # x = softness h |w|
-    x = softness * h * speed
-    growth = 1.0 + 0.5 * x
-    kept = 1.0 / (1.0 + x * growth)  # 1 - k
-    z = z * kept + sign * x * growth * kept / softness
-    bend = softness * z * sign
-    F = c0 * z + c1 * w * (1.0 - bend) + sign * f
-    # k g' = (k / |w|) (|w| g') stays finite at rest
-    slope = kept * c1 * (1.0 - bend) + softness * h * growth * kept * g_slope + f_slope
-    return F, slope, z
+    inverse = 1.0 / g
+    stiff = c0 * h * inverse  # X / |w|
+    X = stiff * speed
+    E = 1.0 / (1.0 + X * (1.0 + 0.5 * X))
+    mean = (1.0 + 0.5 * X) * E
+    bent = c0 * z * sign - g
+    damped = c1 / (c0 * h)
+    F = g + bent * mean - damped * bent * X * mean + f
+    # slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest
+    falling = 1.0 - g_slope * inverse
+    slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - bent * falling)
+    slope += damped * stiff * (g_slope * mean - bent * E * E * (1.0 + X) * falling) + f_slope
+    return sign * F, slope, g, g_slope
+
+
+@inlined
+def relaxed(
+    table: Any, e: int, scale: float, c0: float, w: float, z: float, h: float, start: float, g: float, g_slope: float
+) -> float:
+    """Deflection of the bristle of element e after a step h at speed w.
+
+    g and |w| g' were looked up at the speed `start`; the table is read again only if w is far from it.
+    """
+    speed = abs(w)
+    if abs(w - start) < NEAR * abs(start):
+        g += g_slope * (w - start) / start
+    else:
+        g, _, _, _ = look_up(table, e, 0 if w >= 0.0 else 1, scale, speed)
+    X = c0 * h * speed / g
+    steady = (g if w >= 0.0 else -g) / c0
+    return steady + (z - steady) / (1.0 + X * (1.0 + 0.5 * X))
 
 
 @inlined

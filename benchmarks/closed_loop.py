@@ -1,0 +1,200 @@
+"""The closed loop against the same equations in a Python loop over Pinocchio, one core, same run.
+
+    python benchmarks/closed_loop.py [--quick]
+
+The peer takes mass matrix and bias from Pinocchio; its servo and friction are compiled, its step is numpy. A
+stronger one has its whole step compiled: only the Python loop and four calls stand between it and the kernel.
+"""
+
+import math
+import os
+import sys
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+os.environ["ARMTWIN_THREADS"] = "1"
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+import numpy as np
+import pinocchio
+
+import armtwin as at
+from armtwin.drives.friction.presliding import bristle, relaxed
+from armtwin.maths.compiled import compiled
+from armtwin.mechanics.mass import solve_in_place
+from armtwin.simulation import closed_loop, loop
+from armtwin.simulation.perturbation import linear_model, packed
+from armtwin.simulation.plant import C0, C1, SCALE, Model, plant
+from mechanics import pinocchio_model
+
+QUICK = "--quick" in sys.argv
+SECONDS = 0.2 if QUICK else 12.0
+PEER_SECONDS = 0.05 if QUICK else 1.0
+REPEATS = 1 if QUICK else 7
+
+
+def motion(robot, seconds):
+    """All joints on sines of different periods, from rest."""
+    t = np.arange(0, seconds + 1e-9, 1 / 250)[:, None]
+    w = 2 * np.pi * np.array([0.31, 0.37, 0.43, 0.53, 0.61, 0.71])
+    size = np.array([0.3, 0.25, 0.3, 0.4, 0.4, 0.5])
+    q0 = np.array([0.1, 0.6, 1.3, 0.2, 1.0, 0.1])
+    q, v, a = size * (1 - np.cos(w * t)), size * w * np.sin(w * t), size * w * w * np.cos(w * t)
+    return at.Trajectory.sampled(250, q0 + q, v, a)
+
+
+def prepared(robot, seconds, model):
+    """Everything the kernel needs for one run."""
+    c = closed_loop._controller(robot, model)
+    p = plant(robot, model)
+    inputs, state, record = closed_loop._prepared(robot, motion(robot, seconds), p, c, np.zeros((0, 6)), None)
+    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, 6)), *np.zeros((3, 2, 6, 6)))
+    return [(0,) * 6, 0, robot.assembly.arm, path, p, c, inputs, state, record]
+
+
+def timed(robot, model, linear=None):
+    """Seconds of one run of the kernel."""
+    work = prepared(robot, SECONDS, model)
+    if linear is not None:
+        work[1], work[3] = 1, linear
+    start = time.perf_counter()
+    ended = loop.run(*work)
+    assert ended[0] == loop.FINISHED
+    return time.perf_counter() - start
+
+
+@compiled
+def peer_servo(motors, gains, filters, ref, servo, memory, q, v, before, tick, ticks, h, current, tau, q_mid, v_mid):
+    """The servo's tick, compiled, for the peer; also the state half a step ahead."""
+    within = tick % ticks[1]
+    if within % ticks[0] == 0:
+        times = (ticks[1] * h, ticks[0] * h)
+        loop._position_tick(q, motors, gains, ref, servo, q, tick // ticks[1], within / ticks[1], times, 0)
+    loop._velocity_tick(q, motors, gains, filters, servo, memory, v, current, tau)
+    loop._look_ahead(q, q, v, before, h, q_mid, v_mid)
+
+
+@compiled
+def peer_friction(rows, curves, numbers, v, z, h, M, force, kept):
+    """Friction torques and slopes, compiled, for the peer: added to M and force, both triangles."""
+    n = v.shape[0]
+    for e in range(rows.shape[0]):
+        w = 0.0
+        for j in range(n):
+            w += rows[e, j] * v[j]
+        F, D, g, g_slope = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
+        kept[e, 0], kept[e, 1], kept[e, 2] = w, g, g_slope
+        for i in range(n):
+            force[i] -= F * rows[e, i]
+            for j in range(n):
+                M[i, j] += 0.5 * h * D * rows[e, i] * rows[e, j]
+
+
+@compiled
+def peer_relax(rows, curves, numbers, middle, z, h, kept):
+    """New bristle states, compiled, for the peer."""
+    for e in range(rows.shape[0]):
+        w = 0.0
+        for j in range(middle.shape[0]):
+            w += rows[e, j] * middle[j]
+        g, slope = kept[e, 1], kept[e, 2]
+        z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, kept[e, 0], g, slope)
+
+
+@compiled
+def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept):
+    """All of a step but Pinocchio's part, compiled, for the strongest peer."""
+    length = np.sqrt(0.1625 - 0.04 * np.cos(q_mid[1]))
+    bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * np.sin(q_mid[1]) / length
+    for i in range(q.shape[0]):
+        force[i] = tau[i] - bias[i]
+        for j in range(i + 1):
+            M[i, j] = M[j, i] = upper[j, i] + rotors[i, j]
+    peer_friction(rows, curves, numbers, v, z, h, M, force, kept)
+    for i in range(q.shape[0]):
+        force[i] *= h
+    solve_in_place(q, M, force)
+    peer_relax(rows, curves, numbers, v + 0.5 * force, z, h, kept)
+    loop._keep(q, v, before)
+    loop._advance(q, q, v, force, h)
+
+
+def peer(robot, seconds, compiled_step):
+    """The same scheme in a Python loop over Pinocchio; returns seconds and the end position."""
+    model, data = pinocchio_model(robot)
+    _, _, arm, _, p, c, inputs, state, _ = prepared(robot, seconds, Model(quantise=False))
+    q, v, z, servo, memory, _, _ = state
+    h, rotors, ticks = c.tick, arm.rotors, (c.position_ticks, c.setpoint_ticks)
+    motors, gains, filters, ref = p.motors, c.gains, c.filters, inputs.ref
+    rows, curves, numbers = p.friction, p.curves, p.numbers
+    current, tau, before, q_mid, v_mid, force, zero = (np.zeros(6) for _ in range(7))
+    M, kept = np.zeros((6, 6)), np.zeros((len(rows), 3))
+    rnea, crba, solve, lower = pinocchio.rnea, pinocchio.crba, np.linalg.solve, np.tril_indices(6, -1)
+
+    def run(first, last):
+        for tick in range(first, last):
+            peer_servo(
+                motors, gains, filters, ref, servo, memory, q, v, before, tick, ticks, h, current, tau, q_mid, v_mid
+            )
+            bias = rnea(model, data, q_mid, v_mid, zero)
+            upper = crba(model, data, q_mid)
+            if compiled_step:
+                peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept)
+                continue
+            length = (0.1625 - 0.04 * math.cos(q_mid[1])) ** 0.5  # the RX90B's spring
+            bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * math.sin(q_mid[1]) / length
+            upper[lower] = upper.T[lower]
+            full, net = upper + rotors, tau - bias
+            peer_friction(rows, curves, numbers, v, z, h, full, net, kept)
+            dv = solve(full, h * net)
+            middle = v + 0.5 * dv
+            peer_relax(rows, curves, numbers, middle, z, h, kept)
+            q[:] += h * middle
+            before[:] = v
+            v[:] += dv
+
+    run(0, 5)  # compile
+    start = time.perf_counter()
+    run(5, inputs.ticks)
+    return (time.perf_counter() - start) * inputs.ticks / (inputs.ticks - 5), q
+
+
+def report():
+    """Print speeds and ratios."""
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    cold = time.perf_counter()
+    timed(robot, Model())
+    cold = time.perf_counter() - cold
+    ours = min(timed(robot, Model()) for _ in range(REPEATS))
+    off = min(timed(robot, Model(friction="off")) for _ in range(REPEATS))
+    line = packed(linear_model(robot, motion(robot, SECONDS), 300))
+    linear = min(timed(robot, Model(), line) for _ in range(REPEATS))
+    at.simulate(robot, motion(robot, 0.1))
+    start = time.perf_counter()
+    at.simulate(robot, motion(robot, SECONDS))
+    whole = time.perf_counter() - start
+    theirs, end = peer(robot, PEER_SECONDS, compiled_step=False)
+    strongest, _ = peer(robot, PEER_SECONDS, compiled_step=True)
+    work = prepared(robot, PEER_SECONDS, Model(quantise=False))
+    loop.run(*work)
+    apart = float(np.abs(work[7].q - end).max())
+    with ThreadPoolExecutor(2) as pool:
+        start = time.perf_counter()
+        list(pool.map(lambda _: timed(robot, Model()), range(2 * REPEATS)))
+        pair = (time.perf_counter() - start) / (2 * REPEATS)
+    print(f"RX90B with laser head, {SECONDS} s of motion, 4 kHz servo, LuGre friction, one core")
+    print(f"{'closed loop':44}{SECONDS / ours:8.0f} x real time")
+    print(f"{'  through at.simulate, tables and log included':44}{SECONDS / whole:8.0f} x real time")
+    print(f"{'  without friction':44}{SECONDS / off:8.0f} x real time")
+    print(f"{'  perturbation method, 300 points':44}{SECONDS / linear:8.0f} x real time")
+    print(f"{'  two runs on two threads, per run':44}{SECONDS / pair:8.0f} x real time")
+    print(f"{'Python loop over Pinocchio':44}{PEER_SECONDS / theirs:8.1f} x real time")
+    print(f"{'  with its whole step compiled too':44}{PEER_SECONDS / strongest:8.1f} x real time")
+    ratio, least = SECONDS / ours / (PEER_SECONDS / theirs), SECONDS / ours / (PEER_SECONDS / strongest)
+    print(f"ratio closed loop / Python loop: {ratio:.1f}; to the compiled step: {least:.1f}")
+    print(f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no substeps)")
+    print(f"first call in this process: {cold:.1f} s (compiles, or loads from the cache)")
+
+
+if __name__ == "__main__":
+    report()

@@ -1,0 +1,55 @@
+"""Is the robot warm? The mean absolute torque of a repeated motion, cycle by cycle.
+
+Ref: [Memar-Esfahani 2015, section II; the mean of the absolute torque, as the signed mean of a cycle is zero]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class WarmUpState:
+    """Mean absolute torque of each cycle, and when it stopped falling.
+
+    Attributes:
+        time: End of each cycle, (cycles,) [s].
+        mean_torque: Mean absolute torque of the cycle, (cycles, n) [N m].
+        warm_at: For each joint the end of the first cycle from which on the relative change from cycle to
+            cycle stays below the limit; nan where it never does, (n,) [s].
+    """
+
+    time: Floats
+    mean_torque: Floats
+    warm_at: Floats
+
+
+def warm_up_state(log: Log, period: float, limit: float = 1e-3) -> WarmUpState:
+    """Judge a log of a repeated motion.
+
+    Args:
+        log: A log with tau.
+        period: Duration of a cycle [s].
+        limit: Relative change of the mean torque from cycle to cycle below which a joint counts as warm.
+    """
+    cycle = np.floor((log.time - log.time[0]) / period + 1e-9).astype(int)
+    full = int(cycle[-1])
+    if full < 2:
+        raise ArmtwinError(f"a warm-up needs at least two whole cycles of {period:g} s, got {full} in the log")
+    tau = np.abs(log.tau)
+    means = np.stack([tau[cycle == k].mean(axis=0) for k in range(full)])
+    change = np.abs(np.diff(means, axis=0)) / np.maximum(np.abs(means[:-1]), 1e-300)
+    ends = log.time[0] + period * np.arange(1, full + 1)
+    warm = np.full(means.shape[1], np.nan)
+    for j in range(means.shape[1]):
+        restless = np.flatnonzero(change[:, j] >= limit)
+        first = 0 if len(restless) == 0 else int(restless[-1]) + 1
+        if first < len(change):
+            warm[j] = ends[first + 1]
+    return WarmUpState(ends, means, warm)

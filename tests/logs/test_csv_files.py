@@ -1,0 +1,73 @@
+"""Logs as CSV: what is written is read again, and what is wrong is said with its line."""
+
+import gzip
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from tests.simulation.bench import from_rest
+
+
+@pytest.mark.parametrize("name", ["run.csv", "run.csv.gz"])
+def test_a_simulated_log_survives(robots, tmp_path, name):
+    log = at.simulate(robots["rx90b"], from_rest(robots["rx90b"], 0.2, scale=8.0)).log
+    assert log.events
+    log.write(tmp_path / name)
+    again = at.Log.read(tmp_path / name)
+    assert np.array_equal(again.time, log.time)
+    assert again.events == log.events
+    assert set(again.channels) == set(log.channels)
+    for channel, values in log.channels.items():
+        assert np.array_equal(again.channels[channel], values)
+
+
+def test_aliases_of_machines_are_understood(tmp_path):
+    (tmp_path / "m.csv").write_text("time,q1,dq1,taum1,qref1,other\n0,1,2,3,4,5\n0.004,1,2,3,4,5\n")
+    log = at.Log.read(tmp_path / "m.csv")
+    assert (log.q[0, 0], log.v[0, 0], log.tau_m[0, 0], log.q_ref[0, 0]) == (1, 2, 3, 4)
+    assert "a" not in log
+    with pytest.raises(at.ArmtwinError, match=r"no channel 'a' .* It has: q, v, tau_m, q_ref"):
+        _ = log.a
+
+
+def test_real_logs_are_read(shared_data):
+    log = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
+    assert log.q.shape == (2501, 6)
+    assert log.q_link.shape == (2501, 3)
+    assert {"v", "tau", "tau_m", "q_ref"} <= set(log.channels)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("", "needs a header line"),
+        ("q1,v1\n1,2\n", "line 1: a log needs a column 'time'"),
+        ("time,q1\n0,1\n0.1\n", "line 3: must have 2 values as the header, got 1"),
+        ("time,q1\n0,1\n0.1,nan\n", "line 3: value 2 must be a finite number, got 'nan'"),
+        ("time,q1\n0,1\n0.1,x\n", "line 3: value 2 must be a finite number, got 'x'"),
+        ("time,q1\n0,1\n0.1,2\n0.1,3\n", "line 4: time must increase, got 0.1 after 0.1"),
+        ("time,q1,q3\n0,1,2\n0.1,1,2\n", r"columns of 'q' must be numbered 1, 2, .. without a gap, got \[1, 3\]"),
+        ("time,foo\n0,1\n0.1,2\n", "no column is a known channel"),
+    ],
+)
+def test_a_bad_log_is_refused_with_its_line(text, sentence, tmp_path):
+    (tmp_path / "bad.csv").write_text(text)
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(tmp_path / "bad.csv")
+
+
+def test_damaged_files_are_refused(tmp_path):
+    whole = gzip.compress(b"time,q1\n0,1\n" * 50)
+    (tmp_path / "cut.csv.gz").write_bytes(whole[:-12])
+    with pytest.raises(at.FileError, match="cut off or damaged"):
+        at.Log.read(tmp_path / "cut.csv.gz")
+    with pytest.raises(at.ArmtwinError, match="cannot be read"):
+        at.Log.read(tmp_path / "nothing.csv")
+
+
+def test_wrong_channels_are_refused():
+    with pytest.raises(at.ArmtwinError, match="log channel 'torque' is not known"):
+        at.Log.of([0, 1], torque=np.zeros((2, 1)))
+    with pytest.raises(at.ArmtwinError, match=r"must have shape \(2, joints\)"):
+        at.Log.of([0, 1], q=np.zeros((3, 1)))

@@ -1,0 +1,192 @@
+"""The integrator against LSODA and Radau restarted at every controller tick, and its order."""
+
+import numpy as np
+import pytest
+from numba import njit
+from scipy.integrate import odeint, solve_ivp
+
+import armtwin as at
+from armtwin.control.controller import ERROR_LIMIT, LIMIT, TORQUE_CONSTANT
+from armtwin.drives.friction.curves import look_up
+from armtwin.mechanics.mass import solve_in_place
+from armtwin.simulation import closed_loop, loop
+from armtwin.simulation.equations import of_bodies
+from armtwin.simulation.plant import C0, C1, OFFSET, SCALE, Model, plant
+from armtwin.simulation.step import add_struts
+from tests.simulation.bench import from_rest, joint, sine
+
+
+def continuous(arm, p):
+    """Right-hand side q' = v, M v' = τ - h - Σ F s, z' = w - c0 |w| z / g, compiled around one robot's numbers."""
+    parent, slides, turn, offset, axis, inertia, gravity, rotors = (np.array(x) for x in arm[:8])
+    rows, curves, numbers, strut_joint, strut_table = p.friction, p.curves, p.numbers, p.strut_joint, p.strut_table
+    n = len(parent)
+
+    @njit(error_model="numpy")
+    def rhs(y, tau, out):
+        q, v, z = y[:n], y[n : 2 * n], y[2 * n :]
+        R, P, Ic, L, M = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.empty((n, n))
+        w, al, ac, f, t = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+        bias, none, force = np.empty(n), np.zeros(n), np.empty(n)
+        of_bodies(parent, parent, slides, turn, offset, axis, inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias)  # fmt: skip
+        add_struts(strut_joint, strut_table, q, bias)
+        for j in range(n):
+            force[j] = tau[j] - bias[j]
+        for e in range(rows.shape[0]):
+            speed = 0.0
+            for j in range(n):
+                speed += rows[e, j] * v[j]
+            g, _, viscous, _ = look_up(curves, e, 0 if speed >= 0 else 1, numbers[e, SCALE], abs(speed))
+            rate = speed - numbers[e, C0] * abs(speed) * z[e] / g
+            torque = numbers[e, C0] * z[e] + numbers[e, C1] * rate + (viscous if speed >= 0 else -viscous)
+            out[2 * n + e] = rate
+            for j in range(n):
+                force[j] -= rows[e, j] * (torque + numbers[e, OFFSET])
+        solve_in_place(force, M, force)
+        for j in range(n):
+            out[j], out[n + j] = v[j], force[j]
+
+    return rhs
+
+
+def prepared(robot, motion, model):
+    c = closed_loop._controller(robot, model)
+    p = plant(robot, model)
+    inputs, state, record = closed_loop._prepared(robot, motion, p, c, np.zeros((0, robot.n)), 1 / c.tick)
+    return c, p, inputs, state, record
+
+
+def reference(robot, motion, model, ticks, method="lsoda"):
+    """The same servo, the plant integrated between its ticks to 1e-10; positions and currents at the ticks."""
+    c, p, inputs, state, _ = prepared(robot, motion, model)
+    n = robot.n
+    size, times = (0,) * n, (c.setpoint_ticks * c.tick, c.position_ticks * c.tick)
+    y = np.concatenate([state.q, state.v, state.z])
+    current, tau = np.zeros(len(p.motors)), np.zeros(n)
+    qs, currents = np.empty((ticks, n)), np.empty((ticks, len(p.motors)))
+
+    kernel = continuous(robot.assembly.arm, p)
+    absolute = np.concatenate([np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)])
+
+    def rhs(_, y):
+        out = np.empty(len(y))
+        kernel(y, tau, out)
+        return out
+
+    for tick in range(ticks):
+        q, v = y[:n].copy(), y[n : 2 * n].copy()
+        k, within = divmod(tick, c.setpoint_ticks)
+        if within % c.position_ticks == 0:
+            loop._position_tick(
+                size, p.motors, c.gains, inputs.ref, state.servo, q, k, within / c.setpoint_ticks, times, 0
+            )
+        loop._velocity_tick(size, p.motors, c.gains, c.filters, state.servo, state.memory, v, current, tau)
+        qs[tick], currents[tick] = q, current
+        if method == "lsoda":
+            y = odeint(rhs, y, [0, c.tick], rtol=1e-9, atol=absolute, tfirst=True, mxstep=50000)[-1]
+        else:
+            y = solve_ivp(rhs, (0, c.tick), y, method="Radau", rtol=1e-8, atol=absolute / 10).y[:, -1]
+    return qs, currents
+
+
+def ours(robot, motion, model, ticks):
+    c, p, inputs, state, record = prepared(robot, motion, model)
+    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, robot.n)), *np.zeros((3, 2, robot.n, robot.n)))
+    ended = loop.run((0,) * robot.n, 0, robot.assembly.arm, path, p, c, inputs._replace(ticks=ticks), state, record)
+    assert ended[0] == loop.FINISHED
+    return record.q[:ticks], record.current[:ticks]
+
+
+def stiffer(robot, factor):
+    from dataclasses import replace
+
+    elements = []
+    for e in robot.description.friction:
+        pre = replace(
+            e.presliding, stiffness=factor * e.presliding.stiffness, damping=np.sqrt(factor) * e.presliding.damping
+        )
+        elements.append(replace(e, presliding=pre))
+    return at.Robot(replace(robot.description, friction=tuple(elements)))
+
+
+EXACT = Model(quantise=False)
+
+
+def difference(robot, seconds, method="lsoda"):
+    """Largest difference of positions [rad] and of currents [quanta] over a motion of all joints."""
+    motion, ticks = from_rest(robot, seconds), round(seconds * 4000)
+    quanta = np.array([m.current_quantum for m in robot.description.motor])
+    q, i = ours(robot, motion, EXACT, ticks)
+    q_ref, i_ref = reference(robot, motion, EXACT, ticks, method)
+    return np.abs(q - q_ref).max(), np.abs((i - i_ref) / quanta).max()
+
+
+def test_one_second_of_the_rx90b_equals_lsoda(robots):
+    position, current = difference(robots["rx90b"].with_tool("laser_head"), 1.0)
+    assert position < 1e-6
+    assert current < 0.1
+
+
+def test_a_tenth_of_a_second_equals_radau(robots):
+    position, current = difference(robots["rx90b"].with_tool("laser_head"), 0.1, "radau")
+    assert position < 1e-6
+    assert current < 0.1
+
+
+def test_a_hundred_times_stiffer_bristle_is_stable_and_within_a_quantum(robots):
+    robot = stiffer(robots["rx90b"].with_tool("laser_head"), 100)
+    position, current = difference(robot, 0.16, "radau")
+    assert position < 1e-6
+    assert current < 1
+
+
+def pushed(robot, factor, speed):
+    """End position of a joint without servo under an outside torque, ticks `factor` times shorter."""
+    c, p, inputs, state, _ = prepared(robot, sine(0.5, 0.5, 1.0), EXACT)
+    gains = np.zeros_like(c.gains)
+    gains[:, TORQUE_CONSTANT], gains[:, LIMIT], gains[:, ERROR_LIMIT] = 1.0, 1.0, np.inf
+    fast = c._replace(gains=gains, tick=c.tick / factor, setpoint_ticks=c.setpoint_ticks * factor)
+    ticks = 1600 * factor
+    push = 12.0 * np.cos(np.linspace(0, 9, len(inputs.ref)))[:, None]
+    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, 1)), *np.zeros((3, 2, 1, 1)))
+    record = loop.Record(*(np.zeros((ticks, 1)) for _ in range(5)))
+    run = inputs._replace(ticks=ticks, log_ticks=1, external=push, substeps=1)
+    state.v[:], state.servo[:] = speed, 0.0
+    ended = loop.run((0,), 0, robot.assembly.arm, path, p, fast, run, state, record)
+    assert ended[0] == loop.FINISHED
+    return state.q[0], np.sign(record.v[1:]).min() < 0
+
+
+def order(law, speed):
+    """Slope of the error over the step, and whether the speed changed its sign."""
+    robot = joint(friction={**law, "presliding": {"stiffness": 1e5, "damping": 10.0}}, com=(0.1, 0, 0), mass=20)
+    steps = np.array([1, 2, 4, 8])
+    finest, reversed_ = pushed(robot, 128, speed)
+    errors = np.abs([pushed(robot, int(k), speed)[0] - finest for k in steps])
+    return -np.polyfit(np.log(steps), np.log(errors), 1)[0], reversed_
+
+
+SMOOTH = {"law": "coulomb_viscous", "level": 3.0, "viscous": 5.0}
+DOCUMENT = {
+    "law": "geared_joint",
+    "asperity": 8.0,
+    "speed": 0.0249,
+    "exponent": 0.5,
+    "viscous": 29.0,
+    "viscous_exponent": 0.33,
+}
+
+
+@pytest.mark.parametrize("law", [SMOOTH, DOCUMENT], ids=["smooth law", "the document's friction"])
+def test_the_order_is_two_while_sliding(law):
+    slope, turned = order(law, speed=4.0)
+    assert not turned
+    assert slope == pytest.approx(2, abs=0.3)
+
+
+@pytest.mark.parametrize("law", [SMOOTH, DOCUMENT], ids=["smooth law", "the document's friction"])
+def test_the_order_across_reversals_is_more_than_one(law):
+    """The bristle's |w| has a kink and the document's g an infinite slope at rest; the error still falls faster than h."""
+    slope, turned = order(law, speed=0.3)
+    assert turned
+    assert slope > 1.2
