@@ -8,7 +8,9 @@ stronger one has its whole step compiled: only the Python loop and four calls st
 
 import math
 import os
+import subprocess
 import sys
+import tempfile
 import time
 from concurrent.futures import ThreadPoolExecutor
 
@@ -23,6 +25,7 @@ from armtwin.drives.friction.presliding import bristle, relaxed
 from armtwin.maths.compiled import compiled
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.simulation import closed_loop, loop
+from armtwin.simulation.equations import of_bodies
 from armtwin.simulation.perturbation import linear_model, packed
 from armtwin.simulation.plant import C0, C1, SCALE, Model, plant
 from mechanics import pinocchio_model
@@ -159,12 +162,78 @@ def peer(robot, seconds, compiled_step):
     return (time.perf_counter() - start) * inputs.ticks / (inputs.ticks - 5), q
 
 
+@compiled
+def bodies_alone(arm, q, v, M, bias, count):
+    """Mass matrix and bias, many times over."""
+    parent, slides, turn, offset, axis, inertia, gravity, rotors, _, _, _ = arm
+    n = q.shape[0]
+    R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
+    w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
+    for _ in range(count):
+        of_bodies(
+            (0, 0, 0, 0, 0, 0), parent, slides, turn, offset, axis, inertia, gravity, rotors,
+            R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
+        )  # fmt: skip
+        q[0] += 1e-12
+
+
+@compiled
+def servo_alone(motors, gains, filters, ref, servo, memory, q, v, current, tau, count):
+    """Servo ticks, many times over, the position loop in every second one."""
+    size, times = (0, 0, 0, 0, 0, 0), (4e-3, 5e-4)
+    for tick in range(count):
+        if tick % 2 == 0:
+            loop._position_tick(size, motors, gains, ref, servo, q, 0, 0.25, times, 0)
+        loop._velocity_tick(size, motors, gains, filters, servo, memory, v, current, tau)
+
+
+def where_the_time_goes(robot, tick, off):
+    """Print the parts of a tick [microseconds]; friction is the difference of runs with and without it."""
+    _, _, arm, _, p, c, inputs, state, _ = prepared(robot, 0.1, Model())
+    q, v, _, servo, memory, _, _ = state
+    count = 200 if QUICK else 40_000
+    parts = []
+    for work in (
+        lambda: bodies_alone(arm, q, v, np.empty((6, 6)), np.empty(6), count),
+        lambda: servo_alone(
+            p.motors, c.gains, c.filters, inputs.ref, servo, memory, q, v, np.empty(6), np.empty(6), count
+        ),
+    ):
+        work()
+        runs = []
+        for _ in range(REPEATS):
+            start = time.perf_counter()
+            work()
+            runs.append(time.perf_counter() - start)
+        parts.append(1e6 * min(runs) / count)
+    rest = off - sum(parts)
+    print(
+        f"a tick of {tick:.2f} us: bodies {parts[0]:.2f}, friction {tick - off:.2f}, servo {parts[1]:.2f}, "
+        f"solve, energy, log {rest:.2f}"
+    )
+
+
+def first_calls():
+    """Seconds of a first simulate in a fresh process, without and with kernels in the cache."""
+    script = (
+        "import numpy as np, time, armtwin as at\nstart = time.perf_counter()\n"
+        "q = np.tile([0.1, 0.6, 1.3, 0.2, 1.0, 0.1], (26, 1))\n"
+        "at.simulate(at.Robot.load('rx90b'), at.Trajectory.sampled(250, q, 0 * q, 0 * q))\n"
+        "print(time.perf_counter() - start)"
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        environment = {**os.environ, "ARMTWIN_CACHE_DIR": folder}
+        for what in ("cold, compiling", "from the cache"):
+            done = subprocess.run(
+                [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+            )
+            print(f"first simulate in a process, {what}: {float(done.stdout):.1f} s")
+
+
 def report():
     """Print speeds and ratios."""
     robot = at.Robot.load("rx90b").with_tool("laser_head")
-    cold = time.perf_counter()
     timed(robot, Model())
-    cold = time.perf_counter() - cold
     ours = min(timed(robot, Model()) for _ in range(REPEATS))
     off = min(timed(robot, Model(friction="off")) for _ in range(REPEATS))
     line = packed(linear_model(robot, motion(robot, SECONDS), 300))
@@ -193,7 +262,9 @@ def report():
     ratio, least = SECONDS / ours / (PEER_SECONDS / theirs), SECONDS / ours / (PEER_SECONDS / strongest)
     print(f"ratio closed loop / Python loop: {ratio:.1f}; to the compiled step: {least:.1f}")
     print(f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no substeps)")
-    print(f"first call in this process: {cold:.1f} s (compiles, or loads from the cache)")
+    where_the_time_goes(robot, *(1e6 * x / (SECONDS * 4000) for x in (ours, off)))
+    if not QUICK:
+        first_calls()
 
 
 if __name__ == "__main__":

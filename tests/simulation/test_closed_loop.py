@@ -217,6 +217,20 @@ def test_a_current_that_stays_at_its_limit_is_an_event():
     assert "7 A" in event.text
 
 
+def test_the_integrator_stands_while_the_current_is_at_its_limit():
+    """A step far beyond the motor's reach: without anti-windup the integral would grow with the error all the way."""
+    robot = joint(inertia=40.0)
+    t = np.arange(0, 2.001, 1 / 250)
+    step = np.where(t < 0.1, 0.0, 2.0)[:, None]
+    log = at.simulate(robot, at.Trajectory.sampled(250, step, 0 * step, 0 * step), EXACT).log
+    assert np.abs(log.current).max() == pytest.approx(7.0)
+    over = (log.q - 2.0).max()
+    error = np.clip(2.0 - log.q[t > 0.1, 0], 0, None)
+    wound = error.sum() / 250  # what the integral would have held [rad s]
+    ki, kp = robot.description.servo["cascade"].ki[0], robot.description.servo["cascade"].kp[0]
+    assert over < 0.5 * ki * wound / kp
+
+
 def test_quantised_currents_come_in_quanta(robot):
     log = at.simulate(robot, from_rest(robot, 0.5)).log
     quanta = np.array([m.current_quantum for m in robot.description.motor])
