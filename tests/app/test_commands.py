@@ -121,3 +121,15 @@ def test_a_console_that_cannot_show_a_letter_still_shows_the_page():
         [sys.executable, "-m", "armtwin", "robots", "epaas"], env=environment, capture_output=True, check=False
     )
     assert done.returncode == 0
+
+
+def test_check_shows_a_log(tmp_path):
+    (tmp_path / "run.csv").write_text("time,q1,q2\n0,1,2\n0.004,1,3\n0.008,2,2\n")
+    done = armtwin("check", "run.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "a log of 3 samples, 0.008 s" in done.stdout
+    assert "about 250 Hz" in done.stdout
+    (tmp_path / "bad.csv").write_text("time,q1\n0,1\n0,2\n")
+    done = armtwin("check", "bad.csv", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "line 3: time must increase" in done.stderr

@@ -10,8 +10,9 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from armtwin import ArmtwinError, Robot, __version__
+from armtwin import ArmtwinError, Log, Robot, __version__
 from armtwin.app import pages
+from armtwin.maths.compiled import FRESH
 from armtwin.robot.files import shipped
 
 DEFAULT_ROBOT, DEFAULT_TOOL = "rx90b", "laser_head"
@@ -70,11 +71,16 @@ def robots(
 
 @app.command()
 def check(
-    file: Annotated[str, typer.Argument(help="A robot file (.toml, .urdf) or the name of a shipped robot.")],
+    file: Annotated[
+        str, typer.Argument(help="A robot file (.toml, .urdf), a shipped robot, or a log (.csv, .csv.gz).")
+    ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    robot = Robot.load(file)
     console = _console()
+    if file.endswith((".csv", ".csv.gz")):
+        console.print(pages.log_page(Log.read(file), Path(file).name))
+        return
+    robot = Robot.load(file)
     console.print(pages.robot_page(robot))
     console.print(pages.provenance_page(robot))
 
@@ -133,6 +139,8 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):  # a redirected Windows console may not know every letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
+    if FRESH and sys.stderr.isatty():
+        print("armtwin: the first run compiles its kernels, once; this takes up to half a minute", file=sys.stderr)
     try:
         app()
     except ArmtwinError as error:

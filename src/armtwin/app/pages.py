@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armtwin import Robot
+from armtwin.logs.log import CHANNELS, Log
 from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 
@@ -27,7 +28,9 @@ def _table(*columns: str, title: str = "") -> Table:
 
 
 def _number(value: float | None, scale: float = 1.0, digits: int = 4) -> str:
-    return "-" if value is None or not np.isfinite(value) else f"{value * scale:.{digits}g}"
+    if value is None or not np.isfinite(value):
+        return "-"
+    return "0" if abs(value * scale) < 1e-12 else f"{value * scale:.{digits}g}"
 
 
 def shelf(robots: Iterable[Robot]) -> RenderableType:
@@ -203,3 +206,18 @@ def lost_in_urdf(robot: Robot) -> list[str]:
         lost.append("gravity of a tilted base")
     lost += [f"why {x.name} is unphysical (import needs --allow-unphysical)" for x in d.link if x.unphysical]
     return lost
+
+
+def log_page(log: Log, name: str) -> RenderableType:
+    """Channels, rate and events of a log."""
+    steps = np.diff(log.time)
+    step = float(np.median(steps)) if len(steps) else float("nan")
+    uneven = float(np.abs(steps - step).max()) if len(steps) else 0.0
+    head = f"{name}: a log of {len(log.time)} samples, {log.time[-1] - log.time[0]:.6g} s"
+    rate = f"about {1 / step:.6g} Hz, steps uneven by at most {1e3 * uneven:.3g} ms" if len(steps) else "one sample"
+    table = _table("channel", "columns", "smallest", "largest")
+    for channel, values in log.channels.items():
+        label = escape(f"{channel}: {CHANNELS[channel]}")
+        table.add_row(label, str(values.shape[1]), _number(float(values.min())), _number(float(values.max())))
+    events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
+    return Group(Text(head, style="bold"), Text(rate), table, *events)

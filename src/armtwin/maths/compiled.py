@@ -68,6 +68,8 @@ def _forget_old(root: Path) -> None:
 
 
 CACHE_FOLDER = _open_folder()
+# Whether nothing is compiled yet for these sources: the first calls will take their time.
+FRESH = CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())
 
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
