@@ -49,6 +49,9 @@ def test_real_logs_are_read(shared_data):
         ("time,q1\n0,1\n0.1,2\n0.1,3\n", "line 4: time must increase, got 0.1 after 0.1"),
         ("time,q1,q3\n0,1,2\n0.1,1,2\n", r"columns of 'q' must be numbered 1, 2, .. without a gap, got \[1, 3\]"),
         ("time,foo\n0,1\n0.1,2\n", "no column is a known channel"),
+        ("time,v1,dq1\n0,1,2\n0.1,1,2\n", "columns 'v1' and 'dq1' mean the same"),
+        ("time,q1\n0,1\n# event hello\n", "line 3: an event must be a list of time, kind, joint and text"),
+        ("time,q1\n0,1\n# event [null, 2, [], {}]\n", "line 3: an event must be a list"),
     ],
 )
 def test_a_bad_log_is_refused_with_its_line(text, sentence, tmp_path):
@@ -71,3 +74,9 @@ def test_wrong_channels_are_refused():
         at.Log.of([0, 1], torque=np.zeros((2, 1)))
     with pytest.raises(at.ArmtwinError, match=r"must have shape \(2, joints\)"):
         at.Log.of([0, 1], q=np.zeros((3, 1)))
+
+
+def test_any_text_of_an_event_survives(tmp_path):
+    events = (at.Event(0.5, "kind", "j\u2028oint", "a\x85b \ud800 \U0001f916"),)
+    at.Log.of([0.0, 1.0], events, q=np.zeros((2, 1))).write(tmp_path / "e.csv")
+    assert at.Log.read(tmp_path / "e.csv").events == events

@@ -258,6 +258,14 @@ def test_a_finer_log_holds_the_same_samples(robot):
         (lambda r: at.simulate(r, from_rest(r, 0.1), torque=[1, 2]), "torque must have shape"),
         (lambda r: at.Trajectory.sampled(250, np.zeros((3, 6)), np.zeros((3, 6)), np.zeros((2, 6))), "of one shape"),
         (lambda r: at.Trajectory.sampled(0, *np.zeros((3, 4, 6))), "rate must be greater than 0 Hz"),
+        (lambda r: at.Trajectory.sampled(250, *np.zeros((3, 1, 6))), "at least two samples, got 1"),
+        (lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=300), "log_rate must divide .* 4000 Hz, got 300"),
+        (lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=0), "log_rate must divide"),
+        (lambda r: at.simulate(r, from_rest(r, 0.1), settle=(-1, 0)), "settle must be two times"),
+        (lambda r: at.simulate(r, from_rest(r, 0.1), points=2), "points must be a whole number from 4 on"),
+        (lambda r: at.simulate(r, from_rest(r, 0.1), "lugre"), "model must be an armtwin Model"),
+        (lambda r: at.Model(joints="elastic"), "model joints must be 'rigid'"),
+        (lambda r: at.Model(temperature=20), "must be in kelvin"),
     ],
 )
 def test_wrong_calls_are_refused_with_a_sentence(robot, call, sentence):
@@ -314,3 +322,61 @@ def test_chapter_5_line_reverses_at_5_25_seconds_with_its_peak_there(robot):
     peak = log.time[steady][np.abs(gap[steady]).max(axis=1).argmax()]
     assert peak == pytest.approx(5.3, abs=0.15)
     assert 50 < np.abs(gap[steady]).max() < 150
+
+
+def test_loops_whose_rates_do_not_divide_are_refused():
+    with pytest.raises(at.ArmtwinError, match="position_rate must be a whole multiple of setpoint_rate"):
+        at.simulate(joint(servo={"setpoint_rate": 2000, "position_rate": 1000}), sine(0.1, 1.0, 0.1))
+    with pytest.raises(at.ArmtwinError, match="must pass a steady signal"):
+        at.simulate(joint(servo={"output_filter": {"b": [1.0, -1.0], "a": [1.0]}}), sine(0.1, 1.0, 0.1))
+    low = {"kind": "low_pass", "frequency": [100.0, 200.0]}
+    with pytest.raises(at.ArmtwinError, match="must have 1 or 1 frequencies, got 2"):
+        at.simulate(joint(servo={"output_filter": low}), sine(0.1, 1.0, 0.1))
+
+
+def test_a_motion_that_ends_moving_has_no_jolt_in_its_last_sample():
+    log = at.simulate(joint(), sine(0.2, 0.5, 0.4), replace(EXACT, friction="off")).log
+    assert np.abs(np.diff(log.current[-5:, 0])).max() < 0.01
+
+
+def test_a_motion_that_starts_moving_starts_without_a_transient():
+    """Filters and integrators begin as if the motion had gone on for ever."""
+    low = {"kind": "low_pass", "frequency": [50.0]}
+    t = np.arange(0, 0.5, 1 / 250)[:, None]
+    steady = at.Trajectory.sampled(250, 0.5 * t, 0 * t + 0.5, 0 * t)
+    log = at.simulate(
+        joint(servo={"feedback_filter": low}, gravity=(0, 0, 0)), steady, replace(EXACT, friction="off")
+    ).log
+    assert np.abs(log.q - log.q_ref).max() < 1e-12
+
+
+def test_switching_friction_holds_each_way_by_its_own_law():
+    soft = {"kp": [0.0], "ki": [0.0], "kv": [0.0], "kvf": [0.0], "kafc": [0.0]}
+    robot = joint(friction={"law": "coulomb", "level": 40.0, "negative": {"level": 5.0}}, servo=soft)
+    still = hold(robot, [0.0], 0.3)
+    for torque, moves in ((20.0, False), (-20.0, True)):
+        push = np.full((len(still.q), 1), torque)
+        push[0] = 0.0
+        log = at.simulate(robot, still, replace(EXACT, friction="switching"), torque=push).log
+        assert (abs(log.q[-1, 0]) > 1e-3) == moves
+
+
+def test_a_limit_that_is_no_whole_number_of_quanta_is_not_passed():
+    robot = joint(inertia=40.0, quantum=0.4)
+    t = np.arange(0, 0.4, 1 / 250)[:, None]
+    step = np.where(t < 0.1, 0.0, 2.0)
+    log = at.simulate(robot, at.Trajectory.sampled(250, step, 0 * step, 0 * step), replace(EXACT, quantise=True)).log
+    assert np.abs(log.current).max() == pytest.approx(6.8)
+
+
+def test_another_rate_standstill_and_outside_torque_keep_their_times():
+    """100 Hz samples, set-points at 250 Hz: the end is reached, and the torque acts just while the motion lasts."""
+    motion = sine(0.2, 0.5, 0.51, rate=100)
+    run = at.simulate(joint(), motion, EXACT, settle=(0.02, 0.02), torque=np.ones_like(motion.q))
+    assert run.log.q_ref[-1, 0] == pytest.approx(motion.q[-1, 0])
+    from armtwin.simulation.closed_loop import _external
+
+    moved = motion.at_rate(250).with_standstill(0.02, 0.02)
+    push = _external(joint(), motion, moved, 0.02, np.ones_like(motion.q), None)
+    acting = (moved.time > 0.02 - 1e-9) & (moved.time < 0.53 + 1e-9)
+    assert np.array_equal(push[:, 0], acting.astype(float))

@@ -72,9 +72,11 @@ def controller(servo: Servo, motors: tuple[Motor, ...], quantise: bool) -> Contr
         gains[i, TORQUE_CONSTANT], gains[i, LIMIT] = motor.torque_constant, motor.current_limit
         if quantise:
             gains[i, QUANTUM] = motor.current_quantum or 0.0
+            gains[i, LIMIT] = _reachable(gains[i, LIMIT], gains[i, QUANTUM])
             gains[i, ENCODER] = 2 * np.pi / motor.encoder_counts if motor.encoder_counts else 0.0
     gains[:, ERROR_LIMIT] = servo.following_error_limit or np.inf
     filters = np.stack([coefficients(spec, rate, m) for spec in specs], axis=1)
+    _whole(servo.position_rate, setpoint_rate, "position_rate", "setpoint_rate")
     return Controller(
         gains=gains,
         filters=filters,
@@ -85,6 +87,11 @@ def controller(servo: Servo, motors: tuple[Motor, ...], quantise: bool) -> Contr
     )
 
 
+def _reachable(limit: float, quantum: float) -> float:
+    """Largest current that is a whole number of quanta and within the limit."""
+    return limit if quantum == 0 else float(np.floor(limit / quantum + 1e-9) * quantum)
+
+
 def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
     ratio = fast / slow
     if abs(ratio - round(ratio)) > 1e-9 or ratio < 1:
@@ -92,17 +99,24 @@ def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
     return round(ratio)
 
 
-def initial(c: Controller, torque: Floats) -> tuple[Floats, Floats]:
-    """Loop and filter states that hold a static motor torque (motors,) at rest: the integrator carries it."""
+def initial(c: Controller, torque: Floats, speed: Floats, acceleration: Floats) -> tuple[Floats, Floats]:
+    """Loop and filter states of motors that have long given a torque at a speed, (motors,) each.
+
+    The integrators carry the torque; speed and acceleration feed-forward come on top as the motion starts.
+    """
     m = len(torque)
     state, memory = np.zeros((m, 5)), np.zeros((m, 4, 2))
     for i in range(m):
-        gain_in = np.sum(c.filters[i, IN, :3]) / (1 + np.sum(c.filters[i, IN, 3:]))
-        gain_out = np.sum(c.filters[i, OUT, :3]) / (1 + np.sum(c.filters[i, OUT, 3:]))
+        gains = [np.sum(c.filters[i, k, :3]) / (1 + np.sum(c.filters[i, k, 3:])) for k in (IN, OUT)]
+        if not all(np.isfinite(gain) and gain != 0 for gain in gains):
+            raise ArmtwinError("servo: input and output filters must pass a steady signal")
+        back = settle(c.filters, memory, i, FEEDBACK, float(c.gains[i, KV] * speed[i]))
+        settle(c.filters, memory, i, FORWARD, float(c.gains[i, KAFC] * acceleration[i]))
+        inner = torque[i] / gains[1]
+        settle(c.filters, memory, i, OUT, float(inner))
+        settle(c.filters, memory, i, IN, float((inner + back) / gains[0]))
         if c.gains[i, KI] > 0:
-            state[i, INTEGRAL] = torque[i] / (gain_in * gain_out * c.gains[i, KI])
-        state[i, COMMAND] = c.gains[i, KI] * state[i, INTEGRAL]
-        settle(c.filters, memory, i, OUT, float(settle(c.filters, memory, i, IN, state[i, COMMAND])))
+            state[i, INTEGRAL] = inner / (gains[0] * c.gains[i, KI])
     return state, memory
 
 
@@ -118,8 +132,11 @@ def interpolate(ref: Any, k: int, m: int, share: float, period: float) -> tuple[
     c2, c3 = 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1
     x = share
     position = y0 + x * (d0 + x * (c2 + x * c3))
-    rate = 1.0 / period
-    return position, rate * (d0 + x * (2 * c2 + 3 * x * c3)), rate * rate * (2 * c2 + 6 * x * c3)
+    rate, end = 1.0 / period, ref[a, 2, m]
+    speed, acceleration = rate * (d0 + x * (2 * c2 + 3 * x * c3)), rate * rate * (2 * c2 + 6 * x * c3)
+    if k >= last:  # the last set-point has no next one
+        position, speed, acceleration = y0, rate * d0, end
+    return position, speed, acceleration
 
 
 @inlined

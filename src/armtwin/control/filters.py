@@ -31,7 +31,10 @@ def coefficients(spec: Filter | None, rate: float, motors: int) -> Floats:
         b = np.pad(spec.b, (0, 3 - len(spec.b))) / spec.a[0]
         a = np.pad(spec.a, (0, 3 - len(spec.a))) / spec.a[0]
         return np.tile([*b, *a[1:]], (motors, 1))
-    frequencies = np.broadcast_to(np.array(spec.frequency), (motors,))
+    given = spec.frequency or ()
+    if len(given) not in (1, motors):
+        raise ArmtwinError(f"a servo filter must have 1 or {motors} frequencies, got {len(given)}")
+    frequencies = np.broadcast_to(np.array(given), (motors,))
     return np.array([_of_kind(spec, float(f), rate) for f in frequencies])
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import gzip
 import io
 import json
@@ -40,7 +39,7 @@ def write_csv(log: Log, path: Path) -> None:
     for row in np.column_stack(columns).tolist():
         out.write(",".join(map(repr, row)) + "\n")
     for event in log.events:
-        out.write(_EVENT + json.dumps([event.time, event.kind, event.joint, event.text], ensure_ascii=False) + "\n")
+        out.write(_EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n")
     data = out.getvalue().encode()
     if path.suffix == ".gz":
         data = gzip.compress(data, mtime=0)
@@ -67,12 +66,12 @@ def _text(path: Path) -> str:
 
 def read_csv(path: Path) -> Log:
     """Read a log; a file that is no log is refused with the line."""
-    lines = _text(path).splitlines()
-    events = tuple(Event(*json.loads(line[len(_EVENT) :])) for line in lines if line.startswith(_EVENT))
+    lines = [line.removesuffix("\r") for line in _text(path).split("\n")]
+    events = tuple(_event(path, i, line) for i, line in enumerate(lines, 1) if line.startswith(_EVENT))
     numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     if len(numbered) < 2:
         raise FileError(str(path), ["a log needs a header line and at least one line of numbers"])
-    header = [word.strip() for word in next(csv.reader([numbered[0][1]]))]
+    header = [word.strip().strip('"') for word in numbered[0][1].split(",")]
     table = _numbers(path, numbered[1:], len(header))
     if "time" not in header:
         raise FileError(str(path), [f"line {numbered[0][0]}: a log needs a column 'time', got {', '.join(header[:8])}"])
@@ -83,6 +82,17 @@ def read_csv(path: Path) -> Log:
         where = f"line {numbered[1 + at][0]}"
         raise FileError(str(path), [f"{where}: time must increase, got {time[at]} after {time[at - 1]}"])
     return Log.of(time, events, **_channels(path, header, table))
+
+
+def _event(path: Path, i: int, line: str) -> Event:
+    """An event from its line."""
+    try:
+        time, kind, joint, text = json.loads(line[len(_EVENT) :])
+        if isinstance(time, float | int) and all(isinstance(x, str) for x in (kind, joint, text)):
+            return Event(float(time), kind, joint, text)
+    except (ValueError, TypeError, RecursionError):
+        pass
+    raise FileError(str(path), [f"line {i}: an event must be a list of time, kind, joint and text, got '{line[:60]}'"])
 
 
 def _numbers(path: Path, numbered: list[tuple[int, str]], width: int) -> Floats:
@@ -111,12 +121,15 @@ def _channels(path: Path, header: list[str], table: Floats) -> dict[str, Floats]
     """Columns gathered into channels; joints are numbered from 1 without a gap."""
     found: dict[str, dict[int, int]] = {}
     for column, word in enumerate(header):
-        match = re.fullmatch(r"([A-Za-z_]+?)_?(\d+)", word)
+        match = re.fullmatch(r"([A-Za-z_]+?)_?(\d{1,3})", word)
         if match is None:
             continue
         name = ALIASES.get(match[1], match[1])
         if name in CHANNELS:
-            found.setdefault(name, {})[int(match[2])] = column
+            places, joint = found.setdefault(name, {}), int(match[2])
+            if joint in places:
+                raise FileError(str(path), [f"columns '{header[places[joint]]}' and '{word}' mean the same"])
+            places[joint] = column
     channels = {}
     for name, places in found.items():
         joints = sorted(places)

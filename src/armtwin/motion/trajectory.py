@@ -34,6 +34,8 @@ class Trajectory:
         if not n or np.shape(q) != np.shape(v) or np.shape(q) != np.shape(a):
             shapes = f"{np.shape(q)}, {np.shape(v)}, {np.shape(a)}"
             raise ArmtwinError(f"a trajectory needs q, v and a of one shape (samples, joints), got {shapes}")
+        if len(np.asarray(q)) < 2:
+            raise ArmtwinError(f"a trajectory needs at least two samples, got {len(np.asarray(q))}")
         if not rate > 0 or not np.isfinite(rate):
             raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
@@ -67,7 +69,7 @@ class Trajectory:
             return self
         from scipy.interpolate import BPoly
 
-        count = int(np.floor(self.duration * rate + 1e-9)) + 1
+        count = int(np.ceil(self.duration * rate - 1e-6)) + 1  # the last sample is the motion's end
         times = np.minimum(np.arange(count) / rate, self.duration)
         curve = BPoly.from_derivatives(self.time, np.stack([self.q, self.v, self.a], axis=1))
         return Trajectory(rate, *(curve.derivative(k)(times) if k else curve(times) for k in range(3)))

@@ -91,11 +91,12 @@ def simulate(
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6); it acts
             through the Jacobian of the reference motion.
     """
-    model = model or Model()
+    model = Model() if model is None else model
+    _check(robot, trajectory, model, points, settle)
     c = _controller(robot, model)
     rate = 1 / (c.tick * c.setpoint_ticks)
-    motion = _moved(robot, trajectory).with_standstill(*settle).at_rate(rate)
-    external = _external(robot, trajectory, motion, settle, torque, wrench)
+    motion = trajectory.at_rate(rate).with_standstill(*settle)
+    external = _external(robot, trajectory, motion, round(settle[0] * rate) / rate, torque, wrench)
     p, linear = plant(robot, model), None
     if method == "perturbation":
         linear = linear_model(robot, motion, points)
@@ -122,19 +123,23 @@ def _controller(robot: Robot, model: Model) -> Controller:
     return controller(servos[model.servo], robot.description.motor, model.quantise)
 
 
-def _moved(robot: Robot, trajectory: Trajectory) -> Trajectory:
+def _check(robot: Robot, trajectory: Trajectory, model: Model, points: int, settle: tuple[float, float]) -> None:
+    if not isinstance(model, Model):
+        raise ArmtwinError(f"model must be an armtwin Model, got {model!r}")
     if trajectory.q.shape[1] != robot.n:
-        raise ArmtwinError(
-            f"the trajectory must move the {robot.n} joints of '{robot.name}', got {trajectory.q.shape[1]} joints"
-        )
-    return trajectory
+        joints = trajectory.q.shape[1]
+        raise ArmtwinError(f"the trajectory must move the {robot.n} joints of '{robot.name}', got {joints} joints")
+    if not isinstance(points, int) or points < 4:
+        raise ArmtwinError(f"points must be a whole number from 4 on, got {points}")
+    if np.shape(settle) != (2,) or not all(np.isfinite(x) and x >= 0 for x in settle):
+        raise ArmtwinError(f"settle must be two times of at least 0 s, before and after, got {settle}")
 
 
 def _external(
     robot: Robot,
     given: Trajectory,
     motion: Trajectory,
-    settle: tuple[float, float],
+    start: float,
     torque: ArrayLike | None,
     wrench: ArrayLike | None,
 ) -> Floats:
@@ -143,32 +148,48 @@ def _external(
         return np.zeros((0, robot.n))
     total = np.zeros_like(given.q)
     if torque is not None:
-        total = total + checked("torque", torque, given.q.shape, "joint torques at the trajectory's samples")
+        total = total + _samples("torque", torque, given.q.shape)
     if wrench is not None:
-        force = checked("wrench", wrench, (len(given.q), 6), "force and torque at the trajectory's samples")
+        force = _samples("wrench", wrench, (len(given.q), 6))
         total = total + np.einsum("mij,mi->mj", robot.jacobian(given.q), force)
-    times = given.time + round(settle[0] * given.rate) / given.rate
-    return np.stack([np.interp(motion.time, times, x, left=0.0, right=0.0) for x in total.T], axis=1)
+    times = motion.time - start
+    acting = (times > -1e-9) & (times < given.duration + 1e-9)
+    return np.stack([np.interp(times, given.time, x) * acting for x in total.T], axis=1)
+
+
+def _samples(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+    array = checked(name, values, shape, "one row for each sample of the trajectory")
+    if array.ndim != 2:
+        raise ArmtwinError(f"{name} must have shape {shape}, got {array.shape}")
+    return array
 
 
 def _prepared(
     robot: Robot, motion: Trajectory, p: Plant, c: Controller, external: Floats, log_rate: float | None
 ) -> tuple[Inputs, State, Record]:
-    """Arrays of a run that starts at rest on the first set-point, its integrators carrying the static torque."""
+    """Arrays of a run that starts on the first set-point, its integrators carrying the static torque."""
     N, n, m = p.motors, robot.n, len(p.motors)
     ticks = (len(motion.q) - 1) * c.setpoint_ticks + 1
-    log_ticks = c.setpoint_ticks if log_rate is None else max(1, round(1 / (log_rate * c.tick)))
+    log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
     ref = np.ascontiguousarray(np.stack([motion.q @ N.T, motion.v @ N.T, motion.a @ N.T], axis=1))
     static = robot.gravity(motion.q[0]) - (external[0] if len(external) else 0.0)
     if len(N) < n:
         raise ArmtwinError(f"robot '{robot.name}': {n} joints need as many motors to be controlled, got {len(N)}")
-    servo, memory = initial(c, np.linalg.solve(N.T, static))
+    servo, memory = initial(c, np.linalg.solve(N.T, static), ref[0, 1], ref[0, 2])
     slow, substeps = _presliding(robot, motion.q[0], p, c.tick)
     z = np.zeros(len(p.friction))
     state = State(motion.q[0].copy(), motion.v[0].copy(), z, servo, memory, np.zeros(3), np.zeros((m, 2)))
     samples = (ticks - 1) // log_ticks + 1
     record = Record(*(np.zeros((samples, k)) for k in (n, n, n, m, n)))
     return Inputs(ref, np.ascontiguousarray(external), ticks, log_ticks, slow, substeps), state, record
+
+
+def _log_ticks(rate: float, tick: float) -> int:
+    """Ticks between samples of a log; the rate must divide the velocity loop's."""
+    ticks = 1 / (rate * tick) if rate > 0 else 0.0
+    if not np.isfinite(ticks) or ticks < 1 - 1e-9 or abs(ticks - round(ticks)) > 1e-6:
+        raise ArmtwinError(f"log_rate must divide the velocity loop's rate of {1 / tick:g} Hz, got {rate:g}")
+    return round(ticks)
 
 
 def _presliding(robot: Robot, q: Floats, p: Plant, h: float) -> tuple[Floats, int]:

@@ -23,7 +23,7 @@ FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 STEEPNESS = 1e6  # of the arctangent [s/rad]: full friction beyond about 1e-4 rad/s
 STRUT_INTERVALS = 2048
-SCALE, C0, C1, OFFSET, HELD = range(5)
+SCALE, C0, C1, OFFSET, HELD, HELD_BACK = range(6)
 
 
 @dataclass(frozen=True)
@@ -44,6 +44,14 @@ class Model:
     joints: Literal["rigid"] = "rigid"
     temperature: float | None = None
 
+    def __post_init__(self) -> None:
+        if self.friction not in FRICTION_KINDS:
+            raise ArmtwinError(f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{self.friction}'")
+        if self.joints != "rigid":
+            raise ArmtwinError(f"model joints must be 'rigid', got '{self.joints}'")
+        if self.temperature is not None and not 150 < self.temperature < 600:
+            raise ArmtwinError(f"model temperature must be in kelvin, 150 to 600, got {self.temperature}")
+
 
 class Plant(NamedTuple):
     """Rows and tables of the drives.
@@ -52,7 +60,7 @@ class Plant(NamedTuple):
         motors: Rows of the motors, N, (motors, n).
         friction: Rows of the friction elements, (e, n).
         curves: Tables of dry and viscous friction, positive and negative side, (e, 2, INTERVALS, 8).
-        numbers: Table scale, bristle stiffness, damping, offset, torque held at rest, (e, 5).
+        numbers: Table scale, bristle stiffness, damping, offset, torque held at rest forward and backward, (e, 6).
         kind: One of FRICTION_KINDS.
         strut_joint: Joint of each balancer, (b,).
         strut_table: Cubics of its torque over one turn, (b, STRUT_INTERVALS, 4).
@@ -69,8 +77,6 @@ class Plant(NamedTuple):
 
 def plant(robot: Robot, model: Model) -> Plant:
     """Pack the drives of a robot for a simulation."""
-    if model.friction not in FRICTION_KINDS:
-        raise ArmtwinError(f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{model.friction}'")
     assembly = robot.assembly
     if assembly.coupling is not None:
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others cannot be simulated in closed loop")
@@ -78,7 +84,7 @@ def plant(robot: Robot, model: Model) -> Plant:
     rows = np.array([row for _, row in elements]).reshape(-1, robot.n)
     reach = _largest_speeds(robot)
     curves = np.empty((len(elements), 2, INTERVALS, 8))
-    numbers = np.empty((len(elements), 5))
+    numbers = np.empty((len(elements), 6))
     for e, (element, row) in enumerate(elements):
         largest = float(np.abs(row) @ reach)
         curves[e], numbers[e] = _packed(element, largest, model)
@@ -119,7 +125,8 @@ def _packed(element: FrictionElement, largest: float, model: Model) -> tuple[Flo
             c1 = bristle_damping(c0, pre.relative_damping, pre.inertia)
     curves = np.stack([tabulate(law, largest) for law in laws])
     scale = INTERVALS / largest ** (1 / ROOT)
-    return curves, np.array([scale, c0, c1, element.offset or 0.0, breakaway(laws[0])])
+    held = [breakaway(law) for law in laws]
+    return curves, np.array([scale, c0, c1, element.offset or 0.0, *held])
 
 
 def _strut_table(strut: Any, n: int) -> Floats:

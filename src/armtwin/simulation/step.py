@@ -5,7 +5,7 @@
 M and bias are taken half a tick ahead, at q + h v / 2 and the extrapolated speed.
 Before they slide, bristles are springs that swing with the arm at thousands of radians a second: such ticks are
 taken in several steps with the same M and bias.
-Switching friction is a complementarity: each row's impulse lies within ± h T and stops the row if it can.
+Switching friction is a complementarity: each row's impulse lies within - h T and h T and stops the row if it can.
 
 Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
 """
@@ -20,7 +20,7 @@ from armtwin.drives.friction.curves import look_up
 from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.mechanics.mass import solve_in_place
-from armtwin.simulation.plant import C0, C1, HELD, OFFSET, SCALE, STEEPNESS, STRUT_INTERVALS
+from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS, STRUT_INTERVALS
 
 SWEEPS = 40
 
@@ -101,7 +101,7 @@ def switching_step(
     A[:] = M
     if not solve_in_place(v, A, dv):
         return False
-    bound, share = np.empty(elements), np.empty(elements)
+    lower, upper, share = np.empty(elements), np.empty(elements), np.empty(elements)
     for e in range(elements):
         A[:] = M
         W[e] = rows[e]
@@ -111,9 +111,12 @@ def switching_step(
         for j in range(n):
             w += rows[e, j] * v[j]
             share[e] += rows[e, j] * W[e, j]
-        g, _, f, _ = look_up(curves, e, 0 if w >= 0.0 else 1, numbers[e, SCALE], abs(w))
-        bound[e] = h * max(g + f, numbers[e, HELD] if abs(w) < 1e-9 else 0.0)
-        impulse[e] = min(max(impulse[e], -bound[e]), bound[e])
+        at_rest = 1.0 if abs(w) < 1e-9 else 0.0
+        g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
+        upper[e] = h * max(g + f, at_rest * numbers[e, HELD])
+        g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
+        lower[e] = -h * max(g + f, at_rest * numbers[e, HELD_BACK])
+        impulse[e] = min(max(impulse[e], lower[e]), upper[e])
         for j in range(n):
             dv[j] -= W[e, j] * (impulse[e] + h * numbers[e, OFFSET])
     for _ in range(SWEEPS):
@@ -122,10 +125,10 @@ def switching_step(
             w = 0.0
             for j in range(n):
                 w += rows[e, j] * (v[j] + dv[j])
-            new = min(max(impulse[e] + w / share[e], -bound[e]), bound[e])
+            new = min(max(impulse[e] + w / share[e], lower[e]), upper[e])
             change = new - impulse[e]
             impulse[e] = new
-            largest = max(largest, abs(change) / (bound[e] + 1e-300))
+            largest = max(largest, abs(change) / (upper[e] - lower[e] + 1e-300))
             for j in range(n):
                 dv[j] -= W[e, j] * change
         if largest < 1e-12:
