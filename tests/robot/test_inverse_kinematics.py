@@ -162,9 +162,11 @@ def test_unreachable_poses_say_why(robots):
     behind = robot.forward_kinematics([3.1, 0.5, 1.0, 0.1, 0.5, 0.1])
     q1 = robot.inverse_kinematics(behind, within_limits=True)[:, 0]
     assert np.all(np.abs(q1) < np.radians(160))
-    over = robot.forward_kinematics([0.0, 2.3, 2.4, 0.0, 2.5, 0.0])
-    if not len(robot.inverse_kinematics(over, within_limits=True)):
-        assert "only outside the joint limits" in robot.why_unreachable(over)
+    # stretched straight back and down: both shoulders need |q2| beyond 137.5 deg or q1 beyond 160 deg
+    over = robot.forward_kinematics([np.pi, np.radians(140), 0.0, 0.0, 1.0, 0.0])
+    assert len(robot.inverse_kinematics(over)) > 0
+    assert len(robot.inverse_kinematics(over, within_limits=True)) == 0
+    assert "only outside the joint limits; in the nearest of" in robot.why_unreachable(over)
     near = robots["tx40"].forward_kinematics(np.zeros(6))
     near[:3, 3] = [0.0, 0.01, 0.4]
     near[:3, :3] = np.eye(3)

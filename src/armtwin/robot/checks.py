@@ -13,6 +13,7 @@ from armtwin.errors import did_you_mean
 from armtwin.maths.units import units_of
 from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
+from armtwin.robot.fields import groups_of
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.tree import grow, tree_problems
 
@@ -20,7 +21,7 @@ from armtwin.robot.tree import grow, tree_problems
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
     tree = tree_problems(description)
-    found = [*tree, *_own_problems(description, ""), *_joint_problems(description)]
+    found = [*tree, *_own_problems(description), *_joint_problems(description)]
     if tree:
         return found
     names = [*_name_problems(description), *_gear_problems(description)]
@@ -29,17 +30,11 @@ def problems(description: Description) -> list[str]:
     return [*found, *names]
 
 
-def _own_problems(group: Any, path: str) -> Iterator[str]:
+def _own_problems(description: Description) -> Iterator[str]:
     """What the groups find wrong with themselves, and sources that name no key of their group."""
-    if isinstance(group, dict):
-        for key, item in group.items():
-            yield from _own_problems(item, f"{path}.{key}")
-    elif isinstance(group, tuple):
-        for i, item in enumerate(group, 1):
-            yield from _own_problems(item, f"{path}.{i}")
-    elif is_dataclass(group):
+    for path, group in groups_of(description, by_name=False):
         if hasattr(group, "problem") and group.problem():
-            yield f"{path.lstrip('.')} {group.problem()}"
+            yield f"{path} {group.problem()}"
         yield from _broken_contracts(group, path)
         source = getattr(group, "source", None)
         if isinstance(source, dict):
@@ -47,9 +42,7 @@ def _own_problems(group: Any, path: str) -> Iterator[str]:
             inner = [f.name for k in keys if is_dataclass(getattr(group, k)) for f in fields(getattr(group, k))]
             for key in source:
                 if key not in keys and key not in inner:
-                    yield f"{path.lstrip('.')}.source.{key} names no key of its group"
-        for f in fields(group):
-            yield from _own_problems(getattr(group, f.name), f"{path}.{f.name}")
+                    yield f"{path}.source.{key} names no key of its group"
 
 
 def _broken_contracts(group: Any, path: str) -> Iterator[str]:
@@ -58,7 +51,7 @@ def _broken_contracts(group: Any, path: str) -> Iterator[str]:
         value = getattr(group, name)
         for number in value if isinstance(value, tuple) else (value,):
             if isinstance(number, float | int) and unit.broken(number):
-                yield f"{path.lstrip('.')}.{name} {unit.broken(number)}, got {number:g}"
+                yield f"{path}.{name} {unit.broken(number)}, got {number:g}"
 
 
 def _joint_problems(description: Description) -> Iterator[str]:

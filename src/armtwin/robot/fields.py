@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError
@@ -77,3 +77,19 @@ def _row(value: Any) -> str | dict[str, float]:
 
 Source = Annotated[str | dict[str, str], Read(_source)]
 On = Annotated[str | dict[str, float], Read(_row)]
+
+
+def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
+    """Every group below a description with its key path; items of lists by their number from 1, or by name."""
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from groups_of(item, by_name, f"{path}.{key}")
+    elif isinstance(value, tuple):
+        for i, item in enumerate(value, 1):
+            name = getattr(item, "name", getattr(item, "joint", i)) if by_name else i
+            yield from groups_of(item, by_name, f"{path}.{name}")
+    elif is_dataclass(value):
+        yield path.lstrip("."), value
+        for f in fields(value):
+            if f.name != "source":
+                yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")

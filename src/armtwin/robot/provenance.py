@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from armtwin.robot.description import Description
-from armtwin.robot.fields import SOURCE_KINDS
+from armtwin.robot.fields import SOURCE_KINDS, groups_of
 
 
 @dataclass(frozen=True)
@@ -50,25 +49,16 @@ class Provenance:
 
 def provenance(description: Description) -> Provenance:
     """Sources of all groups in the order of the file, and what is missing."""
-    return Provenance(tuple(_origins(description, "")), tuple(_missing(description)))
+    return Provenance(tuple(_origins(description)), tuple(_missing(description)))
 
 
-def _origins(group: Any, path: str) -> Iterator[Origin]:
-    if isinstance(group, dict):
-        for key, item in group.items():
-            yield from _origins(item, f"{path}.{key}")
-    elif isinstance(group, tuple):
-        for i, item in enumerate(group, 1):
-            yield from _origins(item, f"{path}.{getattr(item, 'name', getattr(item, 'joint', i))}")
-    elif is_dataclass(group):
+def _origins(description: Description) -> Iterator[Origin]:
+    for path, group in groups_of(description, by_name=True):
         source = getattr(group, "source", None)
         texts = source if isinstance(source, dict) else {"": source} if source else {}
         for key, text in texts.items():
             kind, _, words = text.partition(":")
             yield Origin(f"{path}.{key}".strip("."), kind, words.strip())
-        for f in fields(group):
-            if f.name != "source":
-                yield from _origins(getattr(group, f.name), f"{path}.{f.name}")
 
 
 def _missing(description: Description) -> Iterator[str]:
