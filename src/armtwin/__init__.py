@@ -7,33 +7,47 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
     from armtwin.motion.trajectory import Trajectory
-    from armtwin.simulation.closed_loop import Run, simulate
+    from armtwin.prediction.compare import Comparison, compare
+    from armtwin.prediction.predict import Prediction, predict
+    from armtwin.simulation.closed_loop import simulate
+    from armtwin.simulation.outcome import Run
     from armtwin.simulation.plant import Model
 
 __version__ = "0.1.0"
 
 __all__ = [
     "ArmtwinError",
+    "Comparison",
     "Event",
     "FileError",
+    "Job",
     "Log",
     "Model",
+    "Prediction",
     "Robot",
     "Run",
     "Trajectory",
     "__version__",
+    "compare",
+    "predict",
     "simulate",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "Comparison": "armtwin.prediction.compare",
     "Event": "armtwin.logs.log",
+    "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.plant",
-    "Run": "armtwin.simulation.closed_loop",
+    "Prediction": "armtwin.prediction.predict",
+    "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
+    "compare": "armtwin.prediction.compare",
+    "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
 }
 

@@ -53,7 +53,7 @@ def test_random_poses_have_every_solution(robot, rng):
     assert sure.mean() > 0.999
     if robot.name == "kr300":  # behind itself it cannot always reach: shoulder offset 350 mm
         assert set(counts) == {4, 8}
-        g = robot._inverse.recognised
+        g = robot.inverse.recognised
         wrist = robot.forward_kinematics(q, "link_5")[:, :3, 3] - g.origin
         upper, fore = 1.15, np.hypot(1.0, 0.041)
         both = True
@@ -68,7 +68,7 @@ def test_random_poses_have_every_solution(robot, rng):
 @pytest.mark.parametrize("place", ["wrist straight", "elbow straight", "wrist over the shoulder axis"])
 def test_near_singularities_no_solution_is_wrong(robot, place, rng):
     """The critical angle or distance is 1e-9 to 1e-2, or exactly 0, away from the singularity."""
-    g = robot._inverse.recognised
+    g = robot.inverse.recognised
     q = rng.uniform(-np.pi, np.pi, size=(POSES, 6))
     small = 10.0 ** rng.uniform(-9, -2, size=POSES) * rng.choice([-1, 1], size=POSES)
     small[::10] = 0.0
@@ -91,7 +91,7 @@ def test_near_singularities_no_solution_is_wrong(robot, place, rng):
 def test_an_exactly_straight_wrist_has_one_representative(robot, rng):
     """q4 and q6 turn about one line: the arm position that made the pose is returned once, with q4 = 0."""
     q = rng.uniform(-np.pi, np.pi, size=(500, 6))
-    q[:, 4] = -robot._inverse.recognised.bend
+    q[:, 4] = -robot.inverse.recognised.bend
     arm = robot.jacobian(q, "link_5")[:, :3, :3]  # where the arm itself is well away from its singularities
     for k in np.flatnonzero(np.linalg.svd(arm, compute_uv=False)[:, -1] > 0.02):
         solutions = robot.inverse_kinematics(robot.forward_kinematics(q[k]))
@@ -103,7 +103,7 @@ def test_an_exactly_straight_wrist_has_one_representative(robot, rng):
 
 def test_closed_form_finds_what_newton_finds(robot, rng):
     """The numerical solver knows nothing of the geometry: each of its answers is among the closed-form ones."""
-    inverse = robot._inverse
+    inverse = robot.inverse
     for q in rng.uniform(-2, 2, size=(8, 6)):
         X = robot.forward_kinematics(q)
         closed, numerical = inverse.solutions(X), inverse._by_newton(X)
@@ -176,7 +176,7 @@ def test_unreachable_poses_say_why(robots):
 def test_within_limits_turns_an_angle_where_only_that_is_allowed(robots):
     robot = robots["rx90b"]
     q = np.array([0.1, 0.5, 1.2, 0.3, 0.8, 0.1])
-    inverse = robot._inverse
+    inverse = robot.inverse
     shifted = type(inverse)(inverse.robot, inverse.limits + np.array([0, 0, 0, 0, 0, 2 * np.pi]))
     kept = shifted.within(inverse.solutions(robot.forward_kinematics(q)))
     assert nearest(kept, q) < 1e-9

@@ -149,7 +149,7 @@ def pushed(robot, factor, speed):
     ticks = 1600 * factor
     push = 12.0 * np.cos(np.linspace(0, 9, len(inputs.ref)))[:, None]
     path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, 1)), *np.zeros((3, 2, 1, 1)))
-    record = loop.Record(*(np.zeros((ticks, 1)) for _ in range(5)))
+    record = loop.Record(*(np.zeros((ticks, 1)) for _ in range(6)))
     run = inputs._replace(ticks=ticks, log_ticks=1, external=push, substeps=1)
     state.v[:], state.servo[:] = speed, 0.0
     ended = loop.run((0,), 0, robot.assembly.arm, path, p, fast, run, state, record)

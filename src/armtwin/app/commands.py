@@ -10,12 +10,12 @@ from typing import Annotated
 import typer
 from rich.console import Console
 
-from armtwin import ArmtwinError, Log, Robot, __version__
-from armtwin.app import pages
+from armtwin import ArmtwinError, Job, Log, Robot, __version__
+from armtwin.app import job_commands, job_pages, pages
+from armtwin.jobs import files as job_files
 from armtwin.maths.compiled import FRESH
 from armtwin.robot.files import shipped
-
-DEFAULT_ROBOT, DEFAULT_TOOL = "rx90b", "laser_head"
+from armtwin.robot.reading import read_toml
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -25,6 +25,11 @@ app = typer.Typer(
 )
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 app.add_typer(export, name="export")
+
+app.command()(job_commands.demo)
+app.command()(job_commands.predict)
+app.command()(job_commands.compare)
+app.command()(job_commands.jobs)
 
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
@@ -49,16 +54,6 @@ def root(
 
 
 @app.command()
-def demo() -> None:
-    """Show the default robot: what it is, what it can do, what its numbers rest on."""
-    robot = Robot.load(DEFAULT_ROBOT).with_tool(DEFAULT_TOOL)
-    console = _console()
-    console.print(pages.robot_page(robot))
-    console.print(pages.poses(robot))
-    console.print(f"More: armtwin robots {DEFAULT_ROBOT}, armtwin check FILE, armtwin --help")
-
-
-@app.command()
 def robots(
     name: Annotated[str | None, typer.Argument(help="A shipped robot, or a .toml or .urdf file.")] = None,
 ) -> None:
@@ -72,13 +67,16 @@ def robots(
 @app.command()
 def check(
     file: Annotated[
-        str, typer.Argument(help="A robot file (.toml, .urdf), a shipped robot, or a log (.csv, .csv.gz).")
+        str, typer.Argument(help="A robot (.toml, .urdf, shipped), a job (.toml, shipped) or a log (.csv, .csv.gz).")
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
     console = _console()
     if file.endswith((".csv", ".csv.gz")):
         console.print(pages.log_page(Log.read(file), Path(file).name))
+        return
+    if file in job_files.shipped() or (file.endswith(".toml") and "segment" in read_toml(Path(file))):
+        console.print(job_pages.job_page(Job.load(file)))
         return
     robot = Robot.load(file)
     console.print(pages.robot_page(robot))

@@ -19,15 +19,16 @@ from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 
 
-def _table(*columns: str, title: str = "") -> Table:
+def columns(*names: str, title: str = "") -> Table:
     """A table whose columns but the first are numbers."""
     table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, title_style="bold")
-    for i, column in enumerate(columns):
+    for i, column in enumerate(names):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
     return table
 
 
-def _number(value: float | None, scale: float = 1.0, digits: int = 4) -> str:
+def number(value: float | None, scale: float = 1.0, digits: int = 4) -> str:
+    """A number in a table; a dash where there is none."""
     if value is None or not np.isfinite(value):
         return "-"
     return "0" if abs(value * scale) < 1e-12 else f"{value * scale:.{digits}g}"
@@ -69,20 +70,20 @@ def robot_page(robot: Robot) -> RenderableType:
 
 
 def _joints(robot: Robot) -> Table:
-    table = _table("joint", "from", "to", "speed", "torque", "gear", "rotor", title="Joints (deg, deg/s, N m; kg m²)")
+    table = columns("joint", "from", "to", "speed", "torque", "gear", "rotor", title="Joints (deg, deg/s, N m; kg m²)")
     for i, joint in enumerate(robot.assembly.tree.joints):
         limits = joint.limits
         turn = 180 / np.pi if joint.type == "revolute" else 1.0
         cells = [escape(joint.name) + _kind(joint)]
-        cells += [_number(limits.lower if limits else None, turn), _number(limits.upper if limits else None, turn)]
-        cells += [_number(limits.velocity if limits else None, turn), _number(limits.torque if limits else None)]
+        cells += [number(limits.lower if limits else None, turn), number(limits.upper if limits else None, turn)]
+        cells += [number(limits.velocity if limits else None, turn), number(limits.torque if limits else None)]
         gear, own = robot.assembly.gear, [m for m, row in enumerate(robot.assembly.gear) if np.argmax(np.abs(row)) == i]
         motor = own[-1] if own else None
         if len(gear) == len(robot.assembly.tree.joints):
             motor = i
         ratio = None if motor is None else float(gear[motor, i])
         inertia = None if motor is None else robot.description.motor[motor].rotor_inertia
-        table.add_row(*cells, _number(ratio), _number(inertia))
+        table.add_row(*cells, number(ratio), number(inertia))
     return table
 
 
@@ -93,22 +94,22 @@ def _kind(joint: Joint) -> str:
 
 
 def _bodies(robot: Robot) -> Table:
-    table = _table("link", "mass", "x", "y", "z", "Jxx", "Jyy", "Jzz", title="Bodies (kg, mm; kg m² at the frame)")
+    table = columns("link", "mass", "x", "y", "z", "Jxx", "Jyy", "Jzz", title="Bodies (kg, mm; kg m² at the frame)")
     tens = robot.parameters[: 10 * len(robot.assembly.tree.joints)].reshape(-1, 10)
     for joint, ten in zip(robot.assembly.tree.joints, tens, strict=True):
         centre = 1e3 * ten[1:4] / ten[0] if ten[0] else np.full(3, np.nan)
-        marks = [_number(ten[0]), *(_number(x, digits=3) for x in centre), *(_number(x, digits=3) for x in ten[4:7])]
+        marks = [number(ten[0]), *(number(x, digits=3) for x in centre), *(number(x, digits=3) for x in ten[4:7])]
         table.add_row(escape(joint.child), *marks)
     return table
 
 
 def _friction(robot: Robot) -> Table:
-    table = _table("friction", "acts on", "law", "at 0.1 rad/s", "at 1 rad/s", title="Friction (N m on its row)")
+    table = columns("friction", "acts on", "law", "at 0.1 rad/s", "at 1 rad/s", title="Friction (N m on its row)")
     for element, _ in robot.assembly.friction:
         on = element.on if isinstance(element.on, str) else " + ".join(f"{w:g} {j}" for j, w in element.on.items())
         values = [getattr(element.law, name) for name, _ in element.law.coefficients]
         torque = element.law.columns(np.array([0.1, 1.0])) @ values + (element.offset or 0.0)
-        table.add_row(escape(element.name), escape(on), element.law.law, *(_number(x) for x in torque))
+        table.add_row(escape(element.name), escape(on), element.law.law, *(number(x) for x in torque))
     return table
 
 
@@ -181,21 +182,6 @@ def _pattern(path: str) -> str:
     return re.sub(r"(?<=[a-z])_?\d+(?=\.|$)", "_*", path)
 
 
-def poses(robot: Robot) -> RenderableType:
-    """Tool position and static load in a few postures, as a first look at the arm."""
-    numbers = [str(i) for i in range(1, robot.n + 1)]
-    table = _table(
-        "posture (deg)", "x", "y", "z", *numbers, title="Tool (mm); static torque of joints 1, 2, .. (% of limit)"
-    )
-    limits = [j.limits.torque if j.limits and j.limits.torque else np.nan for j in robot.assembly.tree.joints]
-    for degrees in ([0, 0, 0, 0, 0, 0], [0, 45, 90, 0, 45, 0], [0, 90, 0, 0, 0, 0], [-37, 47, 80, -25, 91, -28]):
-        q = np.radians(degrees)
-        place = 1e3 * robot.forward_kinematics(q)[:3, 3]
-        load = 100 * robot.gravity(q) / limits
-        table.add_row(" ".join(map(str, degrees)), *(f"{x:.0f}" for x in place), *(f"{x:.0f}" for x in load))
-    return table
-
-
 def lost_in_urdf(robot: Robot) -> list[str]:
     """Groups of a robot file that a URDF has no place for."""
     d = robot.description
@@ -215,9 +201,9 @@ def log_page(log: Log, name: str) -> RenderableType:
     uneven = float(np.abs(steps - step).max()) if len(steps) else 0.0
     head = f"{name}: a log of {len(log.time)} samples, {log.time[-1] - log.time[0]:.6g} s"
     rate = f"about {1 / step:.6g} Hz, steps uneven by at most {1e3 * uneven:.3g} ms" if len(steps) else "one sample"
-    table = _table("channel", "columns", "smallest", "largest")
+    table = columns("channel", "columns", "smallest", "largest")
     for channel, values in log.channels.items():
         label = escape(f"{channel}: {CHANNELS[channel]}")
-        table.add_row(label, str(values.shape[1]), _number(float(values.min())), _number(float(values.max())))
+        table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
     events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
     return Group(Text(head, style="bold"), Text(rate), table, *events)

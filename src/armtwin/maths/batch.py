@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import pairwise
@@ -34,6 +34,12 @@ def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> F
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")
+    return array
+
+
+def read_only(array: Floats) -> Floats:
+    """The array, made read-only: for what never changes."""
+    array.setflags(write=False)
     return array
 
 
@@ -88,3 +94,11 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
     jobs = [_pool(pieces).submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)]
     for job in jobs:
         job.result()
+
+
+def rows_of_each(which: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
+    """Each number that occurs in `which` with the rows where it does, in one sort."""
+    order = np.argsort(which, kind="stable")
+    numbers, first = np.unique(which[order], return_index=True)
+    for number, rows in zip(numbers, np.split(order, first[1:]), strict=True):
+        yield int(number), rows

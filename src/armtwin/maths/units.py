@@ -160,6 +160,13 @@ class Unit:
             raise ArmtwinError(f"{broken}, got {value!s:.40}")
         return number
 
+    def read_word(self, word: str) -> float:
+        """SI number of a word of the command line: a bare number is SI, others carry a unit."""
+        try:
+            return self.read(float(word))
+        except ValueError:
+            return self.read(word)
+
     def broken(self, number: float) -> str:
         """The contract an SI number breaks, as a phrase; empty if it keeps it."""
         if not math.isfinite(number):

@@ -229,13 +229,15 @@ def distinct(solutions: Any, turns: Any, kept: Any) -> int:
 def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
     """Joint path (m, 6) along poses X (m, 4, 4), at each the solution nearest to the one before.
 
-    Returns the index of the first pose without a solution, or m.
+    A pose without a solution leaves a row of NaN; returns how many there are.
     """
-    out, before = np.empty((8, 6)), q0.copy()
+    out, before, missed = np.empty((8, 6)), q0.copy(), 0
     for row in range(X.shape[0]):
         found = solve(g, X[row], before, out)
         if found == 0:
-            return row
+            missed += 1
+            path[row] = np.nan
+            continue
         best, least = 0, np.inf
         for k in range(found):
             far = 0.0
@@ -246,4 +248,4 @@ def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
         for j in range(6):
             before[j] += wrapped(out[best, j] - before[j])
             path[row, j] = before[j]
-    return X.shape[0]
+    return missed

@@ -63,13 +63,17 @@ class Trajectory:
         ]
         return Trajectory(self.rate, *moved)
 
-    def at_rate(self, rate: float) -> Trajectory:
-        """The motion at another rate, by the quintic through position, speed and acceleration of neighbours."""
-        if rate == self.rate:
-            return self
+    def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
+        """Positions, speeds and accelerations at times, by the quintic through those of neighbours; at rest outside."""
         from scipy.interpolate import BPoly
 
-        count = int(np.ceil(self.duration * rate - 1e-6)) + 1  # the last sample is the motion's end
-        times = np.minimum(np.arange(count) / rate, self.duration)
+        inside = np.clip(times, 0.0, self.duration)
         curve = BPoly.from_derivatives(self.time, np.stack([self.q, self.v, self.a], axis=1))
-        return Trajectory(rate, *(curve.derivative(k)(times) if k else curve(times) for k in range(3)))
+        return curve(inside), curve.derivative(1)(inside), curve.derivative(2)(inside)
+
+    def at_rate(self, rate: float) -> Trajectory:
+        """The motion at another rate."""
+        if rate == self.rate:
+            return self
+        count = int(np.ceil(self.duration * rate - 1e-6)) + 1  # the last sample is the motion's end
+        return Trajectory(rate, *self.at(np.arange(count) / rate))

@@ -90,8 +90,8 @@ class InverseKinematics:
                 kept.append(choice)
         return np.array(kept).reshape(-1, self.limits.shape[1])
 
-    def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
-        """Joint path along poses, (m, n), on the branch that starts nearest to q0."""
+    def trace(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+        """Joint path along poses, (m, n), on the branch that starts nearest to q0; NaN where a pose is out of reach."""
         poses = checked_poses(X, single=False)
         n = self.limits.shape[1]
         start = checked("q0", q0, (n,), "joint position to start from")
@@ -99,11 +99,18 @@ class InverseKinematics:
             raise ArmtwinError(f"q0 must have shape ({n},), got {start.shape}")
         path = np.empty((len(poses), n))
         if isinstance(self.recognised, str):
-            done = self._follow_by_newton(poses, start, path)
+            self._follow_by_newton(poses, start, path)
         else:
-            done = wrist_arm.follow(self.recognised, poses, start.copy(), path)
-        if done < len(poses):
-            raise ArmtwinError(f"pose {done} of the path: {self.why_unreachable(poses[done])}")
+            wrist_arm.follow(self.recognised, poses, start.copy(), path)
+        return path
+
+    def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
+        """Joint path along poses, (m, n), as `trace`; a pose out of reach and a jump of a joint are refused."""
+        path = self.trace(X, q0)
+        missed = np.isnan(path[:, 0])
+        if missed.any():
+            first = int(missed.argmax())
+            raise ArmtwinError(f"pose {first} of the path: {self.why_unreachable(np.asarray(X)[first])}")
         jumps = np.abs(np.diff(path, axis=0))
         if jumps.size and jumps.max() > LARGEST_JUMP:
             at, joint = (int(i) for i in np.unravel_index(int(jumps.argmax()), jumps.shape))
@@ -201,11 +208,12 @@ class InverseKinematics:
                 found.append(q)
         return self._distinct(np.array(found).reshape(-1, self.limits.shape[1]))
 
-    def _follow_by_newton(self, poses: Floats, start: Floats, path: Floats) -> int:
-        """Newton from pose to pose; the first from q0. Returns the first pose not met, or m."""
+    def _follow_by_newton(self, poses: Floats, start: Floats, path: Floats) -> None:
+        """Newton from pose to pose, the first from q0; a pose that is not met leaves a row of NaN."""
         q = start.copy()
         for row, pose in enumerate(poses):
-            if not self._descend(pose, q, STEPS) < MET:
-                return row
             path[row] = q
-        return len(poses)
+            if self._descend(pose, path[row], STEPS) < MET:
+                q = path[row].copy()
+            else:
+                path[row] = np.nan

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.maths.batch import Floats, checked, spread, stacked
+from armtwin.maths.batch import Floats, checked, read_only, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.robot import dynamics, files
 from armtwin.robot.assembly import Assembly
@@ -18,6 +18,7 @@ from armtwin.robot.checks import problems
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
+from armtwin.robot.limits import Limits, motion_limits, position_limits
 from armtwin.robot.parameters import Parameter, parameter_table, with_values
 from armtwin.robot.provenance import Provenance, provenance
 
@@ -100,7 +101,7 @@ class Robot:
     @cached_property
     def parameters(self) -> Floats:
         """Dynamic parameters φ, (p,)."""
-        return _fixed(np.array([p.value for p in self.parameter_table]))
+        return read_only(np.array([p.value for p in self.parameter_table]))
 
     @cached_property
     def provenance(self) -> Provenance:
@@ -108,22 +109,14 @@ class Robot:
         return provenance(self.description)
 
     @cached_property
+    def limits(self) -> Limits:
+        """Largest speeds, accelerations and torques of the joints, (n,) each; inf where there is none."""
+        return motion_limits(self.assembly)
+
+    @cached_property
     def position_limits(self) -> Floats:
         """Lower and upper limits of q, (2, n); ±inf where there is none."""
-        limits = [joint.limits for joint in self.assembly.tree.joints]
-        lower = np.array([-np.inf if x is None or x.lower is None else x.lower for x in limits])
-        upper = np.array([np.inf if x is None or x.upper is None else x.upper for x in limits])
-        coupling = self.assembly.coupling
-        if coupling is None:
-            return _fixed(np.array([lower, upper]))
-        # a joint that follows another limits it too: lower <= G q + c <= upper, one coordinate in each row
-        bounds = np.array([np.full(self.n, -np.inf), np.full(self.n, np.inf)])
-        for row, c, low, high in zip(coupling.G, coupling.c, lower, upper, strict=True):
-            j = int(np.argmax(np.abs(row)))
-            if row[j] != 0:
-                ends = sorted([(low - c) / row[j], (high - c) / row[j]])
-                bounds[:, j] = max(bounds[0, j], ends[0]), min(bounds[1, j], ends[1])
-        return _fixed(bounds)
+        return position_limits(self.assembly)
 
     # other robots from this one
 
@@ -168,13 +161,14 @@ class Robot:
         return self._torques(J).reshape(*lead, 6, self.n)
 
     @cached_property
-    def _inverse(self) -> InverseKinematics:
+    def inverse(self) -> InverseKinematics:
+        """Inverse kinematics of the tool, for paths that may leave the reach."""
         return InverseKinematics(self.assembly, self.position_limits)
 
     @property
     def inverse_kinematics_kind(self) -> str:
         """ "closed form", or "numerical" with the reason."""
-        reason = self._inverse.recognised
+        reason = self.inverse.recognised
         return f"numerical ({reason})" if isinstance(reason, str) else "closed form"
 
     def inverse_kinematics(self, X: ArrayLike, within_limits: bool = False) -> Floats:
@@ -183,19 +177,19 @@ class Robot:
         Angles are in (-π, π]; within limits, an angle is turned by 2π where only that is allowed. Where a pose
         leaves an angle undetermined (wrist straight), it is 0 in the one solution given.
         """
-        solutions = self._inverse.solutions(X)
-        return self._inverse.within(solutions) if within_limits else solutions
+        solutions = self.inverse.solutions(X)
+        return self.inverse.within(solutions) if within_limits else solutions
 
     def why_unreachable(self, X: ArrayLike) -> str:
         """Why the tool cannot be put at one pose X (4, 4), as a sentence."""
-        return self._inverse.why_unreachable(X)
+        return self.inverse.why_unreachable(X)
 
     def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
         """Joint path (m, n) that takes the tool along poses X (m, 4, 4), from the solution nearest to q0.
 
         The path stays on one branch and turns on beyond half a turn; joint limits are not looked at.
         """
-        return self._inverse.follow(X, q0)
+        return self.inverse.follow(X, q0)
 
     # dynamics
 
@@ -287,9 +281,3 @@ class Robot:
 
     def _matrices(self, M: Floats) -> Floats:
         return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)
-
-
-def _fixed(array: Floats) -> Floats:
-    """The array, made read-only: a robot never changes."""
-    array.setflags(write=False)
-    return array

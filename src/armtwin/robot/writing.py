@@ -7,14 +7,14 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from armtwin.maths.units import units_of
-from armtwin.robot.description import FORMAT, Description
+from armtwin.robot.description import FORMAT
 from armtwin.robot.groups import SlideLimits, TurnLimits
 
 WIDTH = 100
 
 
-def to_tables(description: Description) -> dict[str, Any]:
-    """Tables of a robot file: the inverse of `reading.describe`."""
+def to_tables(description: Any) -> dict[str, Any]:
+    """Tables of a robot or job file: the inverse of reading it."""
     return {"format": FORMAT, **_table(description)}
 
 

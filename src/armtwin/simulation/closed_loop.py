@@ -2,67 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable
+from threading import Thread
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.control.controller import ERROR_LIMIT, Controller, controller, initial
+from armtwin.control.controller import Controller, controller, initial
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.logs.log import Event, Log
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 from armtwin.simulation import loop
 from armtwin.simulation.equations import LinearArm
 from armtwin.simulation.loop import Inputs, Record, State
-from armtwin.simulation.perturbation import LinearModel, linear_model, packed
+from armtwin.simulation.outcome import Ended, Energy, Run, events, logged
+from armtwin.simulation.perturbation import linear_model, packed
 from armtwin.simulation.plant import C0, FRICTION_KINDS, HELD, Model, Plant, plant
 
 Method = Literal["nonlinear", "perturbation"]
 SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
 MOST_SUBSTEPS = 64
-LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
 
 
-@dataclass(frozen=True)
-class Energy:
-    """Where the energy of a run went [J].
-
-    Attributes:
-        motors: Work of the motors.
-        external: Work of torques from outside.
-        stored: Change of kinetic, potential, balancer and bristle energy.
-        friction: Lost in friction.
-    """
-
-    motors: float
-    external: float
-    stored: float
-    friction: float
-
-    @property
-    def gap(self) -> float:
-        """Work that is not accounted for; only the error of the integration."""
-        return self.motors + self.external - self.stored - self.friction
-
-
-@dataclass(frozen=True, eq=False)
-class Run:
-    """A simulated run.
-
-    Attributes:
-        log: What a machine would have logged.
-        energy: Where the energy went.
-        linear: The linear time-varying model, where the perturbation method was used.
-        friction_state: Bristle deflections at the end, (e,) [rad].
-    """
-
-    log: Log
-    energy: Energy
-    linear: LinearModel | None
-    friction_state: Floats
+def setpoint_rate(robot: Robot, model: Model) -> float:
+    """Rate at which the robot's controller takes set-points [Hz]."""
+    c = _controller(robot, model)
+    return float(1 / (c.tick * c.setpoint_ticks))
 
 
 def simulate(
@@ -76,6 +43,7 @@ def simulate(
     log_rate: float | None = None,
     torque: ArrayLike | None = None,
     wrench: ArrayLike | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
 
@@ -90,6 +58,7 @@ def simulate(
         torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6); it acts
             through the Jacobian of the reference motion.
+        progress: Called now and then with the share of the run that is done.
     """
     model = Model() if model is None else model
     _check(robot, trajectory, model, points, settle)
@@ -106,12 +75,38 @@ def simulate(
     q0, v0 = state.q.copy(), state.v.copy()
     n = robot.n
     path = packed(linear) if linear else LinearArm(1.0, np.zeros((4, 1, 4, n)), *np.zeros((3, 2, n, n)))
-    ended = loop.run((0,) * n, int(linear is not None), robot.assembly.arm, path, p, c, inputs, state, record)
+    work = ((0,) * n, int(linear is not None), robot.assembly.arm, path, p, c, inputs, state, record)
+    ended = loop.run(*work) if progress is None else _watched(work, record.trace, progress)
     stored = float(np.diff(np.array([sum(robot.energy(q, v)) for q, v in ((q0, v0), (state.q, state.v))]))[0])
     bristles = 0.5 * float(p.numbers[:, C0] @ state.z**2) if model.friction == "lugre" else 0.0
     energy = Energy(state.energy[0], state.energy[1], stored + bristles, state.energy[2] - bristles)
-    log = _log(robot, motion, c, inputs, record, _events(robot, c, state, ended), ended)
-    return Run(log, energy, linear, state.z)
+    log = logged(robot, motion, c, inputs, record, events(robot, c, state, ended), ended)
+    traced = len(record.trace) if ended[0] == loop.FINISHED else ended[1] // c.position_ticks + 1
+    return Run(log, energy, linear, state.z, record.trace[:traced], 1 / (c.tick * c.position_ticks))
+
+
+def _watched(work: tuple[Any, ...], trace: Floats, progress: Callable[[float], None]) -> Ended:
+    """The run on a thread of its own, while this one looks how far its trace is filled."""
+    trace[:, 0] = np.nan
+    ended: list[Ended] = []
+    failed: list[BaseException] = []
+
+    def start() -> None:
+        try:
+            ended.append(loop.run(*work))
+        except BaseException as error:
+            failed.append(error)
+
+    thread = Thread(target=start, daemon=True)
+    thread.start()
+    done = 0
+    while thread.is_alive():
+        thread.join(0.1)
+        done += int(np.argmax(np.isnan(trace[done:, 0]))) if np.isnan(trace[-1, 0]) else 0
+        progress(done / len(trace))
+    if failed:
+        raise failed[0]
+    return ended[0]
 
 
 def _controller(robot: Robot, model: Model) -> Controller:
@@ -180,7 +175,9 @@ def _prepared(
     z = np.zeros(len(p.friction))
     state = State(motion.q[0].copy(), motion.v[0].copy(), z, servo, memory, np.zeros(3), np.zeros((m, 2)))
     samples = (ticks - 1) // log_ticks + 1
-    record = Record(*(np.zeros((samples, k)) for k in (n, n, n, m, n)))
+    none, currents = np.zeros((samples, n)), np.zeros((samples, m))
+    trace = np.zeros(((ticks - 1) // c.position_ticks + 1, n))
+    record = Record(none, none.copy(), none.copy(), currents, none.copy(), trace)
     return Inputs(ref, np.ascontiguousarray(external), ticks, log_ticks, slow, substeps), state, record
 
 
@@ -203,56 +200,3 @@ def _presliding(robot: Robot, q: Floats, p: Plant, h: float) -> tuple[Floats, in
     inverse = np.linalg.inv(robot.mass_matrix(q))
     swing = np.sqrt(c0 * np.einsum("ei,ij,ej->e", p.friction, inverse, p.friction))
     return 2 * p.numbers[:, HELD] / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
-
-
-def _events(robot: Robot, c: Controller, state: State, ended: tuple[int, int, int]) -> tuple[Event, ...]:
-    """What happened: an early end, and long stays at a current limit."""
-    how, tick, which = ended
-    motors = robot.description.motor
-    events = []
-    for motor, (stay, since) in zip(motors, state.saturated, strict=True):
-        if stay >= LONG_AT_LIMIT:
-            text = f"{motor.name} stays at its current limit of {motor.current_limit:g} A for {stay:.3f} s."
-            events.append(Event(float(since), "current_limit", motor.name, text))
-    time = tick * c.tick
-    if how == loop.FOLLOWING_ERROR:
-        limit = float(c.gains[which, ERROR_LIMIT])
-        text = f"{motors[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
-        events.append(Event(time, "following_error", motors[which].name, text))
-    if how == loop.UNSTABLE:
-        name = robot.joint_names[which]
-        text = f"{name} runs away at {state.q[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
-        events.append(Event(time, "unstable", name, text))
-    return tuple(sorted(events, key=lambda event: event.time))
-
-
-def _log(
-    robot: Robot,
-    motion: Trajectory,
-    c: Controller,
-    inputs: Inputs,
-    record: Record,
-    events: tuple[Event, ...],
-    ended: tuple[int, int, int],
-) -> Log:
-    samples = len(record.q) if ended[0] == loop.FINISHED else ended[1] // inputs.log_ticks + 1
-    time = np.arange(samples) * inputs.log_ticks * c.tick
-    wanted = motion if inputs.log_ticks == c.setpoint_ticks else motion.at_rate(1 / (inputs.log_ticks * c.tick))
-    constants = np.array([m.torque_constant for m in robot.description.motor])
-    tau_m = record.current[:samples] * constants
-    N = robot.assembly.gear
-    return Log.of(
-        time,
-        events,
-        q=record.q[:samples],
-        v=record.v[:samples],
-        a=record.a[:samples],
-        tau=tau_m @ N,
-        tau_m=tau_m,
-        current=record.current[:samples],
-        q_m=record.q[:samples] @ N.T,
-        q_ref=wanted.q[:samples],
-        v_ref=wanted.v[:samples],
-        a_ref=wanted.a[:samples],
-        tau_friction=record.friction[:samples],
-    )

@@ -66,13 +66,14 @@ class State(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Logged samples, (samples, n) or (samples, motors)."""
+    """Logged samples, (samples, n) or (samples, motors); trace has the positions at each tick of the position loop."""
 
     q: Any
     v: Any
     a: Any
     current: Any
     friction: Any
+    trace: Any
 
 
 @inlined
@@ -183,6 +184,13 @@ def _keep(size: Any, v: Any, before: Any) -> None:
 
 
 @inlined
+def _trace(size: Any, q: Any, trace: Any, row: int) -> None:
+    """Keep the positions of a tick of the position loop."""
+    for j in range(len(size)):
+        trace[row, j] = q[j]
+
+
+@inlined
 def _copy_lower(size: Any, M: Any, A: Any) -> None:
     """Copy the lower triangle."""
     for i in range(len(size)):
@@ -238,6 +246,7 @@ def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs:
     gains, filters, h, position_ticks, setpoint_ticks, given = c
     ref, external, ticks, log_ticks, slow, substeps = inputs
     q, v, z, servo, memory, energy, saturated = state
+    trace = record.trace
     n, elements, m = len(size), rows.shape[0], motors.shape[0]
     R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
@@ -251,6 +260,7 @@ def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs:
         if within == setpoint_ticks:
             k, within = k + 1, 0
         if within % position_ticks == 0:
+            _trace(size, q, trace, tick // position_ticks)
             late = _position_tick(size, motors, gains, ref, servo, q, k, within / setpoint_ticks, times, given)
         limited = _velocity_tick(size, motors, gains, filters, servo, memory, v, current, tau)
         if limited or watching:

@@ -55,11 +55,8 @@ class LinearModel:
 
 def linear_model(robot: Robot, trajectory: Trajectory, points: int) -> LinearModel:
     """Linearise a robot at equally spaced points of a trajectory."""
-    from scipy.interpolate import BPoly
-
     times = np.linspace(0, trajectory.duration, points)
-    curve = BPoly.from_derivatives(trajectory.time, np.stack([trajectory.q, trajectory.v, trajectory.a], axis=1))
-    q, v, a = curve(times), curve.derivative(1)(times), curve.derivative(2)(times)
+    q, v, a = trajectory.at(times)
     tau = robot.inverse_dynamics(q, v, a)
     M, D, K = robot.linearise(q, v, a)
     return LinearModel(times, q, v, a, tau, M, D, K)

@@ -16,6 +16,7 @@ from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.maths.quantities import Temperature
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.robot import Robot
 
@@ -42,7 +43,7 @@ class Model:
     servo: str = "cascade"
     quantise: bool = True
     joints: Literal["rigid"] = "rigid"
-    temperature: float | None = None
+    temperature: Temperature | None = None
 
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:
@@ -102,8 +103,7 @@ def plant(robot: Robot, model: Model) -> Plant:
 
 def _largest_speeds(robot: Robot) -> Floats:
     """Speeds up to which friction is tabulated: twice the joint limits, or 20 rad/s."""
-    limits = [j.limits for j in robot.assembly.tree.joints]
-    return np.array([20.0 if x is None or x.velocity is None else 2 * x.velocity for x in limits])
+    return np.where(np.isfinite(robot.limits.velocity), 2 * robot.limits.velocity, 20.0)
 
 
 def _packed(element: FrictionElement, largest: float, model: Model) -> tuple[Floats, Floats]:

@@ -47,10 +47,12 @@ def bristle(
     bent = c0 * z * sign - g
     damped = c1 / (c0 * h)
     F = g + bent * mean - damped * bent * X * mean + f
-    # slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest
+    # slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent beyond its steady
+    # torque (g falls to zero with the speed in some laws) would give a slope of minus infinity: it relaxes explicitly
+    under = min(bent, 0.0)
     falling = 1.0 - g_slope * inverse
-    slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - bent * falling)
-    slope += damped * stiff * (g_slope * mean - bent * E * E * (1.0 + X) * falling) + f_slope
+    slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - under * falling)
+    slope += damped * stiff * (g_slope * mean - under * E * E * (1.0 + X) * falling) + f_slope
     return sign * F, slope, g, g_slope
 
 

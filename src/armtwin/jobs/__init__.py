@@ -1,0 +1,1 @@
+"""Jobs: a seam, a tool, a speed and a tolerance, as files."""

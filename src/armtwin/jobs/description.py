@@ -1,0 +1,58 @@
+"""What a job file says, all of it: the schema of format 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
+
+from armtwin.jobs.groups import Place, Process, Segment, Standstill, Tolerance, ToolOrientation, ToolSpeed
+from armtwin.motion.time_laws import TimeLaw
+from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
+from armtwin.simulation.plant import Model
+
+
+@dataclass(frozen=True)
+class JobDescription:
+    """A job file, checked for its form.
+
+    Attributes:
+        name: Short name; by default the file's.
+        title: What it is, in words.
+        robot: A shipped robot, or a robot file beside the job.
+        tool: A tool of the robot's file.
+        payload: A payload of the robot's file.
+        speed: Tool speed along the seam [m/s].
+        tolerance: How far the tool may be from the seam.
+        workpiece: Pose of the seam's frame in the base frame.
+        start: Where the seam starts; not needed where the first segment's points say it [m].
+        posture: Joint angles near which the robot starts; without it, the branch with most room [rad].
+        orientation: How the tool is turned.
+        segment: The seam's segments, in order.
+        time_law: How the tool speeds up and slows down.
+        standstill: Time at rest before and after.
+        process: Where the process is on.
+        model: What of the robot is simulated, and how.
+        limits: What to do where speed, acceleration or torque limits are broken: "refuse", or "report" and simulate.
+        override: Other values for keys of the robot file, by key path.
+    """
+
+    robot: str
+    speed: ToolSpeed
+    tolerance: Tolerance
+    segment: tuple[Segment, ...]
+    name: str = ""
+    title: str = ""
+    tool: str = ""
+    payload: str = ""
+    workpiece: Pose = field(default_factory=Pose)
+    start: Place | None = None
+    posture: tuple[TurnCoordinate, ...] | None = None
+    orientation: ToolOrientation = field(default_factory=lambda: ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0))))
+    time_law: TimeLaw = field(default_factory=lambda: TimeLaw(ramp=0.25))
+    standstill: Standstill = field(default_factory=Standstill)
+    process: Process = field(default_factory=Process)
+    model: Model = field(default_factory=Model)
+    limits: Literal["refuse", "report"] = "refuse"
+    override: dict[str, Any] = field(default_factory=dict)
+
+    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}

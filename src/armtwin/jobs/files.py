@@ -1,0 +1,40 @@
+"""Loading and saving jobs: shipped ones by name, TOML by path."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from importlib import resources
+from pathlib import Path
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.jobs.description import JobDescription
+from armtwin.robot.files import write_atomically
+from armtwin.robot.reading import read_toml
+from armtwin.robot.schema import Schema
+from armtwin.robot.writing import to_tables, to_toml
+
+SCHEMA = Schema(JobDescription, "job file")
+
+
+def shipped() -> dict[str, Path]:
+    """Names and files of the jobs that come with the package."""
+    folder = Path(str(resources.files("armtwin.jobs") / "library"))
+    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+
+
+def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
+    """Description of a shipped job or of a file, and where it came from."""
+    path, known = Path(name_or_path), shipped()
+    if str(name_or_path) in known:
+        path = known[str(name_or_path)]
+    elif path.suffix != ".toml":
+        hint = did_you_mean(str(name_or_path), known)
+        raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
+    tables = read_toml(path)
+    description = SCHEMA.read(tables, tables, str(path))
+    return (description if description.name else replace(description, name=path.stem)), str(path)
+
+
+def save(description: JobDescription, path: Path) -> None:
+    """Write a job file."""
+    write_atomically(path, to_toml(to_tables(description)))

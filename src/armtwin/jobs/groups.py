@@ -1,0 +1,178 @@
+"""The groups of a job file: what is welded, how the tool is held, when the process is on.
+
+Every group is a frozen dataclass; the keys of the file are its fields. Points and orientations are given in the
+workpiece's frame.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from armtwin.maths.quantities import Time
+from armtwin.maths.units import Unit
+from armtwin.robot.groups import Orientation
+
+ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
+Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]
+Distance = Annotated[float, Unit("m", at_least=0, plausible=20, hint="mm")]
+Radius = Annotated[float, Unit("m", above=0, plausible=5, hint="mm")]
+Deviation = Annotated[float, Unit("m", above=0, plausible=0.02, hint="mm")]
+Tilt = Annotated[float, Unit("rad", above=0, plausible=np.pi, hint="deg")]
+Power = Annotated[float, Unit("W", above=0)]
+Place = tuple[Coordinate, Coordinate, Coordinate]
+
+
+@dataclass(frozen=True)
+class Tolerance:
+    """How far the tool may be from the seam while the process is on.
+
+    Attributes:
+        lateral: To either side [m].
+        vertical: Along the beam, to either side [m].
+        orientation: Angle of the tool; not judged where it is not given [rad].
+    """
+
+    lateral: Deviation
+    vertical: Deviation
+    orientation: Tilt | None = None
+
+
+@dataclass(frozen=True)
+class ToolOrientation:
+    """How the tool is turned along the seam; the tool's z axis is its beam.
+
+    Attributes:
+        mode: "fixed" in the workpiece's frame, "follow" the seam, or "given" at the points of the segments.
+        tool: Orientation of the tool's frame: in the workpiece's frame (fixed; given: at the start), or in the travel
+            frame, x along the seam and z as near as can be to the workpiece's z (follow).
+    """
+
+    tool: Orientation | None = None
+    mode: Literal["fixed", "follow", "given"] = "fixed"
+
+
+@dataclass(frozen=True)
+class Circle:
+    """An arc.
+
+    Attributes:
+        via: A point on the way [m].
+        to: Where it ends [m].
+    """
+
+    via: Place
+    to: Place
+
+
+@dataclass(frozen=True)
+class Window:
+    """Where the process works: a band of tool speeds, or a polygon of tool speed and power.
+
+    Attributes:
+        speed: Lowest and highest tool speed [m/s].
+        polygon: Corners of the window, tool speed [m/s] and power [W] each.
+
+    Ref: [Waiboer 2007, fig. 1.3]
+    """
+
+    speed: tuple[ToolSpeed, ToolSpeed] | None = None
+    polygon: tuple[tuple[ToolSpeed, Power], ...] | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if (self.speed is None) == (self.polygon is None):
+            return "must have either speed or polygon"
+        if self.speed is not None and not self.speed[0] < self.speed[1]:
+            return f"speed must be the lowest and the highest, got {self.speed[0]:g} and {self.speed[1]:g} m/s"
+        if self.polygon is not None and len(self.polygon) < 3:
+            return f"polygon must have at least three corners, got {len(self.polygon)}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Segment:
+    """A stretch of the seam, from where the one before ended.
+
+    Attributes:
+        name: What it is called in tables; by default its number.
+        lin: Straight to this point [m].
+        circ: Along an arc, via a point to a point.
+        spline: Smoothly through these points [m].
+        points: Smoothly through the points of a CSV file, with the tool's angles where it has them.
+        angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA; columns a, b, c) or
+            "quaternion" (columns qw, qx, qy, qz).
+        blend: Radius that rounds the corner to the next segment [m].
+        orientation: The tool's orientation at its end, where orientations are given.
+        speed: Tool speed, where it differs from the job's [m/s].
+        blend_speed: Tool speed in the rounded corner, where it differs [m/s].
+        process: Whether the process is on.
+        window: Where the process works.
+    """
+
+    name: str = ""
+    lin: Place | None = None
+    circ: Circle | None = None
+    spline: tuple[Place, ...] | None = None
+    points: str | None = None
+    angles: Literal["rpy", "abc", "quaternion"] | None = None
+    blend: Radius | None = None
+    orientation: Orientation | None = None
+    speed: ToolSpeed | None = None
+    blend_speed: ToolSpeed | None = None
+    process: bool = True
+    window: Window | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        given = [k for k in ("lin", "circ", "spline", "points") if getattr(self, k) is not None]
+        if len(given) != 1:
+            return f"must have exactly one of lin, circ, spline, points, got {' and '.join(given) or 'none'}"
+        if self.angles is not None and self.points is None:
+            return "angles belong to points, the convention of a file's angles"
+        if self.spline is not None and not self.spline:
+            return "spline must have at least one point"
+        if self.blend_speed is not None and self.blend is None:
+            return "blend_speed needs a blend"
+        return ""
+
+
+@dataclass(frozen=True)
+class Standstill:
+    """Time at rest before and after the motion, in which the drives settle.
+
+    Attributes:
+        before: Before [s].
+        after: After [s].
+    """
+
+    before: Time = 1.0
+    after: Time = 1.0
+
+
+@dataclass(frozen=True)
+class Process:
+    """Where the process is on, and so the tolerance is judged: by time from the ramps, or by length from the ends.
+
+    Attributes:
+        after_ramp: Time from the end of the first ramp until it goes on [s].
+        before_ramp: Time from when it goes off until the last ramp begins [s].
+        run_in: Or: length of the seam before it goes on [m].
+        run_out: Or: length of the seam after it goes off [m].
+        power: Power of the laser, for windows of speed and power [W].
+    """
+
+    after_ramp: Time | None = None
+    before_ramp: Time | None = None
+    run_in: Distance | None = None
+    run_out: Distance | None = None
+    power: Power | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        for time, length in (("after_ramp", "run_in"), ("before_ramp", "run_out")):
+            if getattr(self, time) is not None and getattr(self, length) is not None:
+                return f"must have either {time} or {length}, not both"
+        return ""

@@ -1,0 +1,186 @@
+"""Pieces of a path: line, arc, clothoid, spline; each knows its length and its derivatives by arc length."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+
+KNOTS = 16  # arc lengths tabulated in each interval of a spline
+
+
+class Jet(NamedTuple):
+    """Points of a curve and their derivatives by arc length, each (m, 3).
+
+    Attributes:
+        p: Positions [m].
+        t: Unit tangents.
+        c: Curvature vectors dt/ds [1/m].
+        j: Their rates dc/ds [1/m²].
+    """
+
+    p: Floats
+    t: Floats
+    c: Floats
+    j: Floats
+
+
+class Piece(Protocol):
+    """A smooth curve of a known length."""
+
+    @property
+    def length(self) -> float:
+        """Arc length [m]."""
+
+    def at(self, s: Floats) -> Jet:
+        """The curve at arc lengths s, (m,), from its start."""
+
+
+@dataclass(frozen=True, eq=False)
+class Line:
+    """A straight piece from a point along a unit direction."""
+
+    start: Floats
+    direction: Floats
+    length: float
+
+    def at(self, s: Floats) -> Jet:
+        """The line at arc lengths s."""
+        none = np.zeros((len(s), 3))
+        return Jet(self.start + s[:, None] * self.direction, none + self.direction, none, none)
+
+
+@dataclass(frozen=True, eq=False)
+class Arc:
+    """A piece of a circle: centre + r (cos φ e1 + sin φ e2), φ = s / r."""
+
+    centre: Floats
+    e1: Floats
+    e2: Floats
+    radius: float
+    length: float
+
+    def at(self, s: Floats) -> Jet:
+        """The arc at arc lengths s."""
+        c, s_ = np.cos(s / self.radius)[:, None], np.sin(s / self.radius)[:, None]
+        out, t = c * self.e1 + s_ * self.e2, c * self.e2 - s_ * self.e1
+        return Jet(self.centre + self.radius * out, t, -out / self.radius, -t / self.radius**2)
+
+
+@dataclass(frozen=True, eq=False)
+class Clothoid:
+    """A piece whose curvature grows evenly from zero, κ = s / (r L), in the plane of e1 (ahead) and e2 (inwards).
+
+        p = start + e1 ∫ cos(s²/2rL) ds + e2 ∫ sin(s²/2rL) ds       (Fresnel integrals)
+
+    Attributes:
+        radius: Radius of curvature r at the end [m].
+        length: L [m].
+    """
+
+    start: Floats
+    e1: Floats
+    e2: Floats
+    radius: float
+    length: float
+
+    def at(self, s: Floats) -> Jet:
+        """The clothoid at arc lengths s."""
+        from scipy.special import fresnel
+
+        rate = 1 / (self.radius * self.length)
+        scale = np.sqrt(np.pi / rate)
+        across, ahead = fresnel(s / scale)
+        heading, k = rate * s * s / 2, (rate * s)[:, None]
+        c, s_ = np.cos(heading)[:, None], np.sin(heading)[:, None]
+        t, n = c * self.e1 + s_ * self.e2, c * self.e2 - s_ * self.e1
+        p = self.start + scale * (ahead[:, None] * self.e1 + across[:, None] * self.e2)
+        return Jet(p, t, k * n, rate * n - k * k * t)
+
+
+@dataclass(frozen=True, eq=False)
+class Reversed:
+    """Another piece, run from its end to its start."""
+
+    piece: Piece
+
+    @property
+    def length(self) -> float:
+        """Arc length [m]."""
+        return self.piece.length
+
+    def at(self, s: Floats) -> Jet:
+        """The piece at arc lengths s from its end."""
+        p, t, c, j = self.piece.at(self.piece.length - s)
+        return Jet(p, -t, c, -j)
+
+
+@dataclass(frozen=True, eq=False)
+class Spline:
+    """Cubic spline through points over their chord lengths, run by arc length; curvature is continuous.
+
+    Attributes:
+        points: Points on the way, (k, 3) [m].
+        ends: Tangents that the spline must have at its start and end, or None where it is free.
+    """
+
+    points: Floats
+    ends: tuple[Floats | None, Floats | None] = (None, None)
+
+    @cached_property
+    def knots(self) -> Floats:
+        """Chord length at each point, (k,)."""
+        return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))])
+
+    @cached_property
+    def _curve(self) -> Any:
+        from scipy.interpolate import CubicSpline
+
+        free = (2, np.zeros(3))
+        conditions = tuple(free if end is None else (1, end) for end in self.ends)
+        return CubicSpline(self.knots, self.points, bc_type=conditions)
+
+    @cached_property
+    def _table(self) -> tuple[Floats, Any]:
+        """Arc length at fine parameters, and the quintic of the parameter over the arc length."""
+        from scipy.interpolate import BPoly
+
+        inside = self.knots[:-1, None] + np.diff(self.knots)[:, None] * (np.arange(KNOTS) / KNOTS)
+        u = np.append(inside.ravel(), self.knots[-1])
+        nodes, weights = np.polynomial.legendre.leggauss(6)
+        half = np.diff(u)[:, None] / 2
+        inner = (u[:-1, None] + half) + half * nodes
+        speed = np.linalg.norm(self._curve(inner.ravel(), 1), axis=1).reshape(inner.shape)
+        s = np.concatenate([[0.0], np.cumsum((speed * weights * half).sum(axis=1))])
+        first, second = self._curve(u, 1), self._curve(u, 2)
+        size = np.linalg.norm(first, axis=1)
+        rate, bend = 1 / size, -np.einsum("ij,ij->i", first, second) / size**4
+        return s, BPoly.from_derivatives(s, np.stack([u, rate, bend], axis=1))
+
+    @property
+    def length(self) -> float:
+        """Arc length [m]."""
+        return float(self._table[0][-1])
+
+    @property
+    def marks(self) -> Floats:
+        """Arc length at each point, (k,)."""
+        return self._table[0][::KNOTS]
+
+    def at(self, s: Floats) -> Jet:
+        """The spline at arc lengths s.
+
+        c = (r'' - a t) / σ²,  a = r''·t,  σ = |r'|;   j = (r''' - (r'''·t + σ r''·c) t - 3 σ a c) / σ³
+        """
+        u = np.clip(self._table[1](s), 0.0, self.knots[-1])
+        r1, r2, r3 = (self._curve(u, k) for k in (1, 2, 3))
+        size = np.linalg.norm(r1, axis=1)[:, None]
+        t = r1 / size
+        a = (r2 * t).sum(axis=1)[:, None]
+        c = (r2 - a * t) / size**2
+        along = (r3 * t).sum(axis=1)[:, None] + size * (r2 * c).sum(axis=1)[:, None]
+        return Jet(self._curve(u), t, c, (r3 - along * t - 3 * size * a * c) / size**3)

@@ -1,0 +1,125 @@
+"""From a seam to the motion of the joints, on one branch of the inverse kinematics.
+
+    J v = (ẋ, ω),   J a = (ẍ, ω̇) - J̇ v
+
+J̇ v follows from the columns of J: turning joint i moves the columns of the joints after it.
+
+Ref: [Siciliano 2009, section 3.8]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.maths.rotations import pose
+from armtwin.motion.seam import Command, Seam
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.robot import Robot
+
+CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
+COARSE = 200  # poses on which the branches are compared where no posture is given
+
+
+@dataclass(frozen=True, eq=False)
+class JointMotion:
+    """Joint motion along a seam at the set-point rate.
+
+    Attributes:
+        trajectory: Positions, speeds and accelerations; NaN where a pose is out of reach.
+        command: Arc length, speed and acceleration along the seam at the same samples.
+        distance: Distance to the nearest singularity, 1 / ‖J⁻¹‖, (m,) [m, rad per rad]; 0 at one.
+        reasons: Why a pose is out of reach, by the number of the first sample of each such stretch.
+    """
+
+    trajectory: Trajectory
+    command: Command
+    distance: Floats
+    reasons: dict[int, str]
+
+
+def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMotion:
+    """Joint motion along a seam, from the inverse kinematics nearest to q0."""
+    time = seam.times(rate)
+    command = seam.command(time)
+    q, v, a = np.empty((3, len(time), robot.n))
+    distance = np.empty(len(time))
+    reasons: dict[int, str] = {}
+    near = np.asarray(q0, dtype=np.float64)
+    for start in range(0, len(time), CHUNK):
+        rows = slice(start, start + CHUNK)
+        jet, turning = seam.at(command.s[rows])
+        X = np.zeros((len(jet.p), 4, 4))
+        X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = turning.R, jet.p, 1.0
+        q[rows] = robot.inverse.trace(X, near)
+        missed = np.isnan(q[rows, 0])
+        for k in np.flatnonzero(missed & ~np.concatenate([[False], missed[:-1]])):
+            reasons[start + int(k)] = robot.why_unreachable(X[k])
+        if not missed.all():
+            near = q[rows][~missed][-1]
+        ds, dds = command.speed[rows, None], command.acceleration[rows, None]
+        twist = np.hstack([jet.t, turning.w]) * ds
+        rate_of_twist = np.hstack([jet.c, turning.dw]) * ds**2 + np.hstack([jet.t, turning.w]) * dds
+        v[rows], a[rows], distance[rows] = _rates(robot, q[rows], twist, rate_of_twist)
+    return JointMotion(Trajectory(rate, q, v, a), command, distance, reasons)
+
+
+def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> tuple[Floats, Floats, Floats]:
+    """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
+    v, a, distance = np.full_like(q, np.nan), np.full_like(q, np.nan), np.zeros(len(q))
+    known = ~np.isnan(q[:, 0])
+    J = robot.jacobian(q[known])
+    try:
+        inverse = np.linalg.inv(J)
+    except np.linalg.LinAlgError:
+        inverse = np.linalg.pinv(J)
+    v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
+    a[known] = np.einsum("mij,mj->mi", inverse, rate_of_twist[known] - jacobian_rate(J, v[known]))
+    distance[known] = 1 / np.linalg.norm(inverse, axis=(1, 2))
+    return v, a, distance
+
+
+def jacobian_rate(J: Floats, v: Floats) -> Floats:
+    """J̇ v of a chain of joints, from its Jacobian: the tool's acceleration while joints turn evenly, (m, 6).
+
+    Σ_j v_j [ Ω_j × Jv_j + Jω_j × Σ_{i>j} v_i Jv_i ;  Ω_j × Jω_j ],   Ω_j = Σ_{i≤j} v_i Jω_i
+    """
+    columns = np.swapaxes(J, 1, 2) * v[:, :, None]
+    linear, angular = columns[..., :3], columns[..., 3:]
+    before = np.cumsum(angular, axis=1)
+    after = np.cumsum(linear[:, ::-1], axis=1)[:, ::-1] - linear
+    moved = np.cross(before, linear) + np.cross(angular, after)
+    return np.concatenate([moved.sum(axis=1), np.cross(before, angular).sum(axis=1)], axis=1)
+
+
+def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
+    """Joint position at the start of a seam: the one nearest to a given posture, or the branch with most room.
+
+    Without a posture every branch is followed along the whole seam; the best one leaves the most room to the joint
+    limits and stays furthest from singularities.
+    """
+    if robot.n != 6 or robot.assembly.coupling is not None:
+        raise ArmtwinError(f"robot '{robot.name}': a seam needs six joints that move freely, got {robot.n}")
+    if near is not None:
+        return near
+    jet, turning = seam.at(np.linspace(0, seam.length, COARSE))
+    X = np.array([pose(R, p) for R, p in zip(turning.R, jet.p, strict=True)])
+    starts = robot.inverse_kinematics(X[0], within_limits=True)
+    if not len(starts):
+        raise ArmtwinError(f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}")
+    return max(starts, key=lambda q: _room(robot, robot.inverse.trace(X, q)))
+
+
+def _room(robot: Robot, q: Floats) -> float:
+    """Smallest share of free travel of a joint along a path times its distance to singularities; negative outside."""
+    if np.isnan(q).any():
+        return -float(np.isnan(q[:, 0]).sum())
+    low, high = robot.position_limits
+    span = np.where(np.isfinite(high - low), high - low, np.inf)
+    room = float(np.min(np.minimum(q - low, high - q) / np.where(np.isfinite(span), span, 1.0)))
+    if room < 0 or np.abs(np.diff(q, axis=0)).max() > np.pi / 2:
+        return min(room, -1e-3)
+    return room * float(1 / np.linalg.norm(np.linalg.pinv(robot.jacobian(q)), axis=(1, 2)).max())

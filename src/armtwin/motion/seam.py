@@ -1,0 +1,81 @@
+"""A seam: where the tool shall be, how it shall be turned and when, in the base frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.motion.curves import Jet
+from armtwin.motion.orientations import LEAST_SINE, Orientations, Turning, dot
+from armtwin.motion.path import Path
+from armtwin.motion.time_laws import Profile
+
+
+class Command(NamedTuple):
+    """What is commanded at times: arc length [m], speed [m/s] and acceleration [m/s²] along the seam, (m,) each."""
+
+    s: Floats
+    speed: Floats
+    acceleration: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Seam:
+    """A path with the tool's orientations along it and the time law of the way.
+
+    Attributes:
+        path: Positions of the tool point, base frame.
+        orientations: Rule for the tool's frame; its z axis is the beam.
+        profile: Arc length over time, from rest to rest.
+        standstill: Time at rest before and after the motion [s].
+    """
+
+    path: Path
+    orientations: Orientations
+    profile: Profile
+    standstill: tuple[float, float]
+
+    @property
+    def length(self) -> float:
+        """Arc length [m]."""
+        return self.path.length
+
+    @property
+    def duration(self) -> float:
+        """Time of the motion with its standstills [s]."""
+        return sum(self.standstill) + self.profile.duration
+
+    def times(self, rate: float) -> Floats:
+        """Sample times at a rate; the last is at or after the end [s]."""
+        return np.arange(int(np.ceil(self.duration * rate - 1e-6)) + 1) / rate
+
+    def command(self, time: Floats) -> Command:
+        """What is commanded at times from the start of the first standstill."""
+        return Command(*self.profile.at(time - self.standstill[0]))
+
+    def at(self, s: Floats) -> tuple[Jet, Turning]:
+        """Path and orientation at arc lengths, (m,)."""
+        jet = self.path.at(s)
+        return jet, self.orientations.at(s, jet)
+
+    def frames(self, s: Floats) -> tuple[Jet, Floats, Floats]:
+        """Path, seam frames (m, 3, 3) and tool orientations (m, 3, 3) at arc lengths.
+
+        Columns of a seam frame: x along the path, z against the beam made perpendicular to x, y = z × x.
+        """
+        jet, turning = self.at(s)
+        x, up = jet.t, -turning.R[:, :, 2]
+        z = up - dot(up, x) * x
+        size = np.linalg.norm(z, axis=1, keepdims=True)
+        if (size < LEAST_SINE).any():
+            where = 1e3 * float(s[int(np.argmax(size[:, 0] < LEAST_SINE))])
+            raise ArmtwinError(
+                f"the tool's beam runs along the seam at {where:.1f} mm, so lateral and vertical have no meaning "
+                "there; change the tool's orientation"
+            )
+        z = z / size
+        return jet, np.stack([x, np.cross(z, x), z], axis=2), turning.R

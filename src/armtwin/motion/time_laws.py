@@ -1,0 +1,162 @@
+"""How the tool speeds up and slows down along a path; between the ramps its speed is steady.
+
+Every ramp from speed v0 to v1 takes a time T and is symmetric in speed, so it covers T (v0 + v1) / 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats, rows_of_each
+from armtwin.maths.units import Unit
+
+RampTime = Annotated[float, Unit("s", above=0, plausible=60, hint="ms")]
+ToolAcceleration = Annotated[float, Unit("m/s^2", above=0)]
+ToolJerk = Annotated[float, Unit("m/s^3", above=0)]
+
+NEEDED = {"ramped_sine": ("ramp",), "trapezoid": ("acceleration",), "jerk_limited": ("acceleration", "jerk")}
+
+
+@dataclass(frozen=True)
+class TimeLaw:
+    """Shape of the ramps.
+
+        ramped_sine    v = v0 + Δ (x - sin(2πx)/(2π)),  x = t / T:  acceleration Δ/T (1 - cos 2πx)
+        trapezoid      constant acceleration, T = Δ / a
+        jerk_limited   acceleration rises and falls evenly, T = Δ/a + a/j, or 2 √(Δ/j) where a is not reached
+
+    Attributes:
+        kind: "ramped_sine", "trapezoid" or "jerk_limited".
+        ramp: Time T of each ramp of the ramped sine [s].
+        acceleration: Largest acceleration along the path [m/s²].
+        jerk: Largest jerk along the path [m/s³].
+
+    Ref: [Waiboer 2007, fig. 5.4]
+    """
+
+    kind: Literal["ramped_sine", "trapezoid", "jerk_limited"] = "ramped_sine"
+    ramp: RampTime | None = None
+    acceleration: ToolAcceleration | None = None
+    jerk: ToolJerk | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        needed = NEEDED[self.kind]
+        for key in ("ramp", "acceleration", "jerk"):
+            if (getattr(self, key) is None) == (key in needed):
+                return f"of kind {self.kind} must have {' and '.join(needed)} and nothing else"
+        return ""
+
+    def duration(self, change: float) -> float:
+        """Time of a ramp that changes the speed by an amount [m/s]."""
+        change = abs(change)
+        if self.ramp is not None:
+            return self.ramp
+        assert self.acceleration is not None
+        if self.jerk is None:
+            return change / self.acceleration
+        if change >= self.acceleration**2 / self.jerk:
+            return change / self.acceleration + self.acceleration / self.jerk
+        return 2 * float(np.sqrt(change / self.jerk))
+
+    def shape(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
+        """Way, speed and acceleration of a ramp of unit time and unit change, at shares x of its time."""
+        if self.kind == "ramped_sine":
+            w = 2 * np.pi
+            way = x * x / 2 + (np.cos(w * x) - 1) / w**2
+            return way, x - np.sin(w * x) / w, 1 - np.cos(w * x)
+        if self.kind == "trapezoid":
+            return x * x / 2, x, np.ones_like(x)
+        assert self.acceleration is not None
+        assert self.jerk is not None
+        T = self.duration(change)
+        rise = min(self.acceleration / self.jerk, T / 2) / T  # share of the time in which the acceleration rises
+        top = 1 / (1 - rise)
+        y = np.minimum(x, 1 - x)  # the second half mirrors the first
+        flat = np.maximum(y - rise, 0.0)
+        up = np.minimum(y, rise)
+        speed = top * (up * up / (2 * rise) + flat)
+        way = top * (up**3 / (6 * rise) + flat * rise / 2 + flat * flat / 2)
+        late = x > 0.5
+        return np.where(late, x - 0.5 + way, way), np.where(late, 1 - speed, speed), top * up / rise
+
+
+@dataclass(frozen=True, eq=False)
+class Profile:
+    """Way along a path over time: steady phases and ramps.
+
+    Attributes:
+        law: Shape of the ramps.
+        times: When each phase begins, and the end, (k + 1,) [s].
+        ways: Arc length there, (k + 1,) [m].
+        speeds: Speed there, (k + 1,) [m/s].
+    """
+
+    law: TimeLaw
+    times: Floats
+    ways: Floats
+    speeds: Floats
+
+    @property
+    def duration(self) -> float:
+        """Time from rest to rest [s]."""
+        return float(self.times[-1])
+
+    def at(self, time: Floats) -> tuple[Floats, Floats, Floats]:
+        """Arc length, speed and acceleration along the path at times, (m,) each; at rest outside of the motion."""
+        t = np.clip(time, 0.0, self.duration)
+        phase = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        since = t - self.times[phase]
+        s, v, a = self.ways[phase] + self.speeds[phase] * since, self.speeds[phase].copy(), np.zeros_like(t)
+        for k, rows in rows_of_each(phase):
+            change, T = float(self.speeds[k + 1] - self.speeds[k]), float(self.times[k + 1] - self.times[k])
+            if change == 0.0:
+                continue
+            way, speed, rate = self.law.shape(np.clip(since[rows] / T, 0.0, 1.0), change)
+            s[rows] += change * T * way
+            v[rows] += change * speed
+            a[rows] = change / T * rate
+        outside = (time <= 0) | (time >= self.duration)
+        v[outside], a[outside] = 0.0, 0.0
+        return np.clip(s, 0.0, self.ways[-1]), v, a
+
+    @property
+    def steady(self) -> tuple[float, float]:
+        """When the first ramp ends and when the last one begins [s]."""
+        return float(self.times[1]), float(self.times[-2])
+
+
+def build_profile(bounds: Sequence[float], speeds: Sequence[float], names: Sequence[str], law: TimeLaw) -> Profile:
+    """The profile that has a steady speed in each stretch; a change of speed lies in the faster of two neighbours.
+
+    Args:
+        bounds: Arc lengths where stretches meet, start and end included [m].
+        speeds: Speed in each stretch [m/s].
+        names: Name of each stretch.
+        law: Shape of the ramps.
+    """
+    times, ways, passed = [0.0], [0.0], [0.0]
+    for k, (speed, name) in enumerate(zip(speeds, names, strict=True)):
+        before = 0.0 if k == 0 else speeds[k - 1]
+        after = 0.0 if k == len(speeds) - 1 else speeds[k + 1]
+        up, down = max(speed - before, 0.0), max(speed - after, 0.0)
+        ramps = [(law.duration(x), speed - x / 2) if x else (0.0, 0.0) for x in (up, down)]
+        need = sum(T * mean for T, mean in ramps)
+        steady = bounds[k + 1] - bounds[k] - need
+        if steady < -1e-12:
+            raise ArmtwinError(
+                f"segment '{name}' is {1e3 * (bounds[k + 1] - bounds[k]):.1f} mm long, but speeding up and slowing "
+                f"down at {1e3 * speed:.4g} mm/s needs {1e3 * need:.1f} mm; choose a lower speed or shorter ramps"
+            )
+        for T, way in ((ramps[0][0], ramps[0][0] * ramps[0][1]), (max(steady, 0.0) / speed, max(steady, 0.0))):
+            if T > 0:
+                times, ways, passed = [*times, times[-1] + T], [*ways, ways[-1] + way], [*passed, speed]
+        if ramps[1][0] > 0:
+            T, mean = ramps[1]
+            times, ways, passed = [*times, times[-1] + T], [*ways, ways[-1] + T * mean], [*passed, after]
+    return Profile(law, np.array(times), np.array(ways), np.array(passed))

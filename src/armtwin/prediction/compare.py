@@ -1,0 +1,183 @@
+"""A logged run of a job beside its prediction: joint errors, path error and torques, aligned in time.
+
+    share explained = 1 - ‖measured - predicted‖ / ‖measured‖
+
+Ref: [Waiboer 2007, section 5.4]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.job import Job
+from armtwin.logs.log import Log
+from armtwin.logs.torque import CHANNELS, joint_torque
+from armtwin.maths.batch import Floats
+from armtwin.prediction.alignment import align
+from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.predict import Prediction, Progress, predict
+from armtwin.prediction.verdict import Verdict, judge
+from armtwin.robot.robot import Robot
+from armtwin.simulation.closed_loop import Method
+
+FAR, FAR_SHARE = 0.02, 0.05  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """One quantity, measured and predicted.
+
+    Attributes:
+        name: "joint_1 error", "lateral", "joint_1 torque", ...
+        unit: Its SI unit.
+        rms_measured: Root mean square of the measured values.
+        peak_measured: Largest measured magnitude.
+        rms_predicted: Root mean square of the predicted values.
+        peak_predicted: Largest predicted magnitude.
+        rms_difference: Root mean square of measured minus predicted.
+        share_explained: 1 - ‖measured - predicted‖ / ‖measured‖; negative where the prediction is worse than none.
+    """
+
+    name: str
+    unit: str
+    rms_measured: float
+    peak_measured: float
+    rms_predicted: float
+    peak_predicted: float
+    rms_difference: float
+    share_explained: float
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """A logged run of a job over the predicted one.
+
+    Attributes:
+        prediction: The predicted run.
+        log: The logged run.
+        shift: Time in the log at which the job's time begins [s].
+        side: Where the measured positions come from: "q_link", "q" or "q_m".
+        torque_source: Channel that the measured torque comes from, or "".
+        time: Times of the compared samples in the job's time, (m,) [s].
+        channels: Measured and predicted series by name, (2, m) each.
+        rows: How well each quantity agrees.
+        measured: Path error of the logged run.
+        verdict: Whether the logged run kept the tolerance.
+    """
+
+    prediction: Prediction
+    log: Log
+    shift: float
+    side: str
+    torque_source: str
+    time: Floats
+    channels: dict[str, Floats]
+    rows: tuple[Agreement, ...]
+    measured: PathError
+    verdict: Verdict
+
+
+def compare(
+    job: Job,
+    log: Log,
+    *,
+    robot: Robot | None = None,
+    method: Method = "nonlinear",
+    progress: Progress | None = None,
+) -> Comparison:
+    """Compare a logged run of a job with its prediction; a log of another job is refused.
+
+    Args:
+        job: The job.
+        log: The logged run.
+        robot: A robot in place of the job's.
+        method: How to predict.
+        progress: Called with what is being done and the share that is done.
+    """
+    prediction = predict(robot, job, method=method, progress=progress)
+    robot = prediction.robot
+    q, side = _positions(robot, log)
+    shift = _aligned(prediction, log, q)
+    inside = (log.time >= shift) & (log.time <= shift + prediction.run.trace_time[-1])
+    time = log.time[inside] - shift
+    reference = prediction.motion.trajectory.at(time)[0]
+    _check_same_job(prediction, q[inside] - reference)
+    measured = path_error(robot, job.seam, log.time[inside], q[inside], shift)
+    series = dict(_errors(prediction, time, q[inside], reference, measured))
+    source = ""
+    if any(name in log for name in CHANNELS):
+        torque, source = joint_torque(robot, log)
+        series |= dict(_torques(prediction, time, torque[inside]))
+    rows = tuple(_agreement(name, unit, pair) for name, (unit, pair) in series.items())
+    channels = {name: pair for name, (_, pair) in series.items()}
+    verdict = judge(job, measured, log.events)
+    return Comparison(prediction, log, shift, side, source, time, channels, rows, measured, verdict)
+
+
+def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
+    """Joint positions of a log, link side where it has them."""
+    for side in ("q_link", "q", "q_m"):
+        if side in log:
+            break
+    else:
+        raise ArmtwinError(f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}.")
+    values = getattr(log, side)
+    if values.shape[1] != robot.n:
+        columns = f"{robot.n} columns of {side}"
+        raise ArmtwinError(f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}")
+    return (np.linalg.solve(robot.assembly.gear, values.T).T if side == "q_m" else values), side
+
+
+def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
+    """Time in the log at which the job begins: by the reference where it is logged, else by the positions."""
+    if "q_ref" in log and log.q_ref.shape == q.shape:
+        motion = prediction.motion.trajectory
+        return align(log.time, log.q_ref, motion.time, motion.q)
+    return align(log.time, q, prediction.log.time, prediction.log.q)
+
+
+def _check_same_job(prediction: Prediction, deviation: Floats) -> None:
+    job, robot = prediction.job, prediction.robot
+    if not len(deviation):
+        raise ArmtwinError(f"the log holds no sample of job '{job.name}'")
+    travel = np.ptp(prediction.motion.trajectory.q, axis=0)
+    excess = np.abs(deviation).max(axis=0) / np.maximum(FAR, FAR_SHARE * travel)
+    if excess.max() > 1:
+        j = int(excess.argmax())
+        far = float(np.abs(deviation[:, j]).max())
+        raise ArmtwinError(
+            f"the log is not of job '{job.name}': at the best alignment {robot.joint_names[j]} is up to "
+            f"{np.degrees(far):.3g}° from the commanded motion"
+        )
+
+
+def _errors(
+    prediction: Prediction, time: Floats, q: Floats, reference: Floats, measured: PathError
+) -> Iterator[tuple[str, tuple[str, Floats]]]:
+    """Joint and path errors, measured and predicted, by name."""
+    run, error = prediction.run, prediction.path_error
+    wanted = prediction.motion.trajectory.at(run.trace_time)[0]
+    for j, name in enumerate(prediction.robot.joint_names):
+        predicted = np.interp(time, run.trace_time, run.trace[:, j] - wanted[:, j])
+        yield f"{name} error", ("rad", np.stack([q[:, j] - reference[:, j], predicted]))
+    for direction in ("lateral", "vertical", "lag"):
+        predicted = np.interp(time, error.time, getattr(error, direction))
+        yield direction, ("m", np.stack([getattr(measured, direction), predicted]))
+
+
+def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[tuple[str, tuple[str, Floats]]]:
+    log = prediction.log
+    for j, name in enumerate(prediction.robot.joint_names):
+        yield f"{name} torque", ("N m", np.stack([torque[:, j], np.interp(time, log.time, log.tau[:, j])]))
+
+
+def _agreement(name: str, unit: str, pair: Floats) -> Agreement:
+    measured, predicted = pair
+    rms = [float(np.sqrt(np.mean(x**2))) for x in (measured, predicted, measured - predicted)]
+    peaks = [float(np.abs(x).max()) for x in (measured, predicted)]
+    share = 1 - rms[2] / rms[0] if rms[0] > 0 else float("nan")
+    return Agreement(name, unit, rms[0], peaks[0], rms[1], peaks[1], rms[2], share)

@@ -1,0 +1,151 @@
+"""Predict a job: seam, joint motion, feasibility, closed loop, path error, verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import FileError
+from armtwin.jobs.job import Job
+from armtwin.logs.log import Log
+from armtwin.motion.feasibility import Feasibility, feasibility
+from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
+from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.verdict import Verdict, judge
+from armtwin.robot.provenance import Origin
+from armtwin.robot.robot import Robot
+from armtwin.simulation.closed_loop import Method, setpoint_rate, simulate
+from armtwin.simulation.outcome import Run
+
+Progress = Callable[[str, float], None]
+LIMIT_LINES = 30  # violations that a refusal lists
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """A predicted run of a job.
+
+    Attributes:
+        job: The job.
+        robot: The robot as it was simulated, with tool, payload and overrides.
+        method: "nonlinear" or "perturbation".
+        motion: What was commanded to the joints.
+        feasibility: What of its limits the motion uses.
+        run: The simulated run.
+        path_error: Where the tool was beside its seam.
+        verdict: Whether the seam holds.
+    """
+
+    job: Job
+    robot: Robot
+    method: Method
+    motion: JointMotion
+    feasibility: Feasibility
+    run: Run
+    path_error: PathError
+    verdict: Verdict
+
+    @property
+    def log(self) -> Log:
+        """What a machine would have logged."""
+        return self.run.log
+
+    @property
+    def assumed(self) -> tuple[Origin, ...]:
+        """The assumed numbers that the verdict rests on."""
+        return assumed(self.robot, self.job)
+
+
+def predict(
+    robot: Robot | None, job: Job, *, method: Method = "nonlinear", progress: Progress | None = None
+) -> Prediction:
+    """Predict where a robot's tool will be beside the seam of a job.
+
+    Args:
+        robot: A robot in place of the job's, or None; the job's tool and overrides are applied to it.
+        job: The job.
+        method: "nonlinear", or "perturbation" for the arm linearised along the motion.
+        progress: Called with what is being done and the share that is done.
+    """
+    say: Progress = progress or (lambda what, share: None)
+    robot = job.robot(robot)
+    lacking = missing(robot, job)
+    if lacking:
+        raise FileError(
+            robot.origin or f"robot '{robot.name}'",
+            [f"cannot be predicted: {x}" for x in lacking],
+        )
+    say("path", 0.0)
+    motion = planned(robot, job)
+    say("limits", 0.0)
+    found = checked_limits(robot, job, motion)
+    say("simulation", 0.0)
+    watch = None if progress is None else lambda share: say("simulation", share)
+    run = simulate(robot, motion.trajectory, job.description.model, method=method, progress=watch)
+    say("path error", 0.0)
+    error = path_error(robot, job.seam, run.trace_time, run.trace)
+    say("path error", 1.0)
+    return Prediction(job, robot, method, motion, found, run, error, judge(job, error, run.log.events))
+
+
+def planned(robot: Robot, job: Job) -> JointMotion:
+    """Joint motion of a job at the set-point rate of its servo."""
+    near = None if job.description.posture is None else np.array(job.description.posture)
+    seam = job.seam
+    seam.frames(np.linspace(0.0, seam.length, 500))  # refuses a beam along the seam before anything is computed
+    q0 = start_posture(robot, seam, near)
+    return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
+
+
+def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
+    """What the motion uses of the robot's limits; a motion that cannot be run is refused with every violation."""
+    found = feasibility(robot, job.seam, motion)
+    refused = found.refused if job.description.limits == "report" else found.violations
+    if refused:
+        where = job.origin or f"job '{job.name}'"
+        lines = [x.text for x in refused[:LIMIT_LINES]]
+        if len(refused) > LIMIT_LINES:
+            lines.append(f"and {len(refused) - LIMIT_LINES} more")
+        raise FileError(where, [f"the seam cannot be run by '{robot.name}': {line}" for line in lines[:1]] + lines[1:])
+    return found
+
+
+def missing(robot: Robot, job: Job) -> list[str]:
+    """What the robot's file lacks for a closed-loop prediction of a job, as phrases."""
+    model, d = job.description.model, robot.description
+    lacking = []
+    if d.hydraulic:
+        lacking.append("hydraulic drives are not simulated")
+    if model.servo not in d.servo:
+        known = f" (it has {', '.join(d.servo)})" if d.servo else ""
+        lacking.append(f"servo.{model.servo}: a servo controller is missing{known}")
+    if model.friction != "off" and not d.active_friction():
+        lacking.append('friction: joint friction is missing; or choose model friction = "off"')
+    if not d.motor:
+        lacking.append("motor: motors with rotor inertia, torque constant and current limit are missing")
+    without = [m.name for m in d.motor if m.torque_constant is None]
+    if without:
+        lacking.append(f"motor.torque_constant: missing for {', '.join(without)}")
+    if model.friction == "lugre":
+        without = [f.name for f in d.active_friction() if f.presliding is None]
+        if without:
+            lacking.append(f"friction.presliding: a bristle stiffness is missing for {', '.join(without)}")
+    return lacking
+
+
+def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
+    """Assumed numbers of a robot file that a prediction of a job uses."""
+    d, model = robot.description, job.description.model
+    unused = [f"servo.{name}" for name in d.servo if name != model.servo]
+    unused += [f"tool.{name}" for name in d.tool if name != d.mounted.tool]
+    unused += [f"payload.{name}" for name in d.payload if name != d.mounted.payload]
+    unused += [f"friction.{f.name}" for f in d.friction if f not in d.active_friction() or model.friction == "off"]
+    if model.joints == "rigid":
+        unused.append("transmission")
+    return tuple(
+        origin
+        for origin in robot.provenance.of_kind("assumed")
+        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused)
+    )

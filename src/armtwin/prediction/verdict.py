@@ -1,0 +1,227 @@
+"""The verdict: within tolerance, or the spans of the seam that are not."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.jobs.groups import Tolerance, Window
+from armtwin.jobs.job import Job
+from armtwin.logs.log import Event
+from armtwin.maths.batch import Floats
+from armtwin.prediction.path_error import PathError
+
+Direction = Literal["lateral", "vertical", "orientation"]
+
+
+@dataclass(frozen=True)
+class Span:
+    """A span of the seam on which the path error is out of tolerance.
+
+    Attributes:
+        from_m: Arc length where it begins [m].
+        to_m: Arc length where it ends [m].
+        peak_m: Largest error there, with its sign [m; rad for orientation].
+        peak_at_m: Arc length of that [m].
+        direction: Which error it is.
+    """
+
+    from_m: float
+    to_m: float
+    peak_m: float
+    peak_at_m: float
+    direction: Direction
+
+
+@dataclass(frozen=True)
+class SlowSpan:
+    """A span of the seam on which the tool speed is outside of the process window.
+
+    Attributes:
+        from_m: Arc length where it begins [m].
+        to_m: Arc length where it ends [m].
+        segment: Name of the segment.
+        speed: The speed that is furthest from the commanded one there [m/s].
+    """
+
+    from_m: float
+    to_m: float
+    segment: str
+    speed: float
+
+
+@dataclass(frozen=True)
+class SegmentError:
+    """Errors of one stretch of the seam; NaN where it has no sample of the kind.
+
+    Attributes:
+        name: Name of the stretch.
+        from_m: Arc length where it begins [m].
+        to_m: Arc length where it ends [m].
+        lateral_peak_m: Largest lateral error while the process is on [m].
+        vertical_peak_m: Largest vertical error while the process is on [m].
+        lateral_off_m: Largest lateral error while it is off, in run-in and run-out [m].
+        vertical_off_m: Largest vertical error while it is off [m].
+        lag_m: Largest lag while the process is on [m].
+        speed_m_s: Lowest and highest tool speed while the process is on [m/s].
+        orientation_rad: Largest error of orientation while the process is on [rad].
+        out_of_tolerance_m: Length of the seam that is out of tolerance [m].
+    """
+
+    name: str
+    from_m: float
+    to_m: float
+    lateral_peak_m: float
+    vertical_peak_m: float
+    lateral_off_m: float
+    vertical_off_m: float
+    lag_m: float
+    speed_m_s: tuple[float, float]
+    orientation_rad: float
+    out_of_tolerance_m: float
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Whether the seam holds.
+
+    Attributes:
+        within: Whether the whole seam was run, in tolerance and in its process windows.
+        tolerance: What was allowed.
+        spans: Where it was not kept, in order of place.
+        outside_window: Where the tool speed left a process window.
+        segments: Errors of each stretch of the seam.
+        stopped: The event that ended the run early, if one did.
+        stopped_at_m: Where on the seam that was [m].
+    """
+
+    within: bool
+    tolerance: Tolerance
+    spans: tuple[Span, ...]
+    outside_window: tuple[SlowSpan, ...]
+    segments: tuple[SegmentError, ...]
+    stopped: Event | None = None
+    stopped_at_m: float | None = None
+
+    @property
+    def out_of_tolerance_m(self) -> float:
+        """Length of the seam that is out of tolerance [m]."""
+        return sum(x.out_of_tolerance_m for x in self.segments)
+
+
+def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:
+    """Judge a path error by a job's tolerance, where its process is on."""
+    tolerance = job.description.tolerance
+    on = _on(job, error.s)
+    spans = [
+        span
+        for direction, values, limit in (
+            ("lateral", error.lateral, tolerance.lateral),
+            ("vertical", error.vertical, tolerance.vertical),
+            ("orientation", error.orientation, tolerance.orientation),
+        )
+        if limit is not None
+        for span in _spans(error.place, values, limit, on, direction)  # type: ignore[arg-type]
+    ]
+    spans.sort(key=lambda x: (x.from_m, x.direction))
+    outside = tuple(_outside(job, error, on))
+    ended = next((e for e in events if e.kind in ("following_error", "unstable")), None)
+    segments = tuple(_segments(job, error, on, spans))
+    at = float(error.place[-1]) if ended is not None else None
+    return Verdict(not spans and not outside and ended is None, tolerance, tuple(spans), outside, segments, ended, at)
+
+
+def _on(job: Job, s: Floats) -> NDArray[np.bool_]:
+    on = np.zeros(len(s), dtype=bool)
+    for start, stop in job.process_on():
+        on |= (s >= start) & (s <= stop)
+    return on
+
+
+def _spans(place: Floats, values: Floats, limit: float, on: NDArray[np.bool_], direction: Direction) -> Iterator[Span]:
+    """Stretches of samples beyond a limit, their ends where the error crosses it."""
+    size = np.abs(values)
+    out = on & (size > limit)
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], out, [False]]).astype(np.int8)))
+    for first, after in edges.reshape(-1, 2):
+        ends = [
+            _crossing(place, size, limit, on, first, first - 1),
+            _crossing(place, size, limit, on, after - 1, after),
+        ]
+        peak = first + int(size[first:after].argmax())
+        yield Span(min(ends), max(ends), float(values[peak]), float(place[peak]), direction)
+
+
+def _crossing(place: Floats, size: Floats, limit: float, on: NDArray[np.bool_], inside: int, beyond: int) -> float:
+    """Where the error crosses the limit between a sample inside of a span and its neighbour."""
+    if not 0 <= beyond < len(place) or not on[beyond]:
+        return float(place[inside])
+    share = (size[inside] - limit) / (size[inside] - size[beyond])
+    return float(place[inside] + share * (place[beyond] - place[inside]))
+
+
+def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[SlowSpan]:
+    """Stretches where the tool speed leaves the process window of its segment."""
+    power = job.description.process.power
+    for start, stop, name, window in job.windows():
+        here = on & (error.s >= start) & (error.s <= stop)
+        out = here & ~inside_window(window, error.speed, power)
+        edges = np.flatnonzero(np.diff(np.concatenate([[False], out, [False]]).astype(np.int8)))
+        for first, after in edges.reshape(-1, 2):
+            worst = first + int(np.abs(error.speed - error.speed_ref)[first:after].argmax())
+            places = error.place[first:after]
+            yield SlowSpan(float(places.min()), float(places.max()), name, float(error.speed[worst]))
+
+
+def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray[np.bool_]:
+    """Whether tool speeds lie in a process window; the edges of a polygon are crossed an odd number of times."""
+    if window.speed is not None:
+        return (speed >= window.speed[0]) & (speed <= window.speed[1])
+    corners = np.array(window.polygon)
+    inside = np.zeros(len(speed), dtype=bool)
+    assert power is not None
+    for (v1, p1), (v2, p2) in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        if (p1 > power) != (p2 > power):
+            inside ^= speed < v1 + (power - p1) / (p2 - p1) * (v2 - v1)
+    return inside
+
+
+def _segments(job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Span]) -> Iterator[SegmentError]:
+    out = _union([(x.from_m, x.to_m) for x in spans])
+    for x in job.seam.path.stretches:
+        here = (error.s >= x.start) & (error.s <= x.stop)
+        judged, rest = here & on, here & ~on
+        length = sum(max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out)
+        speeds = error.speed[judged]
+        yield SegmentError(
+            name=x.name,
+            from_m=x.start,
+            to_m=x.stop,
+            lateral_peak_m=_peak(error.lateral[judged]),
+            vertical_peak_m=_peak(error.vertical[judged]),
+            lateral_off_m=_peak(error.lateral[rest]),
+            vertical_off_m=_peak(error.vertical[rest]),
+            lag_m=_peak(error.lag[judged]),
+            speed_m_s=(float(speeds.min()), float(speeds.max())) if len(speeds) else (np.nan, np.nan),
+            orientation_rad=_peak(error.orientation[judged]),
+            out_of_tolerance_m=length,
+        )
+
+
+def _peak(values: Floats) -> float:
+    return float(np.abs(values).max()) if len(values) else float("nan")
+
+
+def _union(spans: list[tuple[float, float]]) -> list[tuple[float, float]]:
+    """Spans joined where they overlap."""
+    joined: list[tuple[float, float]] = []
+    for a, b in sorted(spans):
+        if joined and a <= joined[-1][1]:
+            joined[-1] = joined[-1][0], max(b, joined[-1][1])
+        else:
+            joined.append((a, b))
+    return joined

@@ -1,0 +1,1 @@
+"""What is handed on: result.json, log.csv, in a folder that is whole or not there."""
