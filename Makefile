@@ -1,11 +1,12 @@
 # make demo   set up and run the main job
 # make test   lint, walls, types, tests
 # make setup  only install
+# make bundle rebuild the viewer of the report (needs node and npm)
 PYTHON ?= python3
 BIN := .venv/bin
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test setup lint bench wheels clean
+.PHONY: demo test setup lint bench bundle wheels clean
 
 demo: .venv/core.stamp
 	@$(BIN)/armtwin demo
@@ -25,6 +26,9 @@ lint: .venv/dev.stamp
 bench: .venv/dev.stamp
 	@for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
 
+bundle:
+	cd web && npm ci --no-audit --no-fund && npm run build
+
 .venv/core.stamp: pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "armtwin needs Python 3.11 or newer, this is " + sys.version.split()[0] + ". Choose another: make PYTHON=python3.12")'
 	$(PYTHON) -m venv .venv
@@ -38,7 +42,7 @@ bench: .venv/dev.stamp
 # Every package of the core must have wheels for the platforms of its users (needs the package registry).
 wheels: .venv/core.stamp
 	@for platform in win_amd64 "macosx_14_0_arm64 --platform macosx_12_0_arm64 --platform macosx_11_0_arm64"; do \
-		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml; do \
+		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml jinja2 markupsafe; do \
 			$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
 				--platform $$platform --dest .venv/wheels $$package || exit 1; \
 		done; echo "wheels exist for $$platform"; \

@@ -1,0 +1,17 @@
+// The page's life: plots, robot and slider share one chosen sample.
+import { choose, data } from "./data.js";
+import { plots } from "./plots.js";
+import { player, scene } from "./scene.js";
+
+const made = data.plots ? plots() : [];
+const stage = document.querySelector("[data-scene]");
+if (stage) {
+  scene(stage);
+  player(document.querySelector("[data-player]"));
+}
+// plots know their scales after their first drawing
+requestAnimationFrame(() => requestAnimationFrame(() => choose(data.start || 0)));
+document.querySelectorAll("[data-sample]").forEach((element) => {
+  element.addEventListener("click", () => choose(Number(element.dataset.sample)));
+});
+document.documentElement.dataset.plots = made.length;
