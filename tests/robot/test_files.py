@@ -159,7 +159,7 @@ SPOILED = [
     ),
     (lambda t: t.update(mounted={"tool": "torch"}), "mounted.tool: tool 'torch' is not given. Known: laser_head."),
     (lambda t: t.update(format=2), "format 2 is newer than this armtwin reads (1)"),
-    (lambda t: t.pop("format"), "format must be a whole number from 1 to 1, got None"),
+    (lambda t: t.pop("format"), "format is missing; write format = 1 on its first line"),
     (lambda t: t["joint"].clear(), "a robot needs at least one joint"),
 ]
 

@@ -380,3 +380,28 @@ def test_another_rate_standstill_and_outside_torque_keep_their_times():
     push = _external(joint(), motion, moved, 0.02, np.ones_like(motion.q), None)
     acting = (moved.time > 0.02 - 1e-9) & (moved.time < 0.53 + 1e-9)
     assert np.array_equal(push[:, 0], acting.astype(float))
+
+
+@pytest.mark.parametrize("name", ["lwa4p", "kr300", "rx90b"])
+def test_a_standing_arm_stays_where_it_is(robots, name):
+    """Also where the dry friction vanishes with the speed and bristles come to rest bent beyond it (lwa4p)."""
+    q = np.tile(np.radians([-23.2, -12.5, 78.7, 0.0, 88.7, -23.2]), (500, 1))
+    run = at.simulate(robots[name], at.Trajectory.sampled(250, q, 0 * q, 0 * q))
+    assert not run.log.events
+    assert np.abs(run.log.q - q[0]).max() < 2e-5  # a current quantum against the servo's stiffness
+
+
+def test_progress_is_told_and_changes_nothing(robots):
+    told = []
+    robot = robots["rx90b"]
+    motion = from_rest(robot, 1.0)
+    watched = at.simulate(robot, motion, progress=told.append)
+    assert np.array_equal(watched.log.q, at.simulate(robot, motion).log.q)
+    assert told == sorted(told)
+    assert 0 <= told[0] <= told[-1] <= 1
+
+
+def test_the_trace_is_the_log_at_the_rate_of_the_position_loop(robots):
+    run = at.simulate(robots["rx90b"], from_rest(robots["rx90b"], 1.0))
+    assert run.trace_rate == 2000
+    assert np.array_equal(run.trace[::8], run.log.q)

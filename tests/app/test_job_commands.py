@@ -1,0 +1,487 @@
+"""predict, compare, jobs, check and demo: exit codes, pages of 80 columns, one sentence or one JSON object, whole folders."""
+
+import contextlib
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+from unittest import mock
+
+import pytest
+
+import armtwin as at
+from armtwin.app.commands import main
+from armtwin.jobs.files import shipped
+from armtwin.report.folder import OURS
+from tests.jobs.examples import BAD, FORM, JOB, changed, with_top
+
+WITH_CAUSES = ("kr300_frame", "lwa4p_bead")
+
+
+class Done(NamedTuple):
+    code: int
+    out: str
+    err: str
+
+
+def call(folder, *words, causes=False):
+    """The command line in this process, run in a folder; causes take many simulations and are mostly left out."""
+    out, err = io.StringIO(), io.StringIO()
+    explain = at.explain if causes else lambda *args, **kwargs: ()
+    with (
+        mock.patch.object(at, "explain", explain),
+        contextlib.chdir(folder),
+        contextlib.redirect_stdout(out),
+        contextlib.redirect_stderr(err),
+        mock.patch.object(sys, "argv", ["armtwin", *map(str, words)]),
+        pytest.raises(SystemExit) as ended,
+    ):
+        main()
+    return Done(ended.value.code or 0, out.getvalue(), err.getvalue())
+
+
+def tree(folder):
+    """Every file and folder below a folder, hidden ones too."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*"))
+
+
+def save(folder, text=JOB):
+    (folder / "job.toml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Every shipped job predicted once, two of them with their causes."""
+    folder = tmp_path_factory.mktemp("runs")
+    return folder, {name: call(folder, "predict", name, causes=name in WITH_CAUSES) for name in shipped()}
+
+
+@pytest.fixture
+def never_run(monkeypatch):
+    """A simulation would be an error."""
+
+    def fail(*args, **kwargs):
+        raise AssertionError("it was simulated")
+
+    monkeypatch.setattr("armtwin.prediction.predict.simulate", fail)
+
+
+def test_the_simulation_is_watched(never_run, tmp_path):
+    with pytest.raises(AssertionError, match="it was simulated"):
+        call(save(tmp_path), "predict", "job.toml")
+
+
+# Exit codes and pages
+
+
+def test_a_seam_within_tolerance_is_exit_0(runs):
+    done = runs[1]["rx90b_line"]
+    assert (done.code, done.err) == (0, "")
+    assert "WITHIN TOLERANCE wherever the process is on" in done.out
+
+
+def test_a_seam_out_of_tolerance_is_exit_1(runs):
+    done = runs[1]["rx90b_corner_follow"]
+    assert (done.code, done.err) == (1, "")
+    assert "OUT OF TOLERANCE on" in done.out
+
+
+def test_a_process_window_that_is_left_is_exit_1_and_told_with_its_place(tmp_path):
+    done = call(save(tmp_path, JOB + 'window = { speed = ["101 mm/s", "102 mm/s"] }\n'), "predict", "job.toml")
+    assert done.code == 1
+    assert "Outside of the process window of 'seam' from 12.6 to 187.4 mm: tool speed" in done.out
+    result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
+    assert [x["segment"] for x in result["outside_window"]] == ["seam"]
+
+
+def test_a_run_that_stops_is_exit_1_and_says_why(tmp_path):
+    override = '[override]\n"servo.cascade.following_error_limit" = "0.001 rad"\n'
+    done = call(save(tmp_path, JOB + override), "predict", "job.toml")
+    assert done.code == 1
+    assert "STOPPED at" in done.out
+    assert "motor_1 is more than 0.001 rad (0.0573°) behind; the robot stops." in done.out
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_prediction_fits_80_columns(name, runs):
+    assert max(map(len, runs[1][name].out.splitlines())) <= 80
+
+
+@pytest.fixture(scope="module")
+def compared(runs):
+    """Every shipped job compared with the log of its own prediction."""
+    return {name: call(runs[0], "compare", name, f"armtwin_out/{name}/log.csv") for name in shipped()}
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_a_comparison_fits_80_columns(name, compared):
+    assert max(map(len, compared[name].out.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", shipped())
+def test_the_log_of_a_prediction_is_judged_as_the_prediction(name, runs, compared):
+    assert (compared[name].code, compared[name].err) == (runs[1][name].code, "")
+
+
+def test_a_comparison_cuts_nothing_off(compared):
+    assert "…" not in compared["rx90b_line"].out
+
+
+@pytest.mark.parametrize(
+    "words", [["jobs"], *([c, name] for c in ("jobs", "check") for name in shipped())], ids=" ".join
+)
+def test_pages_of_jobs_fit_80_columns(words, never_run, tmp_path):
+    done = call(tmp_path, *words)
+    assert (done.code, done.err) == (0, "")
+    assert max(map(len, done.out.splitlines())) <= 80
+    assert tree(tmp_path) == []
+
+
+def test_the_shelf_names_every_shipped_job(tmp_path):
+    out = call(tmp_path, "jobs").out
+    assert all(name in out for name in shipped())
+
+
+def test_check_of_a_job_file_says_what_it_is_and_runs_nothing(never_run, tmp_path):
+    done = call(save(tmp_path, with_top('title = "A seam of mine"')), "check", "job.toml")
+    assert done.code == 0
+    for text in ("job: A seam of mine", "rx90b with laser_head", "Seam of 200.0 mm", "±0.1 mm lateral"):
+        assert text in done.out
+    assert tree(tmp_path) == ["job.toml"]
+
+
+def test_predict_without_a_job_is_the_default_one(runs, tmp_path):
+    done = call(tmp_path, "predict")
+    assert done == runs[1]["rx90b_line"]
+
+
+def test_the_demo_succeeds_twice_and_says_where_the_results_are(tmp_path):
+    for _ in range(2):
+        done = call(tmp_path, "demo")
+        assert (done.code, done.err) == (0, "")
+        assert "armtwin_out/rx90b_line/" in done.out
+
+
+def test_another_speed_is_predicted_and_named(tmp_path):
+    done = call(save(tmp_path), "predict", "job.toml", "--speed", "50 mm/s", "--json")
+    assert json.loads(done.out)["speed_m_s"] == 0.05
+
+
+# One JSON object
+
+
+@pytest.mark.parametrize("job", ["rx90b_line", "rx90b_corner_follow"])
+def test_json_is_exactly_one_object_that_equals_the_file(job, runs, tmp_path):
+    done = call(tmp_path, "predict", job, "--json")
+    assert (done.code, done.err) == (runs[1][job].code, "")
+
+    def refuse(word):
+        raise AssertionError(f"{word} is no JSON")
+
+    printed = json.loads(done.out, parse_constant=refuse)
+    assert printed == json.loads((tmp_path / "armtwin_out" / job / "result.json").read_text())
+    assert printed["verdict"]["within"] == (done.code == 0)
+
+
+def test_json_of_a_comparison_is_exactly_one_object_that_equals_the_file(tmp_path):
+    call(save(tmp_path), "predict", "job.toml")
+    done = call(tmp_path, "compare", "job.toml", "armtwin_out/job/log.csv", "--json")
+    printed = json.loads(done.out)
+    assert printed == json.loads((tmp_path / "armtwin_out" / "job_compared" / "result.json").read_text())
+    # the first sample may fall before the job begins, by a rounding of the time shift
+    samples = len(at.Log.read(tmp_path / "armtwin_out" / "job" / "log.csv").time)
+    assert printed["comparison"]["samples"] == pytest.approx(samples, abs=1)
+
+
+def test_the_log_of_a_prediction_is_a_log(runs):
+    folder, _ = runs
+    done = call(folder, "check", "armtwin_out/rx90b_line/log.csv")
+    assert done.code == 0
+    assert "a log of 3001 samples, 12 s" in done.out
+
+
+# Bad input
+
+
+def assert_refused(done, folder, *files):
+    """Exit 2, one sentence on stderr, nothing on stdout, nothing written."""
+    assert (done.code, done.out) == (2, "")
+    assert done.err.startswith("armtwin: ")
+    assert done.err.count("\n") == 1
+    assert "Traceback" not in done.err
+    assert tree(folder) == sorted(files)
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_a_bad_job_is_exit_2_with_one_sentence_and_nothing_is_written(name, tmp_path):
+    done = call(save(tmp_path, BAD[name].text), "predict", "job.toml")
+    assert_refused(done, tmp_path, "job.toml")
+    assert done.err.startswith("armtwin: job.toml: ")
+    assert BAD[name].sentence in done.err
+
+
+@pytest.mark.parametrize("name", [name for name in FORM if "segment" in FORM[name].text])
+def test_check_finds_what_is_wrong_with_the_form_of_a_job(name, never_run, tmp_path):
+    done = call(save(tmp_path, FORM[name].text), "check", "job.toml")
+    assert_refused(done, tmp_path, "job.toml")
+    assert FORM[name].sentence in done.err
+
+
+def test_check_tells_of_a_job_without_segments_that_they_are_missing(tmp_path):
+    done = call(save(tmp_path, BAD["missing segment"].text), "check", "job.toml")
+    assert "segment is missing" in done.err
+
+
+@pytest.mark.parametrize("name", [name for name, bad in BAD.items() if not bad.form and name != "seam out of reach"])
+def test_check_finds_that_a_job_does_not_fit_its_robot(name, tmp_path):
+    done = call(save(tmp_path, BAD[name].text), "check", "job.toml")
+    assert done.code == 2
+
+
+def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
+    text = changed('"rx90b"', '"tx40"', changed('tool = "laser_head"\n', ""))
+    done = call(save(tmp_path, text), "check", "job.toml")
+    assert "servo controller" in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--speed", "100"], "--speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?"),
+        (["--speed", "100 kg"], "--speed must be in m/s or a unit of that kind, got '100 kg'"),
+        (["--speed", "100 mm"], "--speed must be in m/s or a unit of that kind, got '100 mm'"),
+        (["--speed", "0"], "--speed must be greater than 0 m/s, got 0"),
+        (["--speed", "0 mm/s"], "--speed must be greater than 0 m/s, got 0 mm/s"),
+        (["--speed=-100 mm/s"], "--speed must be greater than 0 m/s, got -100 mm/s"),
+        (["--speed", "nan"], "--speed must be a finite number in m/s, got nan"),
+        (
+            ["--speed", "fast"],
+            "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got 'fast'",
+        ),
+        (["--speed", "100,5 mm/s"], "--speed must be a number with a decimal point or a quantity such as '1.5 m/s'"),
+        (["--tool", "spindle"], "job.toml: robot 'rx90b': tool 'spindle' is not known. Known: laser_head."),
+        (["--robot", "r2d2"], "robot 'r2d2' is neither shipped nor a .toml or .urdf file. Known: epaas, kr300, lwa4p"),
+        (["--out", "job.toml"], "job.toml: is a file; choose another folder with --out"),
+        (["--out", "job.toml/below"], "cannot be written"),
+    ],
+    ids=" ".join,
+)
+def test_a_bad_option_is_exit_2_with_one_sentence_and_nothing_is_written(words, sentence, never_run, tmp_path):
+    done = call(save(tmp_path), "predict", "job.toml", *words)
+    assert_refused(done, tmp_path, "job.toml")
+    assert sentence in done.err
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["predict", "rx90b_lin"], "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?"),
+        (["predict", "nothing.toml"], "nothing.toml: cannot be read (No such file or directory)"),
+        (["jobs", "rx90b_lin"], "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?"),
+        (["compare", "rx90b_line", "nothing.csv"], "nothing.csv: cannot be read (No such file or directory)"),
+        (
+            ["compare", "nothing", "nothing.csv"],
+            "job 'nothing' is neither shipped nor a .toml file. Known: kr300_frame",
+        ),
+    ],
+    ids=" ".join,
+)
+def test_a_file_that_is_not_there_is_exit_2_with_one_sentence(words, sentence, never_run, tmp_path):
+    done = call(tmp_path, *words)
+    assert_refused(done, tmp_path)
+    assert sentence in done.err
+
+
+def test_a_log_of_another_job_is_refused(runs, tmp_path):
+    done = call(tmp_path, "compare", "rx90b_line", runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv")
+    assert_refused(done, tmp_path)
+    assert "the log is not of job 'rx90b_line': at the best alignment joint_" in done.err
+
+
+def test_a_log_of_another_job_of_the_same_length_is_told_to_be_of_another_job(runs, tmp_path):
+    done = call(tmp_path, "compare", "rx90b_corner_fixed", runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv")
+    assert "the log is not of job 'rx90b_corner_fixed'" in done.err
+
+
+@pytest.mark.parametrize("span", [(0.0, 0.5), (5.0, 5.1)], ids=["only the standstill", "a tenth of a second"])
+def test_a_log_that_does_not_hold_half_of_the_motion_is_refused(span, runs, tmp_path):
+    log = at.Log.read(runs[0] / "armtwin_out" / "rx90b_line" / "log.csv")
+    kept = (log.time >= span[0]) & (log.time <= span[1])
+    at.Log(log.time[kept], {name: x[kept] for name, x in log.channels.items()}).write(tmp_path / "cut.csv")
+    done = call(tmp_path, "compare", "rx90b_line", "cut.csv")
+    assert done.code == 2
+
+
+def test_a_robot_without_servo_is_refused_with_the_list_of_what_is_missing(never_run, tmp_path):
+    done = call(save(tmp_path), "predict", "job.toml", "--robot", "tx40", "--tool", "")
+    assert (done.code, done.out) == (2, "")
+    for phrase in ("tx40.toml: 3 problems", "servo.cascade: a servo", "motor.torque_constant:", "friction.presliding:"):
+        assert phrase in done.err
+    assert tree(tmp_path) == ["job.toml"]
+
+
+def test_a_robot_from_a_urdf_is_refused_with_the_list_of_what_is_missing(never_run, tmp_path):
+    assert call(save(tmp_path), "export", "urdf", "rx90b").code == 0
+    assert call(tmp_path, "import", "rx90b.urdf", "--out", "back.toml").code == 0
+    done = call(tmp_path, "predict", "job.toml", "--robot", "back.toml", "--tool", "")
+    assert (done.code, done.out) == (2, "")
+    for phrase in ("back.toml: 3 problems", "servo.cascade: a servo", "friction: joint friction", "motor: motors with"):
+        assert phrase in done.err
+    assert tree(tmp_path) == ["back.toml", "job.toml", "rx90b.urdf"]
+
+
+# Folders of results
+
+
+def test_our_results_are_replaced_each_time_and_others_files_stay(tmp_path):
+    folder = save(tmp_path) / "armtwin_out" / "job"
+    call(tmp_path, "predict", "job.toml", "--speed", "50 mm/s")
+    (folder / "notes.txt").write_text("mine")
+    for speed in (60, 70):
+        assert call(tmp_path, "predict", "job.toml", "--speed", f"{speed} mm/s").code == 0
+        assert json.loads((folder / "result.json").read_text())["speed_m_s"] == speed / 1000
+        assert (folder / "notes.txt").read_text() == "mine"
+    assert {"result.json", "log.csv", "notes.txt"} <= set(tree(folder)) <= {*OURS, "notes.txt"}
+    assert tree(folder.parent)[0] == "job"
+
+
+def test_a_folder_of_others_is_refused_before_any_simulation(never_run, tmp_path):
+    (save(tmp_path) / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("precious")
+    done = call(tmp_path, "predict", "job.toml", "--out", "mine")
+    assert_refused(done, tmp_path, "job.toml", "mine", "mine/thesis.tex")
+    assert "mine: holds files that are no result of armtwin" in done.err
+
+
+def test_force_adds_the_results_to_a_folder_of_others(tmp_path):
+    (save(tmp_path) / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.tex").write_text("precious")
+    assert call(tmp_path, "predict", "job.toml", "--out", "mine", "--force").code == 0
+    assert (tmp_path / "mine" / "thesis.tex").read_text() == "precious"
+    assert (tmp_path / "mine" / "result.json").exists()
+
+
+def test_a_file_in_place_of_the_default_folder_is_refused_before_any_simulation(never_run, tmp_path):
+    (save(tmp_path) / "armtwin_out").write_text("precious")
+    done = call(tmp_path, "predict", "job.toml")
+    assert_refused(done, tmp_path, "armtwin_out", "job.toml")
+    assert "armtwin_out" in done.err
+    assert (tmp_path / "armtwin_out").read_text() == "precious"
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_read_only_folder_is_refused_before_any_simulation(never_run, tmp_path):
+    save(tmp_path).chmod(0o555)
+    try:
+        done = call(tmp_path, "predict", "job.toml")
+    finally:
+        tmp_path.chmod(0o755)
+    assert_refused(done, tmp_path, "job.toml")
+    assert "cannot be written (Permission denied)" in done.err
+
+
+def test_a_folder_in_which_nothing_can_be_made_is_refused_before_any_simulation(never_run, tmp_path, monkeypatch):
+    def refuse(*args, **kwargs):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.mkdtemp", refuse)
+    done = call(save(tmp_path), "predict", "job.toml")
+    assert_refused(done, tmp_path, "job.toml")
+    assert "cannot be written (Permission denied)" in done.err
+
+
+def test_ctrl_c_while_simulating_leaves_nothing(tmp_path, monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("armtwin.prediction.predict.simulate", stop)
+    done = call(save(tmp_path), "predict", "job.toml")
+    assert (done.code, done.out) == (130, "")
+    assert tree(tmp_path) == ["job.toml"]
+
+
+def test_ctrl_c_is_told(tmp_path, monkeypatch):
+    def stop(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("armtwin.prediction.predict.simulate", stop)
+    assert "armtwin: stopped" in call(save(tmp_path), "predict", "job.toml").err
+
+
+SLOW_WRITER = """
+import signal, sys, time
+signal.signal(signal.SIGINT, signal.default_int_handler)
+import armtwin
+from armtwin.app.commands import main
+from armtwin.logs.log import Log
+
+def write(self, path):
+    path.write_text("half")
+    print("half written", flush=True)
+    time.sleep(60)
+
+Log.write = write
+armtwin.explain = lambda *args: ()
+sys.argv = ["armtwin", "predict", "job.toml"]
+main()
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a process group gets Ctrl-C there")
+def test_ctrl_c_while_writing_leaves_the_older_results_and_nothing_half_written(tmp_path):
+    call(save(tmp_path), "predict", "job.toml", "--speed", "50 mm/s")
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    process = subprocess.Popen(
+        [sys.executable, "-c", SLOW_WRITER], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    assert process.stdout.readline() == "half written\n"
+    process.send_signal(signal.SIGINT)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == before
+    assert not [name for name in tree(tmp_path) if Path(name).name.startswith(".")]
+
+
+# Hostile names
+
+
+@pytest.mark.parametrize(
+    "name", ["../../etc/x", "/etc/x", "..", "[red]x[/]", "<script>alert(1)</script>", "C:\\x", "日本"]
+)
+def test_a_job_of_any_name_stays_in_the_folder_and_is_shown_as_it_is(name, tmp_path):
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    save(inner, with_top(f"name = '{name}'"))
+    done = call(inner, "predict", "job.toml")
+    assert done.code == 0, done.err
+    assert done.out.splitlines()[0] == f"{name}: no title"
+    assert all(x in ("a", "a/b", "a/b/job.toml") or x.startswith("a/b/armtwin_out") for x in tree(tmp_path))
+    [result] = inner.rglob("result.json")
+    assert result.parent.parent == inner / "armtwin_out"
+    assert json.loads(result.read_text(encoding="utf-8"))["job"] == name
+
+
+@pytest.mark.parametrize("command", ["predict", "jobs", "check"])
+def test_markup_in_texts_of_a_job_is_shown_literally(command, tmp_path):
+    text = changed('name = "seam"', 'name = "[bold]s[/]"', with_top('title = "[red]t[/red]"'))
+    done = call(save(tmp_path, text), command, "job.toml")
+    assert done.code == 0, done.err
+    assert "job: [red]t[/red]" in done.out
+    assert "[bold]s[/]" in done.out
+
+
+def test_markup_in_a_bad_value_is_shown_literally(tmp_path):
+    done = call(save(tmp_path, changed('"laser_head"', '"[red]x[/]"')), "predict", "job.toml")
+    assert_refused(done, tmp_path, "job.toml")
+    assert "tool '[red]x[/]' is not known" in done.err
+
+
+def test_a_name_cannot_steer_the_terminal(tmp_path):
+    done = call(save(tmp_path, with_top('name = "a\\u001b[31mb"')), "check", "job.toml")
+    assert "\x1b" not in done.out
