@@ -17,9 +17,10 @@ def blocks(name, language):
     return re.findall(rf"^```{language}\n(.*?)^```", text, re.DOTALL | re.MULTILINE)
 
 
-def test_the_readme_examples_run(capsys):
+def test_the_readme_examples_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     examples = blocks("README.md", "python")
-    assert len(examples) == 2
+    assert len(examples) == 3
     for example in examples:
         assert len(example.splitlines()) <= 17
         exec(compile(example, "README.md", "exec"), {})
@@ -36,21 +37,55 @@ def test_the_robot_file_of_the_docs_loads(tmp_path):
 
 def test_every_command_of_the_readme_exists():
     commands = re.findall(r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
-    assert len(commands) >= 5
+    assert len(commands) >= 8
     for command in commands:
         done = subprocess.run([sys.executable, "-m", "armtwin", command, "--help"], capture_output=True, check=False)
         assert done.returncode == 0
 
 
-def test_every_key_of_the_schema_is_explained():
-    """docs/robot_file.md has a line for each field of each group that a robot file may hold."""
+def test_the_job_of_the_docs_is_predicted(tmp_path):
+    (text,) = blocks("docs/job_file.md", "toml")
+    path = tmp_path / "tray.toml"
+    path.write_text(text, encoding="utf-8")
+    run = at.predict(None, at.Job.load(path))
+    assert run.verdict.stopped is None
+    assert [x.name for x in run.verdict.segments] == ["edge", "edge corner", "side", "end"]
+
+
+def test_every_key_of_the_result_is_explained():
+    """docs/result.md names each key of result.json of a comparison, whatever table it stands in."""
+    from armtwin.report.results import to_result
+
+    job = at.Job.load("rx90b_line")
+    text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
+    comparison = at.compare(job, at.predict(None, job).log)
+    run = comparison.prediction
+    result = to_result(at.Answer(run, at.explain(run), at.advise(run, budget=20), comparison))
+    free = {"inputs_sha256", "versions", "overrides", "assumed", "model", "rows"}  # keys below these are data
+    waiting, missing = [result], []
+    while waiting:
+        table = waiting.pop()
+        missing += [key for key in table if key not in text]
+        for key, value in table.items():
+            items = value if isinstance(value, list) else [value]
+            waiting += [item for item in items if isinstance(item, dict) and key not in free]
+    assert not missing
+
+
+@pytest.mark.parametrize("name", ["robot_file.md", "job_file.md"])
+def test_every_key_of_the_schema_is_explained(name):
+    """The page has a line for each field of each group that a file may hold."""
     from dataclasses import fields, is_dataclass
     from typing import get_args, get_type_hints
 
+    from armtwin.jobs.description import JobDescription
     from armtwin.robot.description import Description
 
-    text = (ROOT / "docs" / "robot_file.md").read_text(encoding="utf-8")
-    seen, waiting, missing = set(), [Description], []
+    text = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    if name == "job_file.md":
+        text += (ROOT / "docs" / "robot_file.md").read_text(encoding="utf-8")  # poses and orientations are shared
+    start, least = (Description, 35) if name == "robot_file.md" else (JobDescription, 10)
+    seen, waiting, missing = set(), [start], []
     while waiting:
         kind = waiting.pop()
         if is_dataclass(kind) and kind not in seen:
@@ -63,5 +98,5 @@ def test_every_key_of_the_schema_is_explained():
             ]
             waiting += list(get_type_hints(kind).values())
         waiting += list(get_args(kind))
-    assert len(seen) > 35
+    assert len(seen) > least
     assert not missing

@@ -10,8 +10,12 @@ if TYPE_CHECKING:
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
     from armtwin.motion.trajectory import Trajectory
+    from armtwin.prediction.advice import Advice, advise
+    from armtwin.prediction.answer import Answer
+    from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.predict import Prediction, predict
+    from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.outcome import Run
     from armtwin.simulation.plant import Model
@@ -19,6 +23,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Advice",
+    "Answer",
     "ArmtwinError",
     "Comparison",
     "Event",
@@ -31,13 +37,18 @@ __all__ = [
     "Run",
     "Trajectory",
     "__version__",
+    "advise",
     "compare",
+    "explain",
     "predict",
     "simulate",
+    "write_report",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "Advice": "armtwin.prediction.advice",
+    "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
     "Event": "armtwin.logs.log",
     "Job": "armtwin.jobs.job",
@@ -46,9 +57,12 @@ _LATER = {
     "Prediction": "armtwin.prediction.predict",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
+    "advise": "armtwin.prediction.advice",
     "compare": "armtwin.prediction.compare",
+    "explain": "armtwin.prediction.causes",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
+    "write_report": "armtwin.report.writing",
 }
 
 

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
+import click
 import typer
 from rich.console import Console
 
@@ -30,6 +31,8 @@ app.command()(job_commands.demo)
 app.command()(job_commands.predict)
 app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
+
+INTERRUPTED = 130
 
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
@@ -75,7 +78,8 @@ def check(
     if file.endswith((".csv", ".csv.gz")):
         console.print(pages.log_page(Log.read(file), Path(file).name))
         return
-    if file in job_files.shipped() or (file.endswith(".toml") and "segment" in read_toml(Path(file))):
+    keys = set(read_toml(Path(file))) if file.endswith(".toml") else set()
+    if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         console.print(job_pages.job_page(Job.load(file)))
         return
     robot = Robot.load(file)
@@ -140,10 +144,15 @@ def main() -> None:
     if FRESH and sys.stderr.isatty():
         print("armtwin: the first run compiles its kernels, once; this takes up to half a minute", file=sys.stderr)
     try:
-        app()
+        code = app(standalone_mode=False) or 0
     except ArmtwinError as error:
         print(f"armtwin: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    except KeyboardInterrupt:
+    except click.ClickException as error:
+        error.show()
+        raise SystemExit(error.exit_code) from None
+    except (KeyboardInterrupt, click.Abort):
+        code = INTERRUPTED
+    if code == INTERRUPTED:
         print("armtwin: stopped", file=sys.stderr)
-        raise SystemExit(130) from None
+    raise SystemExit(code)

@@ -33,19 +33,20 @@ RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot th
 ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
 Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results; by default armtwin_out/JOB.")]
+Advise = Annotated[bool, typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")]
 
 
 def demo() -> None:
-    """Predict the default job and say where the results are."""
+    """Predict the default job and say where the report is."""
     job = Job.load(DEFAULT_JOB)
     folder = _folder(job, None)
     check_folder(folder, force=True)
-    prediction = _predicted(job, "nonlinear")
-    _write(folder, prediction)
-    _show(job_pages.prediction_page(prediction), folder)
-    typer.echo("Next: armtwin jobs, armtwin predict JOB, armtwin check FILE, armtwin --help")
+    answer = _answered(job, "nonlinear")
+    _write(folder, answer)
+    _show(job_pages.prediction_page(answer), folder)
+    typer.echo("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
 
 
 def predict(
@@ -54,21 +55,22 @@ def predict(
     tool: ToolName = None,
     method: Method = "nonlinear",
     speed: Speed = None,
+    advise: Advise = False,
     out: Out = None,
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Simulate a job in closed loop: errors per segment and the verdict. Exit code 1: out of tolerance."""
+    """Simulate a job in closed loop: errors, verdict, causes, advice. Exit code 1: out of tolerance."""
     chosen = _chosen(job, robot, tool, speed)
     folder = _folder(chosen, out)
     check_folder(folder, force)
-    prediction = _predicted(chosen, method)
-    result = _write(folder, prediction)
+    answer = _answered(chosen, method, advise)
+    result = _write(folder, answer)
     if json:
         typer.echo(json_text.dumps(result, allow_nan=False))
     else:
-        _show(job_pages.prediction_page(prediction), folder)
-    raise typer.Exit(WITHIN if prediction.verdict.within else OUT)
+        _show(job_pages.prediction_page(answer), folder)
+    raise typer.Exit(WITHIN if answer.prediction.verdict.within else OUT)
 
 
 def compare(
@@ -89,15 +91,9 @@ def compare(
     logged = at.Log.read(log)
     with _progress() as progress:
         comparison = at.compare(chosen, logged, method=method, progress=progress)
-    result = to_result(comparison)
-    write_folder(
-        folder,
-        {
-            "result.json": lambda path: write_atomically(path, json_text.dumps(result, allow_nan=False, indent=1)),
-            "log.csv": comparison.prediction.log.write,
-            "compared.csv": lambda path: write_atomically(path, _compared(comparison)),
-        },
-    )
+        told = at.explain(comparison.prediction, _of(progress, "causes"))
+    answer = at.Answer(comparison.prediction, told, comparison=comparison)
+    result = _write(folder, answer)
     if json:
         typer.echo(json_text.dumps(result, allow_nan=False))
     else:
@@ -121,7 +117,7 @@ def _console() -> Console:
 def _show(page: Any, folder: Path) -> None:
     console = _console()
     console.print(page)
-    console.print(f"wrote {folder.as_posix()}/", soft_wrap=True, markup=False)
+    console.print(f"wrote {(folder / 'report.html').as_posix()}", soft_wrap=True, markup=False)
 
 
 def _chosen(name: str, robot: str | None, tool: str | None, speed: str | None) -> Job:
@@ -144,21 +140,29 @@ def _folder(job: Job, out: Path | None, suffix: str = "") -> Path:
     return Path("armtwin_out") / ((re.sub(r"[^\w-]+", "_", job.name).strip("_") or "job") + suffix)
 
 
-def _predicted(job: Job, method: Literal["nonlinear", "perturbation"]) -> at.Prediction:
+def _answered(job: Job, method: Literal["nonlinear", "perturbation"], advise: bool = False) -> at.Answer:
     with _progress() as progress:
-        return at.predict(None, job, method=method, progress=progress)
+        prediction = at.predict(None, job, method=method, progress=progress)
+        told = at.explain(prediction, _of(progress, "causes"))
+        advice = at.advise(prediction, progress=_of(progress, "advice")) if advise else None
+    return at.Answer(prediction, told, advice)
 
 
-def _write(folder: Path, prediction: at.Prediction) -> dict[str, Any]:
-    """Write the results of a prediction; returns what result.json holds."""
-    result = to_result(prediction)
-    write_folder(
-        folder,
-        {
-            "result.json": lambda path: write_atomically(path, json_text.dumps(result, allow_nan=False, indent=1)),
-            "log.csv": prediction.log.write,
-        },
-    )
+def _write(folder: Path, answer: at.Answer) -> dict[str, Any]:
+    """Write the results of an answer; returns what result.json holds."""
+    result = to_result(answer)
+    writers: dict[str, Callable[[Path], None]] = {
+        "result.json": lambda path: write_atomically(path, json_text.dumps(result, allow_nan=False, indent=1)),
+        "log.csv": answer.prediction.log.write,
+        "report.html": lambda path: at.write_report(answer, path),
+    }
+    if answer.comparison is not None:
+        text = _compared(answer.comparison)
+        writers["compared.csv"] = lambda path: write_atomically(path, text)
+    best = None if answer.advice is None else answer.advice.best
+    if best is not None:
+        writers["advised.toml"] = best.job.seen_from(folder).save
+    write_folder(folder, writers)
     return result
 
 
@@ -170,8 +174,16 @@ def _compared(comparison: at.Comparison) -> str:
     return "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"
 
 
+Told = Callable[[str, float], None]
+
+
+def _of(progress: Told | None, what: str) -> Callable[[float], None] | None:
+    """The progress of one kind of work."""
+    return None if progress is None else lambda share: progress(what, share)
+
+
 @contextmanager
-def _progress() -> Iterator[Callable[[str, float], None] | None]:
+def _progress() -> Iterator[Told | None]:
     """A progress bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None

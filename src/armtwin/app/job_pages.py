@@ -12,8 +12,10 @@ from rich.markup import escape
 from rich.table import Table
 from rich.text import Text
 
-from armtwin import Comparison, Job, Prediction
+from armtwin import Advice, Answer, Comparison, Job, Prediction
 from armtwin.app.pages import columns, number
+from armtwin.prediction.causes import Explanation
+from armtwin.prediction.predict import assumed, missing
 from armtwin.prediction.verdict import Verdict
 
 SPANS_SHOWN = 12
@@ -34,7 +36,7 @@ def job_shelf(jobs: Iterable[Job]) -> RenderableType:
 
 def job_page(job: Job) -> RenderableType:
     """What a job is: seam, speed, tolerance, process, model; nothing is run."""
-    d, seam = job.description, job.seam
+    d, seam, robot = job.description, job.seam, job.robot()
     facts = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     on = ", ".join(f"{1e3 * a:.1f} to {1e3 * b:.1f} mm" for a, b in job.process_on())
     law = ", ".join(
@@ -53,6 +55,8 @@ def job_page(job: Job) -> RenderableType:
         ("process on", on),
         ("model", f"friction {d.model.friction}, servo {d.model.servo}, {d.model.joints} joints"),
         ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
+        ("assumed numbers", f"{len(assumed(robot, job))} of the robot file are in use: armtwin check {d.robot}"),
+        ("missing", "; ".join(missing(robot, job))),
     ):
         if value:
             facts.add_row(name, escape(value))
@@ -74,8 +78,9 @@ def _tolerance(lateral: float, vertical: float) -> str:
     return f"±{1e3 * lateral:g} mm lateral, ±{1e3 * vertical:g} mm vertical"
 
 
-def prediction_page(p: Prediction) -> RenderableType:
-    """Errors of each segment, joints, the verdict and what it rests on."""
+def prediction_page(answer: Answer) -> RenderableType:
+    """Errors of each segment, joints, the verdict, causes, advice and what it rests on."""
+    p = answer.prediction
     d = p.job.description
     tool = p.robot.description.mounted.tool
     head = Text(f"{p.job.name}: {d.title or 'no title'}", style="bold")
@@ -87,7 +92,41 @@ def prediction_page(p: Prediction) -> RenderableType:
     if p.feasibility.violations:
         parts.append(Text("Limits that the commanded motion breaks (reported, as the job asks):"))
         parts += [Text(f"  {v.text}") for v in p.feasibility.violations[:SPANS_SHOWN]]
+    parts += [_causes(answer.explanations), *_advice(answer.advice)]
     return Group(*parts, Text(), *_rests_on(p))
+
+
+def _causes(explanations: tuple[Explanation, ...]) -> Table:
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Causes of the largest errors", title_justify="left")
+    table.add_column("at mm", justify="right")
+    table.add_column("")
+    table.add_column("peak µm", justify="right")
+    table.add_column("causes and the share each explains (need not sum to one)")
+    for x in explanations:
+        told = ", ".join(f"{c.cause}{f' {c.joint}' if c.joint else ''} {100 * c.share:.0f} %" for c in x.causes)
+        peak = Text(f"{1e6 * x.span.peak_m:+.0f}", style="" if x.within else "bold red")
+        table.add_row(f"{1e3 * x.span.peak_at_m:.1f}", x.span.direction, peak, escape(told or "none above 10 %"))
+    return table
+
+
+def _advice(advice: Advice | None) -> list[RenderableType]:
+    if advice is None:
+        return []
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Advice", title_justify="left")
+    for column in ("what", "", "error", "s"):
+        table.add_column(column, justify="left" if column in ("what", "") else "right")
+    for x in advice.options:
+        ratio = f"{100 * x.ratio:.0f} %" if np.isfinite(x.ratio) else "-"
+        table.add_row(escape(x.text), "holds" if x.holds else "does not hold", ratio, f"{x.duration:.1f}")
+    best = "Nothing that was tried makes the seam hold." if advice.best is None else f"Best: {advice.best.text}."
+    parts: list[RenderableType] = [table, Text(best, style="bold")]
+    if not advice.monotonic:
+        tried = ", ".join(f"{1e3 * v:g} {'holds' if ok else 'fails'}" for v, ok in advice.tried)
+        parts.append(Text(f"The error is not monotonic in speed; tried, in mm/s: {tried}."))
+    if advice.sensitivities:
+        told = ", ".join(f"{x.key} {100 * x.effect:+.1f} %" for x in advice.sensitivities[:ASSUMED_SHOWN])
+        parts.append(Text(f"Assumed numbers that, 10 % larger, change the largest error most: {told}."))
+    return parts
 
 
 def _segments(verdict: Verdict) -> Table:
@@ -149,7 +188,7 @@ def _verdict(verdict: Verdict) -> list[RenderableType]:
             parts.append(Text(f"and {len(verdict.spans) - SPANS_SHOWN} more in result.json"))
     for slow in verdict.outside_window[:SPANS_SHOWN]:
         place = f"from {1e3 * slow.from_m:.1f} to {1e3 * slow.to_m:.1f} mm"
-        text = f"Outside of the process window of '{slow.segment}' {place}: tool speed {1e3 * slow.speed:.1f} mm/s."
+        text = f"Outside of the process window of '{slow.segment}' {place}: tool speed {1e3 * slow.speed_m_s:.1f} mm/s."
         parts.append(Text(text, style="red"))
     return parts
 
@@ -168,7 +207,7 @@ def _rests_on(p: Prediction) -> list[RenderableType]:
 
 def comparison_page(c: Comparison, name: str) -> RenderableType:
     """Measured beside predicted: rms, peak and share explained of every quantity."""
-    table = columns("", "rms meas.", "rms pred.", "peak meas.", "peak pred.", "rms diff.", "explained")
+    table = columns("", "rms\nlog", "rms\npred.", "peak\nlog", "peak\npred.", "rms\ndiff.", "expl.")
     for row in c.rows:
         scale, unit = {"rad": (180e3 / np.pi, "mdeg"), "m": (1e6, "µm"), "N m": (1.0, "N m")}[row.unit]
         values = (row.rms_measured, row.rms_predicted, row.peak_measured, row.peak_predicted, row.rms_difference)
@@ -177,8 +216,10 @@ def comparison_page(c: Comparison, name: str) -> RenderableType:
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     setting = f"positions from {c.side}, {torque}, {len(c.time)} samples, the job begins at {c.shift:.3f} s of the log"
     held = "kept" if c.verdict.within else "did not keep"
+    if c.covered < 1 and not c.verdict.spans:
+        held = f"holds only {100 * c.covered:.0f} % of the judged seam, there it kept"
     predicted = "keeps" if c.prediction.verdict.within else "does not keep"
     verdict = f"The logged run {held} the tolerance; the predicted one {predicted} it."
     title = Text(f"{name} beside the prediction of {c.prediction.job.name}", style="bold")
-    explained = "explained: 1 - |measured - predicted| / |measured|, over the whole run"
+    explained = "log: measured; expl.: share explained, 1 - |measured - predicted| / |measured|"
     return Group(title, Text(setting), Text(), table, Text(explained), Text(verdict, style="bold"))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.jobs.description import JobDescription
 from armtwin.robot.files import write_atomically
 from armtwin.robot.reading import read_toml
@@ -31,7 +31,12 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
         hint = did_you_mean(str(name_or_path), known)
         raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
     tables = read_toml(path)
-    description = SCHEMA.read(tables, tables, str(path))
+    try:
+        description = SCHEMA.read(tables, tables, str(path))
+    except FileError:
+        raise
+    except ArmtwinError as error:  # what a group refuses when it is made
+        raise FileError(str(path), [str(error)]) from None
     return (description if description.name else replace(description, name=path.stem)), str(path)
 
 

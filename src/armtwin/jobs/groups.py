@@ -13,6 +13,7 @@ import numpy as np
 
 from armtwin.maths.quantities import Time
 from armtwin.maths.units import Unit
+from armtwin.robot.fields import Flag
 from armtwin.robot.groups import Orientation
 
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
@@ -84,7 +85,7 @@ class Window:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if (self.speed is None) == (self.polygon is None):
-            return "must have either speed or polygon"
+            return f"must have either speed or polygon, got {'none' if self.speed is None else 'both'}"
         if self.speed is not None and not self.speed[0] < self.speed[1]:
             return f"speed must be the lowest and the highest, got {self.speed[0]:g} and {self.speed[1]:g} m/s"
         if self.polygon is not None and len(self.polygon) < 3:
@@ -122,7 +123,7 @@ class Segment:
     orientation: Orientation | None = None
     speed: ToolSpeed | None = None
     blend_speed: ToolSpeed | None = None
-    process: bool = True
+    process: Flag = True
     window: Window | None = None
 
     def problem(self) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -20,7 +21,7 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import build_profile
-from armtwin.robot.fields import groups_of
+from armtwin.robot.fields import control_characters, groups_of
 from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
 
@@ -68,6 +69,22 @@ class Job:
         tool = self.description.tool if tool is None else tool
         return Job(replace(self.description, robot=robot, tool=tool), self.origin)
 
+    def seen_from(self, folder: Path) -> Job:
+        """The job with the files it names as seen from another folder, to be saved there."""
+
+        def path(name: str) -> str:
+            file = self._folder / name
+            if not file.is_file():
+                return name
+            try:
+                return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
+            except ValueError:  # another drive
+                return file.resolve().as_posix()
+
+        d = self.description
+        segments = tuple(s if s.points is None else replace(s, points=path(s.points)) for s in d.segment)
+        return Job(replace(d, robot=path(d.robot), segment=segments), self.origin)
+
     @property
     def _folder(self) -> Path:
         return Path(self.origin).parent if self.origin else Path()
@@ -77,17 +94,25 @@ class Job:
         d = self.description
         if robot is None:
             beside = self._folder / d.robot
-            robot = Robot.load(beside if beside.suffix and beside.exists() else d.robot)
+            try:
+                robot = Robot.load(beside if beside.suffix and beside.exists() else d.robot)
+            except FileError:
+                raise
+            except ArmtwinError as error:
+                raise ArmtwinError(f"{self.where}: {error}") from None
         if d.override:
-            robot = Robot(overridden(robot.description, d.override, self._where), robot.origin)
+            changed = overridden(robot.description, d.override, self.where)
+            Robot(changed, f"{self.where}: robot '{robot.name}' with its overrides")  # refuses what cannot exist
+            robot = Robot(changed, robot.origin)
         try:
             robot = robot.with_tool(d.tool) if d.tool else robot
             return robot.with_payload(d.payload) if d.payload else robot
         except ArmtwinError as error:
-            raise ArmtwinError(f"{self._where}: {error}") from None
+            raise ArmtwinError(f"{self.where}: {error}") from None
 
     @property
-    def _where(self) -> str:
+    def where(self) -> str:
+        """What the job is called in an error: its file, or its name."""
         return self.origin or f"job '{self.name}'"
 
     @cached_property
@@ -110,7 +135,7 @@ class Job:
         except FileError:
             raise
         except ArmtwinError as error:
-            raise FileError(self._where, [str(error)]) from None
+            raise FileError(self.where, [str(error)]) from None
         return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
 
     def _start(self) -> Floats:
@@ -184,17 +209,24 @@ class Job:
             if self.description.segment[x.move].process and a < b:
                 on = [*on[:-1], (on[-1][0], b)] if on and on[-1][1] == a else [*on, (a, b)]
         if not on:
-            raise FileError(self._where, ["process: it is nowhere on, so there is nothing to judge"])
+            raise FileError(self.where, ["process: it is nowhere on, so there is nothing to judge"])
         return on
 
 
 def _problems(description: JobDescription) -> Iterator[str]:
     """What the groups find wrong with themselves, and what does not fit together."""
     for path, group in groups_of(description, by_name=False):
-        if hasattr(group, "problem") and group.problem():
-            yield f"{path} {group.problem()}"
+        for problem in (group.problem() if hasattr(group, "problem") else "", control_characters(group)):
+            if problem:
+                yield f"{path} {problem}".strip()
     if not description.segment:
         yield "segment must have at least one entry, [[segment]]"
+    elif description.segment[-1].blend is not None:
+        yield f"segment.{len(description.segment)}.blend rounds the corner to the next segment, but there is none"
+    for i, segment in enumerate(description.segment, 1):
+        if segment.points is not None and segment.angles is not None and description.orientation.mode != "given":
+            mode = description.orientation.mode
+            yield f'segment.{i}.angles are given by a file, but orientation.mode is "{mode}", not "given"'
     if description.posture is not None and len(description.posture) != 6:
         yield f"posture must be the angles of the 6 joints, got {len(description.posture)}"
     speed = ToolSpeed.__metadata__[0].broken(description.speed)  # type: ignore[attr-defined]

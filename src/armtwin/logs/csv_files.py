@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
 import re
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -26,30 +26,37 @@ ALIASES = {
     "ddqref": "a_ref",
 }
 _EVENT = "# event "
+BLOCK = 2000  # lines written at a time
 
 
 def write_csv(log: Log, path: Path) -> None:
     """Write a log with all digits, whole or not at all."""
-    names, columns = ["time"], [log.time]
-    for name, values in log.channels.items():
-        names += [f"{name}{j + 1}" for j in range(values.shape[1])]
-        columns += list(values.T)
-    out = io.StringIO()
-    out.write(",".join(names) + "\n")
-    for row in np.column_stack(columns).tolist():
-        out.write(",".join(map(repr, row)) + "\n")
-    for event in log.events:
-        out.write(_EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n")
-    data = out.getvalue().encode()
-    if path.suffix == ".gz":
-        data = gzip.compress(data, mtime=0)
     beside = path.with_name(f".{path.name}.part")
     try:
-        beside.write_bytes(data)
+        with beside.open("wb") as file:
+            if path.suffix == ".gz":
+                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+                    packed.writelines(_lines(log))
+            else:
+                file.writelines(_lines(log))
         beside.replace(path)
     except OSError as error:
-        beside.unlink(missing_ok=True)
         raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def _lines(log: Log) -> Iterator[bytes]:
+    """The file in blocks of lines, so that long logs take no more memory than short ones."""
+    names = ["time", *(f"{name}{j + 1}" for name, values in log.channels.items() for j in range(values.shape[1]))]
+    yield (",".join(names) + "\n").encode()
+    row_of = ",".join(["%r"] * len(names)) + "\n"
+    for start in range(0, len(log.time), BLOCK):
+        rows = slice(start, start + BLOCK)
+        table = np.column_stack([log.time[rows], *(values[rows] for values in log.channels.values())])
+        yield "".join([row_of % tuple(row) for row in table.tolist()]).encode()
+    for event in log.events:
+        yield (_EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n").encode()
 
 
 def _text(path: Path) -> str:

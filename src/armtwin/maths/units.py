@@ -203,6 +203,9 @@ def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
     """Fields of a dataclass that are numbers or tuples of numbers, with their units."""
     found = []
     for name, hint in get_type_hints(kind, include_extras=True).items():
-        for part in (hint, *get_args(hint)):
+        waiting = [hint]
+        while waiting:
+            part = waiting.pop(0)
             found += [(name, unit) for unit in getattr(part, "__metadata__", ()) if isinstance(unit, Unit)]
-    return tuple(found)
+            waiting += get_args(part)
+    return tuple(dict.fromkeys(found))

@@ -168,7 +168,7 @@ def _curvature(seam: Seam) -> Iterator[Violation]:
     for place, step in seam.path.curvature_steps():
         text = (
             f"at {1e3 * place:.1f} mm the seam's curvature steps by {step:.3g} 1/m, which a tool that follows the seam "
-            "cannot do at speed; put a blend or a spline there"
+            "cannot do at speed; put a blended corner there"
         )
         yield Violation("curvature", "", place, place, step, 0.0, text)
 

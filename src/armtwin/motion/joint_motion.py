@@ -72,14 +72,22 @@ def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> tup
     v, a, distance = np.full_like(q, np.nan), np.full_like(q, np.nan), np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
     J = robot.jacobian(q[known])
-    try:
-        inverse = np.linalg.inv(J)
-    except np.linalg.LinAlgError:
-        inverse = np.linalg.pinv(J)
+    inverse, distance[known] = _inverted(J)
     v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
     a[known] = np.einsum("mij,mj->mi", inverse, rate_of_twist[known] - jacobian_rate(J, v[known]))
-    distance[known] = 1 / np.linalg.norm(inverse, axis=(1, 2))
     return v, a, distance
+
+
+def _inverted(J: Floats) -> tuple[Floats, Floats]:
+    """Inverses of Jacobians and the distances to a singularity; at one, the inverse of what is left, and 0."""
+    try:
+        inverse = np.linalg.inv(J)
+        return inverse.astype(np.float64, copy=False), np.asarray(1 / np.linalg.norm(inverse, axis=(1, 2)))
+    except np.linalg.LinAlgError:
+        values = np.linalg.svd(J, compute_uv=False)
+        lost = values[:, -1] < 1e-12 * values[:, 0]
+        sizes = np.where(lost[:, None], np.inf, 1 / np.maximum(values, 1e-300))
+        return np.asarray(np.linalg.pinv(J), dtype=np.float64), np.asarray(1 / np.linalg.norm(sizes, axis=1))
 
 
 def jacobian_rate(J: Floats, v: Floats) -> Floats:
@@ -122,4 +130,4 @@ def _room(robot: Robot, q: Floats) -> float:
     room = float(np.min(np.minimum(q - low, high - q) / np.where(np.isfinite(span), span, 1.0)))
     if room < 0 or np.abs(np.diff(q, axis=0)).max() > np.pi / 2:
         return min(room, -1e-3)
-    return room * float(1 / np.linalg.norm(np.linalg.pinv(robot.jacobian(q)), axis=(1, 2)).max())
+    return room * float(_inverted(robot.jacobian(q))[1].min())

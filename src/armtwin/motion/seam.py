@@ -14,6 +14,8 @@ from armtwin.motion.orientations import LEAST_SINE, Orientations, Turning, dot
 from armtwin.motion.path import Path
 from armtwin.motion.time_laws import Profile
 
+MOST_SAMPLES = 2_000_000  # of a motion, more than two hours at 250 Hz
+
 
 class Command(NamedTuple):
     """What is commanded at times: arc length [m], speed [m/s] and acceleration [m/s²] along the seam, (m,) each."""
@@ -51,6 +53,11 @@ class Seam:
 
     def times(self, rate: float) -> Floats:
         """Sample times at a rate; the last is at or after the end [s]."""
+        if self.duration * rate > MOST_SAMPLES:
+            raise ArmtwinError(
+                f"the motion takes {self.duration:.4g} s, but must take at most {MOST_SAMPLES / rate:.4g} s; check "
+                "speed and standstill"
+            )
         return np.arange(int(np.ceil(self.duration * rate - 1e-6)) + 1) / rate
 
     def command(self, time: Floats) -> Command:

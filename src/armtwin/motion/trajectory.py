@@ -69,11 +69,12 @@ class Trajectory:
 
         inside = np.clip(times, 0.0, self.duration)
         curve = BPoly.from_derivatives(self.time, np.stack([self.q, self.v, self.a], axis=1))
-        return curve(inside), curve.derivative(1)(inside), curve.derivative(2)(inside)
+        moving = ((times >= 0.0) & (times <= self.duration))[:, None]
+        return curve(inside), curve.derivative(1)(inside) * moving, curve.derivative(2)(inside) * moving
 
     def at_rate(self, rate: float) -> Trajectory:
         """The motion at another rate."""
         if rate == self.rate:
             return self
         count = int(np.ceil(self.duration * rate - 1e-6)) + 1  # the last sample is the motion's end
-        return Trajectory(rate, *self.at(np.arange(count) / rate))
+        return Trajectory(rate, *self.at(np.minimum(np.arange(count) / rate, self.duration)))

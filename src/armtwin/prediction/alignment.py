@@ -28,14 +28,14 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     scale = 1 / np.where(travel > 0, travel, np.inf)
     moving = np.flatnonzero((np.abs(np.diff(wanted, axis=0)) * scale).max(axis=1) > 1e-7)
     begin, end = wanted_time[moving[0]], wanted_time[moving[-1] + 1]
-    # a recording may be cut at either end, but must hold enough of the motion
-    slack = (1 - LEAST_MOVING) * (end - begin)
-    low, high = time[0] - begin - slack, time[-1] - end + slack
-    if low > high:
+    need = LEAST_MOVING * (end - begin)  # a recording may be cut at either end, but must hold enough of the motion
+    low, high = time[0] - end + need, time[-1] - begin - need
+    if low > high or time[-1] - time[0] < need:
         raise ArmtwinError(
             f"the log of {time[-1] - time[0]:.4g} s is too short for a motion of {end - begin:.4g} s: at least "
             f"{100 * LEAST_MOVING:.0f} % of it must be there"
         )
+    limits = low, high
     thin = wanted_time[:: max(1, len(wanted_time) // (2 * GRID))]
     points = np.stack([np.interp(thin, wanted_time, x) for x in wanted.T], axis=1) * scale
     best = low
@@ -43,8 +43,9 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
         shifts = np.linspace(low, high, GRID)
         costs = [_cost(time, q, thin + shift, points, scale, (begin + shift, end + shift)) for shift in shifts]
         best, step = float(shifts[int(np.argmin(costs))]), (high - low) / (GRID - 1)
-        low, high = best - 2 * step, best + 2 * step
-    return _polished(time, q, wanted_time, wanted, scale, best)
+        low, high = max(best - 2 * step, limits[0]), min(best + 2 * step, limits[1])
+    polished = _polished(time, q, wanted_time, wanted, scale, best)
+    return polished if abs(polished - best) < 0.1 * (end - begin) else best
 
 
 def _cost(time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: tuple[float, float]) -> float:
@@ -58,7 +59,7 @@ def _cost(time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, mo
 
 def _polished(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats, scale: Floats, shift: float) -> float:
     """The shift by Gauss-Newton steps: what of the difference looks like a speed."""
-    speed = np.gradient(wanted, wanted_time, axis=0)
+    speed, first = np.gradient(wanted, wanted_time, axis=0), shift
     for _ in range(STEPS):
         both = (time >= shift) & (time <= shift + wanted_time[-1])
         at = time[both] - shift
@@ -66,6 +67,6 @@ def _polished(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats, scal
         v = np.stack([np.interp(at, wanted_time, x) for x in speed.T], axis=1) * scale
         step = -float((v * (q[both] - model) * scale).sum() / max((v * v).sum(), 1e-300))
         shift += step
-        if abs(step) < 1e-9:
+        if abs(step) < 1e-9 or abs(shift - first) > wanted_time[-1]:
             break
     return shift

@@ -8,7 +8,7 @@ Ref: [Waiboer 2007, section 5.4]
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
+COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 FAR, FAR_SHARE = 0.02, 0.05  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
 
 
@@ -66,7 +67,8 @@ class Comparison:
         channels: Measured and predicted series by name, (2, m) each.
         rows: How well each quantity agrees.
         measured: Path error of the logged run.
-        verdict: Whether the logged run kept the tolerance.
+        covered: Share of the judged seam that the log holds.
+        verdict: Whether the logged run kept the tolerance; not within where the log does not hold the whole seam.
     """
 
     prediction: Prediction
@@ -78,6 +80,7 @@ class Comparison:
     channels: dict[str, Floats]
     rows: tuple[Agreement, ...]
     measured: PathError
+    covered: float
     verdict: Verdict
 
 
@@ -114,8 +117,19 @@ def compare(
         series |= dict(_torques(prediction, time, torque[inside]))
     rows = tuple(_agreement(name, unit, pair) for name, (unit, pair) in series.items())
     channels = {name: pair for name, (_, pair) in series.items()}
+    covered = _covered(job, measured)
     verdict = judge(job, measured, log.events)
-    return Comparison(prediction, log, shift, side, source, time, channels, rows, measured, verdict)
+    if covered < COMPLETE:
+        verdict = replace(verdict, within=False)
+    return Comparison(prediction, log, shift, side, source, time, channels, rows, measured, covered, verdict)
+
+
+def _covered(job: Job, measured: PathError) -> float:
+    """Share of the seam on which the process is on that a log holds."""
+    first, last = float(measured.s.min()), float(measured.s.max())
+    on = job.process_on()
+    held = sum(max(0.0, min(b, last) - max(a, first)) for a, b in on)
+    return held / sum(b - a for a, b in on)
 
 
 def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.errors import FileError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.motion.feasibility import Feasibility, feasibility
@@ -94,9 +94,13 @@ def planned(robot: Robot, job: Job) -> JointMotion:
     """Joint motion of a job at the set-point rate of its servo."""
     near = None if job.description.posture is None else np.array(job.description.posture)
     seam = job.seam
-    seam.frames(np.linspace(0.0, seam.length, 500))  # refuses a beam along the seam before anything is computed
-    q0 = start_posture(robot, seam, near)
-    return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
+    job.process_on()  # refuses a process that is nowhere on
+    try:
+        seam.frames(np.linspace(0.0, seam.length, 500))  # refuses a beam along the seam before anything is computed
+        q0 = start_posture(robot, seam, near)
+        return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
+    except ArmtwinError as error:
+        raise FileError(job.where, [str(error)]) from None
 
 
 def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
@@ -104,11 +108,10 @@ def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
     found = feasibility(robot, job.seam, motion)
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
-        where = job.origin or f"job '{job.name}'"
         lines = [x.text for x in refused[:LIMIT_LINES]]
         if len(refused) > LIMIT_LINES:
             lines.append(f"and {len(refused) - LIMIT_LINES} more")
-        raise FileError(where, [f"the seam cannot be run by '{robot.name}': {line}" for line in lines[:1]] + lines[1:])
+        raise FileError(job.where, [f"the seam cannot be run by '{robot.name}': {lines[0]}", *lines[1:]])
     return found
 
 

@@ -45,13 +45,13 @@ class SlowSpan:
         from_m: Arc length where it begins [m].
         to_m: Arc length where it ends [m].
         segment: Name of the segment.
-        speed: The speed that is furthest from the commanded one there [m/s].
+        speed_m_s: The speed that is furthest from the commanded one there [m/s].
     """
 
     from_m: float
     to_m: float
     segment: str
-    speed: float
+    speed_m_s: float
 
 
 @dataclass(frozen=True)
@@ -116,7 +116,7 @@ class Verdict:
 def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:
     """Judge a path error by a job's tolerance, where its process is on."""
     tolerance = job.description.tolerance
-    on = _on(job, error.s)
+    on = judged(job, error.s)
     spans = [
         span
         for direction, values, limit in (
@@ -135,10 +135,11 @@ def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict
     return Verdict(not spans and not outside and ended is None, tolerance, tuple(spans), outside, segments, ended, at)
 
 
-def _on(job: Job, s: Floats) -> NDArray[np.bool_]:
+def judged(job: Job, s: Floats) -> NDArray[np.bool_]:
+    """Whether the process is on, and so the error is judged, at commanded arc lengths."""
     on = np.zeros(len(s), dtype=bool)
     for start, stop in job.process_on():
-        on |= (s >= start) & (s <= stop)
+        on |= (s >= start) & ((s <= stop) if stop >= job.seam.length else (s < stop))
     return on
 
 
@@ -193,21 +194,24 @@ def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray
 def _segments(job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Span]) -> Iterator[SegmentError]:
     out = _union([(x.from_m, x.to_m) for x in spans])
     for x in job.seam.path.stretches:
-        here = (error.s >= x.start) & (error.s <= x.stop)
-        judged, rest = here & on, here & ~on
-        length = sum(max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out)
-        speeds = error.speed[judged]
+        # the commanded arc length never falls, so that a stretch is a slice of the samples
+        # a sample on a border belongs to the next stretch
+        last = len(error.s) if x.stop >= job.seam.length else int(np.searchsorted(error.s, x.stop))
+        here = np.arange(np.searchsorted(error.s, x.start), last)
+        used, rest = here[on[here]], here[~on[here]]
+        length = sum((max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out), 0.0)
+        speeds = error.speed[used]
         yield SegmentError(
             name=x.name,
             from_m=x.start,
             to_m=x.stop,
-            lateral_peak_m=_peak(error.lateral[judged]),
-            vertical_peak_m=_peak(error.vertical[judged]),
+            lateral_peak_m=_peak(error.lateral[used]),
+            vertical_peak_m=_peak(error.vertical[used]),
             lateral_off_m=_peak(error.lateral[rest]),
             vertical_off_m=_peak(error.vertical[rest]),
-            lag_m=_peak(error.lag[judged]),
+            lag_m=_peak(error.lag[used]),
             speed_m_s=(float(speeds.min()), float(speeds.max())) if len(speeds) else (np.nan, np.nan),
-            orientation_rad=_peak(error.orientation[judged]),
+            orientation_rad=_peak(error.orientation[used]),
             out_of_tolerance_m=length,
         )
 

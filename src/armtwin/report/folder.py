@@ -16,17 +16,21 @@ OURS = ("result.json", "log.csv", "compared.csv", "report.html", "advised.toml")
 
 def check_folder(folder: Path, force: bool) -> None:
     """Refuse a folder that must not or cannot be written, before any work is done."""
-    if folder.is_symlink() and not folder.exists():
-        raise ArmtwinError(f"{folder}: is a link to nowhere")
-    if folder.exists() and not folder.is_dir():
-        raise ArmtwinError(f"{folder}: is a file; choose another folder with --out")
-    if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder) and not force:
-        raise ArmtwinError(
-            f"{folder}: holds files that are no result of armtwin; choose another folder with --out, or use --force to "
-            "add the results there"
-        )
-    with _beside(folder):
-        pass
+    with _told(folder):
+        if folder.is_symlink() and not folder.exists():
+            raise ArmtwinError(f"{folder}: is a link to nowhere")
+        if folder.exists() and not folder.is_dir():
+            raise ArmtwinError(f"{folder}: is a file; choose another folder with --out")
+        blocked = next((p for p in folder.absolute().parents if p.exists() and not p.is_dir()), None)
+        if blocked is not None:
+            raise ArmtwinError(f"{folder}: cannot be written, {blocked} is a file")
+        if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder) and not force:
+            raise ArmtwinError(
+                f"{folder}: holds files that are no result of armtwin; choose another folder with --out, or use "
+                "--force to add the results there"
+            )
+        with _fresh(folder.resolve()):
+            pass
 
 
 def is_ours(folder: Path) -> bool:
@@ -41,48 +45,51 @@ def is_ours(folder: Path) -> bool:
 def write_folder(folder: Path, writers: dict[str, Callable[[Path], None]]) -> None:
     """Write files into a folder, each by a function that is given its path; what was there of ours is replaced.
 
-    Files of others in the folder stay. Whatever goes wrong on the way leaves the folder as it was.
+    Files of others in the folder are not touched. Whatever goes wrong on the way leaves the folder as it was.
     """
-    with _beside(folder) as fresh:
+    with _told(folder), _fresh(folder.resolve()) as fresh:
+        target = folder.resolve()
         for name, write in writers.items():
             write(fresh / name)
-        if not folder.exists():
-            fresh.rename(folder)
+        if not target.exists():
+            fresh.rename(target)
             return
-        for path in folder.iterdir():
-            if path.name not in OURS:
-                _copy(path, fresh / path.name)
-        old = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}.old."))
+        old = fresh / "old"
+        old.mkdir()
         try:
-            folder.rename(old / folder.name)
-            try:
-                fresh.rename(folder)
-            except BaseException:
-                (old / folder.name).rename(folder)
-                raise
-        finally:
-            shutil.rmtree(old, ignore_errors=True)
-
-
-def _copy(source: Path, target: Path) -> None:
-    if source.is_dir() and not source.is_symlink():
-        shutil.copytree(source, target, symlinks=True)
-    else:
-        shutil.copy2(source, target, follow_symlinks=False)
+            for name in OURS:
+                if (target / name).exists():
+                    (target / name).rename(old / name)
+            for name in writers:
+                (fresh / name).rename(target / name)
+        except BaseException:
+            for name in writers:
+                (target / name).unlink(missing_ok=True)
+            for path in old.iterdir():
+                path.rename(target / path.name)
+            raise
 
 
 @contextmanager
-def _beside(folder: Path) -> Iterator[Path]:
-    """An empty folder beside a folder, gone afterwards unless it was moved; an error that says what cannot be done."""
+def _told(folder: Path) -> Iterator[None]:
+    """Failures of the file system as a sentence."""
+    try:
+        yield
+    except OSError as error:
+        raise ArmtwinError(f"{str(folder)[:200]}: cannot be written ({error.strerror or str(error)[:200]})") from None
+
+
+@contextmanager
+def _fresh(folder: Path) -> Iterator[Path]:
+    """An empty folder inside of a folder, or beside one that is not there yet; gone afterwards unless it was moved."""
+    inside = folder if folder.is_dir() else folder.parent
     made = [p for p in (folder.parent, *folder.parent.parents) if not p.exists()]
     fresh = None
     try:
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
+        inside.mkdir(parents=True, exist_ok=True)
+        fresh = Path(tempfile.mkdtemp(dir=inside, prefix=".armtwin."))
         fresh.chmod(0o755)
         yield fresh
-    except OSError as error:
-        raise ArmtwinError(f"{folder}: cannot be written ({error.strerror or error})") from None
     finally:
         if fresh is not None:
             shutil.rmtree(fresh, ignore_errors=True)

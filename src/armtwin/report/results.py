@@ -14,6 +14,8 @@ import numpy as np
 
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Event
+from armtwin.prediction.advice import Advice, Option
+from armtwin.prediction.answer import Answer
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
@@ -43,22 +45,55 @@ def _of_prediction(p: Prediction) -> dict[str, Any]:
         }
         for j, name in enumerate(p.robot.joint_names)
     ]
-    head = {"format": FORMAT, "armtwin": _versions()["armtwin"], **_of_job(p)}
+    head = {"format": FORMAT, "armtwin": versions()["armtwin"], **_of_job(p)}
     return _plain({**head, **_of_verdict(p.verdict), "joints": joints, **_of_run(p), "provenance": _provenance(p)})
 
 
 @to_result.register
-def _of_comparison(c: Comparison) -> dict[str, Any]:
-    predicted = to_result(c.prediction)
+def _of_answer(answer: Answer) -> dict[str, Any]:
+    result = to_result(answer.prediction)
+    for told in answer.explanations:
+        causes = [asdict(cause) for cause in told.causes]
+        if told.within:
+            result["peaks"].append({**asdict(told.span), "time_s": told.time, "causes": _plain(causes)})
+            continue
+        for span, known in zip(result["spans"], answer.prediction.verdict.spans, strict=True):
+            if known == told.span:
+                span["causes"] = _plain(causes)
+    if answer.advice is not None:
+        result["advice"] = _plain(_of_advice(answer.advice))
+    if answer.comparison is not None:
+        result["comparison"] = _of_comparison(answer.comparison)
+    return result
+
+
+def _of_advice(advice: Advice) -> dict[str, Any]:
+    def told(option: Option) -> dict[str, Any]:
+        return {key: getattr(option, key) for key in ("name", "text", "holds", "ratio")} | {
+            "duration_s": option.duration
+        }
+
+    return {
+        "best": None if advice.best is None else told(advice.best),
+        "options": [told(option) for option in advice.options],
+        "speeds_tried": [{"speed_m_s": speed, "holds": holds} for speed, holds in advice.tried],
+        "monotonic": advice.monotonic,
+        "sensitivities": [asdict(x) for x in advice.sensitivities],
+        "simulations": advice.simulations,
+    }
+
+
+def _of_comparison(c: Comparison) -> Any:
     comparison = {
         "shift_s": c.shift,
         "positions": c.side,
         "torque": c.torque_source,
         "samples": len(c.time),
+        "covered_share": c.covered,
         "rows": [asdict(row) for row in c.rows],
         "measured": _of_verdict(c.verdict),
     }
-    return {**predicted, "comparison": _plain(comparison)}
+    return _plain(comparison)
 
 
 def _of_job(p: Prediction) -> dict[str, Any]:
@@ -87,6 +122,7 @@ def _of_verdict(verdict: Verdict) -> dict[str, Any]:
         },
         "segments": [asdict(x) for x in verdict.segments],
         "spans": [{**asdict(x), "causes": []} for x in verdict.spans],
+        "peaks": [],
         "outside_window": [asdict(x) for x in verdict.outside_window],
     }
 
@@ -108,7 +144,7 @@ def _event(event: Event | None, place: float | None) -> dict[str, Any] | None:
 def _provenance(p: Prediction) -> dict[str, Any]:
     return {
         "inputs_sha256": inputs_sha256(p.job, p.robot),
-        "versions": _versions(),
+        "versions": versions(),
         "seed": None,
         "overrides": dict(p.job.description.override),
         "assumed": [{"key": x.path, "source": x.text} for x in p.assumed],
@@ -117,9 +153,10 @@ def _provenance(p: Prediction) -> dict[str, Any]:
 
 def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
     """Digests of the files that went in, and of job and robot as they were used."""
-    files = [Path(x) for x in (job.origin, robot.origin) if x]
-    files += [Path(job.origin).parent / s.points for s in job.description.segment if s.points is not None]
-    found = {path.name: _digest(path.read_bytes()) for path in files if path.is_file()}
+    files = {"job file": job.origin, "robot file": robot.origin}
+    named = [s.points for s in job.description.segment if s.points is not None]
+    files |= {f"points file {name}": str(Path(job.origin).parent / name) for name in named}
+    found = {name: _digest(Path(path).read_bytes()) for name, path in files.items() if path and Path(path).is_file()}
     used = {"job as used": job.description, "robot as used": robot.description}
     return found | {name: _digest(to_toml(to_tables(x)).encode()) for name, x in used.items()}
 
@@ -128,7 +165,8 @@ def _digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
 
 
-def _versions() -> dict[str, str]:
+def versions() -> dict[str, str]:
+    """Versions of Python and the packages a result depends on."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
         try:

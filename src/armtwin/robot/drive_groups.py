@@ -29,7 +29,7 @@ from armtwin.maths.quantities import (
     Viscous,
 )
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import On, OneOf, Source
+from armtwin.robot.fields import Flag, On, OneOf, Source
 
 Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]
@@ -88,7 +88,7 @@ class Gear:
     source: Source
     ratios: tuple[Number, ...] | None = None
     matrix: tuple[tuple[Number, ...], ...] | None = None
-    gyroscopic: bool = False
+    gyroscopic: Flag = False
 
 
 @dataclass(frozen=True)

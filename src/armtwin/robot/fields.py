@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -67,6 +68,12 @@ def _source(value: Any) -> str | dict[str, str]:
     return {str(key): _text(text) for key, text in value.items()} if isinstance(value, dict) else _text(value)
 
 
+def _flag(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ArmtwinError(f"must be true or false, got {value!r}")
+    return value
+
+
 def _row(value: Any) -> str | dict[str, float]:
     if isinstance(value, dict) and value:
         return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
@@ -76,6 +83,7 @@ def _row(value: Any) -> str | dict[str, float]:
 
 
 Source = Annotated[str | dict[str, str], Read(_source)]
+Flag = Annotated[bool, Read(_flag)]
 On = Annotated[str | dict[str, float], Read(_row)]
 
 
@@ -93,3 +101,12 @@ def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, 
         for f in fields(value):
             if f.name != "source":
                 yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
+
+
+def control_characters(group: Any) -> str:
+    """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
+    for f in fields(group):
+        value = getattr(group, f.name)
+        if isinstance(value, str) and any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in value):
+            return f"{f.name} must not hold control characters, got {value!r:.60}"
+    return ""

@@ -47,8 +47,9 @@ def write_atomically(path: Path, text: str) -> None:
         os.chmod(name, 0o644)
         os.replace(name, path)
     except (OSError, UnicodeError) as error:
-        Path(name).unlink(missing_ok=True)
         raise ArmtwinError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
+    finally:
+        Path(name).unlink(missing_ok=True)
 
 
 def save(description: Description, path: Path) -> None:

@@ -20,7 +20,7 @@ def overridden(description: Description, values: Mapping[str, Any], origin: str)
     problems = [problem for path, value in values.items() if (problem := _put(tables, path, value))]
     if problems:
         raise FileError(origin, problems)
-    return describe(tables, origin)
+    return describe(tables, f"{origin}: override")
 
 
 def _put(tables: Any, path: str, value: Any) -> str:

@@ -34,7 +34,8 @@ def checked_format(tables: Tables, origin: str) -> Tables:
     """The tables without their format number, if this version can read it."""
     found = tables.get("format")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        raise FileError(origin, [f"format must be a whole number from 1 to {FORMAT}, got {found!r}"])
+        got = "is missing" if found is None else f"must be {FORMAT}, got {found!r}"
+        raise FileError(origin, [f"format {got}; write format = {FORMAT} on its first line"])
     if found > FORMAT:
         raise FileError(origin, [f"format {found} is newer than this armtwin reads ({FORMAT}); update armtwin"])
     return {key: value for key, value in tables.items() if key != "format"}

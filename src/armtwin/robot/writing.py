@@ -38,6 +38,8 @@ def _table(group: Any) -> dict[str, Any]:
 def _with_unit(kind: Any, name: str, value: Any) -> Any:
     """A number that would be refused as a bare one, written with its unit."""
     unit = dict(units_of(kind)).get(name)
+    if unit is not None and isinstance(value, tuple):
+        return tuple(_with_unit(kind, name, x) for x in value)
     if unit is not None and isinstance(value, float) and abs(value) > unit.plausible:
         return f"{value!r} {unit.symbol}"
     return value
@@ -83,7 +85,7 @@ def _lines(table: dict[str, Any], path: str) -> list[str]:
         if isinstance(value, list):
             for item in value:
                 lines += ["", f"[[{name}]]", *_lines(item, name)]
-        elif all(isinstance(item, dict) for item in value.values()) and path == "":
+        elif path == "" and all(isinstance(item, dict) and _needs_header(item, name) for item in value.values()):
             lines += _lines(value, name)
         else:
             lines += ["", f"[{name}]", *_lines(value, name)]

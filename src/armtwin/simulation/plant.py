@@ -18,6 +18,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Temperature
 from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.fields import Flag
 from armtwin.robot.robot import Robot
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
@@ -41,7 +42,7 @@ class Model:
 
     friction: FrictionModel = "lugre"
     servo: str = "cascade"
-    quantise: bool = True
+    quantise: Flag = True
     joints: Literal["rigid"] = "rigid"
     temperature: Temperature | None = None
 

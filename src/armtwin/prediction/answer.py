@@ -1,0 +1,27 @@
+"""The whole answer to a job: prediction, causes, advice, and a logged run beside it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from armtwin.prediction.advice import Advice
+from armtwin.prediction.causes import Explanation
+from armtwin.prediction.compare import Comparison
+from armtwin.prediction.predict import Prediction
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What is known about a job.
+
+    Attributes:
+        prediction: The predicted run.
+        explanations: Causes of the spans out of tolerance and of the largest peaks.
+        advice: What to change, where it was asked for.
+        comparison: A logged run beside the predicted one, where there is one.
+    """
+
+    prediction: Prediction
+    explanations: tuple[Explanation, ...] = ()
+    advice: Advice | None = None
+    comparison: Comparison | None = None

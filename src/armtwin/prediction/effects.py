@@ -1,0 +1,164 @@
+"""Simulations of a stretch of a run with one effect taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.motion.trajectory import Trajectory
+from armtwin.prediction.path_error import path_error
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import Direction
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import CS7B
+from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.plant import Model
+
+RECENT = 0.5  # a reversal explains what happens within this time after it [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Effect:
+    """A change of the simulation that takes one effect away.
+
+    Attributes:
+        cause: Its name.
+        joint: Where it sits.
+        run: Simulates a stretch of the motion without it; returns positions at the trace's times.
+    """
+
+    cause: str
+    joint: str
+    run: Callable[[], Floats]
+
+
+class Variants:
+    """Robots that differ in one thing from another, each made once."""
+
+    def __init__(self, robot: Robot) -> None:
+        self.robot, self.made = robot, dict[str, Robot]()
+
+    def get(self, key: str, **changes: Any) -> Robot:
+        """The robot with other groups in its description; the key tells the change."""
+        if key not in self.made:
+            self.made[key] = Robot(replace(self.robot.description, **changes), self.robot.origin)
+        return self.made[key]
+
+
+class Stretch:
+    """A stretch of a prediction's motion that is simulated again and again."""
+
+    def __init__(self, p: Prediction, variants: Variants, rows: slice, direction: Direction, times: Floats) -> None:
+        motion = p.motion.trajectory
+        self.prediction, self.variants, self.direction, self.times = p, variants, direction, times
+        self.model = p.job.description.model
+        self.begins = rows.start / motion.rate
+        self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
+        self.torques = _missing_torques(p.robot, self.model, self.motion)
+
+    def positions(self, robot: Robot | None = None, model: Model | None = None, torque: Floats | None = None) -> Floats:
+        """Joint positions at the times of the span."""
+        run = simulate(robot or self.prediction.robot, self.motion, model or self.model, torque=torque)
+        at = self.times - self.begins
+        return np.stack([np.interp(at, run.trace_time, x) for x in run.trace.T], axis=1)
+
+    def error(self, q: Floats) -> Floats:
+        """Path error in the span's direction."""
+        p = self.prediction
+        return np.asarray(getattr(path_error(p.robot, p.job.seam, self.times, q), self.direction))
+
+
+def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str, Floats]:
+    """Joint torques that the motion needs and no feed-forward gives, (m, n), by cause.
+
+    inertia    Nᵀ (diag M_m - k_af) N a,   M_m = N⁻ᵀ M N⁻¹ what each motor feels
+        coupling   the rest of M a, and C v
+        gravity    g(q) - g(q at the start), which the integrator must follow
+    """
+    q, v, a = motion.q, motion.v, motion.a
+    gravity = robot.gravity(q)
+    N = robot.assembly.gear
+    back = np.linalg.inv(N)
+    felt = np.einsum("im,kij,jm->km", back, robot.mass_matrix(q), back)
+    own = (a @ N.T * felt) @ N
+    whole = robot.inverse_dynamics(q, v, a) - gravity
+    servo = robot.description.servo[model.servo]
+    if isinstance(servo, CS7B):
+        gains = np.array(servo.kaf or np.zeros(len(servo.kp)))
+    else:
+        gains = np.array(servo.kafc or np.zeros(len(servo.kp))) + np.array(servo.kafv or np.zeros(len(servo.kp)))
+    given = (a @ N.T * gains) @ N
+    return {"inertia": own - given, "coupling": whole - own, "gravity": gravity - gravity[0]}
+
+
+def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
+    """The torque that is missing, given from outside: in one joint, or in all."""
+    torque = stretch.torques[cause]
+    if joint is not None:
+        torque = torque * np.eye(torque.shape[1])[joint]
+    name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
+    return Effect(cause, name, lambda: stretch.positions(torque=torque))
+
+
+def single_effects(stretch: Stretch) -> Iterator[Effect]:
+    """Friction elements one by one, quantisation, current limits."""
+    p, model = stretch.prediction, stretch.model
+    d = p.robot.description
+    if model.friction != "off":
+        for element, row in p.robot.assembly.friction:
+            others = tuple(f for f in d.friction if f != element)
+            robot = stretch.variants.get(f"friction {element.name}", friction=others)
+            kind = "friction reversal" if _reverses(stretch, row) else "friction"
+            name = element.on if isinstance(element.on, str) else element.name
+            yield Effect(kind, name, _without(stretch, robot, model))
+    yield from _speed_effects(stretch)
+    if model.quantise:
+        yield Effect("quantisation", "", _without(stretch, p.robot, replace(model, quantise=False)))
+    for motor in _limited(stretch):
+        motors = tuple(replace(m, current_limit=1e6) if m.name == motor else m for m in d.motor)
+        yield Effect(
+            "torque limit", motor, _without(stretch, stretch.variants.get(f"limit {motor}", motor=motors), model)
+        )
+
+
+def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
+    """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, motor by motor."""
+    p, model = stretch.prediction, stretch.model
+    d = p.robot.description
+    servo = d.servo[model.servo]
+    if isinstance(servo, CS7B) or servo.kvf is None:
+        return
+    for m, motor in enumerate(d.motor):
+        if servo.kvf[m] != servo.kv[m]:
+            matched = tuple(servo.kv[k] if k == m else x for k, x in enumerate(servo.kvf))
+            servos = {**d.servo, model.servo: replace(servo, kvf=matched)}
+            robot = stretch.variants.get(f"kvf {motor.name}", servo=servos)
+            yield Effect("speed feed-forward", motor.name, _without(stretch, robot, model))
+
+
+def _without(stretch: Stretch, robot: Robot, model: Model) -> Callable[[], Floats]:
+    return lambda: stretch.positions(robot, model)
+
+
+def _reverses(stretch: Stretch, row: Floats) -> bool:
+    """Whether the speed of a row changes its sign during the span or shortly before."""
+    time = stretch.motion.time + stretch.begins
+    recent = (time >= stretch.times[0] - RECENT) & (time <= stretch.times[-1])
+    speed = (stretch.motion.v @ row)[recent]
+    moving = speed[np.abs(speed) > 1e-6 * max(float(np.abs(speed).max(initial=0.0)), 1e-9)]
+    return bool((np.diff(np.sign(moving)) != 0).any())
+
+
+def _limited(stretch: Stretch) -> Iterator[str]:
+    """Motors whose current is at its limit during the span or shortly before."""
+    log = stretch.prediction.log
+    rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])
+    for motor, current in zip(stretch.prediction.robot.description.motor, log.current.T, strict=True):
+        limit = motor.current_limit
+        quantum = motor.current_quantum or 0.0
+        if limit is not None and (np.abs(current[rows]) >= limit - 1.01 * quantum - 1e-9).any():
+            yield motor.name

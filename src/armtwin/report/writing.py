@@ -1,0 +1,49 @@
+"""`write_report`: any result as one HTML file."""
+
+from __future__ import annotations
+
+from functools import singledispatch
+from pathlib import Path
+from typing import Any
+
+from armtwin.errors import ArmtwinError
+from armtwin.prediction.answer import Answer
+from armtwin.prediction.causes import explain
+from armtwin.prediction.compare import Comparison
+from armtwin.prediction.predict import Prediction
+from armtwin.report.page import to_html
+from armtwin.report.prediction_report import prediction_report
+from armtwin.report.sections import Report
+from armtwin.robot.files import write_atomically
+
+
+def write_report(result: Any, path: str | Path) -> None:
+    """Write the report of a result as one HTML file that needs nothing else.
+
+    Args:
+        result: A prediction, a comparison, or an answer that holds both with causes and advice.
+        path: The file.
+    """
+    write_atomically(Path(path), to_html(to_report(result)))
+
+
+@singledispatch
+def to_report(result: Any) -> Report:
+    """The report of a result."""
+    raise ArmtwinError(f"there is no report of a {type(result).__name__}")
+
+
+@to_report.register
+def _of_answer(answer: Answer) -> Report:
+    return prediction_report(answer)
+
+
+@to_report.register
+def _of_prediction(prediction: Prediction) -> Report:
+    return prediction_report(Answer(prediction, explain(prediction)))
+
+
+@to_report.register
+def _of_comparison(comparison: Comparison) -> Report:
+    prediction = comparison.prediction
+    return prediction_report(Answer(prediction, explain(prediction), comparison=comparison))

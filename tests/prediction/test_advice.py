@@ -1,0 +1,115 @@
+"""Advice: what it promises is what the next run gives."""
+
+from dataclasses import replace
+
+import pytest
+
+import armtwin as at
+from armtwin.prediction import advice, changes
+from armtwin.prediction.advice import worst_ratio
+
+
+@pytest.fixture(scope="module")
+def fast():
+    """The straight seam at 300 mm/s, which leaves its tolerance after the reversal."""
+    p = at.predict(None, at.Job.load("rx90b_line").with_speed(0.3))
+    assert not p.verdict.within
+    return p, at.advise(p)
+
+
+def option(found, name):
+    return next(x for x in found.options if x.name == name)
+
+
+def test_the_advised_job_holds_from_its_file(fast, tmp_path):
+    _, found = fast
+    found.best.job.save(tmp_path / "advised.toml")
+    assert at.predict(None, at.Job.load(tmp_path / "advised.toml")).verdict.within
+
+
+def test_three_per_cent_more_than_the_advised_speed_fails(fast):
+    _, found = fast
+    speed = option(found, "speed")
+    assert speed.holds
+    faster = changes.at_speed(speed.job, 1.03 * speed.job.description.speed)
+    assert not at.predict(None, faster).verdict.within
+
+
+def test_slowing_down_only_where_it_hurts_is_faster_than_slowing_down_everywhere(fast):
+    _, found = fast
+    stretch, whole = option(found, "slower stretch"), option(found, "speed")
+    assert stretch.holds
+    assert stretch.duration < whole.duration
+    assert at.predict(None, stretch.job).verdict.within
+
+
+def test_the_cut_seam_is_the_same_seam(fast):
+    """Lines cut into parts run through the same points."""
+    p, found = fast
+    cut = option(found, "slower stretch").job
+    assert cut.seam.length == pytest.approx(p.job.seam.length, abs=1e-9)
+    assert len(cut.description.segment) > len(p.job.description.segment)
+
+
+def test_the_best_option_is_the_fastest_that_holds(fast):
+    _, found = fast
+    assert found.best.holds
+    assert found.best.duration == min(x.duration for x in found.options if x.holds and x.name != "radius")
+
+
+def test_a_seam_that_holds_is_told_how_much_faster_it_could_be():
+    p = at.predict(None, at.Job.load("rx90b_line"))
+    found = at.advise(p)
+    assert found.best.job.description.speed >= 0.1
+    assert [x.name for x in found.options] == ["speed"]
+
+
+def test_the_budget_bounds_the_simulations():
+    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    assert at.advise(p, budget=25).simulations <= 25
+
+
+def test_a_corner_gets_a_radius_an_orientation_and_a_shift():
+    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    found = at.advise(p)
+    assert {"speed", "orientation", "shift", "radius"} <= {x.name for x in found.options}
+    for x in found.options:
+        if x.holds:
+            assert at.predict(None, x.job).verdict.within
+
+
+def test_the_other_orientation_is_the_same_in_the_middle_of_the_seam():
+    import numpy as np
+
+    for name in ("rx90b_corner_follow", "rx90b_corner_fixed"):
+        job = at.Job.load(name)
+        other = changes.other_orientation(job)
+        middle = np.array([job.seam.length / 2])
+        assert np.abs(job.seam.at(middle)[1].R - other.seam.at(middle)[1].R).max() < 1e-12
+        assert {job.description.orientation.mode, other.description.orientation.mode} == {"follow", "fixed"}
+
+
+def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch):
+    """An error that holds below 25 mm/s and between 70 and 90 mm/s, nowhere else."""
+
+    def outcome(job):
+        v = job.description.speed
+        return (0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5), None
+
+    monkeypatch.setattr(advice, "_outcome", outcome)
+    job = at.Job.load("rx90b_line")
+    options, tried, monotonic = advice._speeds(advice._Bench(100, None), job)
+    assert not monotonic
+    assert options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
+    held = dict(tried)
+    assert any(not ok for v, ok in held.items() if v < 0.07)
+
+
+def test_the_ranking_of_assumed_numbers_is_what_a_run_with_each_gives():
+    p = at.predict(None, at.Job.load("rx90b_line"))
+    first = at.advise(p, budget=80).sensitivities[0]
+    assert first.key.startswith("servo.cascade.k")  # a gain, one for each motor
+    value = getattr(p.robot.description.servo["cascade"], first.key.rpartition(".")[2])
+    changed = replace(p.job.description, override={first.key: [1.1 * x for x in value]})
+    again = at.predict(None, at.Job(changed))
+    assert worst_ratio(again) / worst_ratio(p) - 1 == pytest.approx(first.effect, rel=1e-6)

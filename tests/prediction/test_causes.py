@@ -1,0 +1,129 @@
+"""Causes on constructed cases where the cause is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.jobs.groups import Process, Tolerance
+from armtwin.prediction.path_error import path_error
+
+EXACT = at.Model(quantise=False)
+
+
+@pytest.fixture(scope="module")
+def line():
+    """The straight seam with a tolerance that its reversal leaves, no quantisation."""
+    job = at.Job.load("rx90b_line")
+    return at.Job(replace(job.description, tolerance=Tolerance(5e-5, 5e-5), model=EXACT), job.origin)
+
+
+def everywhere(job, **keys):
+    """The job judged in its ramps too."""
+    return at.Job(replace(job.description, process=Process(run_in=0.0, run_out=0.0), **keys), job.origin)
+
+
+def with_friction_of(job, *names):
+    robot = at.Robot.load("rx90b")
+    return at.Robot(
+        replace(robot.description, friction=tuple(f for f in robot.description.friction if f.name in names))
+    )
+
+
+def test_with_one_joint_of_friction_that_joint_is_named(line):
+    """Only joint 3 has friction, and it reverses at 412.5 mm: the error there is all its own."""
+    told = at.explain(at.predict(with_friction_of(line, "joint_3"), line))
+    peak = max(told, key=lambda x: abs(x.span.peak_m))
+    assert peak.causes[0].cause == "friction reversal"
+    assert peak.causes[0].joint == "joint_3"
+    assert peak.causes[0].share > 0.8
+    assert 0.41 < peak.span.peak_at_m < 0.45
+    assert not any(c.cause.startswith("friction") and c.joint != "joint_3" for x in told for c in x.causes)
+
+
+def test_without_friction_no_friction_is_named(line):
+    off = at.Job(replace(line.description, model=replace(EXACT, friction="off"), tolerance=Tolerance(1e-6, 1e-6)))
+    told = at.explain(at.predict(None, off))
+    assert told
+    assert not any(c.cause.startswith("friction") for x in told for c in x.causes)
+
+
+def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
+    """Second road: both runs from standstill to standstill, with joint 2's friction and without."""
+    p = at.predict(None, line)
+    told = max(at.explain(p), key=lambda x: abs(x.span.peak_m))
+    found = next(c for c in told.causes if c.joint == "joint_2" and c.cause == "friction reversal")
+    names = [f.name for f in p.robot.description.friction if f.name != "joint_2"]
+    without = with_friction_of(line, *names).with_tool("laser_head")
+    run = at.simulate(without, p.motion.trajectory, EXACT)
+    other = path_error(without, line.seam, run.trace_time, run.trace)
+    e = p.path_error
+    inside = (e.place >= told.span.from_m) & (e.place <= told.span.to_m)
+    sizes = [np.linalg.norm(getattr(x, told.span.direction)[inside]) for x in (other, e)]
+    assert found.share == pytest.approx(1 - sizes[0] / sizes[1], abs=0.02)
+
+
+def ramp_causes(job, kafc):
+    """Causes of the error while speeding up, for acceleration feed-forward gains, without friction."""
+    gains = {f"servo.cascade.kafc.{k + 1}": float(x) for k, x in enumerate(kafc)}
+    model = replace(EXACT, friction="off")
+    told = at.explain(at.predict(None, everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6))))
+    return [c for x in told if x.span.from_m < 0.03 for c in x.causes]
+
+
+def test_exact_feed_forward_removes_the_inertia_cause(line):
+    """Gains of the inertia that the motors feel at the start, against half of it."""
+    robot = line.robot()
+    q = at.predict(None, line).motion.trajectory.q[0]
+    N = robot.assembly.gear
+    exact = np.diag(np.linalg.inv(N).T @ robot.mass_matrix(q) @ np.linalg.inv(N))
+    half = [c.share for c in ramp_causes(line, 0.5 * exact) if c.cause == "inertia"]
+    assert max(half) > 0.3
+    full = [c.share for c in ramp_causes(line, exact) if c.cause == "inertia"]
+    assert max(full, default=0.0) < 0.15
+
+
+def test_a_lowered_torque_limit_is_named_with_its_motor(line):
+    """Motor 1 gets less current than its friction takes at speed."""
+    peak = np.abs(at.predict(None, line).log.current[:, 0]).max()
+    weak = everywhere(line, override={"motor.motor_1.current_limit": 0.75 * float(peak)}, limits="report")
+    told = at.explain(at.predict(None, weak))
+    causes = [c for x in told for c in x.causes if c.cause == "torque limit"]
+    assert causes
+    assert {c.joint for c in causes} == {"motor_1"}
+    assert max(c.share for c in causes) > 0.3
+    strong = at.explain(at.predict(None, everywhere(line)))
+    assert not any(c.cause == "torque limit" for x in strong for c in x.causes)
+
+
+def test_coarse_currents_are_named_as_quantisation(line):
+    """Without friction, currents in steps forty times as large."""
+    robot = line.robot()
+    steps = {f"motor.{m.name}.current_quantum": 40 * m.current_quantum for m in robot.description.motor}
+    model = at.Model(friction="off", quantise=True)
+    coarse = at.Job(replace(line.description, override=steps, model=model, tolerance=Tolerance(1e-6, 1e-6)))
+    told = at.explain(at.predict(None, coarse))
+    assert any(x.causes and x.causes[0].cause == "quantisation" for x in told)
+
+
+def test_peaks_within_tolerance_are_explained_too():
+    told = at.explain(at.predict(None, at.Job.load("rx90b_line")))
+    assert len(told) == 3
+    assert all(x.within for x in told)
+    assert told[0].causes[0].cause == "friction reversal"
+
+
+def test_a_wrist_near_its_singularity_is_named():
+    """The head turns around a corner with the wrist almost straight: joint 4 does most of it, without friction."""
+    job = at.Job.load("rx90b_corner_follow")
+    first, second = job.description.segment
+    workpiece = replace(job.description.workpiece, position=(0.78, 0.0, 0.0))
+    near = replace(job.description, segment=(replace(first, blend=0.06), second), workpiece=workpiece, speed=0.06)
+    free = {"servo.cascade.following_error_limit": "500 rad", "joint.joint_4.limits.upper": "350 deg"}
+    model = at.Model(friction="off", quantise=False)
+    p = at.predict(None, at.Job(replace(near, limits="report", override=free, model=model)))
+    causes = [c for x in at.explain(p) for c in x.causes if c.cause == "singularity"]
+    assert p.feasibility.distance < 0.5 * np.median(p.motion.distance[p.motion.command.speed > 0])
+    assert causes
+    assert {c.joint for c in causes} <= {"joint_4", "joint_6"}

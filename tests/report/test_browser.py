@@ -1,0 +1,167 @@
+"""The report in a browser, network off: no error, no request, robot and marker move, keys work, paper keeps the picture."""
+
+import re
+import shutil
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.jobs.groups import Segment, ToolOrientation
+from armtwin.robot.groups import Orientation, Pose
+
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the report is not looked at")
+HOSTILE = "<script>document.title='broken'</script>"
+
+
+@pytest.fixture(scope="module")
+def browser():
+    from playwright.sync_api import sync_playwright
+
+    flags = ["--no-sandbox", "--enable-unsafe-swiftshader", "--use-angle=swiftshader"]
+    with sync_playwright() as play:
+        chromium = play.chromium.launch(executable_path=CHROMIUM, args=flags)
+        yield chromium
+        chromium.close()
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    path = tmp_path_factory.mktemp("report") / "report.html"
+    job = at.Job.load("rx90b_corner_follow")
+    p = at.predict(None, at.Job(replace(job.description, title=HOSTILE), job.origin))
+    at.write_report(at.Answer(p, at.explain(p)), path)
+    return path
+
+
+class Opened:
+    """A page of a browser without network, and what it complained about or asked for."""
+
+    def __init__(self, browser, path, **options):
+        self.context = browser.new_context(offline=True, viewport={"width": 1100, "height": 800}, **options)
+        self.page, self.said, self.asked = self.context.new_page(), [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("[data-scene][data-ready=yes]", timeout=60_000)
+        self.page.wait_for_timeout(300)
+
+    def picture(self):
+        return self.page.evaluate("document.querySelector('canvas').toDataURL()")
+
+    def told(self):
+        return self.page.inner_text("[data-player] output")
+
+
+@pytest.fixture
+def opened(browser, report):
+    page = Opened(browser, report)
+    yield page
+    page.context.close()
+
+
+def test_the_report_opens_without_an_error_or_a_request(opened, report):
+    assert opened.said == []
+    assert opened.asked == [report.as_uri()]
+    assert opened.page.evaluate("document.documentElement.dataset.plots") == "7"
+
+
+def test_the_slider_moves_the_robot(opened):
+    before = opened.picture()
+    opened.page.locator("[data-player] input").fill("100")
+    assert opened.picture() != before
+    assert opened.told() != ""
+
+
+def test_hovering_the_error_plot_moves_the_marker_and_the_other_plots(opened):
+    before, time = opened.picture(), opened.told()
+    plot = opened.page.locator("[data-plot='0'] .u-over")
+    box = plot.bounding_box()
+    plot.hover(position={"x": 0.2 * box["width"], "y": 0.5 * box["height"]})
+    opened.page.wait_for_timeout(200)
+    assert opened.told() != time
+    assert opened.picture() != before
+    place = float(re.search(r"([\d.]+) mm", opened.told())[1])
+    assert place == pytest.approx(0.2 * 535, abs=8)  # the axis of the plot is the seam
+    other = opened.page.inner_text("[data-plot='1'] .u-legend")
+    assert f"{place:.1f}" in other
+
+
+def test_keys_turn_the_view_step_the_plots_and_play(opened):
+    before = opened.picture()
+    opened.page.focus("canvas")
+    opened.page.keyboard.press("ArrowRight")
+    assert opened.picture() != before
+    time = opened.told()
+    opened.page.focus("[data-plot='0']")
+    opened.page.keyboard.press("PageDown")
+    assert opened.told() != time
+    time = opened.told()
+    opened.page.focus("[data-player] button")
+    opened.page.keyboard.press("Enter")
+    opened.page.wait_for_timeout(600)
+    assert opened.told() != time
+
+
+def test_a_cause_of_the_table_shows_its_place(opened):
+    time = opened.told()
+    opened.page.locator("[data-sample]").last.click()
+    assert opened.told() != time
+
+
+def test_paper_keeps_the_picture(opened, tmp_path):
+    """In print the picture stands for the canvas, and the file holds an image of it."""
+    size = opened.page.evaluate("document.querySelector('.scene img').src.length")
+    assert size > 10_000
+    opened.page.emulate_media(media="print")
+    assert opened.page.locator(".scene img").is_visible()
+    assert not opened.page.locator(".scene canvas").is_visible()
+    pdf = opened.page.pdf()
+    assert b"/Subtype /Image" in pdf or b"/Subtype/Image" in pdf
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_light_and_dark_paint_their_own_paper(browser, report, scheme):
+    opened = Opened(browser, report, color_scheme=scheme)
+    paper = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    opened.context.close()
+    assert (max(map(int, re.findall(r"\d+", paper))) < 60) == (scheme == "dark")
+
+
+def test_a_hostile_title_is_shown_as_text(opened):
+    assert opened.page.inner_text("h1") == HOSTILE
+    assert opened.page.title() == HOSTILE
+
+
+def test_a_job_of_ten_minutes_opens(browser, tmp_path):
+    """Eighty metres to and fro at 150 mm/s: decimated, its peaks kept, below two megabytes."""
+    job = at.Job.load("rx90b_line")
+    points, up, x, way = [(0.0, 0.0, 0.0)], False, 0, 1
+    while len(points) < 2 * 200:
+        up = not up
+        points.append((0.02 * x, 0.4 * up, 0.0))
+        x += way
+        points.append((0.02 * x, 0.4 * up, 0.0))
+        way = -way if x in (0, 12) else way
+    segments = [Segment(name=f"{k}", lin=p, blend=0.007) for k, p in enumerate(points[1:], 1)]
+    segments[-1] = replace(segments[-1], blend=None)
+    d = replace(
+        job.description,
+        start=points[0],
+        segment=tuple(segments),
+        posture=None,
+        speed=0.14,
+        workpiece=Pose(position=(0.45, -0.2, 0.1)),
+        orientation=ToolOrientation(Orientation(rpy=(np.pi, 0.0, np.pi))),
+    )
+    p = at.predict(None, at.Job(d))
+    assert p.job.seam.duration > 550
+    path = tmp_path / "long.html"
+    at.write_report(at.Answer(p), path)
+    assert path.stat().st_size < 2_000_000
+    opened = Opened(browser, path)
+    assert opened.said == []
+    opened.context.close()

@@ -1,0 +1,115 @@
+"""The report as a file: small, closed, escaped, with its peaks."""
+
+import base64
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.report.page import to_html
+from armtwin.report.prediction_report import prediction_report
+from armtwin.report.sections import Report, Section, Table, Text
+
+HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
+
+
+@pytest.fixture(scope="module")
+def answer():
+    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    return at.Answer(p, at.explain(p))
+
+
+@pytest.fixture(scope="module")
+def html(answer):
+    return to_html(prediction_report(answer))
+
+
+def data_of(html):
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
+
+
+def series_of(html, name):
+    return np.frombuffer(base64.b64decode(data_of(html)["series"][name]), dtype="<f4")
+
+
+def test_a_report_of_a_short_job_stays_below_two_megabytes(html):
+    assert len(html.encode()) < 2_000_000
+
+
+def test_the_policy_allows_just_the_script_and_the_style_inside(html):
+    """Digests of the policy are those of the elements; nothing else may be loaded."""
+    policy = re.search(r'Content-Security-Policy" content="(.*?)"', html)[1].replace("&#39;", "'")
+    assert policy.startswith("default-src 'none'; ")
+    script = re.search(r"<script>(.*)</script>", html, re.DOTALL)[1]
+    style = re.search(r"<style>(.*?)</style>", html, re.DOTALL)[1]
+    for text in (script, style):
+        digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    assert not re.search(r'\b(?:src|href)="(?!data:)', html)
+
+
+def test_peaks_of_the_path_error_are_in_the_plots(answer, html):
+    error = answer.prediction.path_error
+    for name in ("lateral", "vertical"):
+        shown, exact = series_of(html, name), 1e6 * getattr(error, name)
+        assert shown.max() == pytest.approx(exact.max(), rel=1e-6)
+        assert shown.min() == pytest.approx(exact.min(), rel=1e-6)
+
+
+def test_all_series_have_one_value_for_each_sample(html):
+    data = data_of(html)
+    assert {len(series_of(html, name)) for name in data["series"]} == {data["count"]}
+    assert (np.diff(series_of(html, "place")) >= 0).all()
+
+
+def test_hostile_names_of_robot_job_and_segment_are_text(answer):
+    p = answer.prediction
+    segments = tuple(replace(s, name=HOSTILE) for s in p.job.description.segment)
+    job = at.Job(replace(p.job.description, name=HOSTILE, title=HOSTILE, segment=segments))
+    robot = at.Robot(replace(p.robot.description, name=HOSTILE, title=HOSTILE))
+    html = to_html(
+        prediction_report(at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict)))
+    )
+    outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
+    assert "<img src=x" not in html
+    assert "alert(1)" in outside
+    assert html.count("<script") == 2
+
+
+def test_a_log_that_was_compared_is_drawn_over_the_prediction(answer):
+    p = answer.prediction
+    comparison = at.compare(p.job, p.log)
+    html = to_html(prediction_report(replace(answer, comparison=comparison)))
+    plot = data_of(html)["plots"][0]
+    assert [line["series"] for line in plot["lines"]] == ["lateral", "measured lateral"]
+    assert np.nanmax(np.abs(series_of(html, "measured lateral") - series_of(html, "lateral"))) < 1.0  # µm, 250 Hz
+    assert "Beside the logged run" in html
+
+
+def test_any_list_of_sections_is_a_report(tmp_path):
+    """Nothing of a prediction is needed: a title, a text, a table."""
+    page = to_html(Report("Clamping", "joint 1", (Section("Stiffness", (Text("stiff"), Table(("K",), [["25.7"]]))),)))
+    assert "<h2>Stiffness</h2>" in page
+    assert "<td>25.7</td>" in page
+
+
+def test_the_bundle_carries_the_licences_of_what_is_in_it():
+    folder = Path(at.__file__).parent / "report" / "bundle"
+    text = (folder / "LICENSES.txt").read_text()
+    versions = json.loads((Path(__file__).parents[2] / "web" / "package.json").read_text())["devDependencies"]
+    assert f"three {versions['three']}" in text
+    assert f"uplot {versions['uplot']}" in text
+    assert text.count("MIT") >= 2
+
+
+def test_write_report_writes_a_prediction_and_refuses_other_things(answer, tmp_path):
+    at.write_report(answer.prediction, tmp_path / "r.html")
+    assert "The seam does not hold" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    with pytest.raises(at.ArmtwinError, match="there is no report of a int"):
+        at.write_report(3, tmp_path / "s.html")
+    assert not (tmp_path / "s.html").exists()
