@@ -109,9 +109,10 @@ def test_coarse_currents_are_named_as_quantisation(line):
 
 def test_peaks_within_tolerance_are_explained_too():
     told = at.explain(at.predict(None, at.Job.load("rx90b_line")))
-    assert len(told) == 3
     assert all(x.within for x in told)
     assert told[0].causes[0].cause == "friction reversal"
+    corner = at.explain(at.predict(None, at.Job.load("rx90b_corner_follow")))
+    assert sum(x.within for x in corner) == 3
 
 
 def test_a_wrist_near_its_singularity_is_named():

@@ -14,4 +14,8 @@ requestAnimationFrame(() => requestAnimationFrame(() => choose(data.start || 0))
 document.querySelectorAll("[data-sample]").forEach((element) => {
   element.addEventListener("click", () => choose(Number(element.dataset.sample)));
 });
+// paper has no folds
+const folds = [...document.querySelectorAll("details")];
+addEventListener("beforeprint", () => folds.forEach((fold) => (fold.open = true)));
+addEventListener("afterprint", () => folds.forEach((fold) => (fold.open = false)));
 document.documentElement.dataset.plots = made.length;

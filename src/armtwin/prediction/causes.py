@@ -24,6 +24,8 @@ LEAD = 1.5  # time before a span that is simulated with it [s]
 LEAST_SHARE = 0.1
 MOST_CAUSES = 4
 MOST_SPANS, PEAKS = 8, 3
+LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
+MOST_SAMPLES = 400  # of a span that are looked at
 APART = 0.3  # time between peaks that are told apart [s]
 GROWING = ("inertia", "coupling", "speed feed-forward")  # what grows with joint speeds and accelerations
 AROUND = 0.02  # a singularity explains a peak this near on the seam [m]
@@ -96,14 +98,15 @@ def _peaks(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
     out = np.flatnonzero(on & (relative > 1))
     for k in out[:: max(1, len(out) // 200)]:  # what is beside a span belongs to it
         left[np.abs(error.time - error.time[k]) < APART] = 0.0
+    least = LEAST_PEAK * float(np.where(on, relative, 0.0).max())
     for _ in range(PEAKS):
         k = int(left.argmax())
-        if left[k] <= 0:
+        if left[k] <= 0 or left[k] < least:
             return
         ratios = abs(error.lateral[k]) / tolerance.lateral, abs(error.vertical[k]) / tolerance.vertical
         direction: Direction = "lateral" if ratios[0] >= ratios[1] else "vertical"
         values = getattr(error, direction)
-        low = np.abs(values) < 0.5 * abs(values[k])
+        low = (np.abs(values) < 0.5 * abs(values[k])) | (np.abs(error.time - error.time[k]) > APART)
         first = int(np.flatnonzero(low[:k])[-1]) + 1 if low[:k].any() else 0
         last = k + int(np.flatnonzero(low[k:])[0]) - 1 if low[k:].any() else len(values) - 1
         place = error.place
@@ -117,6 +120,7 @@ def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
     peak = _time_at(error, span)
     inside = (error.place >= span.from_m) & (error.place <= span.to_m) & (np.abs(error.time - peak) < 5.0)
     times = error.time[inside] if inside.any() else np.array([peak])
+    times = times[:: max(1, len(times) // MOST_SAMPLES)]
     rate = p.motion.trajectory.rate
     start = max(0, int((times[0] - LEAD) * rate))
     stop = min(len(p.motion.trajectory.q), int(times[-1] * rate) + 3)
