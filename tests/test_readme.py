@@ -1,5 +1,6 @@
 """What README and docs show is run: the example, the commands, the robot file."""
 
+import math
 import re
 import subprocess
 import sys
@@ -41,6 +42,18 @@ def test_every_command_of_the_readme_exists():
     for command in commands:
         done = subprocess.run([sys.executable, "-m", "armtwin", command, "--help"], capture_output=True, check=False)
         assert done.returncode == 0
+
+
+def test_the_columns_file_of_the_docs_reads_a_log(tmp_path):
+    (text,) = blocks("docs/log_file.md", "toml")
+    (tmp_path / "columns.toml").write_text(text, encoding="utf-8")
+    names = [f"{word}{j}" for word in ("A", "I_", "T_") for j in range(1, 7)]
+    rows = [";".join([str(4 * k), *["90,0"] * 6, *["1,5"] * 6, *["20,0"] * 6]) for k in range(2)]
+    (tmp_path / "run.csv").write_text("\n".join([";".join(["Zeit", *names]), *rows]) + "\n", encoding="utf-8")
+    log = at.Log.read(tmp_path / "run.csv")
+    assert log.time.tolist() == [0.0, 0.004]
+    assert log.q[0] == pytest.approx([math.pi / 2, -math.pi, math.pi, math.pi / 2, -math.pi / 2, math.pi / 2])
+    assert log.temperature[0, 0] == 293.15
 
 
 def test_the_job_of_the_docs_is_predicted(tmp_path):

@@ -75,7 +75,7 @@ def check(
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
     console = _console()
-    if file.endswith((".csv", ".csv.gz")):
+    if file.endswith((".csv", ".csv.gz", ".npz")):
         console.print(pages.log_page(Log.read(file), Path(file).name))
         return
     keys = set(read_toml(Path(file))) if file.endswith(".toml") else set()

@@ -75,11 +75,12 @@ def predict(
 
 def compare(
     job: JobName,
-    log: Annotated[Path, typer.Argument(help="A logged run of that job (.csv, .csv.gz).")],
+    log: Annotated[Path, typer.Argument(help="A logged run of that job (.csv, .csv.gz, .npz).")],
     robot: RobotName = None,
     tool: ToolName = None,
     method: Method = "nonlinear",
     speed: Speed = None,
+    columns: Annotated[Path | None, typer.Option("--columns", help="Columns file of the log.")] = None,
     out: Out = None,
     json: Json = False,
     force: Force = False,
@@ -88,7 +89,7 @@ def compare(
     chosen = _chosen(job, robot, tool, speed)
     folder = _folder(chosen, out, "_compared")
     check_folder(folder, force)
-    logged = at.Log.read(log)
+    logged = at.Log.read(log, columns)
     with _progress() as progress:
         comparison = at.compare(chosen, logged, method=method, progress=progress)
         told = at.explain(comparison.prediction, _of(progress, "causes"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.logs.columns import Columns
 from armtwin.logs.log import CHANNELS, Event, Log
 from armtwin.maths.batch import Floats
 
@@ -71,24 +72,43 @@ def _text(path: Path) -> str:
         raise FileError(str(path), ["is not a text file in UTF-8"]) from None
 
 
-def read_csv(path: Path) -> Log:
+def read_csv(path: Path, columns: Columns) -> Log:
     """Read a log; a file that is no log is refused with the line."""
     lines = [line.removesuffix("\r") for line in _text(path).split("\n")]
     events = tuple(_event(path, i, line) for i, line in enumerate(lines, 1) if line.startswith(_EVENT))
     numbered = [(i, line) for i, line in enumerate(lines, 1) if line.strip() and not line.startswith("#")]
     if len(numbered) < 2:
         raise FileError(str(path), ["a log needs a header line and at least one line of numbers"])
-    header = [word.strip().strip('"') for word in numbered[0][1].split(",")]
-    table = _numbers(path, numbered[1:], len(header))
+    separator = columns.separator
+    words = [word.strip().strip('"') for word in numbered[0][1].split(separator)]
+    try:
+        header = columns.canonical(words)
+    except ArmtwinError as error:
+        raise FileError(str(path), [f"line {numbered[0][0]}: {error}"]) from None
     if "time" not in header:
-        raise FileError(str(path), [f"line {numbered[0][0]}: a log needs a column 'time', got {', '.join(header[:8])}"])
-    time = table[:, header.index("time")]
+        hint = _hint(numbered[0][1], separator)
+        got = f"got {', '.join(words[:8])}{hint}"
+        raise FileError(str(path), [f"line {numbered[0][0]}: a log needs a column '{columns.time}', {got}"])
+    table = _numbers(path, numbered[1:], len(header), columns)
+    time = table[:, header.index("time")] * columns.factor("time")
     steps = np.diff(time)
     if (steps <= 0).any():
         at = int(np.argmax(steps <= 0)) + 1
         where = f"line {numbered[1 + at][0]}"
         raise FileError(str(path), [f"{where}: time must increase, got {time[at]} after {time[at - 1]}"])
-    return Log.of(time, events, **_channels(path, header, table))
+    try:
+        channels = {name: columns.to_si(name, values) for name, values in _channels(path, header, table).items()}
+    except ArmtwinError as error:
+        raise error if isinstance(error, FileError) else FileError(str(path), [str(error)]) from None
+    return Log.of(time, events, **channels)
+
+
+def _hint(line: str, separator: str | None) -> str:
+    """What else may separate the values of a line."""
+    for sign, name in ((";", ";"), ("\t", "tab")):
+        if separator != sign and line.count(sign) > 0:
+            return f'; are values separated by {name}? Say delimiter = "{name}" in a columns file'
+    return ""
 
 
 def _event(path: Path, i: int, line: str) -> Event:
@@ -102,16 +122,19 @@ def _event(path: Path, i: int, line: str) -> Event:
     raise FileError(str(path), [f"line {i}: an event must be a list of time, kind, joint and text, got '{line[:60]}'"])
 
 
-def _numbers(path: Path, numbered: list[tuple[int, str]], width: int) -> Floats:
+def _numbers(path: Path, numbered: list[tuple[int, str]], width: int, columns: Columns) -> Floats:
     """The numbers of all lines, (m, width)."""
+    separator = columns.separator
+    if columns.decimal == ",":
+        numbered = [(i, line.replace(",", ".")) for i, line in numbered]
     try:
-        table = np.array([line.split(",") for _, line in numbered], dtype=np.float64)
+        table = np.array([line.split(separator) for _, line in numbered], dtype=np.float64)
         if table.shape[1] == width and np.isfinite(table).all():
             return table
     except ValueError:
         pass
     for i, line in numbered:
-        words = line.split(",")
+        words = line.split(separator)
         if len(words) != width:
             raise FileError(str(path), [f"line {i}: must have {width} values as the header, got {len(words)}"])
         for k, word in enumerate(words, 1):
@@ -120,7 +143,9 @@ def _numbers(path: Path, numbered: list[tuple[int, str]], width: int) -> Floats:
             except ValueError:
                 finite = False
             if not finite:
-                raise FileError(str(path), [f"line {i}: value {k} must be a finite number, got '{word.strip()}'"])
+                comma = re.fullmatch(r"\s*-?\d+,\d+\s*", word) is not None
+                hint = '; say decimal = "," in a columns file' if comma else ""
+                raise FileError(str(path), [f"line {i}: value {k} must be a finite number, got '{word.strip()}'{hint}"])
     raise FileError(str(path), ["could not be read as numbers"])
 
 

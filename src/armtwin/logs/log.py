@@ -86,14 +86,25 @@ class Log:
         return name in self.channels
 
     @staticmethod
-    def read(path: str | Path) -> Log:
-        """A log from a CSV file (also .csv.gz)."""
-        from armtwin.logs.csv_files import read_csv
+    def read(path: str | Path, columns: str | Path | None = None) -> Log:
+        """A log from a CSV file (also .csv.gz) or an NPZ file.
 
-        return read_csv(Path(path))
+        Args:
+            path: The file.
+            columns: A columns file; by default the one beside the log, if there is one.
+        """
+        from armtwin.logs.columns import columns_for
+        from armtwin.logs.csv_files import read_csv
+        from armtwin.logs.npz_files import read_npz
+
+        file = Path(path)
+        names = columns_for(file, None if columns is None else Path(columns))
+        return read_npz(file, names) if file.suffix == ".npz" else read_csv(file, names)
 
     def write(self, path: str | Path) -> None:
-        """Write the log as a CSV file (also .csv.gz) from which `read` makes an equal log."""
+        """Write the log as a CSV file (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
         from armtwin.logs.csv_files import write_csv
+        from armtwin.logs.npz_files import write_npz
 
-        write_csv(self, Path(path))
+        file = Path(path)
+        (write_npz if file.suffix == ".npz" else write_csv)(self, file)
