@@ -82,7 +82,7 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     error = path_error(robot, job.seam, run.trace_time, run.trace)
     verdict = judge(job, error, run.log.events)
     lap("path error, verdict")
-    prediction = at.Prediction(job, robot, "nonlinear", motion, found, run, error, verdict)
+    prediction = at.Prediction(job, robot, None, "nonlinear", motion, found, run, error, verdict)
     (folder / "result.json").write_text(json.dumps(to_result(prediction)))
     run.log.write(folder / "log.csv")
     lap("writing")

@@ -7,6 +7,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.identification.identify import Estimate, identify
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
     from armtwin.motion.trajectory import Trajectory
@@ -27,6 +28,7 @@ __all__ = [
     "Answer",
     "ArmtwinError",
     "Comparison",
+    "Estimate",
     "Event",
     "FileError",
     "Job",
@@ -40,6 +42,7 @@ __all__ = [
     "advise",
     "compare",
     "explain",
+    "identify",
     "predict",
     "simulate",
     "write_report",
@@ -50,6 +53,7 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
+    "Estimate": "armtwin.identification.identify",
     "Event": "armtwin.logs.log",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
@@ -60,6 +64,7 @@ _LATER = {
     "advise": "armtwin.prediction.advice",
     "compare": "armtwin.prediction.compare",
     "explain": "armtwin.prediction.causes",
+    "identify": "armtwin.identification.identify",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",

@@ -106,3 +106,15 @@ def test_relative_damping_is_equation_3_79():
     c0, J, zeta = 4e4, 2.5, 0.1
     c1 = bristle_damping(c0, zeta, J)
     assert c1 / (2 * J * np.sqrt(c0 / J)) == pytest.approx(zeta)
+
+
+@pytest.mark.parametrize("name", ["rx90b", "lwa4p", "kr300", "tx40"])
+def test_tabulated_dry_friction_stays_above_zero_between_its_nodes(robots, name):
+    """Also where a law's friction vanishes at rest: a negative g would push the bristles."""
+    from armtwin.drives.friction.curves import tabulate
+
+    for element in robots[name].description.friction:
+        table = tabulate(element.law, 10.0)[:, :4]
+        x = np.linspace(0, 1, 50)
+        g = table @ np.vstack([np.ones_like(x), x, x**2, x**3])
+        assert g.min() > 0

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import armtwin as at
@@ -79,8 +80,6 @@ def test_a_corner_gets_a_radius_an_orientation_and_a_shift():
 
 
 def test_the_other_orientation_is_the_same_in_the_middle_of_the_seam():
-    import numpy as np
-
     for name in ("rx90b_corner_follow", "rx90b_corner_fixed"):
         job = at.Job.load(name)
         other = changes.other_orientation(job)
@@ -92,13 +91,13 @@ def test_the_other_orientation_is_the_same_in_the_middle_of_the_seam():
 def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch):
     """An error that holds below 25 mm/s and between 70 and 90 mm/s, nowhere else."""
 
-    def outcome(job):
+    def outcome(like, job):
         v = job.description.speed
         return (0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5), None
 
     monkeypatch.setattr(advice, "_outcome", outcome)
     job = at.Job.load("rx90b_line")
-    options, tried, monotonic = advice._speeds(advice._Bench(100, None), job)
+    options, tried, monotonic = advice._speeds(advice._Bench(None, 100, None), job)
     assert not monotonic
     assert options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
     held = dict(tried)
@@ -113,3 +112,21 @@ def test_the_ranking_of_assumed_numbers_is_what_a_run_with_each_gives():
     changed = replace(p.job.description, override={first.key: [1.1 * x for x in value]})
     again = at.predict(None, at.Job(changed))
     assert worst_ratio(again) / worst_ratio(p) - 1 == pytest.approx(first.effect, rel=1e-6)
+
+
+def test_advice_is_for_the_robot_that_was_predicted():
+    """A robot with three times the friction needs other advice than the job's own."""
+    job = at.Job.load("rx90b_line").with_speed(0.2)
+    robot = job.robot()
+    phi = robot.parameters * np.where([p.group == "friction" for p in robot.parameter_table], 2.0, 1.0)
+    p = at.predict(robot.with_parameters(phi), job)
+    best = at.advise(p, budget=90).best
+    assert best is None or at.predict(p.given, best.job).verdict.within
+
+
+def test_what_was_not_tried_is_not_said_to_fail():
+    p = at.predict(None, at.Job.load("rx90b_line"))
+    found = at.advise(p, budget=1)
+    assert len(found.tried) <= 1
+    with pytest.raises(at.ArmtwinError, match="budget must be at least 1"):
+        at.advise(p, budget=0)

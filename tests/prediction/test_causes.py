@@ -128,3 +128,12 @@ def test_a_wrist_near_its_singularity_is_named():
     assert p.feasibility.distance < 0.5 * np.median(p.motion.distance[p.motion.command.speed > 0])
     assert causes
     assert {c.joint for c in causes} <= {"joint_4", "joint_6"}
+
+
+def test_a_stop_is_explained():
+    """The corner of 50 mm: what makes motor 4 fall behind is told for the last moments."""
+    job = at.Job.load("rx90b_corner_follow")
+    first, second = job.description.segment
+    p = at.predict(None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second))))
+    last = [x for x in at.explain(p) if x.span.to_m > p.verdict.stopped_at_m - 1e-3]
+    assert any(x.causes for x in last)

@@ -101,3 +101,30 @@ def test_the_logged_run_gets_its_own_verdict(job):
     comparison = at.compare(job, logged(job, friction=1.0))
     assert comparison.prediction.verdict.within
     assert not comparison.verdict.within
+
+
+def test_a_log_with_a_hole_or_few_samples_is_no_proof(job):
+    """The peak lies in the hole: what a log does not hold is not judged as kept."""
+    log = logged(job, noise=False)
+    hole = np.r_[0:900, 1500 : len(log.time)]
+    thin = np.arange(0, len(log.time), 125)
+    for rows in (hole, thin):
+        comparison = at.compare(job, at.Log.of(log.time[rows], q=log.q[rows]))
+        assert comparison.covered < 0.9
+        assert not comparison.verdict.within
+        assert "holds only" in comparison.sentence
+
+
+def test_a_whole_log_is_judged_whole_where_the_prediction_stops_early():
+    """A machine that follows its command exactly, on a seam where the twin stops: all of it is judged, and kept."""
+    from dataclasses import replace
+
+    corner = at.Job.load("rx90b_corner_follow")
+    first, second = corner.description.segment
+    tight = at.Job(replace(corner.description, segment=(replace(first, blend=0.05), second)))
+    run = at.predict(None, tight)
+    assert run.verdict.stopped is not None
+    motion = run.motion.trajectory
+    comparison = at.compare(tight, at.Log.of(motion.time, q=motion.q, q_ref=motion.q))
+    assert comparison.covered > 0.999
+    assert comparison.verdict.within

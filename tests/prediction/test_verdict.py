@@ -144,3 +144,36 @@ def test_a_robot_without_servo_and_friction_is_refused_with_the_list():
         at.predict(bare, job)
     assert "servo.cascade: a servo controller is missing" in str(refused.value)
     assert "friction: joint friction is missing" in str(refused.value)
+
+
+@pytest.mark.parametrize("factor", [0.2, 0.6, 1.0, 1.25])
+@pytest.mark.parametrize("name", ["kr300_frame", "lwa4p_bead", "rx90b_corner_fixed"])
+def test_shipped_jobs_are_run_to_their_end_at_any_speed(name, factor):
+    """A law whose friction vanishes at rest must not make the loop look unstable."""
+    job = at.Job.load(name)
+    run = at.predict(None, job.with_speed(factor * job.description.speed))
+    assert run.verdict.stopped is None
+    assert run.path_error.place[-1] == pytest.approx(job.seam.length, abs=1e-3)
+
+
+def test_a_corner_between_two_set_points_is_refused():
+    """A radius of 0.1 mm is passed in a millisecond; what it needs of the joints no set-point would show."""
+    job = at.Job.load("rx90b_corner_fixed")
+    first, second = job.description.segment
+    with pytest.raises(at.FileError, match=r"the corner is passed in \d set-points at 250 Hz, but needs at least 4"):
+        at.predict(None, at.Job(replace(job.description, segment=(replace(first, blend=1e-4), second))))
+
+
+@pytest.mark.parametrize(
+    "call", [lambda: at.predict(None, "rx90b_line"), lambda: at.explain(None), lambda: at.advise(3)]
+)
+def test_wrong_arguments_are_told_in_a_sentence(call):
+    with pytest.raises(at.ArmtwinError, match="needs a"):
+        call()
+
+
+def test_a_speed_may_be_text_and_must_be_plausible():
+    job = at.Job.load("rx90b_line")
+    assert job.with_speed("200 mm/s").description.speed == 0.2
+    with pytest.raises(at.ArmtwinError, match="Did you mean '100 mm/s'"):
+        job.with_speed(100)

@@ -50,6 +50,11 @@ function flag(u, mark) {
   ctx.restore();
 }
 
+// A series with holes where it has no numbers.
+function gaps(values) {
+  return values.some(Number.isNaN) ? Array.from(values, (v) => (Number.isNaN(v) ? null : v)) : values;
+}
+
 function build(element, plot) {
   const x = series(plot.x);
   const axis = { stroke: () => colour("ink"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("grid") } };
@@ -84,7 +89,7 @@ function build(element, plot) {
         ],
       },
     },
-    [x.subarray(plot.first, plot.last), ...plot.lines.map((line) => series(line.series).subarray(plot.first, plot.last))],
+    [x.subarray(plot.first, plot.last), ...plot.lines.map((line) => gaps(series(line.series).subarray(plot.first, plot.last)))],
     element,
   );
   follow((index, from) => {

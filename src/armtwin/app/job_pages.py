@@ -118,7 +118,9 @@ def _advice(advice: Advice | None) -> list[RenderableType]:
     for x in advice.options:
         ratio = f"{100 * x.ratio:.0f} %" if np.isfinite(x.ratio) else "-"
         table.add_row(escape(x.text), "holds" if x.holds else "does not hold", ratio, f"{x.duration:.1f}")
-    best = "Nothing that was tried makes the seam hold." if advice.best is None else f"Best: {advice.best.text}."
+    best = "Nothing that was tried makes the seam hold."
+    if advice.best is not None:
+        best = f"Best: {advice.best.text}; it uses {100 * advice.best.ratio:.0f} % of the tolerance."
     parts: list[RenderableType] = [table, Text(best, style="bold")]
     if not advice.monotonic:
         tried = ", ".join(f"{1e3 * v:g} {'holds' if ok else 'fails'}" for v, ok in advice.tried)
@@ -215,11 +217,6 @@ def comparison_page(c: Comparison, name: str) -> RenderableType:
         table.add_row(escape(f"{row.name}, {unit}"), *(number(v, scale, 3) for v in values), share)
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     setting = f"positions from {c.side}, {torque}, {len(c.time)} samples, the job begins at {c.shift:.3f} s of the log"
-    held = "kept" if c.verdict.within else "did not keep"
-    if c.covered < 1 and not c.verdict.spans:
-        held = f"holds only {100 * c.covered:.0f} % of the judged seam, there it kept"
-    predicted = "keeps" if c.prediction.verdict.within else "does not keep"
-    verdict = f"The logged run {held} the tolerance; the predicted one {predicted} it."
     title = Text(f"{name} beside the prediction of {c.prediction.job.name}", style="bold")
     explained = "log: measured; expl.: share explained, 1 - |measured - predicted| / |measured|"
-    return Group(title, Text(setting), Text(), table, Text(explained), Text(verdict, style="bold"))
+    return Group(title, Text(setting), Text(), table, Text(explained), Text(c.sentence, style="bold"))

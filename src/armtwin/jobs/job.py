@@ -60,9 +60,13 @@ class Job:
         """Short name."""
         return self.description.name
 
-    def with_speed(self, speed: float) -> Job:
-        """The job at another tool speed; speeds of single segments stay."""
-        return Job(replace(self.description, speed=speed), self.origin)
+    def with_speed(self, speed: float | str) -> Job:
+        """The job at another tool speed, as 0.1 or "100 mm/s"; speeds of single segments stay."""
+        try:
+            value = ToolSpeed.__metadata__[0].read(speed)  # type: ignore[attr-defined]
+        except ArmtwinError as error:
+            raise ArmtwinError(f"speed {error}") from None
+        return Job(replace(self.description, speed=value), self.origin)
 
     def with_robot(self, robot: str, tool: str | None = None) -> Job:
         """The job for another robot, and another tool where one is given."""

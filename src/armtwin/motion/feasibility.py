@@ -20,6 +20,7 @@ KINDS: tuple[Kind, ...] = get_args(Kind)
 SINGULAR = 1e-3  # distance to a singularity that counts as one
 FLIP = 0.2  # joint change [rad, m] in a sample that its speed does not explain
 ALWAYS_REFUSED = KINDS[:5]
+LEAST_SETPOINTS = 4  # in a rounded corner
 GAP = 10  # samples within limits between two stretches that count as one
 
 
@@ -72,7 +73,8 @@ class Feasibility:
 def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
     """Check a joint motion along a seam against everything the robot file limits."""
     s, known = motion.command.s, ~np.isnan(motion.trajectory.q[:, 0])
-    found = [*_reach(motion), *_flips(robot, motion), *_singular(motion, known), *_curvature(seam)]
+    found = [*_reach(motion), *_flips(robot, motion), *_singular(motion, known)]
+    found += [*_curvature(seam), *_quick_corners(seam, motion)]
     shares: dict[str, Floats] = {}
     q, limits = motion.trajectory.q, robot.limits
     low, high = robot.position_limits
@@ -171,6 +173,19 @@ def _curvature(seam: Seam) -> Iterator[Violation]:
             "cannot do at speed; put a blended corner there"
         )
         yield Violation("curvature", "", place, place, step, 0.0, text)
+
+
+def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
+    """Corners that are passed between set-points, so that no sample of the motion sees what they need."""
+    s, rate = motion.command.s, motion.trajectory.rate
+    for x in seam.path.stretches:
+        count = int(np.searchsorted(s, x.stop, side="right") - np.searchsorted(s, x.start))
+        if x.corner and count < LEAST_SETPOINTS:
+            text = (
+                f"{between(x.start, x.stop)} the corner is passed in {count} set-points at {rate:g} Hz, but needs "
+                f"at least {LEAST_SETPOINTS}; make blend larger or the speed lower"
+            )
+            yield Violation("curvature", "", x.start, x.stop, count, LEAST_SETPOINTS, text)
 
 
 def _torques(robot: Robot, motion: JointMotion, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from functools import partial
 
 import numpy as np
 
@@ -66,32 +67,35 @@ class Advice:
 
 @dataclass
 class _Bench:
-    """Simulates jobs, two at a time, each once; counts them."""
+    """Simulates jobs as a prediction was, two at a time, each once; counts them."""
 
+    prediction: Prediction
     budget: int
     progress: Callable[[float], None] | None
     known: dict[str, tuple[float, Prediction | None]] = field(default_factory=dict)
 
     def ratios(self, jobs: Sequence[Job]) -> list[float]:
-        """Largest error over tolerance of each job; inf where it cannot be run, stops, or the budget is spent."""
+        """Largest error over tolerance of each job; inf where it cannot be run or stops, NaN where it was not tried."""
         keys = [_key(job) for job in jobs]
         fresh = {key: job for key, job in zip(keys, jobs, strict=True) if key not in self.known}
         room = dict(list(fresh.items())[: self.budget - len(self.known)])
         with ThreadPoolExecutor(thread_count()) as pool:
-            for key, found in zip(room, pool.map(_outcome, room.values()), strict=True):
+            outcome = partial(_outcome, self.prediction)
+            for key, found in zip(room, pool.map(outcome, room.values()), strict=True):
                 self.known[key] = found
                 if self.progress is not None:
                     self.progress(len(self.known) / self.budget)
-        return [self.known.get(key, (np.inf, None))[0] for key in keys]
+        return [self.known.get(key, (np.nan, None))[0] for key in keys]
 
-    def prediction(self, job: Job) -> Prediction | None:
+    def seen(self, job: Job) -> Prediction | None:
         return self.known.get(_key(job), (np.inf, None))[1]
 
     def holds(self, job: Job) -> bool:
         return self.ratios([job])[0] <= 1
 
     def option(self, name: str, text: str, job: Job) -> Option:
-        ratio = self.ratios([job])[0]
+        tried = self.ratios([job])[0]
+        ratio = np.inf if np.isnan(tried) else tried
         return Option(name, text, ratio <= 1, ratio, _duration(job), job)
 
 
@@ -99,9 +103,9 @@ def _key(job: Job) -> str:
     return to_toml(to_tables(job.description))
 
 
-def _outcome(job: Job) -> tuple[float, Prediction | None]:
+def _outcome(like: Prediction, job: Job) -> tuple[float, Prediction | None]:
     try:
-        prediction = predict(None, job)
+        prediction = predict(like.given, job, method=like.method)
     except ArmtwinError:  # out of reach or beyond limits: an answer like any other
         return np.inf, None
     return worst_ratio(prediction), prediction
@@ -135,7 +139,11 @@ def advise(prediction: Prediction, *, budget: int = 120, progress: Callable[[flo
         budget: Most simulations to run.
         progress: Called with the share of the budget that is used.
     """
-    job, bench = prediction.job, _Bench(budget, progress)
+    if not isinstance(prediction, Prediction):
+        raise ArmtwinError(f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}")
+    if budget < 1:
+        raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
+    job, bench = prediction.job, _Bench(prediction, budget, progress)
     ranked = sensitivities(prediction, lambda jobs: bench.ratios(jobs))
     options, tried, monotonic = _speeds(bench, job)
     if not prediction.verdict.within:
@@ -181,10 +189,14 @@ def _speeds(bench: _Bench, job: Job) -> tuple[list[Option], tuple[tuple[float, b
     """The highest speed of the whole job that holds."""
     speed = job.description.speed
     best, tried = _highest(bench, lambda x: changes.at_speed(job, x), [_rounded(speed * f) for f in FACTORS])
-    held = tuple((x, bench.holds(changes.at_speed(job, x))) for x in tried)
+    ratios = dict(zip(tried, bench.ratios([changes.at_speed(job, x) for x in tried]), strict=True))
+    tried = [x for x in tried if not np.isnan(ratios[x])]
+    held = tuple((x, ratios[x] <= 1) for x in tried)
+    if not tried:
+        return [], (), True
     if best is None:
         text = f"no speed from {1e3 * tried[0]:g} to {1e3 * tried[-1]:g} mm/s holds"
-        slow = changes.at_speed(job, tried[int(np.argmin(bench.ratios([changes.at_speed(job, x) for x in tried])))])
+        slow = changes.at_speed(job, min(tried, key=lambda x: ratios[x]))
         return [bench.option("speed", text, slow)], held, True
     monotonic = all(ok for x, ok in held if x <= best)
     text = f"run the whole seam at {1e3 * best:g} mm/s"
@@ -204,7 +216,7 @@ def _slower_stretch(bench: _Bench, prediction: Prediction) -> list[Option]:
             names = ", ".join(divided.seam.path.stretches[k].name for k in slow)
             text = f"run only {names} at {1e3 * best:g} mm/s"
             return [bench.option("slower stretch", text, changes.slowed(divided, slow, best))]
-        gentle = bench.prediction(changes.slowed(divided, slow, _lower(job.description.speed)[0]))
+        gentle = bench.seen(changes.slowed(divided, slow, _lower(job.description.speed)[0]))
         if gentle is None:
             return []
         spans = [*spans, *((x.from_m, x.to_m) for x in gentle.verdict.spans)]
@@ -234,7 +246,7 @@ def _shift(bench: _Bench, job: Job) -> list[Option]:
     for step in SHIFTS:
         steps = [(dx * step, dy * step) for dx in (-1, 0, 1) for dy in (-1, 0, 1) if dx or dy]
         jobs = [changes.shifted(job, dx, dy) for dx, dy in steps]
-        ratios = bench.ratios(jobs)
+        ratios = [np.inf if np.isnan(r) else r for r in bench.ratios(jobs)]
         k = int(np.argmin(ratios))
         if np.isfinite(ratios[k]):
             text = f"shift the workpiece by ({1e3 * steps[k][0]:g}, {1e3 * steps[k][1]:g}) mm in x, y of the base"
@@ -251,6 +263,8 @@ def _radius(bench: _Bench, job: Job) -> list[Option]:
         return []
     sizes = [_rounded(radius * f) for f in (0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)]
     ratios = bench.ratios([changes.with_radius(job, x / radius) for x in sizes])
+    if np.isnan(ratios).any():
+        return []
     good = [x for x, r in zip(sizes, ratios, strict=True) if r <= 1]
     if not good:
         k = int(np.argmin(ratios))

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import thread_count
-from armtwin.prediction.effects import Effect, Stretch, Variants, single_effects, torque_effect
+from armtwin.prediction.effects import Effect, Stretch, Variants, all_friction, single_effects, torque_effect
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, judged
@@ -24,6 +25,7 @@ LEAD = 1.5  # time before a span that is simulated with it [s]
 LEAST_SHARE = 0.1
 MOST_CAUSES = 4
 MOST_SPANS, PEAKS = 8, 3
+LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
 MOST_SAMPLES = 400  # of a span that are looked at
 APART = 0.3  # time between peaks that are told apart [s]
@@ -67,7 +69,9 @@ class Explanation:
 
 def explain(prediction: Prediction, progress: Callable[[float], None] | None = None) -> tuple[Explanation, ...]:
     """Causes of every span out of tolerance (the largest ones), and of the largest peaks within."""
-    chosen = [*_worst_spans(prediction), *_peaks(prediction)]
+    if not isinstance(prediction, Prediction):
+        raise ArmtwinError(f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}")
+    chosen = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
     told, variants = [], Variants(prediction.robot)
     for k, (span, time, within) in enumerate(chosen):
         told.append(Explanation(span, time, within, tuple(_causes(prediction, span, variants))))
@@ -83,6 +87,20 @@ def _worst_spans(p: Prediction) -> list[tuple[Span, float, bool]]:
     return [(x, _time_at(p.path_error, x), False) for x in sorted(spans[:MOST_SPANS], key=lambda x: x.from_m)]
 
 
+def _stop(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
+    """The last moments of a run that ended early."""
+    if p.verdict.stopped is None:
+        return
+    error, tolerance = p.path_error, p.verdict.tolerance
+    last = error.time > error.time[-1] - LAST
+    sides = np.abs(error.lateral[last]).max() / tolerance.lateral
+    direction: Direction = "lateral" if sides >= np.abs(error.vertical[last]).max() / tolerance.vertical else "vertical"
+    values, places = np.where(last, getattr(error, direction), 0.0), error.place[last]
+    k = int(np.abs(values).argmax())
+    ends = float(places.min()), float(places.max())
+    yield Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction), float(error.time[k]), False
+
+
 def _time_at(error: PathError, span: Span) -> float:
     values = getattr(error, span.direction)
     near = np.flatnonzero(values == span.peak_m)
@@ -90,29 +108,29 @@ def _time_at(error: PathError, span: Span) -> float:
 
 
 def _peaks(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
-    """The largest peaks within tolerance while the process is on, as spans of half their height."""
+    """The largest peaks within tolerance while the process is on, in each direction, as spans of half their height."""
     error, tolerance = p.path_error, p.verdict.tolerance
     on = judged(p.job, error.s)
-    relative = np.maximum(np.abs(error.lateral) / tolerance.lateral, np.abs(error.vertical) / tolerance.vertical)
-    left = np.where(on & (relative <= 1), relative, 0.0)
-    out = np.flatnonzero(on & (relative > 1))
-    for k in out[:: max(1, len(out) // 200)]:  # what is beside a span belongs to it
-        left[np.abs(error.time - error.time[k]) < APART] = 0.0
-    least = LEAST_PEAK * float(np.where(on, relative, 0.0).max())
+    directions: tuple[tuple[Direction, float], ...] = (("lateral", tolerance.lateral), ("vertical", tolerance.vertical))
+    relative = {k: np.where(on, np.abs(getattr(error, k)) / limit, 0.0) for k, limit in directions}
+    least = LEAST_PEAK * max(float(x.max()) for x in relative.values())
+    for left in relative.values():
+        out = np.flatnonzero(left > 1)
+        for k in out[:: max(1, len(out) // 200)]:  # what is beside a span belongs to it
+            left[np.abs(error.time - error.time[k]) < APART] = 0.0
     for _ in range(PEAKS):
+        direction = max(relative, key=lambda x: float(relative[x].max()))
+        left, values = relative[direction], getattr(error, direction)
         k = int(left.argmax())
         if left[k] <= 0 or left[k] < least:
             return
-        ratios = abs(error.lateral[k]) / tolerance.lateral, abs(error.vertical[k]) / tolerance.vertical
-        direction: Direction = "lateral" if ratios[0] >= ratios[1] else "vertical"
-        values = getattr(error, direction)
-        low = (np.abs(values) < 0.5 * abs(values[k])) | (np.abs(error.time - error.time[k]) > APART)
+        near = np.abs(error.time - error.time[k]) < APART
+        low = (np.abs(values) < 0.5 * abs(values[k])) | ~near
         first = int(np.flatnonzero(low[:k])[-1]) + 1 if low[:k].any() else 0
         last = k + int(np.flatnonzero(low[k:])[0]) - 1 if low[k:].any() else len(values) - 1
-        place = error.place
-        ends = sorted((float(place[first]), float(place[last])))
-        yield Span(ends[0], ends[1], float(values[k]), float(place[k]), direction), float(error.time[k]), True
-        left[np.abs(error.time - error.time[k]) < APART] = 0.0
+        ends = sorted((float(error.place[first]), float(error.place[last])))
+        yield Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction), float(error.time[k]), True
+        left[near] = 0.0
 
 
 def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
@@ -142,6 +160,8 @@ def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
             found.append(max(shares([torque_effect(stretch, cause.cause, j) for j in joints]), key=lambda x: x.share))
     found += _singularity(p, span, found)
     kept = sorted((x for x in found if x.share >= LEAST_SHARE), key=lambda x: -x.share)
+    if not kept and stretch.model.friction != "off":  # single elements may make up for each other
+        kept = [x for x in shares([all_friction(stretch)]) if x.share >= LEAST_SHARE]
     return kept[:MOST_CAUSES]
 
 

@@ -24,6 +24,7 @@ from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
+LARGEST_STEP = 0.05  # time between samples of a log beyond which what happened between them is not known [s]
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 FAR, FAR_SHARE = 0.02, 0.05  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
 
@@ -83,6 +84,15 @@ class Comparison:
     covered: float
     verdict: Verdict
 
+    @property
+    def sentence(self) -> str:
+        """Whether the logged and the predicted run kept the tolerance, in words."""
+        held = "kept the tolerance" if self.verdict.within else "did not keep the tolerance"
+        if self.covered < COMPLETE and not self.verdict.spans:
+            held = f"holds only {100 * self.covered:.0f} % of the judged seam, where it kept the tolerance"
+        predicted = "keeps" if self.prediction.verdict.within else "does not keep"
+        return f"The logged run {held}; the predicted one {predicted} it."
+
 
 def compare(
     job: Job,
@@ -101,11 +111,14 @@ def compare(
         method: How to predict.
         progress: Called with what is being done and the share that is done.
     """
+    if not isinstance(job, Job) or not isinstance(log, Log):
+        raise ArmtwinError("compare needs a Job and a Log: at.compare(at.Job.load(name), at.Log.read(file))")
     prediction = predict(robot, job, method=method, progress=progress)
     robot = prediction.robot
     q, side = _positions(robot, log)
     shift = _aligned(prediction, log, q)
-    inside = (log.time >= shift) & (log.time <= shift + prediction.run.trace_time[-1])
+    half = 0.5 * float(np.median(np.diff(log.time)))
+    inside = (log.time >= shift - half) & (log.time <= shift + prediction.motion.trajectory.duration + half)
     time = log.time[inside] - shift
     reference = prediction.motion.trajectory.at(time)[0]
     _check_same_job(prediction, q[inside] - reference)
@@ -115,7 +128,8 @@ def compare(
     if any(name in log for name in CHANNELS):
         torque, source = joint_torque(robot, log)
         series |= dict(_torques(prediction, time, torque[inside]))
-    rows = tuple(_agreement(name, unit, pair) for name, (unit, pair) in series.items())
+    both = time <= prediction.run.trace_time[-1] + half  # a prediction that stops early has nothing to say later
+    rows = tuple(_agreement(name, unit, pair[:, both]) for name, (unit, pair) in series.items())
     channels = {name: pair for name, (_, pair) in series.items()}
     covered = _covered(job, measured)
     verdict = judge(job, measured, log.events)
@@ -126,9 +140,9 @@ def compare(
 
 def _covered(job: Job, measured: PathError) -> float:
     """Share of the seam on which the process is on that a log holds."""
-    first, last = float(measured.s.min()), float(measured.s.max())
-    on = job.process_on()
-    held = sum(max(0.0, min(b, last) - max(a, first)) for a, b in on)
+    on, close = job.process_on(), np.diff(measured.time) <= LARGEST_STEP
+    start, stop = measured.s[:-1][close], measured.s[1:][close]
+    held = sum(float(np.clip(np.minimum(stop, b) - np.maximum(start, a), 0.0, None).sum()) for a, b in on)
     return held / sum(b - a for a, b in on)
 
 

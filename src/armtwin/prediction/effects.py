@@ -125,6 +125,12 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
         )
 
 
+def all_friction(stretch: Stretch) -> Effect:
+    """Friction of all joints together."""
+    model = replace(stretch.model, friction="off")
+    return Effect("friction", "all joints", _without(stretch, stretch.prediction.robot, model))
+
+
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, motor by motor."""
     p, model = stretch.prediction, stretch.model

@@ -30,6 +30,7 @@ class Prediction:
     Attributes:
         job: The job.
         robot: The robot as it was simulated, with tool, payload and overrides.
+        given: The robot that was given in place of the job's, or None.
         method: "nonlinear" or "perturbation".
         motion: What was commanded to the joints.
         feasibility: What of its limits the motion uses.
@@ -40,6 +41,7 @@ class Prediction:
 
     job: Job
     robot: Robot
+    given: Robot | None
     method: Method
     motion: JointMotion
     feasibility: Feasibility
@@ -69,8 +71,10 @@ def predict(
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         progress: Called with what is being done and the share that is done.
     """
+    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
+        raise ArmtwinError("predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))")
     say: Progress = progress or (lambda what, share: None)
-    robot = job.robot(robot)
+    given, robot = robot, job.robot(robot)
     lacking = missing(robot, job)
     if lacking:
         raise FileError(
@@ -87,7 +91,7 @@ def predict(
     say("path error", 0.0)
     error = path_error(robot, job.seam, run.trace_time, run.trace)
     say("path error", 1.0)
-    return Prediction(job, robot, method, motion, found, run, error, judge(job, error, run.log.events))
+    return Prediction(job, robot, given, method, motion, found, run, error, judge(job, error, run.log.events))
 
 
 def planned(robot: Robot, job: Job) -> JointMotion:

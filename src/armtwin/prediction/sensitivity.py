@@ -56,7 +56,7 @@ def sensitivities(
             continue
         changed = Job(replace(job.description, override={**job.description.override, **larger}), job.origin)
         try:
-            changed.robot()
+            changed.robot(prediction.given)
         except ArmtwinError:  # a body that cannot exist, a rate that does not divide
             continue
         keys.append(origin.path)

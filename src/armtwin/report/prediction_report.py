@@ -37,7 +37,7 @@ def prediction_report(answer: Answer) -> Report:
     worst = max(answer.explanations, key=lambda x: abs(x.span.peak_m), default=None)
     start = int(np.searchsorted(times, worst.time)) if worst is not None else 0
     sections = [
-        Section("", tuple(_verdict(p))),
+        Section("", tuple(_verdict(p, comparison))),
         Section("The robot and its seam", (Scene(figure(p, times), "Drag or use the arrow keys to turn the view."),)),
         Section("Path error", tuple(_path_error(answer, times, series))),
         Section("Causes", tuple(_causes(answer.explanations, times))),
@@ -85,9 +85,12 @@ def _inside(times: Floats, own: Floats, values: Floats) -> Floats:
     return np.interp(times, own, values, left=np.nan, right=np.nan)
 
 
-def _verdict(p: Prediction) -> Iterator[Block]:
+def _verdict(p: Prediction, comparison: Comparison | None) -> Iterator[Block]:
     verdict = p.verdict
-    yield Text(sentence(verdict), "good" if verdict.within else "bad")
+    told = sentence(verdict)
+    yield Text(f"Predicted: {told}" if comparison else told, "good" if verdict.within else "bad")
+    if comparison is not None:
+        yield Text(f"Logged: {comparison.sentence}", "good" if comparison.verdict.within else "bad")
     t = verdict.tolerance
     yield Text(
         f"Tolerance ±{1e3 * t.lateral:g} mm lateral, ±{1e3 * t.vertical:g} mm vertical, judged where the process is "
@@ -138,7 +141,7 @@ def sentence(verdict: Verdict) -> str:
             f"{np.degrees(worst.peak_m):+.3f}°" if worst.direction == "orientation" else f"{UM * worst.peak_m:+.0f} µm"
         )
         length = f"{1e3 * verdict.out_of_tolerance_m:.1f} mm of it are out of tolerance"
-        parts.append(f"{length}, at most {size} {worst.direction} at {1e3 * worst.peak_at_m:.1f} mm")
+        parts.append(f"{length}, the largest error is {size} {worst.direction} at {1e3 * worst.peak_at_m:.1f} mm")
     if verdict.outside_window:
         parts.append(f"the tool speed leaves its process window {len(verdict.outside_window)} times")
     return f"The seam does not hold: {'; '.join(parts)}."
@@ -216,7 +219,9 @@ def _advice(advice: Advice) -> Iterator[Block]:
     if advice.best is None:
         yield Text("Nothing that was tried makes the seam hold.", "bad")
     else:
-        takes = f"the motion then takes {advice.best.duration:.2f} s"
+        takes = (
+            f"it uses {100 * advice.best.ratio:.0f} % of the tolerance, the motion takes {advice.best.duration:.2f} s"
+        )
         yield Text(f"Advice: {advice.best.text} (advised.toml); {takes}.", "good")
     rows = []
     for x in advice.options:
@@ -238,8 +243,7 @@ def _share(ratio: float) -> str:
 
 
 def _agreement(c: Comparison) -> Iterator[Block]:
-    held = "kept" if c.verdict.within else "did not keep"
-    yield Text(f"The logged run {held} the tolerance. Measured lines are dashed in the plots.")
+    yield Text(f"{c.sentence} Measured lines are dashed in the plots.")
     rows = []
     for x in c.rows:
         scale, unit = {"rad": (180e3 / np.pi, "mdeg"), "m": (UM, "µm"), "N m": (1.0, "N m")}[x.unit]

@@ -19,7 +19,7 @@ from armtwin.simulation.equations import LinearArm
 from armtwin.simulation.loop import Inputs, Record, State
 from armtwin.simulation.outcome import Ended, Energy, Run, events, logged
 from armtwin.simulation.perturbation import linear_model, packed
-from armtwin.simulation.plant import C0, FRICTION_KINDS, HELD, Model, Plant, plant
+from armtwin.simulation.plant import C0, FRICTION_KINDS, Model, Plant, plant
 
 Method = Literal["nonlinear", "perturbation"]
 SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
@@ -199,4 +199,5 @@ def _presliding(robot: Robot, q: Floats, p: Plant, h: float) -> tuple[Floats, in
         return np.zeros(len(c0)), 1
     inverse = np.linalg.inv(robot.mass_matrix(q))
     swing = np.sqrt(c0 * np.einsum("ei,ij,ej->e", p.friction, inverse, p.friction))
-    return 2 * p.numbers[:, HELD] / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
+    largest = p.curves[..., 0].max(axis=(1, 2))  # dry friction at the nodes; it may vanish at rest
+    return 2 * largest / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))

@@ -294,7 +294,7 @@ def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs:
             else:
                 solved = smooth_step(size, kind, rows, curves, numbers, A, force, v, z, h / count, dv, F, D, G)
             _account(size, h / count, rows, energy, v, dv, tau, outside, F, D)
-            lost = max(lost, _advance(size, q, v, dv, h / count) if solved else 0)
+            lost = max(lost, _advance(size, q, v, dv, h / count) if solved else n)
         if lost >= 0:
             return UNSTABLE, tick, lost
     return FINISHED, ticks, -1

@@ -82,7 +82,10 @@ def events(robot: Robot, c: Controller, state: State, ended: Ended) -> tuple[Eve
         limit = float(c.gains[which, ERROR_LIMIT])
         text = f"{motors[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
         events.append(Event(time, "following_error", motors[which].name, text))
-    if how == loop.UNSTABLE:
+    if how == loop.UNSTABLE and which >= robot.n:
+        text = "The equations of motion could not be solved: the step is too long for friction this steep."
+        events.append(Event(time, "unstable", "", text))
+    elif how == loop.UNSTABLE:
         name = robot.joint_names[which]
         text = f"{name} runs away at {state.q[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
         events.append(Event(time, "unstable", name, text))

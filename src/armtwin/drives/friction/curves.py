@@ -60,8 +60,19 @@ def tabulate(law: Law, largest: float) -> Floats:
     inner = np.clip(s, 2 * h, None)
     gp, fp = _smooth_split(law, inner + h)
     gm, fm = _smooth_split(law, inner - h)
-    slopes = (gp - gm) / (2 * h), (fp - fm) / (2 * h)
+    slopes = _without_overshoot(g, (gp - gm) / (2 * h), s[1]), (fp - fm) / (2 * h)
     return np.hstack([_cubics(y, d, s[1]) for y, d in zip((g, f), slopes, strict=True)])
+
+
+def _without_overshoot(y: Floats, d: Floats, step: float) -> Floats:
+    """Slopes with which cubics stay between their ends: g must not pass below zero between two nodes.
+
+    Ref: [Fritsch-Carlson 1980]
+    """
+    chords = np.diff(y) / step
+    left, right = np.concatenate([chords[:1], chords]), np.concatenate([chords, chords[-1:]])
+    room = np.where(left * right > 0, 3 * np.minimum(np.abs(left), np.abs(right)), 0.0)
+    return np.clip(d, -room, room)
 
 
 def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:

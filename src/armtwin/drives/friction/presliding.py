@@ -50,7 +50,7 @@ def bristle(
     # slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent beyond its steady
     # torque (g falls to zero with the speed in some laws) would give a slope of minus infinity: it relaxes explicitly
     under = min(bent, 0.0)
-    falling = 1.0 - g_slope * inverse
+    falling = max(1.0 - g_slope * inverse, 0.0)
     slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - under * falling)
     slope += damped * stiff * (g_slope * mean - under * E * E * (1.0 + X) * falling) + f_slope
     return sign * F, slope, g, g_slope

@@ -1,0 +1,1 @@
+"""From logs to a robot: regression, identifiable parameters, physically consistent estimates."""
