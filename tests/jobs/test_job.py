@@ -93,7 +93,7 @@ def test_a_point_out_of_reach_on_the_way_is_told_first_with_its_place(tmp_path):
 
 
 def test_another_speed_is_held_to_the_contract_of_the_file(tmp_path):
-    with pytest.raises(at.FileError, match="speed must be greater than 0 m/s, got 0"):
+    with pytest.raises(at.ArmtwinError, match="speed must be greater than 0 m/s, got 0"):
         loaded(tmp_path).with_speed(0.0)
 
 
