@@ -32,8 +32,10 @@ def test_three_per_cent_more_than_the_advised_speed_fails(fast):
     _, found = fast
     speed = option(found, "speed")
     assert speed.holds
-    faster = changes.at_speed(speed.job, 1.03 * speed.job.description.speed)
-    assert not at.predict(None, faster).verdict.within
+    for advised in (speed, found.best, option(found, "slower stretch")):
+        assert advised.holds
+        faster = advised.job.with_speed(1.03 * advised.job.description.speed)
+        assert not at.predict(None, faster).verdict.within
 
 
 def test_slowing_down_only_where_it_hurts_is_faster_than_slowing_down_everywhere(fast):
@@ -55,7 +57,7 @@ def test_the_cut_seam_is_the_same_seam(fast):
 def test_the_best_option_is_the_fastest_that_holds(fast):
     _, found = fast
     assert found.best.holds
-    assert found.best.duration == min(x.duration for x in found.options if x.holds and x.name != "radius")
+    assert found.best.duration <= min(x.duration for x in found.options if x.holds and x.name != "radius")
 
 
 def test_a_seam_that_holds_is_told_how_much_faster_it_could_be():

@@ -61,12 +61,20 @@ class Job:
         return self.description.name
 
     def with_speed(self, speed: float | str) -> Job:
-        """The job at another tool speed, as 0.1 or "100 mm/s"; speeds of single segments stay."""
+        """The job at another tool speed, as 0.1 or "100 mm/s"; speeds of single segments change in proportion."""
         try:
             value = ToolSpeed.__metadata__[0].read(speed)  # type: ignore[attr-defined]
         except ArmtwinError as error:
             raise ArmtwinError(f"speed {error}") from None
-        return Job(replace(self.description, speed=value), self.origin)
+        share = value / self.description.speed
+
+        def scaled(own: float | None) -> float | None:
+            return None if own is None else own * share
+
+        segments = tuple(
+            replace(s, speed=scaled(s.speed), blend_speed=scaled(s.blend_speed)) for s in self.description.segment
+        )
+        return Job(replace(self.description, speed=value, segment=segments), self.origin)
 
     def with_robot(self, robot: str, tool: str | None = None) -> Job:
         """The job for another robot, and another tool where one is given."""

@@ -153,7 +153,18 @@ def advise(prediction: Prediction, *, budget: int = 120, progress: Callable[[flo
     options += _radius(bench, job)
     good = [x for x in options if x.holds and x.name != "radius"]
     best = min(good, key=lambda x: (x.duration, x.ratio), default=None)
+    if best is not None and best.name in ("orientation", "shift"):
+        best = _faster(bench, best)
     return Advice(best, tuple(options), tried, monotonic, ranked, len(bench.known))
+
+
+def _faster(bench: _Bench, option: Option) -> Option:
+    """An option at the highest speed at which it holds."""
+    speed = option.job.description.speed
+    best, _ = _highest(bench, option.job.with_speed, [speed, *(_rounded(f * speed) for f in FACTORS if f > 1)])
+    if best is None or best <= speed:
+        return option
+    return bench.option(option.name, f"{option.text}, and run it at {1e3 * best:g} mm/s", option.job.with_speed(best))
 
 
 def _rounded(speed: float) -> float:
@@ -188,19 +199,19 @@ def _highest(bench: _Bench, make: Callable[[float], Job], values: Sequence[float
 def _speeds(bench: _Bench, job: Job) -> tuple[list[Option], tuple[tuple[float, bool], ...], bool]:
     """The highest speed of the whole job that holds."""
     speed = job.description.speed
-    best, tried = _highest(bench, lambda x: changes.at_speed(job, x), [_rounded(speed * f) for f in FACTORS])
-    ratios = dict(zip(tried, bench.ratios([changes.at_speed(job, x) for x in tried]), strict=True))
+    best, tried = _highest(bench, lambda x: job.with_speed(x), [_rounded(speed * f) for f in FACTORS])
+    ratios = dict(zip(tried, bench.ratios([job.with_speed(x) for x in tried]), strict=True))
     tried = [x for x in tried if not np.isnan(ratios[x])]
     held = tuple((x, ratios[x] <= 1) for x in tried)
     if not tried:
         return [], (), True
     if best is None:
         text = f"no speed from {1e3 * tried[0]:g} to {1e3 * tried[-1]:g} mm/s holds"
-        slow = changes.at_speed(job, min(tried, key=lambda x: ratios[x]))
+        slow = job.with_speed(min(tried, key=lambda x: ratios[x]))
         return [bench.option("speed", text, slow)], held, True
     monotonic = all(ok for x, ok in held if x <= best)
     text = f"run the whole seam at {1e3 * best:g} mm/s"
-    return [bench.option("speed", text, changes.at_speed(job, best))], held, monotonic
+    return [bench.option("speed", text, job.with_speed(best))], held, monotonic
 
 
 def _slower_stretch(bench: _Bench, prediction: Prediction) -> list[Option]:

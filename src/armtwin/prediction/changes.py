@@ -18,20 +18,6 @@ ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
 
 
-def at_speed(job: Job, speed: float) -> Job:
-    """The job at one tool speed; speeds of single segments change in proportion."""
-    share = speed / job.description.speed
-    segments = tuple(
-        replace(
-            s,
-            speed=None if s.speed is None else s.speed * share,
-            blend_speed=None if s.blend_speed is None else s.blend_speed * share,
-        )
-        for s in job.description.segment
-    )
-    return _changed(job, speed=speed, segment=segments)
-
-
 def with_radius(job: Job, factor: float) -> Job:
     """The job with all rounded corners scaled."""
     segments = tuple(s if s.blend is None else replace(s, blend=s.blend * factor) for s in job.description.segment)
