@@ -64,13 +64,11 @@ class Following:
     def at(self, s: Floats, path: Jet) -> Turning:
         """Orientations with the travel frame's turn and its rate."""
         n, x, c, j = self.normal, path.t, path.c, path.j
-        m = n - dot(x, n) * x
-        size = np.linalg.norm(m, axis=1, keepdims=True)
-        if (size < LEAST_SINE).any():
-            where = 1e3 * float(s[int(np.argmax(size[:, 0] < LEAST_SINE))])
+        m, size, along = across(np.broadcast_to(n, x.shape), x)
+        if along is not None:
             raise ArmtwinError(
-                f"orientation follows the seam, but at {where:.1f} mm the seam runs along the workpiece's z axis, "
-                "which says where up is; turn the workpiece's frame, or give the orientation at points"
+                f"orientation follows the seam, but at {1e3 * s[along]:.1f} mm the seam runs along the workpiece's z "
+                "axis, which says where up is; turn the workpiece's frame, or give the orientation at points"
             )
         dm = -dot(c, n) * x - dot(x, n) * c
         ddm = -dot(j, n) * x - 2 * dot(c, n) * c - dot(x, n) * j
@@ -114,3 +112,11 @@ class Given:
 def dot(a: Floats, b: Floats) -> Floats:
     """Scalar products of rows, (m, 1)."""
     return np.asarray((a * b).sum(axis=-1, keepdims=True), dtype=np.float64)
+
+
+def across(direction: Floats, x: Floats) -> tuple[Floats, Floats, int | None]:
+    """What of directions (m, 3) is perpendicular to unit vectors x, its length (m, 1), the first row without any."""
+    rest = direction - dot(direction, x) * x
+    size = np.linalg.norm(rest, axis=1, keepdims=True)
+    lost = np.flatnonzero(size[:, 0] < LEAST_SINE)
+    return rest, size, int(lost[0]) if len(lost) else None

@@ -10,7 +10,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.curves import Jet
-from armtwin.motion.orientations import LEAST_SINE, Orientations, Turning, dot
+from armtwin.motion.orientations import Orientations, Turning, across
 from armtwin.motion.path import Path
 from armtwin.motion.time_laws import Profile
 
@@ -75,14 +75,12 @@ class Seam:
         Columns of a seam frame: x along the path, z against the beam made perpendicular to x, y = z × x.
         """
         jet, turning = self.at(s)
-        x, up = jet.t, -turning.R[:, :, 2]
-        z = up - dot(up, x) * x
-        size = np.linalg.norm(z, axis=1, keepdims=True)
-        if (size < LEAST_SINE).any():
-            where = 1e3 * float(s[int(np.argmax(size[:, 0] < LEAST_SINE))])
+        x = jet.t
+        up, size, along = across(-turning.R[:, :, 2], x)
+        if along is not None:
             raise ArmtwinError(
-                f"the tool's beam runs along the seam at {where:.1f} mm, so lateral and vertical have no meaning "
-                "there; change the tool's orientation"
+                f"the tool's beam runs along the seam at {1e3 * s[along]:.1f} mm, so lateral and vertical have no "
+                "meaning there; change the tool's orientation"
             )
-        z = z / size
+        z = up / size
         return jet, np.stack([x, np.cross(z, x), z], axis=2), turning.R

@@ -246,8 +246,7 @@ def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs:
     gains, filters, h, position_ticks, setpoint_ticks, given = c
     ref, external, ticks, log_ticks, slow, substeps = inputs
     q, v, z, servo, memory, energy, saturated = state
-    trace = record.trace
-    n, elements, m = len(size), rows.shape[0], motors.shape[0]
+    n, elements, m, trace = len(size), rows.shape[0], motors.shape[0], record.trace
     R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
     M, A, bias, force, q_mid, v_mid = L.copy(), L.copy(), none.copy(), none.copy(), none.copy(), none.copy()
