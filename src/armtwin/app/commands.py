@@ -7,7 +7,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import click
 import typer
 from rich.console import Console
 
@@ -144,15 +143,11 @@ def main() -> None:
     if FRESH and sys.stderr.isatty():
         print("armtwin: the first run compiles its kernels, once; this takes up to half a minute", file=sys.stderr)
     try:
-        code = app(standalone_mode=False) or 0
+        app()
     except ArmtwinError as error:
         print(f"armtwin: {error}", file=sys.stderr)
         raise SystemExit(2) from None
-    except click.ClickException as error:
-        error.show()
-        raise SystemExit(error.exit_code) from None
-    except (KeyboardInterrupt, click.Abort):
-        code = INTERRUPTED
-    if code == INTERRUPTED:
-        print("armtwin: stopped", file=sys.stderr)
-    raise SystemExit(code)
+    except SystemExit as done:
+        if done.code == INTERRUPTED:
+            print("armtwin: stopped", file=sys.stderr)
+        raise
