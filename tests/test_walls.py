@@ -56,3 +56,19 @@ def test_slow_libraries_are_not_imported_with_the_package():
     script = f"import sys, armtwin; print([m for m in {slow} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_package_imports_only_what_it_declares():
+    """A core install has the declared packages and what they cannot be without; nothing of the development extras."""
+    import sys
+    import tomllib
+
+    declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
+    allowed = {re.match(r"[\w-]+", name)[0] for name in declared} | {"pydantic_core", "markupsafe", "armtwin"}
+    found = set()
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
+            found |= {name.partition(".")[0] for name in names}
+    assert found - allowed - set(sys.stdlib_module_names) == set()
