@@ -7,7 +7,9 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
-    from armtwin.identification.identify import Estimate, identify
+    from armtwin.identification.estimate import Estimate, Validation
+    from armtwin.identification.identify import identify
+    from armtwin.identification.recipe import Recipe
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
     from armtwin.motion.trajectory import Trajectory
@@ -35,9 +37,11 @@ __all__ = [
     "Log",
     "Model",
     "Prediction",
+    "Recipe",
     "Robot",
     "Run",
     "Trajectory",
+    "Validation",
     "__version__",
     "advise",
     "compare",
@@ -53,7 +57,9 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
-    "Estimate": "armtwin.identification.identify",
+    "Estimate": "armtwin.identification.estimate",
+    "Recipe": "armtwin.identification.recipe",
+    "Validation": "armtwin.identification.estimate",
     "Event": "armtwin.logs.log",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",

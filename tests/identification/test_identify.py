@@ -5,12 +5,11 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.consistency import nearest, violations
-from armtwin.identification.estimators import fit, prepared, sizes_of
+from armtwin.identification.estimators import Fit, fit
+from armtwin.identification.factors import factors, together
+from armtwin.identification.freedom import freedom
 from armtwin.identification.identifiable import identifiable
-from armtwin.identification.regression import Block
-from armtwin.logs.cleaning import Cleaning
-
-HOW = Cleaning(250.0, 10.0, 1, False)
+from armtwin.identification.regression import Rows
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):
@@ -26,11 +25,11 @@ def excitation(robot, seconds=32.0, rate=250.0, seed=1):
     return t[:, 0, 0], q, v, acc
 
 
-def exact_block(robot, truth, seed):
+def exact_rows(robot, truth, seed):
     _, q, v, a = excitation(robot, 8.0, seed=seed)
     Y = robot.regressor(q, v, a)
     tau = truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)
-    return Block(Y, tau, np.ones_like(tau, dtype=bool), HOW, "tau")
+    return Rows(Y, tau, np.ones_like(tau, dtype=bool))
 
 
 @pytest.mark.parametrize("name", ["rx90b", "tx40"])
@@ -39,9 +38,9 @@ def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
     robot = robots[name]
     chance = np.random.default_rng(5)
     truth = robot.with_parameters(robot.parameters * (1 + 0.1 * chance.uniform(0, 1)))
-    blocks = [exact_block(robot, truth, seed) for seed in (1, 2)]
-    found = fit(prepared(blocks, robot.parameters), 0.0)
-    phi = robot.parameters + sizes_of(robot.parameters) * found.x
+    free = freedom(robot, at.Recipe())
+    found = fit(together([factors(exact_rows(robot, truth, seed)) for seed in (1, 2)]), free, 0.0)
+    phi = free.parameters(found.z)
     C = identifiable(robot).combination
     scale = np.abs(C) @ np.abs(truth.parameters) + 1e-3
     assert np.abs(C @ (phi - truth.parameters) / scale).max() < 1e-8
@@ -68,12 +67,12 @@ def test_combinations_are_what_the_torque_depends_on(robots):
 def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     """A mass drawn negative by made-up rows comes back as a body that exists, the rest stays near."""
     robot = robots["tx40"]
-    sizes = sizes_of(robot.parameters)
-    wanted = np.zeros(len(sizes))
+    free = freedom(robot, at.Recipe())
+    wanted = np.zeros(len(free.start))
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
-    assert any("link" in x for x in violations(robot, robot.parameters + sizes * wanted))
-    x = nearest(robot, np.eye(len(sizes)), wanted, sizes)
-    phi = robot.parameters + sizes * x
+    assert violations(robot, free.parameters(wanted)) == ["link_4: its mass and inertia are those of no real body"]
+    made_up = Fit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
+    phi = free.parameters(nearest(robot, made_up, free, {}))
     assert violations(robot, phi) == []
     assert phi[30] > 0
     robot.with_parameters(phi)  # a robot file would be accepted

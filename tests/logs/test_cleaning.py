@@ -1,10 +1,13 @@
 """Cleaning: speeds and accelerations of known motions, nothing delayed, every choice visible."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.logs.cleaning import choices, chosen_periods, clean, low_pass
+from armtwin.logs.averaging import chosen_periods
+from armtwin.logs.cleaning import choices, clean
 
 
 def motion(t, joints=2):
@@ -42,20 +45,11 @@ def test_a_fourier_series_differentiates_whole_periods_exactly():
     t = np.arange(0, 32, 1 / 250)
     q = motion(t)[0]
     log = at.Log.of(t, q=q, tau=q)
-    cleaned = clean(chosen_periods(log, 8.0, 1, 2), choices(log, 5.0, period=8.0))
+    cleaned = clean(chosen_periods(log, 8.0, 1, 2), replace(choices(log, 5.0, period=8.0), step=1))
     _, v, a = motion(np.arange(2000) / 250)
     assert np.abs(cleaned.v - v).max() < 1e-10
     assert np.abs(cleaned.a - a).max() < 1e-9
     assert np.abs(cleaned.tau - motion(np.arange(2000) / 250)[0]).max() < 1e-12
-
-
-def test_the_filter_does_not_delay_and_is_linear():
-    """A sine below the cut-off keeps its phase; filtering a sum is the sum of the filtered."""
-    t = np.arange(0, 10, 1 / 250)
-    x, y = np.sin(2 * np.pi * t), np.random.default_rng(0).normal(size=len(t))
-    filtered = low_pass(x, 250, 10.0)
-    assert np.abs(filtered - x)[250:-250].max() < 1e-6
-    assert np.abs(low_pass(x + 3 * y, 250, 10.0) - filtered - 3 * low_pass(y, 250, 10.0)).max() < 1e-12
 
 
 def test_the_default_cut_off_lies_above_the_motion_and_below_the_noise():
@@ -67,10 +61,24 @@ def test_the_default_cut_off_lies_above_the_motion_and_below_the_noise():
 def test_decimation_keeps_what_the_cut_off_leaves():
     t = np.arange(0, 16, 1 / 1000)
     how = choices(at.Log.of(t, q=motion(t)[0]), 10.0)
-    assert how.step == 16
+    assert how.step * how.averaged == 16
     assert len(clean(at.Log.of(t, q=motion(t)[0]), how).time) == pytest.approx(
-        (16_000 - 600) / 16, abs=2
-    )  # 0.3 s at either end are dropped
+        (16_000 - 200) / 16, abs=2
+    )  # 0.1 s at either end are dropped
+
+
+def test_a_log_much_faster_than_the_cut_off_is_averaged_first():
+    """5 kHz for a cut-off of 2 Hz: 50 samples become one, at their middle; speeds stay those of the motion."""
+    t = np.arange(0, 16, 1 / 5000)
+    q = motion(t)[0] + np.random.default_rng(1).normal(scale=1e-4, size=(len(t), 2))
+    how = choices(at.Log.of(t, q=q), 2.0)
+    assert how.averaged == 50
+    assert how.rate == pytest.approx(100.0)
+    cleaned = clean(at.Log.of(t, q=q), how)
+    _, v, a = motion(cleaned.time)
+    inside = slice(len(v) // 8, -len(v) // 8)
+    assert np.abs(cleaned.v - v)[inside].max() < 5e-3 * np.abs(v).max()  # gain at 0.75 Hz: 1 - (0.75 / 2)^6
+    assert np.abs(cleaned.a - a)[inside].max() < 5e-3 * np.abs(a).max()
 
 
 @pytest.mark.parametrize(

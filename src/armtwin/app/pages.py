@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armtwin import Robot
-from armtwin.logs.log import CHANNELS, Log
+from armtwin.logs.log import CHANNELS, Log, channel_kind
 from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 
@@ -203,7 +203,7 @@ def log_page(log: Log, name: str) -> RenderableType:
     rate = f"about {1 / step:.6g} Hz, steps uneven by at most {1e3 * uneven:.3g} ms" if len(steps) else "one sample"
     table = columns("channel", "columns", "smallest", "largest")
     for channel, values in log.channels.items():
-        label = escape(f"{channel}: {CHANNELS[channel]}")
+        label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
         table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
     events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
     return Group(Text(head, style="bold"), Text(rate), table, *events)

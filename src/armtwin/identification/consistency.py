@@ -1,6 +1,6 @@
 """Estimates that a real robot could have: one conic problem, solved by Clarabel.
 
-    min ‖R x - d‖²   with the pseudo-inertia of every link positive definite, rotor inertias and friction >= 0
+    min ‖R z - d‖²   with the pseudo-inertia of every link positive definite, rotor inertias and friction >= 0
 
 The residual itself is in the problem, not its normal equations.
 
@@ -9,11 +9,16 @@ Ref: [Wensing-Kim-Slotine 2018]
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.estimators import Fit
+from armtwin.identification.freedom import Freedom
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.inertia import pseudo_inertia
+from armtwin.robot.bodies import mounted_load
 from armtwin.robot.robot import Robot
 
 MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
@@ -22,8 +27,9 @@ MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
 def violations(robot: Robot, phi: Floats) -> list[str]:
     """Links, rotors and friction elements whose numbers no real robot has."""
     found = []
+    loads = _mounted(robot)
     for k, joint in enumerate(robot.assembly.tree.joints):
-        smallest = float(np.linalg.eigvalsh(pseudo_inertia(phi[10 * k : 10 * k + 10]))[0])
+        smallest = float(np.linalg.eigvalsh(pseudo_inertia(phi[10 * k : 10 * k + 10] - loads[k]))[0])
         if not smallest > 0:
             found.append(f"{joint.child}: its mass and inertia are those of no real body")
     for parameter, value in zip(robot.parameter_table, phi, strict=True):
@@ -32,44 +38,59 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
     return found
 
 
+def _mounted(robot: Robot) -> Floats:
+    """Ten parameters of what is mounted on each link, (links, 10); the link itself is what is left without."""
+    loads = np.zeros((len(robot.assembly.tree.joints), 10))
+    flange = robot.description.flange
+    if flange is not None:
+        loads[robot.assembly.tree.body(flange.link)] = mounted_load(robot.description)
+    return loads
+
+
 def _at_least_zero(group: str, name: str) -> bool:
     return group == "rotor" or (group == "friction" and not name.endswith(".offset"))
 
 
-def nearest(robot: Robot, R: Floats, d: Floats, sizes: Floats) -> Floats:
-    """Scaled change x of the parameters that minimises ‖R x - d‖ among physical ones, (p,)."""
+def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[float, float]]) -> Floats:
+    """Free coordinates z that minimise ‖R z - d‖ of a fit among physical parameters, masses within their bounds."""
     import clarabel
     from scipy import sparse
 
-    prior, p = robot.parameters, len(d)
-    links = len(robot.assembly.tree.joints)
-    # unknowns (x, r): r = R x - d, objective |r|² / 2
-    P = sparse.block_diag([sparse.csc_matrix((p, p)), sparse.identity(p)]).tocsc()
-    rows = [sparse.hstack([sparse.csc_matrix(R), -sparse.identity(p)])]
-    right, cones = [d], [clarabel.ZeroConeT(p)]
-    signed = [k for k, x in enumerate(robot.parameter_table) if _at_least_zero(x.group, x.name)]
-    if signed:
-        pick = sparse.csc_matrix((-sizes[signed], (range(len(signed)), signed)), shape=(len(signed), 2 * p))
-        rows, right = [*rows, pick], [*right, prior[signed]]
-        cones.append(clarabel.NonnegativeConeT(len(signed)))
-    basis = np.array([_triangle(pseudo_inertia(e)) for e in np.eye(10)]).T  # (10 of the triangle, 10 parameters)
-    for k in range(links):
+    start, slope, f = free.start, free.map, len(found.z)
+    tree, loads = robot.assembly.tree, _mounted(robot)
+    signed = [k for k, x in enumerate(robot.parameter_table) if _at_least_zero(x.group, x.name) and slope[k].any()]
+    limits = [(10 * tree.body(link), bounds) for link, bounds in mass.items()]
+    # -G z + s = h with s in a cone, for each contract
+    contracts = [(clarabel.NonnegativeConeT(len(signed)), -slope[signed], start[signed])] if signed else []
+    for k, (low, high) in limits:
+        cone = clarabel.ZeroConeT(1) if low == high else clarabel.NonnegativeConeT(1)
+        contracts.append((cone, -slope[[k]], start[[k]] - low))
+        if low < high:
+            contracts.append((clarabel.NonnegativeConeT(1), slope[[k]], high - start[[k]]))
+    for k in range(len(tree.joints)):
         ten = slice(10 * k, 10 * k + 10)
-        G = np.zeros((10, 2 * p))
-        G[:, ten] = -basis * sizes[ten]
-        here = pseudo_inertia(prior[ten])
-        room = MARGIN * np.trace(here) / 4
-        rows, right = [*rows, sparse.csc_matrix(G)], [*right, _triangle(here - room * np.eye(4))]
-        cones.append(clarabel.PSDTriangleConeT(4))
+        if slope[ten].any():
+            here = pseudo_inertia(start[ten] - loads[k])
+            room = min(MARGIN * np.trace(here) / 4, 0.5 * max(0.0, float(np.linalg.eigvalsh(here)[0])))
+            contracts.append((clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], _triangle(here - room * np.eye(4))))
+    # unknowns (z, r): r = R z - d, objective |r|² / 2
+    rows = [sparse.hstack([sparse.csc_matrix(found.R), -sparse.identity(f)])]
+    rows += [sparse.csc_matrix(np.hstack([G, np.zeros((len(G), f))])) for _, G, _ in contracts]
+    A, b = sparse.vstack(rows).tocsc(), np.concatenate([found.d, *(h for _, _, h in contracts)])
+    P = sparse.block_diag([sparse.csc_matrix((f, f)), sparse.identity(f)]).tocsc()
     settings = clarabel.DefaultSettings()
     settings.verbose = False
-    A, b = sparse.vstack(rows).tocsc(), np.concatenate(right)
-    solution = clarabel.DefaultSolver(P, np.zeros(2 * p), A, b, cones, settings).solve()
+    cones = [clarabel.ZeroConeT(f), *(cone for cone, _, _ in contracts)]
+    solution = clarabel.DefaultSolver(P, np.zeros(2 * f), A, b, cones, settings).solve()
     if "Solved" not in str(solution.status):
-        raise ArmtwinError(f"the physically consistent fit was not found ({solution.status}); check signs and units")
-    return np.array(solution.x[:p])
+        told = "check signs and units of the logs, and the bounds of masses"
+        raise ArmtwinError(f"no physically consistent parameters were found ({solution.status}); {told}")
+    return np.array(solution.x[:f])
 
 
 def _triangle(S: Floats) -> Floats:
     """Upper triangle of a symmetric matrix column by column, off-diagonals times √2."""
     return np.array([S[i, j] * (1.0 if i == j else np.sqrt(2.0)) for j in range(4) for i in range(j + 1)])
+
+
+_BASIS = np.array([_triangle(pseudo_inertia(e)) for e in np.eye(10)]).T  # (10 of the triangle, 10 parameters)

@@ -1,11 +1,10 @@
-"""Estimates of parameters from stacked rows: weighted least squares drawn to a prior, and kept physical.
+"""Estimates of parameters: weighted least squares drawn to a prior.
 
-    min Σ_rows ((τ - Y φ) / σ_joint)² / rows + λ ‖(φ - φ₀) / s‖²
+    min Σ_joints ‖τ_j - Y_j φ‖² / (σ_j² rows) + λ ‖z‖²        φ = φ₀ + s B z
 
-σ is the residual of each joint, iterated; s the size of each prior value. λ is the one that predicts best what was
-left out of the fit.
+σ is the residual of each joint, iterated. λ is the one that predicts best what was left out of the fit.
 
-Ref: [Waiboer 2007, section 4.3], [Wensing-Kim-Slotine 2018]
+Ref: [Waiboer 2007, section 4.3]
 """
 
 from __future__ import annotations
@@ -16,48 +15,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.regression import Block
+from armtwin.identification.factors import Factors, stacked, together
+from armtwin.identification.freedom import Freedom
 from armtwin.maths.batch import Floats
 
-ZERO_PRIOR = 1e-3  # size of a parameter whose prior is zero
-WEIGHTS = np.logspace(-7, 0, 22)
-ITERATIONS = 4
-PARTS = 5  # of a single log that are left out in turn
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Rows of a regression in the scaled coordinates x = (φ - φ₀) / s, by joint.
-
-    Attributes:
-        A: (k, n, p), rows of joints at rest are zero.
-        b: τ - Y φ₀, (k, n).
-        used: Whether a row counts, (k, n).
-    """
-
-    A: Floats
-    b: Floats
-    used: Floats
-
-
-def prepared(blocks: Sequence[Block], prior: Floats) -> list[Rows]:
-    """The rows of blocks about a prior; a single block is cut into parts that can be left out."""
-    sizes = sizes_of(prior)
-    found = []
-    for x in blocks:
-        A = np.where(x.moving[..., None], x.Y * sizes, 0.0)
-        b = np.where(x.moving, x.tau - x.Y @ prior, 0.0)
-        found.append(Rows(A, b, x.moving))
-    if len(found) > 1:
-        return found
-    (one,) = found
-    cuts = np.array_split(np.arange(len(one.b)), PARTS)
-    return [Rows(one.A[k], one.b[k], one.used[k]) for k in cuts]
-
-
-def sizes_of(prior: Floats) -> Floats:
-    """Sizes of parameters by which the columns are scaled."""
-    return np.where(prior != 0, np.abs(prior), ZERO_PRIOR)
+WEIGHTS = np.logspace(-8, 1, 28)
+ITERATIONS = 6
+SAME = 1e-6  # relative change of the residuals below which they count as found
+LEAST = 1e-12  # of the torque that a residual is taken to have at least
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,15 +30,15 @@ class Fit:
     """A weighted, drawn fit.
 
     Attributes:
-        x: Scaled change from the prior, (p,).
+        z: Free coordinates, (f,).
         sigma: Residual of each joint, (n,) [N m].
         weight: λ.
-        R: Triangular factor of all rows with the prior's, (p, p): ‖R x - d‖ is what was minimised.
-        d: Its right side, (p,).
+        R: Triangular factor of all rows with the prior's below, in the free coordinates, (f, f): ‖R z - d‖ is least.
+        d: Its right side, (f,).
         rows: Number of rows.
     """
 
-    x: Floats
+    z: Floats
     sigma: Floats
     weight: float
     R: Floats
@@ -81,49 +46,74 @@ class Fit:
     rows: int
 
 
-def fit(parts: Sequence[Rows], weight: float) -> Fit:
+def _reduced(found: Factors, sigma: Floats, free: Freedom, weight: float) -> tuple[Floats, Floats]:
+    """Triangular factor and right side in the free coordinates, the prior's rows below."""
+    whole = stacked(found, sigma) / np.sqrt(found.count.sum())
+    f = free.basis.shape[1]
+    A = np.column_stack([whole[:, :-1] @ free.map, whole[:, -1] - whole[:, :-1] @ free.start])
+    R = np.asarray(np.linalg.qr(np.vstack([A, np.sqrt(weight) * np.eye(f, f + 1)]), mode="r"))
+    return R[:f, :f], R[:f, f]
+
+
+def _residuals(found: Factors, phi: Floats) -> Floats:
+    """Root mean square residual of each joint, (n,), never quite zero."""
+    count = np.maximum(found.count, 1)
+    least = LEAST * np.sqrt(found.torque_squares() / count) + 1e-300
+    return np.asarray(np.maximum(np.sqrt(found.squares(phi) / count), least))
+
+
+def fit(found: Factors, free: Freedom, weight: float) -> Fit:
     """Least squares with rows weighted by the residual of their joint, iterated."""
-    n, p = parts[0].A.shape[1:]
-    counts = np.sum([r.used.sum(axis=0) for r in parts], axis=0)
-    if counts.min() * n < p:
-        raise ArmtwinError(f"the logs have {int(counts.sum())} usable rows for {p} parameters; log more or longer")
-    sigma = np.sqrt(np.sum([(r.b**2).sum(axis=0) for r in parts], axis=0) / counts)
-    x = np.zeros(p)
+    z = np.zeros(free.basis.shape[1])
+    sigma = _residuals(found, free.start)
     for _ in range(ITERATIONS):
-        R, d = _factor(parts, np.maximum(sigma, 1e-12), weight)
-        x[:] = np.linalg.lstsq(R, d, rcond=None)[0]
-        residual = np.sum([((r.b - r.A @ x) ** 2).sum(axis=0) for r in parts], axis=0)
-        sigma = np.sqrt(residual / counts)
-    return Fit(x, sigma, weight, R, d, int(counts.sum()))
+        R, d = _reduced(found, sigma, free, weight)
+        z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
+        before, sigma = sigma, _residuals(found, free.parameters(z))
+        if (np.abs(sigma - before) <= SAME * before).all():
+            break
+    return Fit(z, sigma, weight, R, d, int(found.count.sum()))
 
 
-def _factor(parts: Sequence[Rows], sigma: Floats, weight: float) -> tuple[Floats, Floats]:
-    """Triangular factor of the weighted rows with those of the prior below."""
-    p = parts[0].A.shape[2]
-    rows = sum(int(r.used.sum()) for r in parts)
-    stack = [np.sqrt(weight) * np.eye(p, p + 1)]
-    for r in parts:
-        A = (r.A / sigma[:, None]).reshape(-1, p)
-        stack.append(np.column_stack([A, (r.b / sigma).ravel()]) / np.sqrt(rows))
-    R = np.asarray(np.linalg.qr(np.vstack(stack), mode="r"))
-    return R[:p, :p], R[:p, p]
+def best_weight(parts: Sequence[Factors], free: Freedom) -> tuple[float, dict[float, float]]:
+    """The weight of the prior that predicts best the part that was left out, and the error of each that was tried.
 
-
-def best_weight(parts: Sequence[Rows]) -> tuple[float, dict[float, float]]:
-    """The weight of the prior that predicts best the part that was left out, and the error of each that was tried."""
-    errors = {float(w): 0.0 for w in WEIGHTS}
-    sigma = fit(parts, 1e-3).sigma
+    The error is the mean over joints of the squared residual over that of a fit to everything.
+    """
+    sigma = fit(together(parts), free, 1e-3).sigma
+    errors = dict.fromkeys((float(w) for w in WEIGHTS), 0.0)
+    total = np.sum([part.count for part in parts], axis=0)
     for k, left in enumerate(parts):
-        others = [r for i, r in enumerate(parts) if i != k]
-        R, d = _factor(others, sigma, 0.0)
-        U, s, V = np.linalg.svd(R)
+        others = together([part for i, part in enumerate(parts) if i != k])
+        if not others.count.sum():
+            continue
+        R, d = _reduced(others, sigma, free, 0.0)
+        U, s, Vt = np.linalg.svd(R)
+        g = U.T @ d
         for w in errors:
-            x = V.T @ (s / (s**2 + w) * (U.T @ d))
-            errors[w] += float((((left.b - left.A @ x) / sigma) ** 2).sum())
+            phi = free.parameters(Vt.T @ (s / (s**2 + w) * g))
+            errors[w] += float((left.squares(phi) / (sigma**2 * np.maximum(total, 1))).mean())
     return min(errors, key=lambda w: errors[w]), errors
 
 
-def deviations(found: Fit, sizes: Floats) -> Floats:
-    """Standard deviations of the parameters: the prior's draw counts as knowledge, (p,)."""
-    inverse = np.linalg.pinv(found.R)
-    return np.asarray(sizes * np.sqrt((inverse**2).sum(axis=1) / found.rows))
+def covariance(found: Fit, free: Freedom, independent: float) -> Floats:
+    """Covariance (p, p) of the parameters; the prior's draw counts as knowledge.
+
+    Args:
+        found: The fit.
+        free: The free directions.
+        independent: Share of the rows that are independent of each other, the filter having tied neighbours.
+    """
+    root = free.map @ np.linalg.pinv(found.R)
+    return np.asarray(root @ root.T / (found.rows * independent))
+
+
+def enough(found: Factors, free: Freedom, names: Sequence[str]) -> None:
+    """Refuse rows that are fewer than what they should tell."""
+    f = free.basis.shape[1]
+    rows = int(found.count.sum())
+    if rows < f:
+        raise ArmtwinError(f"the logs have {rows} usable rows for {f} parameters; log longer, or fix some of them")
+    if not found.count.all():
+        joint = names[int(np.argmin(found.count))]
+        raise ArmtwinError(f"{joint} never moves fast enough to be told from rest, so nothing is learned about it")

@@ -3,119 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.consistency import nearest, violations
-from armtwin.identification.estimators import best_weight, deviations, fit, prepared, sizes_of
-from armtwin.identification.identifiable import Group, Identifiable, identifiable
-from armtwin.identification.regression import block, motion
-from armtwin.logs.cleaning import Cleaning, low_pass
+from armtwin.identification.decomposition import Decomposition, decompose
+from armtwin.identification.estimate import Estimate, Row
+from armtwin.identification.estimators import Fit, best_weight, covariance, enough, fit
+from armtwin.identification.factors import Factors, factors, split, together
+from armtwin.identification.freedom import Freedom, freedom
+from armtwin.identification.gains import common_gain, drive_gains
+from armtwin.identification.identifiable import identifiable
+from armtwin.identification.recipe import Recipe
+from armtwin.identification.regression import (
+    Block,
+    block,
+    mean_friction_columns,
+    near_reversal,
+    rigid_and_friction,
+    rows,
+)
+from armtwin.identification.suspicion import check_logs, suspect
+from armtwin.logs.averaging import averaged
 from armtwin.logs.log import Log
-from armtwin.logs.torque import joint_torque
+from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
+from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 
-
-@dataclass(frozen=True)
-class Row:
-    """One identified parameter.
-
-    Attributes:
-        name: Its name.
-        unit: Its SI unit.
-        prior: Value of the robot file.
-        value: Identified value.
-        std: Standard deviation of the value.
-        group: "alone", "combined" or "none": whether a motion can tell it.
-    """
-
-    name: str
-    unit: str
-    prior: float
-    value: float
-    std: float
-    group: Group
+PARTS = 6  # into which the logs are cut at least, to be left out in turn
+FIRST_WIDTH = 8.0  # deviations of the speed's noise within which the sign of friction is first taken to be in doubt
+WIDTHS = 2.0 ** np.arange(-1, 8)
+FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
+GAIN_WEIGHT = 1e-4  # of the prior, while gains are told
+STRETCHES, LEAST_STRETCH = 20000, 2000  # samples of all logs, and at least of one, on which widths are tried
+HUBER = 1.345
+ROBUST_STEPS = 4
 
 
-@dataclass(frozen=True, eq=False)
-class Validation:
-    """Predicted against measured torque of a log.
-
-    Attributes:
-        nrmse: 100 ‖τ - τ̂‖ / ‖τ‖ of each joint, (n,) [%].
-        rmse: Root mean square of τ - τ̂, (n,) [N m].
-        max: Largest |τ - τ̂|, (n,) [N m].
-        tau: Measured torque, (m, n) [N m].
-        tau_hat: Predicted torque, (m, n) [N m].
-    """
-
-    nrmse: Floats
-    rmse: Floats
-    max: Floats
-    tau: Floats
-    tau_hat: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Estimate:
-    """An identified robot.
-
-    Attributes:
-        robot: The robot with its identified parameters, physically consistent.
-        prior: The robot it started from.
-        table: Every parameter with prior, value, standard deviation and group.
-        torque_source: Channel that the torque came from.
-        weight: Weight of the prior that was chosen.
-        left_out: Error of what was left out, for each weight that was tried.
-        sigma: Residual of each joint in the fit, (n,) [N m].
-        cleaning: How each log was cleaned.
-        plain: What a fit without the physical contracts would have broken, as phrases.
-    """
-
-    robot: Robot
-    prior: Robot
-    table: tuple[Row, ...]
-    torque_source: str
-    weight: float
-    left_out: dict[float, float]
-    sigma: Floats
-    cleaning: tuple[Cleaning, ...]
-    plain: tuple[str, ...]
-
-    @cached_property
-    def structure(self) -> Identifiable:
-        """What any motion could tell."""
-        return identifiable(self.prior)
-
-    @property
-    def base(self) -> tuple[str, ...]:
-        """The base parameters as readable combinations."""
-        return self.structure.base
-
-    def validate(self, log: Log, cutoff: float | None = None) -> Validation:
-        """Torque of a log as the identified robot predicts it; with a cut-off both sides are filtered [Hz]."""
-        return validate(self.robot, log, self.cleaning[0].cutoff, self.torque_source, cutoff)
-
-
-def validate(robot: Robot, log: Log, smooth: float, channel: str | None, cutoff: float | None = None) -> Validation:
-    """Measured and predicted torque of a log; motion filtered at `smooth`, torque raw without a cut-off [Hz]."""
-    torque, _ = joint_torque(robot, log, channel)
-    q, v, a = motion(robot, log, smooth)
-    predicted = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
-    if cutoff is not None:
-        rate = 1 / float(np.median(np.diff(log.time)))
-        torque, predicted = (low_pass(x, rate, cutoff) for x in (torque, predicted))
-    gap = torque - predicted
-    size = np.linalg.norm(torque, axis=0)
-    nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.inf)
-    return Validation(nrmse, np.sqrt((gap**2).mean(axis=0)), np.abs(gap).max(axis=0), torque, predicted)
-
-
-def identify(robot: Robot, logs: Sequence[Log], *, torque: str | None = None, cutoff: float | None = None) -> Estimate:
+def identify(
+    robot: Robot,
+    logs: Sequence[Log],
+    *,
+    torque: str | None = None,
+    cutoff: float | None = None,
+    recipe: Recipe | None = None,
+) -> Estimate:
     """Identify the dynamic parameters of a robot from logs.
 
     The estimate is drawn to the robot file by the weight that predicts best what was left out, and is physically
@@ -123,30 +59,189 @@ def identify(robot: Robot, logs: Sequence[Log], *, torque: str | None = None, cu
 
     Args:
         robot: The robot as it was when logged, payload mounted.
-        logs: One or more logs.
-        torque: Channel of the torque: "tau", "tau_m" or "current"; by default the first of these that is there.
+        logs: One or more logs, of any lengths and rates.
+        torque: Channel of the torque: "tau", "tau_m", "current" or one of these with a suffix, as "current_des"; by
+            default the first of these that is there.
         cutoff: Cut-off frequency of the filter; by default from the spectrum of each log [Hz].
+        recipe: Other choices.
     """
-    if not logs:
-        raise ArmtwinError("identify needs at least one log")
-    if any(not isinstance(log, Log) for log in logs):
-        raise ArmtwinError("identify needs a list of logs")
-    blocks = [block(robot, log, cutoff, torque) for log in logs]
-    prior, sizes = robot.parameters, sizes_of(robot.parameters)
-    parts = prepared(blocks, prior)
-    weight, left_out = best_weight(parts)
-    found = fit(parts, weight)
-    phi = prior + sizes * found.x
-    broken = violations(robot, phi)
-    if broken:
-        phi = prior + sizes * nearest(robot, found.R, found.d, sizes)
-    structure = identifiable(robot)
-    std = deviations(found, sizes)
-    rows = tuple(
-        Row(p.name, p.unit, p.value, float(value), float(s), group)
-        for p, value, s, group in zip(robot.parameter_table, phi, std, structure.groups, strict=True)
+    if not logs or any(not isinstance(log, Log) for log in logs):
+        raise ArmtwinError("identify needs a list of at least one log")
+    recipe = recipe or Recipe()
+    prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
+    recipe.check(prior)
+    used = [averaged(logs)] if recipe.average else list(logs)
+    check_logs(prior, used, "q" if recipe.motion == "measured" else "q_ref")
+    blocks = [block(prior, log, cutoff, torque, recipe) for log in used]
+    suspect(prior, blocks)
+    fastest = np.max([np.abs(b.v).max(axis=0) for b in blocks], axis=0)
+    noise = np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0))
+    problem = _Problem(prior, recipe, freedom(prior, recipe), blocks, recipe.rest * fastest, FIRST_WIDTH * noise)
+    return _estimate(problem.with_width(), tuple(used))
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """What an identification works on."""
+
+    prior: Robot
+    recipe: Recipe
+    free: Freedom
+    blocks: Sequence[Block]
+    rest: Floats  # speeds below which a joint counts as standing, (n,)
+    width: Floats  # speeds about a reversal within which the sign of friction is in doubt, (n,)
+
+    def parts(self, robust: tuple[Floats, Floats] | None = None) -> list[Factors]:
+        """Factors of parts of the logs; robust: parameters and residuals that weigh the rows."""
+
+        def of_log(b: Block) -> list[Factors]:
+            found = rows(self.prior, b, self.rest, self.width)
+            pieces = split(found, -(-PARTS // len(self.blocks)))
+            if robust is None:
+                return [factors(x) for x in pieces]
+            return [factors(x, _huber(x.tau - x.Y @ robust[0], robust[1])) for x in pieces]
+
+        with ThreadPoolExecutor(2) as pool:
+            return [part for found in pool.map(of_log, self.blocks) for part in found]
+
+    def with_width(self) -> _Problem:
+        """The problem with the widths of doubt that explain its logs best, tried on a stretch of each."""
+        samples = max(LEAST_STRETCH, STRETCHES // len(self.blocks))
+        some = replace(self, blocks=[b.first(samples) for b in self.blocks])
+        parts = some.parts()
+        gains = _gains(some, together(parts))
+        found = fit(together(parts) if gains is None else together(parts).scaled(gains), self.free, FIRST_WEIGHT)
+        phi = self.free.parameters(found.z)
+        noise = np.sqrt(np.mean([b.noise**2 for b in self.blocks], axis=0))
+        return replace(self, width=_reversal(self.prior, phi, some.blocks, gains, noise))
+
+
+def _huber(residual: Floats, sigma: Floats) -> Floats:
+    """Weights of rows that fall with their residual beyond a few deviations."""
+    size = np.abs(residual) / (HUBER * sigma)
+    return np.asarray(1 / np.maximum(size, 1.0))
+
+
+def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
+    prior, recipe, free, blocks = problem.prior, problem.recipe, problem.free, problem.blocks
+    parts = problem.parts()
+    enough(together(parts), free, prior.joint_names)
+    gains = _gains(problem, together(parts))
+    if gains is not None:
+        parts = [x.scaled(gains) for x in parts]
+    weight, left_out = _weight(parts, free, recipe)
+    whole = together(parts)
+    found = fit(whole, free, weight)
+    if recipe.robust:
+        for _ in range(ROBUST_STEPS):
+            whole = together(problem.parts((free.parameters(found.z), found.sigma)))
+            found = fit(whole, free, weight)
+    analysis = decompose(whole, _largest(prior, blocks, gains), free)
+    phi, broken = _chosen(problem, found, analysis)
+    identified = _robot(problem, phi, gains, len(logs))
+    independent = min(1.0, 2 * blocks[0].how.cutoff * blocks[0].how.step / blocks[0].how.rate)
+    spread = covariance(found, free, independent)
+    groups = identifiable(prior).groups
+    table = tuple(
+        Row(p.name, p.unit, p.value, float(x), float(s), group, float(told))
+        for p, x, s, group, told in zip(
+            prior.parameter_table, phi, np.sqrt(np.diag(spread)), groups, analysis.told, strict=True
+        )
     )
-    source = f"identified: {len(logs)} logs, torque from {blocks[0].source}, {blocks[0].how.cutoff:.4g} Hz"
-    identified = robot.with_parameters(phi, source)
-    cleaning = tuple(b.how for b in blocks)
-    return Estimate(identified, robot, rows, blocks[0].source, weight, left_out, found.sigma, cleaning, tuple(broken))
+    return Estimate(
+        robot=identified,
+        prior=prior,
+        table=table,
+        covariance=spread,
+        torque_source=blocks[0].source,
+        gains=gains,
+        weight=weight,
+        left_out=left_out,
+        sigma=found.sigma,
+        reversal=problem.width,
+        cleaning=tuple(b.how for b in blocks),
+        plain=tuple(broken),
+        decomposition=analysis,
+        recipe=recipe,
+        logs=logs,
+    )
+
+
+def _weight(parts: list[Factors], free: Freedom, recipe: Recipe) -> tuple[float, dict[float, float]]:
+    if recipe.weight is not None:
+        return recipe.weight, {}
+    return best_weight(parts, free)
+
+
+def _gains(problem: _Problem, found: Factors) -> Floats | None:
+    """Drive gains of the joints [N m/A]; None where the torque is known without."""
+    if not needs_gains(problem.prior, problem.blocks[0].source):
+        return None
+    gear = problem.prior.assembly.gear
+    if (np.count_nonzero(gear, axis=1) != 1).any() or len(gear) != problem.prior.n:
+        raise ArmtwinError(
+            f"robot '{problem.prior.name}': currents of coupled joints need motor.torque_constant of every motor"
+        )
+    loose = np.array([p.group == "friction" for p in problem.prior.parameter_table])
+    return drive_gains(found, problem.free, GAIN_WEIGHT, common_gain(found, problem.free.start, loose))
+
+
+def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Floats:
+    """Largest torque of each joint, from the file or else from the logs, (n,) [N m]."""
+    seen = np.max([np.abs(b.tau).max(axis=0) for b in blocks], axis=0) * (1.0 if gains is None else gains)
+    return np.where(np.isfinite(prior.limits.torque), prior.limits.torque, seen)
+
+
+def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> tuple[Floats, list[str]]:
+    """Parameters by the estimator of the recipe, and what a fit without contracts breaks."""
+    prior, recipe, free = problem.prior, problem.recipe, problem.free
+    phi = free.parameters(found.z)
+    if recipe.estimator == "truncated":
+        phi = analysis.truncated(recipe.kept)
+    broken = violations(prior, phi)
+    if recipe.estimator == "consistent" and (broken or recipe.mass):
+        phi = free.parameters(nearest(prior, found, free, recipe.mass))
+    elif broken:
+        raise ArmtwinError(
+            f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "
+            "Use the consistent estimator"
+        )
+    return phi, broken
+
+
+def _robot(problem: _Problem, phi: Floats, gains: Floats | None, logs: int) -> Robot:
+    """The identified robot with its provenance."""
+    how = problem.blocks[0]
+    samples = sum(len(b.time) for b in problem.blocks)
+    source = (
+        f"identified: {logs} logs with {samples} samples, torque from {how.source}, "
+        f"cut-off {how.how.cutoff:.4g} Hz, {problem.recipe.estimator}"
+    )
+    robot = problem.prior.with_parameters(phi, source)
+    if gains is None:
+        return robot
+    constants = [k / abs(row).max() for k, row in zip(gains, robot.assembly.gear, strict=True)]
+    motors = tuple(
+        replace(m, torque_constant=float(k), source={**_sources(m.source), "torque_constant": source})
+        for m, k in zip(robot.description.motor, constants, strict=True)
+    )
+    return Robot(replace(robot.description, motor=motors), robot.origin)
+
+
+def _sources(source: str | dict[str, str]) -> dict[str, str]:
+    return dict(source) if isinstance(source, dict) else {"rotor_inertia": source}
+
+
+def _reversal(robot: Robot, phi: Floats, blocks: Sequence[Block], gains: Floats | None, noise: Floats) -> Floats:
+    """For each joint the width of doubt about a reversal that explains the logged torque best, (n,) [rad/s]."""
+    errors = np.zeros((len(WIDTHS), robot.n))
+    for b in blocks:
+        rigid, columns = rigid_and_friction(robot, b)
+        rest = (b.raw if gains is None else b.raw * gains) - rigid @ phi[: rigid.shape[2]]
+        for k, width in enumerate(WIDTHS):
+            near = near_reversal(robot, b.v, width * noise)
+            friction = columns.copy()
+            if near.any():
+                friction[near] = mean_friction_columns(robot, b, near, width * noise)
+            errors[k] += ((rest - friction @ phi[rigid.shape[2] :]) ** 2).sum(axis=0)
+    return np.asarray(WIDTHS[errors.argmin(axis=0)] * noise)

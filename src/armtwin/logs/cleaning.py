@@ -15,13 +15,14 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
+from armtwin.maths.smoothing import low_pass
 
 EVEN = 1e-3  # relative unevenness of the time steps that is taken for rounding
 LEAST_RATE = 6.0  # samples kept in a period of the cut-off frequency
 POWER = 0.999  # share of the speed's power below the highest frequency that counts
 ROOM = 4.0  # default cut-off over that frequency
-ORDER = 4
-EDGE = 3.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
+MOST_RATE = 50.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
+EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
 
 
 @dataclass(frozen=True)
@@ -30,12 +31,15 @@ class Cleaning:
 
     Attributes:
         rate: Rate of the even grid [Hz].
+        averaged: Neighbouring samples that are averaged into one of the grid, where the log is much faster than the
+            cut-off.
         cutoff: Cut-off frequency of the zero-phase low-pass [Hz].
         step: Every how many samples one is kept after filtering.
         resampled: Whether the time stamps were uneven and the log was put on a grid.
         differentiation: "central", or "fourier" for whole periods.
         period: Period of a periodic motion, for "fourier" [s].
         margin: Samples dropped at either end, where the filter has no neighbours.
+        replaced: Wild samples that were replaced by their neighbours' mean.
     """
 
     rate: float
@@ -45,6 +49,8 @@ class Cleaning:
     differentiation: Literal["central", "fourier"] = "central"
     period: float | None = None
     margin: int = 0
+    replaced: int = 0
+    averaged: int = 1
 
 
 def choices(log: Log, cutoff: float | None = None, period: float | None = None) -> Cleaning:
@@ -58,19 +64,20 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None) 
         raise ArmtwinError(f"the log has a gap of {steps[k]:.4g} s at {log.time[k]:.6g} s; cut it there")
     resampled = bool(np.abs(steps - median).max() > EVEN * median)
     rate = 1 / median
-    wanted = _from_spectrum(log, rate) if cutoff is None else cutoff
+    wanted = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled)) if cutoff is None else cutoff
     if not 0 < wanted < rate / 2:
         raise ArmtwinError(f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}")
     if period is not None:
-        return Cleaning(rate, wanted, 1, resampled, "fourier", period)
-    return Cleaning(
-        rate, wanted, max(1, int(rate / (LEAST_RATE * wanted))), resampled, margin=int(EDGE * rate / wanted)
-    )
+        return Cleaning(rate, wanted, max(1, int(rate / (LEAST_RATE * wanted))), resampled, "fourier", period)
+    averaged = max(1, int(rate / (MOST_RATE * wanted)))
+    rate = rate / averaged
+    step = max(1, int(rate / (LEAST_RATE * wanted)))
+    return Cleaning(rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged)
 
 
-def _from_spectrum(log: Log, rate: float) -> float:
+def _from_spectrum(log: Log, how: Cleaning) -> float:
     """A cut-off a few times above the highest frequency that the joints' speeds hold."""
-    v = np.diff(_even(log.time, log.q, rate), axis=0)
+    rate, v = how.rate, np.diff(on_grid(log.time, log.q, how), axis=0)
     power = (np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
     frequency = np.fft.rfftfreq(len(v), 1 / rate)
     if not power.sum() > 0:
@@ -81,8 +88,8 @@ def _from_spectrum(log: Log, rate: float) -> float:
 
 def clean(log: Log, how: Cleaning) -> Log:
     """The log on an even grid: q filtered, v and a from it, every other channel through the same filter."""
-    time = _grid(log.time, how.rate)
-    channels = {name: _even(log.time, values, how.rate) for name, values in log.channels.items()}
+    time = _grid(log.time, how)
+    channels = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
     if how.differentiation == "fourier":
         return _periodic(time, channels, how)
     channels = {name: low_pass(values, how.rate, how.cutoff) for name, values in channels.items()}
@@ -94,27 +101,26 @@ def clean(log: Log, how: Cleaning) -> Log:
     return Log.of(time[kept], log.events, **{name: values[kept] for name, values in channels.items()})
 
 
-def _grid(time: Floats, rate: float) -> Floats:
-    """An even grid from the first time stamp to the last."""
-    return time[0] + np.arange(int(np.floor((time[-1] - time[0]) * rate + 1e-3)) + 1) / rate
+def _grid(time: Floats, how: Cleaning) -> Floats:
+    """Times of an even grid from the first time stamp to the last; of averaged samples their middle."""
+    fine = how.rate * how.averaged
+    count = int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1
+    return np.asarray(time[0] + (how.averaged - 1) / 2 / fine + np.arange(count // how.averaged) / how.rate)
 
 
-def _even(time: Floats, values: Floats, rate: float) -> Floats:
-    """Values at an even grid, by cubic splines through the time stamps."""
-    from scipy.interpolate import CubicSpline
+def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
+    """Values (m, n) at the even grid, by cubic splines through uneven time stamps, averaged where that is chosen."""
+    fine = how.rate * how.averaged
+    count = int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1
+    grid = time[0] + np.arange(count) / fine
+    if count != len(time) or np.abs(grid - time).max() >= EVEN / fine:
+        from scipy.interpolate import CubicSpline
 
-    grid = _grid(time, rate)
-    if len(grid) == len(time) and np.abs(grid - time).max() < EVEN / rate:
+        values = np.asarray(CubicSpline(time, values)(np.minimum(grid, time[-1])))
+    if how.averaged == 1:
         return values
-    return np.asarray(CubicSpline(time, values)(np.minimum(grid, time[-1])))
-
-
-def low_pass(values: Floats, rate: float, cutoff: float) -> Floats:
-    """Values (m, ...) through a Butterworth low-pass, forwards and backwards, so that nothing is delayed."""
-    from scipy.signal import butter, sosfiltfilt
-
-    sections = butter(ORDER, cutoff / (rate / 2), output="sos")
-    return np.asarray(sosfiltfilt(sections, values, axis=0, padlen=min(len(values) - 1, int(3 * rate / cutoff))))
+    whole = count // how.averaged
+    return np.asarray(values[: whole * how.averaged].reshape(whole, how.averaged, -1).mean(axis=1))
 
 
 def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
@@ -126,24 +132,34 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
         raise ArmtwinError(
             f"the period of {how.period:g} s must be a whole number of samples at {how.rate:g} Hz, and the log hold one"
         )
-    means = {name: x[: periods * count].reshape(periods, count, -1).mean(axis=0) for name, x in channels.items()}
-    frequency = np.fft.rfftfreq(count, 1 / how.rate)[:, None]
-    kept = frequency <= how.cutoff
     result = {}
-    for name, values in means.items():
-        spectrum = np.fft.rfft(values, axis=0) * kept
-        result[name] = np.fft.irfft(spectrum, count, axis=0)
+    for name, x in channels.items():
+        mean = x[: periods * count].reshape(periods, count, -1).mean(axis=0)
+        result[name] = _band(mean, how)
         if name == "q":
-            for order, channel in ((1, "v"), (2, "a")):
-                result[channel] = np.fft.irfft(spectrum * (2j * np.pi * frequency) ** order, count, axis=0)
-    derived = {"v": result["v"], "a": result["a"]}
-    return Log.of(time[:count], (), **{**result, **derived})
+            motion = {"v": _band(mean, how, 1), "a": _band(mean, how, 2)}
+    kept = slice(0, count, how.step)
+    return Log.of(time[:count][kept], (), **{name: x[kept] for name, x in (result | motion).items()})
 
 
-def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
-    """Some whole periods of a log, from period `first` (0 is the first): the middle two of four are (1, 2)."""
-    start = log.time[0] + first * period
-    inside = (log.time >= start - 1e-9) & (log.time < start + count * period - 1e-9)
-    if first < 0 or count < 1 or log.time[-1] < start + count * period - 1.5 * period / max(1, inside.sum() / count):
-        raise ArmtwinError(f"the log holds no {count} periods of {period:g} s from number {first + 1} on")
-    return Log.of(log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()})
+def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
+    """Derivative of that order of a whole period, from the Fourier series up to the cut-off."""
+    frequency = np.fft.rfftfreq(len(values), 1 / how.rate)[:, None]
+    spectrum = np.fft.rfft(values, axis=0) * (frequency <= how.cutoff)
+    return np.asarray(np.fft.irfft(spectrum * (2j * np.pi * frequency) ** order, len(values), axis=0))
+
+
+def filtered(values: Floats, how: Cleaning) -> Floats:
+    """Values (m, k) on the even grid through the filter that `clean` uses, for what is compared with a clean log."""
+    if how.differentiation == "fourier":
+        return _band(values, how)
+    return low_pass(values, how.rate, how.cutoff)
+
+
+def speed_noise(raw: Floats, clean_q: Floats, how: Cleaning) -> Floats:
+    """Standard deviation of the speeds (n,) that the noise of the positions leaves below the cut-off.
+
+    σ_v² = S (2π)² f_c³ / 3      S = ‖q - q_clean‖² / m / (f_N - f_c), as if the noise were white
+    """
+    density = ((raw - clean_q) ** 2).mean(axis=0) / (how.rate / 2 - how.cutoff)
+    return np.asarray(np.sqrt(density * (2 * np.pi) ** 2 * how.cutoff**3 / 3))

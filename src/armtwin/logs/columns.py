@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.logs.log import CHANNELS
+from armtwin.logs.log import CHANNELS, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
@@ -26,6 +26,11 @@ ANGLES = ("q", "q_ref", "q_link")
 TURNED = (*ANGLES, "v", "a", "tau", "v_ref", "a_ref", "tau_friction")  # channels that take a joint's sign
 _UNITS = {name: text.partition("[")[2].rstrip("]").replace("²", "^2") for name, text in CHANNELS.items()}
 _UNITS["time"] = "s"
+
+
+def _kind(channel: str) -> str:
+    """The channel whose unit and sign a name takes."""
+    return channel_kind(channel) or channel
 
 
 @dataclass(frozen=True)
@@ -58,7 +63,7 @@ class Columns:
             return 'decimal "," needs another delimiter than ","'
         for key, table in (("columns", self.columns), ("unit", self.unit)):
             known = [*CHANNELS, "time"] if key == "unit" else list(CHANNELS)
-            wrong = next((name for name in table if name not in known), None)
+            wrong = next((name for name in table if _kind(name) not in known), None)
             if wrong is not None:
                 return f"{key}.{wrong} is no channel. {did_you_mean(wrong, known)}"
         for channel, unit in self.unit.items():
@@ -67,7 +72,7 @@ class Columns:
             except ArmtwinError as error:
                 return f"unit.{channel} {error}"
             if unit in ("degC", "°C") and channel != "temperature":
-                return f"unit.{channel} must be in {_UNITS[channel]}, got '{unit}'"
+                return f"unit.{channel} must be in {_UNITS[_kind(channel)]}, got '{unit}'"
         if self.sign is not None and any(x not in (1.0, -1.0) for x in self.sign):
             return f"sign must be 1 or -1 for each joint, got {list(self.sign)}"
         return ""
@@ -77,7 +82,7 @@ class Columns:
         unit = self.unit.get(channel)
         if unit is None or unit in ("degC", "°C"):
             return 1.0
-        return parse_quantity(f"1 {unit}", _UNITS[channel])
+        return parse_quantity(f"1 {unit}", _UNITS[_kind(channel)])
 
     @property
     def separator(self) -> str | None:
@@ -105,7 +110,7 @@ class Columns:
         values = values * self.factor(channel)
         if self.unit.get(channel) in ("degC", "°C"):
             values = values + 273.15
-        if channel in TURNED and self.sign is not None:
+        if _kind(channel) in TURNED and self.sign is not None:
             values = values * self._each("sign", self.sign, values)
         if channel in ANGLES and self.offset is not None:
             values = values + self._each("offset", self.offset, values)

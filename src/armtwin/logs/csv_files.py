@@ -13,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.logs.columns import Columns
-from armtwin.logs.log import CHANNELS, Event, Log
+from armtwin.logs.log import CHANNELS, Event, Log, channel_kind
 from armtwin.maths.batch import Floats
 
 ALIASES = {
@@ -157,7 +157,7 @@ def _channels(path: Path, header: list[str], table: Floats) -> dict[str, Floats]
         if match is None:
             continue
         name = ALIASES.get(match[1], match[1])
-        if name in CHANNELS:
+        if channel_kind(name) is not None:
             places, joint = found.setdefault(name, {}), int(match[2])
             if joint in places:
                 raise FileError(str(path), [f"columns '{header[places[joint]]}' and '{word}' mean the same"])

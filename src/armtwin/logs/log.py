@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -27,6 +27,16 @@ CHANNELS = {
     "tau_friction": "friction torque [N m]",
     "temperature": "temperature [K]",
 }
+
+
+TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
+
+
+def channel_kind(name: str) -> str | None:
+    """The channel that a name means: itself, or for a torque with a suffix the torque; None if it means none."""
+    if name in CHANNELS:
+        return name
+    return next((kind for kind in TORQUES if name.startswith(f"{kind}_")), None)
 
 
 @dataclass(frozen=True)
@@ -54,11 +64,13 @@ class Log:
         time: Times of the samples, (m,) [s].
         channels: Arrays (m, n) by name; `CHANNELS` lists the names.
         events: What happened, in order of time.
+        origin: The file it was read from, "" for a log made otherwise.
     """
 
     time: Floats
     channels: Mapping[str, Floats]
     events: tuple[Event, ...] = field(default=())
+    origin: str = ""
 
     @staticmethod
     def of(time: ArrayLike, events: tuple[Event, ...] = (), **channels: ArrayLike) -> Log:
@@ -66,7 +78,7 @@ class Log:
         stamps = np.asarray(time, dtype=np.float64)
         arrays = {}
         for name, values in channels.items():
-            if name not in CHANNELS:
+            if channel_kind(name) is None:
                 raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
             array = np.asarray(values, dtype=np.float64)
             if array.ndim != 2 or len(array) != len(stamps):
@@ -99,7 +111,7 @@ class Log:
 
         file = Path(path)
         names = columns_for(file, None if columns is None else Path(columns))
-        return read_npz(file, names) if file.suffix == ".npz" else read_csv(file, names)
+        return replace(read_npz(file, names) if file.suffix == ".npz" else read_csv(file, names), origin=str(path))
 
     def write(self, path: str | Path) -> None:
         """Write the log as a CSV file (also .csv.gz) or an NPZ file from which `read` makes an equal log."""

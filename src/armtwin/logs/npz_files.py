@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.logs.columns import Columns
-from armtwin.logs.log import CHANNELS, Event, Log
+from armtwin.logs.log import CHANNELS, Event, Log, channel_kind
 from armtwin.maths.batch import Floats
 
 _EVENTS = "events"
@@ -45,7 +45,8 @@ def read_npz(path: Path, columns: Columns) -> Log:
     if len(late):
         raise FileError(str(path), [f"sample {late[0] + 2}: time must increase, got {time[late[0] + 1]}"])
     channels = {}
-    for name in CHANNELS:
+    suffixed = [name for name in arrays if name not in CHANNELS and channel_kind(name) is not None]
+    for name in (*CHANNELS, *suffixed):
         given = columns.columns.get(name, name)
         key = given if isinstance(given, str) else name
         if key in arrays:

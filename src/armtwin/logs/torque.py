@@ -5,29 +5,55 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
 CHANNELS = ("tau", "tau_m", "current")
 
 
+def torque_channel(log: Log, channel: str | None = None) -> str:
+    """The channel that the torque comes from: tau, else tau_m, else current, or the one asked for."""
+    found = [name for name in log.channels if channel_kind(name) in CHANNELS]
+    if channel is None:
+        chosen = next((name for name in CHANNELS if name in found), None)
+        if chosen is None:
+            others = f"; choose one of {', '.join(found)}" if found else ""
+            told = ", ".join(log.channels)
+            raise ArmtwinError(f"the log has no torque ({', '.join(CHANNELS)}). It has: {told}{others}.")
+        return chosen
+    if channel_kind(channel) not in CHANNELS:
+        raise ArmtwinError(
+            f"torque must be taken from one of {', '.join(found) or ', '.join(CHANNELS)}, got '{channel}'"
+        )
+    if channel not in log:
+        raise ArmtwinError(f"the log has no channel '{channel}'. It has: {', '.join(log.channels)}.")
+    return channel
+
+
+def needs_gains(robot: Robot, channel: str) -> bool:
+    """Whether a channel is a current and the robot file lacks the torque constant of a motor."""
+    return channel_kind(channel) == "current" and (
+        not robot.description.motor or any(m.torque_constant is None for m in robot.description.motor)
+    )
+
+
 def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Floats, str]:
     """Joint torques (m, n) [N m] and their channel: tau, else tau_m, else current, or the one asked for."""
-    source = channel or next((name for name in CHANNELS if name in log), None)
-    if source is None:
-        raise ArmtwinError(f"the log has no torque ({', '.join(CHANNELS)}). It has: {', '.join(log.channels)}.")
-    if source not in CHANNELS:
-        raise ArmtwinError(f"torque must be taken from one of {', '.join(CHANNELS)}, got '{source}'")
-    values = getattr(log, source)
-    if source == "tau":
+    source = torque_channel(log, channel)
+    kind, values = channel_kind(source), log.channels[source]
+    if kind == "tau":
+        if values.shape[1] != robot.n:
+            raise ArmtwinError(f"channel '{source}' must have {robot.n} columns, one a joint, got {values.shape[1]}")
         return values, source
     N = robot.assembly.gear
     if values.shape[1] != len(N):
         raise ArmtwinError(f"channel '{source}' must have {len(N)} columns, one for each motor, got {values.shape[1]}")
-    if source == "tau_m":
+    if robot.assembly.coupling is not None:
+        N = N @ robot.assembly.coupling.G
+    if kind == "tau_m":
         return values @ N, source
-    constants = [m.torque_constant for m in robot.description.motor]
-    if any(k is None for k in constants):
+    if needs_gains(robot, source):
         raise ArmtwinError(f"robot '{robot.name}': currents need motor.torque_constant of every motor")
-    return (values * np.array(constants, dtype=np.float64)) @ N, source
+    constants = np.array([m.torque_constant for m in robot.description.motor], dtype=np.float64)
+    return (values * constants) @ N, source

@@ -15,6 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from armtwin.errors import ArmtwinError
 
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
 
 # Work below this many scalars costs less than handing it to a second thread.
 LEAST_PER_THREAD = 3000

@@ -116,7 +116,16 @@ def full_regressor(robot: Assembly, p: int, q: Floats, v: Floats, a: Floats) -> 
         columns = strut.columns(q)
         Y[:, strut.joint, at : at + columns.shape[1]] = columns
         at += columns.shape[1]
-    for row, columns, _ in _friction_columns(robot, v):
+    Y[:, :, at:] = friction_regressor(robot, v)
+    return Y
+
+
+def friction_regressor(robot: Assembly, v: Floats) -> Floats:
+    """Columns (m, n, k) of the coefficients of all friction elements, the last ones of the regressor."""
+    elements = _friction_columns(robot, v)
+    Y = np.zeros((*v.shape, sum(columns.shape[1] for _, columns, _ in elements)))
+    at = 0
+    for row, columns, _ in elements:
         for joint in np.flatnonzero(row):
             Y[:, joint, at : at + columns.shape[1]] = row[joint] * columns
         at += columns.shape[1]

@@ -258,6 +258,14 @@ class Robot:
             Y = self.assembly.coupling.G.T @ Y
         return Y.reshape(*lead, self.n, p)
 
+    def friction_regressor(self, v: ArrayLike) -> Floats:
+        """The columns of the regressor that belong to friction, its last ones, (..., n, k)."""
+        lead, (speeds,) = self._states(v=v)
+        Y = dynamics.friction_regressor(self.assembly, speeds)
+        if self.assembly.coupling is not None:
+            Y = self.assembly.coupling.G.T @ Y
+        return Y.reshape(*lead, self.n, Y.shape[2])
+
     def linearise(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Linearisation:
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
         lead, tables = self._states(q=q, v=v, a=a)

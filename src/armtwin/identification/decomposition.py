@@ -1,0 +1,95 @@
+"""What the data can tell at all: singular values of the scaled regression against the noise.
+
+    A = U S Vᵀ      g = Uᵀ b      α_i = g_i / s_i      p̂ = V₁ α + V₂ V₂ᵀ p₀
+
+Rows are scaled by the largest torques, columns by the prior's values, so that every scaled parameter is about 1. A
+singular value below ten times the standard deviation of the residual gives its parameter no better than 10 %.
+
+Ref: [Waiboer 2007, section 4.3, eq. 4.40-4.60, 4.65-4.73]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.factors import Factors, stacked
+from armtwin.identification.freedom import Freedom
+from armtwin.maths.batch import Floats
+
+RELATIVE_ERROR = 0.1  # that a kept direction may have at most
+NOTHING = 1e-8  # of the largest singular value below which one counts as zero
+TOLD = 0.1  # share of a parameter in the kept directions below which the data do not tell it
+
+
+@dataclass(frozen=True, eq=False)
+class Decomposition:
+    """A singular value decomposition of the scaled regression.
+
+    Attributes:
+        singular: Singular values, falling, (f,).
+        g: What each direction explains of the torque, (f,).
+        V: Directions in the scaled parameters, one a column, (f, f).
+        deviation: Unbiased standard deviation of the residual with all directions of the rank, in scaled torque.
+        rows: Number of rows.
+        floor: Sum of squares that no direction explains.
+        free: The free directions.
+    """
+
+    singular: Floats
+    g: Floats
+    V: Floats
+    deviation: float
+    rows: int
+    floor: float
+    free: Freedom
+
+    @property
+    def rank(self) -> int:
+        """Number of singular values that are not zero."""
+        return int((self.singular > NOTHING * self.singular[0]).sum())
+
+    @property
+    def kept(self) -> int:
+        """Number of directions that the data tell to 10 %."""
+        return int((self.singular[: self.rank] > self.deviation / RELATIVE_ERROR).sum())
+
+    @property
+    def residuals(self) -> Floats:
+        """Sum of squared residuals with 0, 1, .. rank directions, (rank + 1,)."""
+        explained = np.concatenate([[0.0], np.cumsum(self.g[: self.rank] ** 2)])
+        return np.asarray(self.floor + (self.g**2).sum() - explained)
+
+    @property
+    def told(self) -> Floats:
+        """Share of each parameter that lies in the kept directions, 0 to 1, (p,)."""
+        share = (self.V[:, : self.kept] ** 2).sum(axis=1)
+        return np.asarray((np.abs(self.free.basis) @ share).clip(0, 1))
+
+    def truncated(self, kept: int | None = None) -> Floats:
+        """Parameters φ of some directions, what they leave open from the prior, (p,)."""
+        r = min(self.kept if kept is None else kept, self.rank)
+        # g is that of τ - Y φ₀, so the prior's part of the null space stays as it is
+        return self.free.parameters(self.V[:, :r] @ (self.g[:r] / self.singular[:r]))
+
+
+def decompose(found: Factors, largest: Floats, free: Freedom) -> Decomposition:
+    """The decomposition of rows.
+
+    Args:
+        found: Factors of the rows.
+        largest: Largest torque of each joint, (n,) [N m].
+        free: The free directions; columns are scaled by their sizes.
+    """
+    whole = stacked(found, largest)
+    A = np.column_stack([whole[:, :-1] @ free.map, whole[:, -1] - whole[:, :-1] @ free.start])
+    f = A.shape[1] - 1
+    R = np.asarray(np.linalg.qr(A, mode="r"))
+    U, s, Vt = np.linalg.svd(R[:f, :f])
+    g = U.T @ R[:f, f]
+    rows = int(found.count.sum())
+    rank = int((s > NOTHING * s[0]).sum())
+    floor = float((R[f:, f] ** 2).sum())
+    left = floor + float((g[rank:] ** 2).sum())
+    return Decomposition(s, g, Vt.T, float(np.sqrt(left / max(1, rows - rank))), rows, floor, free)

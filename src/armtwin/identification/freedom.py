@@ -1,0 +1,82 @@
+"""Which parameters may change, and by how much it is likely: φ = φ₀ + s B z.
+
+φ₀ is the prior, s the size of each parameter, and a column of B a parameter, or several that are equal by symmetry.
+Parameters that are zero, fixed or held have no column.
+
+Ref: [Waiboer 2007, section 4.3.4], [Memar-Esfahani 2015, eq. 12]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.recipe import Recipe
+from armtwin.maths.batch import Floats
+from armtwin.robot.parameters import Parameter
+from armtwin.robot.robot import Robot
+
+ZERO_PRIOR = 1e-3  # size of a parameter whose prior is zero
+
+
+@dataclass(frozen=True, eq=False)
+class Freedom:
+    """The free directions of the parameters.
+
+    Attributes:
+        start: φ₀, (p,).
+        sizes: s, (p,).
+        basis: B, (p, f).
+    """
+
+    start: Floats
+    sizes: Floats
+    basis: Floats
+
+    @property
+    def map(self) -> Floats:
+        """∂φ/∂z, (p, f)."""
+        return self.sizes[:, None] * self.basis
+
+    def parameters(self, z: Floats) -> Floats:
+        """φ of free coordinates z."""
+        return self.start + self.map @ z
+
+
+def sizes_of(table: tuple[Parameter, ...]) -> Floats:
+    """Sizes by which the columns are scaled: the prior's values; an offset without one has its friction's size."""
+    sizes = np.array([abs(p.value) for p in table])
+    for k, parameter in enumerate(table):
+        element, _, key = parameter.name.rpartition(".")
+        if sizes[k] == 0 and key == "offset":
+            sizes[k] = max(
+                (abs(p.value) for p in table if p.name.startswith(f"{element}.") and p.unit == "N m"), default=0
+            )
+    return np.where(sizes > 0, sizes, ZERO_PRIOR)
+
+
+def freedom(robot: Robot, recipe: Recipe) -> Freedom:
+    """The free directions that a recipe leaves a robot."""
+    table = robot.parameter_table
+    start, sizes = robot.parameters.copy(), sizes_of(table)
+    names = list(robot.parameter_names)
+    held = {names.index(name) for name in (*recipe.zero, *recipe.fixed)}
+    if recipe.only == "friction":
+        held |= {k for k, p in enumerate(table) if p.group != "friction"}
+    start[[names.index(name) for name in recipe.zero]] = 0.0
+    columns = {k: {k} for k in range(len(names)) if k not in held}
+    for pair in recipe.equal:
+        a, b = (names.index(name) for name in pair)
+        members = columns.pop(a, {a}) | columns.pop(b, {b})
+        together = list(members)
+        if members & held:  # equal to one that is held: held likewise
+            start[together] = start[min(members & held)]
+            held |= members
+            continue
+        start[together], sizes[together] = start[together].mean(), sizes[together].max()
+        columns |= dict.fromkeys([min(members)], members)
+    basis = np.zeros((len(names), len(columns)))
+    for k, members in enumerate(columns.values()):
+        basis[list(members), k] = 1.0
+    return Freedom(start, sizes, basis)

@@ -1,0 +1,130 @@
+"""Logs that cannot be of this robot: what is wrong with them, and what is likely the cause.
+
+Each joint's torque is explained by the prior's rigid torque and dissipative friction, scales free but never negative.
+Where it is explained much better with a sign turned or two joints exchanged, that is said in place of a fit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.regression import Block
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+SAMPLES = 400
+STILL = 1e-6  # range of a joint that does not move [rad]
+FAR = 1.5  # times its limit beyond which a position is not believed
+TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
+BETTER, GOOD = 0.25, 0.5  # share of the torque's power that another reading must explain more, and at least
+
+
+def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
+    """Refuse logs that do not fit the robot, with the log and the suspected cause."""
+    for k, log in enumerate(logs, 1):
+        name = log.origin or f"log {k}"
+        got = getattr(log, motion).shape[1] if motion in log else 0
+        if got != robot.n:
+            raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
+        _in_reach(robot, getattr(log, motion), name)
+    moved = np.max([np.ptp(getattr(log, motion), axis=0) for log in logs], axis=0)
+    if (moved < STILL).any():
+        which = ", ".join(np.array(robot.joint_names)[moved < STILL])
+        where = (logs[0].origin or "the log") if len(logs) == 1 else "any of the logs"
+        raise ArmtwinError(f"{which} does not move in {where}, so nothing can be learned about it; log a motion of it")
+    rows = robot.n * sum(len(log.time) for log in logs)
+    if rows < len(robot.parameters):
+        raise ArmtwinError(
+            f"the logs have {rows} torques for {len(robot.parameters)} parameters of '{robot.name}'; log longer"
+        )
+
+
+def _in_reach(robot: Robot, q: Floats, name: str) -> None:
+    """Refuse positions far beyond the joint limits."""
+    low, high = robot.position_limits
+    reach = np.where(np.isfinite(high - low), FAR * np.maximum(np.abs(low), np.abs(high)), TURNS)
+    beyond = np.abs(q).max(axis=0) > reach
+    if not beyond.any():
+        return
+    j = int(beyond.argmax())
+    most = float(np.abs(q[:, j]).max())
+    cause = ""
+    if (np.radians(np.abs(q).max(axis=0)) <= reach).all():
+        cause = '. Is it in degrees? Say unit.q = "deg" in a columns file'
+    limit = f"{max(abs(low[j]), abs(high[j])):.4g} rad" if np.isfinite(high[j]) else "a few turns"
+    raise ArmtwinError(f"{name}: {robot.joint_names[j]} reaches {most:.4g} rad where its limit is {limit}{cause}")
+
+
+def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
+    """Refuse logs whose torque another reading of the columns explains much better."""
+    q, v, a, tau = (np.concatenate([getattr(b, name)[_some(b)] for b in blocks]) for name in ("q", "v", "a", "tau"))
+    told = robot.inverse_dynamics(q, v, a)
+    here = np.array([_explained(tau[:, j], told[:, j], v[:, j]) for j in range(robot.n)])
+    best, sentence = 0.0, ""
+    for joints, gain, words in _readings(robot, (q, v, a, tau), told, here):
+        if gain > max(best, BETTER * len(joints)):
+            best, sentence = gain, words
+    if sentence:
+        raise ArmtwinError(sentence)
+
+
+def _some(b: Block) -> slice:
+    return slice(None, None, max(1, len(b.time) // SAMPLES))
+
+
+def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
+    """Share of a torque's power that rigid torque and friction explain, none of them with a negative factor."""
+    from scipy.optimize import nnls
+
+    one = np.ones(len(tau))
+    columns = np.column_stack([rigid, np.sign(v), v, one, -one])
+    size = np.linalg.norm(columns, axis=0)
+    power = float(((tau - tau.mean()) ** 2).sum())
+    if not power > 0:
+        return 1.0
+    _, left = nnls(columns / np.where(size > 0, size, 1.0), tau)
+    return float(1 - left**2 / power)
+
+
+def _readings(
+    robot: Robot, logged: tuple[Floats, ...], told: Floats, here: Floats
+) -> Iterator[tuple[tuple[int, ...], float, str]]:
+    """Other readings of the columns: the joints they concern, how much more they explain in sum, and the sentence."""
+    q, v, a, tau = logged
+    names = robot.joint_names
+    turned = np.array([_explained(-tau[:, j], told[:, j], v[:, j]) for j in range(robot.n)])
+    wrong = np.flatnonzero((turned > GOOD) & (turned - here > BETTER))
+    if len(wrong):
+        yield (
+            tuple(wrong),
+            float((turned - here)[wrong].sum()),
+            f"the torque of {', '.join(names[j] for j in wrong)} falls where the robot's rises: with the sign turned "
+            f"the model explains {100 * turned[wrong].mean():.0f} % of it, as it is "
+            f"{100 * here[wrong].clip(0).mean():.0f} %; is the sign reversed? Turn it in a columns file",
+        )
+    for i, k in combinations(range(robot.n), 2):
+        both, order = (i, k), np.arange(robot.n)
+        order[[i, k]] = k, i
+        # columns of torque alone, of positions alone, of both exchanged
+        turned = robot.inverse_dynamics(q[:, order], v[:, order], a[:, order])
+        for what, torque, rigid, speed in (
+            ("torque", tau[:, order], told, v),
+            ("position", tau, turned, v[:, order]),
+            ("position and torque", tau[:, order], turned, v[:, order]),
+        ):
+            share = np.array([_explained(torque[:, j], rigid[:, j], speed[:, j]) for j in range(robot.n)])
+            if share[[i, k]].min() > GOOD:
+                gain = float((share - here).sum())
+                yield (
+                    both,
+                    gain,
+                    f"{names[i]} and {names[k]} seem to be swapped: with their columns of {what} exchanged the model "
+                    f"explains {100 * share.mean():.0f} % of all torque, as they are "
+                    f"{100 * here.clip(0).mean():.0f} %. "
+                    "Name the columns in a columns file",
+                )

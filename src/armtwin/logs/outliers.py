@@ -1,0 +1,47 @@
+"""Samples that cannot be: a single value far from both its neighbours, as a lost or doubled telegram leaves it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Flags, Floats
+
+FAR = 30.0  # times the usual distance of a sample from the median of its neighbourhood
+SHARE = 0.01  # of the channel's range that a jump must have to count
+
+
+def without_outliers(log: Log) -> tuple[Log, int]:
+    """The log with single wild samples replaced by the mean of their neighbours, and how many there were."""
+    count, channels = 0, {}
+    for name, values in log.channels.items():
+        wild = _wild(values)
+        count += int(wild.sum())
+        channels[name] = _bridged(values, wild) if wild.any() else values
+    return (Log.of(log.time, log.events, **channels) if count else log), count
+
+
+def _wild(x: Floats) -> Flags:
+    """Which samples (m, n) stand alone; the ends never do."""
+    wild = np.zeros(x.shape, dtype=bool)
+    if len(x) < 5:
+        return wild
+    before, here, after = x[:-2], x[1:-1], x[2:]
+    middle = np.maximum(np.minimum(before, after), np.minimum(np.maximum(before, after), here))
+    away = np.abs(here - middle)
+    if not (away > SHARE * np.ptp(x, axis=0)).any():
+        return wild
+    usual = np.mean(away, axis=0, where=away <= SHARE * np.ptp(x, axis=0))
+    # a jump between two levels is motion or noise, not an outlier: the neighbours must agree with each other
+    agree = np.abs(after - before) < 0.5 * away
+    wild[1:-1] = agree & (away > np.maximum(FAR * usual, SHARE * np.ptp(x, axis=0)))
+    return wild
+
+
+def _bridged(x: Floats, wild: Flags) -> Floats:
+    """The values with wild samples interpolated between the others."""
+    result, k = x.copy(), np.arange(len(x))
+    for j in np.flatnonzero(wild.any(axis=0)):
+        good = ~wild[:, j]
+        result[~good, j] = np.interp(k[~good], k[good], x[good, j])
+    return result

@@ -1,0 +1,37 @@
+"""The low-pass: its gain, no delay, and ends that carry the trend on."""
+
+import numpy as np
+import pytest
+
+from armtwin.maths.smoothing import low_pass
+
+
+@pytest.mark.parametrize("share", [0.1, 0.5, 1.0, 2.0])
+def test_the_gain_is_that_of_a_butterworth_run_both_ways(share):
+    """1 / (1 + (sin(pi f / fs) / sin(pi fc / fs))^6), half at the cut-off, and no phase."""
+    rate, cutoff = 250.0, 10.0
+    t = np.arange(0, 20, 1 / rate)
+    wave = np.sin(2 * np.pi * share * cutoff * t + 0.3)
+    ratio = np.sin(np.pi * share * cutoff / rate) / np.sin(np.pi * cutoff / rate)
+    inside = slice(500, -500)
+    assert np.abs(low_pass(wave, rate, cutoff) - wave / (1 + ratio**6))[inside].max() < 1e-9
+
+
+def test_a_parabola_passes_unchanged_up_to_the_ends():
+    """Position, speed and constant acceleration are carried on where samples end."""
+    t = np.arange(0, 4, 1 / 250)
+    q = 0.3 - 1.2 * t + 2.5 * t**2
+    assert np.abs(low_pass(q, 250.0, 5.0) - q).max() < 1e-9 * np.abs(q).max()
+
+
+def test_the_filter_is_linear_and_takes_any_shape():
+    chance = np.random.default_rng(0)
+    x, y = chance.normal(size=(2, 400, 3, 2))
+    both = low_pass(x + 3 * y, 250, 10.0)
+    assert np.abs(both - low_pass(x, 250, 10.0) - 3 * low_pass(y, 250, 10.0)).max() < 1e-12
+    assert np.abs(both[:, 1, 0] - low_pass((x + 3 * y)[:, 1, 0], 250, 10.0)).max() < 1e-14
+
+
+def test_noise_above_the_cut_off_goes():
+    noise = np.random.default_rng(1).normal(size=20_000)
+    assert low_pass(noise, 1000.0, 10.0).std() == pytest.approx(np.sqrt(10.0 / 500.0), rel=0.15)
