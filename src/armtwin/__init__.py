@@ -9,6 +9,7 @@ from armtwin.robot.robot import Robot
 if TYPE_CHECKING:
     from armtwin.identification.estimate import Estimate, Validation
     from armtwin.identification.identify import identify
+    from armtwin.identification.judged import Identification, judge
     from armtwin.identification.recipe import Recipe
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
@@ -33,6 +34,7 @@ __all__ = [
     "Estimate",
     "Event",
     "FileError",
+    "Identification",
     "Job",
     "Log",
     "Model",
@@ -47,6 +49,7 @@ __all__ = [
     "compare",
     "explain",
     "identify",
+    "judge",
     "predict",
     "simulate",
     "write_report",
@@ -70,7 +73,9 @@ _LATER = {
     "advise": "armtwin.prediction.advice",
     "compare": "armtwin.prediction.compare",
     "explain": "armtwin.prediction.causes",
+    "Identification": "armtwin.identification.judged",
     "identify": "armtwin.identification.identify",
+    "judge": "armtwin.identification.judged",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",

@@ -125,7 +125,7 @@ def test_a_real_kr300_is_predicted_on_a_log_the_fit_never_saw(shared_data):
     assert judged.nrmse.mean() < 28
     assert (judged.nrmse < np.array([29, 20, 14, 49, 20, 31]) + 3).all()
     assert violations(robot, np.array([row.value for row in found.table])) == []
-    assert found.plain  # a fit without contracts breaks some
+    assert any(x.startswith("link_") for x in found.broken)  # plain least squares, by name of the link
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import job_commands, job_pages, pages
+from armtwin.app import identify_command, job_commands, job_pages, pages
 from armtwin.jobs import files as job_files
 from armtwin.maths.compiled import FRESH
 from armtwin.robot.files import shipped
@@ -30,6 +30,7 @@ app.command()(job_commands.demo)
 app.command()(job_commands.predict)
 app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
+app.command()(identify_command.identify)
 
 INTERRUPTED = 130
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import json as json_text
 import re
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 import armtwin as at
 from armtwin.app import job_pages
+from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
 from armtwin.jobs import files as job_files
 from armtwin.jobs.groups import ToolSpeed
@@ -90,9 +88,9 @@ def compare(
     folder = _folder(chosen, out, "_compared")
     check_folder(folder, force)
     logged = at.Log.read(log, columns)
-    with _progress() as progress:
+    with progress_bar("path") as progress:
         comparison = at.compare(chosen, logged, method=method, progress=progress)
-        told = at.explain(comparison.prediction, _of(progress, "causes"))
+        told = at.explain(comparison.prediction, of(progress, "causes"))
     answer = at.Answer(comparison.prediction, told, comparison=comparison)
     result = _write(folder, answer)
     if json:
@@ -142,10 +140,10 @@ def _folder(job: Job, out: Path | None, suffix: str = "") -> Path:
 
 
 def _answered(job: Job, method: Literal["nonlinear", "perturbation"], advise: bool = False) -> at.Answer:
-    with _progress() as progress:
+    with progress_bar("path") as progress:
         prediction = at.predict(None, job, method=method, progress=progress)
-        told = at.explain(prediction, _of(progress, "causes"))
-        advice = at.advise(prediction, progress=_of(progress, "advice")) if advise else None
+        told = at.explain(prediction, of(progress, "causes"))
+        advice = at.advise(prediction, progress=of(progress, "advice")) if advise else None
     return at.Answer(prediction, told, advice)
 
 
@@ -173,27 +171,3 @@ def _compared(comparison: at.Comparison) -> str:
     columns = [comparison.time, *(x for pair in comparison.channels.values() for x in pair)]
     rows = zip(*(x.tolist() for x in columns), strict=True)
     return "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"
-
-
-Told = Callable[[str, float], None]
-
-
-def _of(progress: Told | None, what: str) -> Callable[[float], None] | None:
-    """The progress of one kind of work."""
-    return None if progress is None else lambda share: progress(what, share)
-
-
-@contextmanager
-def _progress() -> Iterator[Told | None]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    columns = TextColumn("{task.description:12}"), BarColumn(), TimeElapsedColumn()
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("path", total=1.0)
-
-        def say(what: str, share: float) -> None:
-            bar.update(task, description=what, completed=share)
-
-        yield say

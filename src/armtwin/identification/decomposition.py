@@ -20,7 +20,6 @@ from armtwin.maths.batch import Floats
 
 RELATIVE_ERROR = 0.1  # that a kept direction may have at most
 NOTHING = 1e-8  # of the largest singular value below which one counts as zero
-TOLD = 0.1  # share of a parameter in the kept directions below which the data do not tell it
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ import numpy as np
 
 from armtwin.identification.identifiable import Group, Identifiable, identifiable
 from armtwin.identification.recipe import Recipe
-from armtwin.identification.regression import friction, motion
+from armtwin.identification.regression import friction, motion, plain_torque
 from armtwin.logs.cleaning import Cleaning
 from armtwin.logs.log import Log, channel_kind
 from armtwin.logs.torque import joint_torque
@@ -35,7 +35,8 @@ class Row:
         value: Identified value.
         std: Standard deviation of the value.
         group: "alone", "combined" or "none": whether any motion can tell it.
-        told: Share of it that these logs tell to 10 %, 0 to 1; the rest is the prior's.
+        from_logs: Share of the value that the logs tell, 0 to 1; the rest is drawn to the prior.
+        told: Share of the parameter in the directions that the logs tell to 10 % of the prior's size, 0 to 1.
     """
 
     name: str
@@ -44,6 +45,7 @@ class Row:
     value: float
     std: float
     group: Group
+    from_logs: float
     told: float
 
 
@@ -75,6 +77,14 @@ class Validation:
         return Validation(nrmse, np.sqrt((gap**2).mean(axis=0)), np.abs(gap).max(axis=0), time, tau, tau_hat)
 
 
+def _compared(log: Log, measured: Floats, told: Floats, cutoff: float | None) -> Validation:
+    """The comparison of two torques of a log, both filtered where a cut-off is given."""
+    if cutoff is not None:
+        rate = 1 / float(np.median(np.diff(log.time)))
+        measured, told = (low_pass(x, rate, cutoff) for x in (measured, told))
+    return Validation.of(log.time, measured, told)
+
+
 @dataclass(frozen=True, eq=False)
 class Estimate:
     """An identified robot, and what it rests on.
@@ -89,9 +99,11 @@ class Estimate:
         weight: Weight of the prior.
         left_out: Error of what was left out, for each weight that was tried; 1 is the error of the fit.
         sigma: Residual of each joint in the fit, (n,) [N m].
+        fastest: Highest speed of each joint in the logs, (n,) [rad/s].
         reversal: Speeds of the joints within which the sign of friction is in doubt, (n,) [rad/s].
         cleaning: How each log was cleaned.
-        plain: What a fit without the physical contracts would have broken, as phrases.
+        plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
+        broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia and friction.
         decomposition: Singular values of the regression.
         recipe: The choices.
         logs: The logs it was fitted to.
@@ -106,9 +118,11 @@ class Estimate:
     weight: float
     left_out: dict[float, float]
     sigma: Floats
+    fastest: Floats
     reversal: Floats
     cleaning: tuple[Cleaning, ...]
-    plain: tuple[str, ...]
+    plain: Floats
+    broken: tuple[str, ...]
     decomposition: Decomposition
     recipe: Recipe
     logs: tuple[Log, ...]
@@ -140,10 +154,14 @@ class Estimate:
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         q, v, a = motion(log, self.cleaning[0].cutoff, self.recipe)
         told = judged.inverse_dynamics(q, v, a) + friction(judged, v, a, self.reversal)
-        if cutoff is not None:
-            rate = 1 / float(np.median(np.diff(log.time)))
-            measured, told = (low_pass(x, rate, cutoff) for x in (measured, told))
-        return Validation.of(log.time, measured, told)
+        return _compared(log, measured, told, cutoff)
+
+    def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
+        """The same with the parameters of plain least squares, which may be those of no robot."""
+        measured, _ = joint_torque(self.robot, log, self.torque_source)
+        q, v, a = motion(log, self.cleaning[0].cutoff, self.recipe)
+        told = plain_torque(self.prior, (q, v, a), self.reversal, self.plain)
+        return _compared(log, measured, told, cutoff)
 
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque of a log that the parameters' leaves, (m, n) [N m]."""

@@ -19,7 +19,7 @@ from armtwin.identification.factors import Factors, stacked, together
 from armtwin.identification.freedom import Freedom
 from armtwin.maths.batch import Floats
 
-WEIGHTS = np.logspace(-8, 1, 28)
+WEIGHTS = np.logspace(-8, 2, 31)
 ITERATIONS = 6
 SAME = 1e-6  # relative change of the residuals below which they count as found
 LEAST = 1e-12  # of the torque that a residual is taken to have at least
@@ -106,6 +106,15 @@ def covariance(found: Fit, free: Freedom, independent: float) -> Floats:
     """
     root = free.map @ np.linalg.pinv(found.R)
     return np.asarray(root @ root.T / (found.rows * independent))
+
+
+def resolution(found: Fit, free: Freedom) -> Floats:
+    """Share of each parameter (p,) that the rows tell, the rest being drawn to the prior: diag(I - λ (RᵀR)⁻¹)."""
+    inverse = np.linalg.pinv(found.R)
+    share = 1 - found.weight * (inverse**2).sum(axis=1)
+    if found.weight == 0:  # what the rows do not tell has no size in R
+        share = (inverse @ found.R).diagonal()
+    return np.asarray((np.abs(free.basis) @ share).clip(0, 1))
 
 
 def enough(found: Factors, free: Freedom, names: Sequence[str]) -> None:

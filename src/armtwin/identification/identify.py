@@ -12,7 +12,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.consistency import nearest, violations
 from armtwin.identification.decomposition import Decomposition, decompose
 from armtwin.identification.estimate import Estimate, Row
-from armtwin.identification.estimators import Fit, best_weight, covariance, enough, fit
+from armtwin.identification.estimators import Fit, best_weight, covariance, enough, fit, resolution
 from armtwin.identification.factors import Factors, factors, split, together
 from armtwin.identification.freedom import Freedom, freedom
 from armtwin.identification.gains import common_gain, drive_gains
@@ -74,7 +74,7 @@ def identify(
     check_logs(prior, used, "q" if recipe.motion == "measured" else "q_ref")
     blocks = [block(prior, log, cutoff, torque, recipe) for log in used]
     suspect(prior, blocks)
-    fastest = np.max([np.abs(b.v).max(axis=0) for b in blocks], axis=0)
+    fastest = _fastest(blocks)
     noise = np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0))
     problem = _Problem(prior, recipe, freedom(prior, recipe), blocks, recipe.rest * fastest, FIRST_WIDTH * noise)
     return _estimate(problem.with_width(), tuple(used))
@@ -137,15 +137,22 @@ def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
             whole = together(problem.parts((free.parameters(found.z), found.sigma)))
             found = fit(whole, free, weight)
     analysis = decompose(whole, _largest(prior, blocks, gains), free)
-    phi, broken = _chosen(problem, found, analysis)
+    phi = _chosen(problem, found, analysis)
+    plain = free.parameters(fit(whole, free, 0.0).z)
     identified = _robot(problem, phi, gains, len(logs))
     independent = min(1.0, 2 * blocks[0].how.cutoff * blocks[0].how.step / blocks[0].how.rate)
     spread = covariance(found, free, independent)
     groups = identifiable(prior).groups
     table = tuple(
-        Row(p.name, p.unit, p.value, float(x), float(s), group, float(told))
-        for p, x, s, group, told in zip(
-            prior.parameter_table, phi, np.sqrt(np.diag(spread)), groups, analysis.told, strict=True
+        Row(p.name, p.unit, p.value, float(x), float(s), group, float(share), float(told))
+        for p, x, s, group, share, told in zip(
+            prior.parameter_table,
+            phi,
+            np.sqrt(np.diag(spread)),
+            groups,
+            resolution(found, free),
+            analysis.told,
+            strict=True,
         )
     )
     return Estimate(
@@ -158,13 +165,20 @@ def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
         weight=weight,
         left_out=left_out,
         sigma=found.sigma,
+        fastest=_fastest(blocks),
         reversal=problem.width,
         cleaning=tuple(b.how for b in blocks),
-        plain=tuple(broken),
+        plain=plain,
+        broken=tuple(violations(prior, plain)),
         decomposition=analysis,
         recipe=recipe,
         logs=logs,
     )
+
+
+def _fastest(blocks: Sequence[Block]) -> Floats:
+    """Highest speed of each joint in all logs, (n,)."""
+    return np.asarray(np.max([np.abs(b.v).max(axis=0) for b in blocks], axis=0))
 
 
 def _weight(parts: list[Factors], free: Freedom, recipe: Recipe) -> tuple[float, dict[float, float]]:
@@ -192,8 +206,8 @@ def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Flo
     return np.where(np.isfinite(prior.limits.torque), prior.limits.torque, seen)
 
 
-def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> tuple[Floats, list[str]]:
-    """Parameters by the estimator of the recipe, and what a fit without contracts breaks."""
+def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> Floats:
+    """Parameters by the estimator of the recipe."""
     prior, recipe, free = problem.prior, problem.recipe, problem.free
     phi = free.parameters(found.z)
     if recipe.estimator == "truncated":
@@ -206,7 +220,7 @@ def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> tuple[Flo
             f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "
             "Use the consistent estimator"
         )
-    return phi, broken
+    return phi
 
 
 def _robot(problem: _Problem, phi: Floats, gains: Floats | None, logs: int) -> Robot:
@@ -242,6 +256,6 @@ def _reversal(robot: Robot, phi: Floats, blocks: Sequence[Block], gains: Floats 
             near = near_reversal(robot, b.v, width * noise)
             friction = columns.copy()
             if near.any():
-                friction[near] = mean_friction_columns(robot, b, near, width * noise)
+                friction[near] = mean_friction_columns(robot, b.v[near], b.a[near], width * noise)
             errors[k] += ((rest - friction @ phi[rigid.shape[2] :]) ** 2).sum(axis=0)
     return np.asarray(WIDTHS[errors.argmin(axis=0)] * noise)

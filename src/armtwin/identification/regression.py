@@ -19,6 +19,7 @@ from armtwin.logs.torque import joint_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
+CHUNK = 4000  # samples whose regressor is held at a time
 POINTS = 8  # speeds over which friction is averaged near a reversal
 _SPREAD = (np.arange(POINTS) + 0.5) / POINTS * 2 - 1
 
@@ -100,7 +101,9 @@ def rows(robot: Robot, log: Block, rest: Floats, width: Floats) -> Rows:
     Y = robot.regressor(log.q, log.v, log.a)
     near = near_reversal(robot, log.v, width)
     if near.any():
-        Y[near, :, -robot.friction_regressor(log.v[:1]).shape[2] :] = mean_friction_columns(robot, log, near, width)
+        Y[near, :, -robot.friction_regressor(log.v[:1]).shape[2] :] = mean_friction_columns(
+            robot, log.v[near], log.a[near], width
+        )
     m, n, p = Y.shape
     flat = Y.reshape(m, n * p)
     busy = flat.any(axis=0)
@@ -132,9 +135,9 @@ def _on_free(robot: Robot, x: Floats) -> Floats:
     return x if coupling is None else x @ coupling.G.T
 
 
-def mean_friction_columns(robot: Robot, log: Block, near: Flags, width: Floats) -> Floats:
-    """Friction columns (k, n, f) at some samples, averaged over the speeds that the joints may have had."""
-    v, shift = log.v[near], np.where(log.a[near] < 0, -1.0, 1.0) * width
+def mean_friction_columns(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
+    """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
+    shift = np.where(a < 0, -1.0, 1.0) * width
     total = robot.friction_regressor(v + _SPREAD[0] * shift)
     for x in _SPREAD[1:]:
         total += robot.friction_regressor(v + x * shift)
@@ -148,6 +151,21 @@ def friction(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
     if near.any():
         shift = np.where(a[near] < 0, -1.0, 1.0) * width
         torque[near] = np.mean([robot.friction_torque(v[near] + x * shift) for x in _SPREAD], axis=0)
+    return torque
+
+
+def plain_torque(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats, phi: Floats) -> Floats:
+    """Torque (m, n) of any parameters, also of those that no robot has, friction averaged near reversals."""
+    q, v, a = motion
+    torque = np.empty_like(q)
+    for k in range(0, len(q), CHUNK):
+        some = slice(k, k + CHUNK)
+        Y = robot.regressor(q[some], v[some], a[some])
+        near = near_reversal(robot, v[some], width)
+        if near.any():
+            first = Y.shape[2] - robot.friction_regressor(v[:1]).shape[2]
+            Y[near, :, first:] = mean_friction_columns(robot, v[some][near], a[some][near], width)
+        torque[some] = Y @ phi
     return torque
 
 

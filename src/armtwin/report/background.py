@@ -8,7 +8,8 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import Prediction
-from armtwin.report.results import inputs_sha256, versions
+from armtwin.report.plain import versions
+from armtwin.report.results import inputs_sha256
 from armtwin.report.sections import Block, Line, Mark, Plot, Table, Text
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError
 
-OURS = ("result.json", "log.csv", "compared.csv", "report.html", "advised.toml")
+OURS = ("result.json", "log.csv", "compared.csv", "report.html", "advised.toml", "robot.toml")
 
 
 def check_folder(folder: Path, force: bool) -> None:

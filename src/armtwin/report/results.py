@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 from dataclasses import asdict
 from functools import singledispatch
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from armtwin.identification.judged import Identification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Event
 from armtwin.prediction.advice import Advice, Option
@@ -19,11 +17,11 @@ from armtwin.prediction.answer import Answer
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
+from armtwin.report.identification_result import identification_result
+from armtwin.report.plain import digest, plain, versions
 from armtwin.robot.description import FORMAT
 from armtwin.robot.robot import Robot
 from armtwin.robot.writing import to_tables, to_toml
-
-PACKAGES = ("armtwin", "numpy", "scipy", "numba")
 
 
 @singledispatch
@@ -46,7 +44,12 @@ def _of_prediction(p: Prediction) -> dict[str, Any]:
         for j, name in enumerate(p.robot.joint_names)
     ]
     head = {"format": FORMAT, "armtwin": versions()["armtwin"], **_of_job(p)}
-    return _plain({**head, **_of_verdict(p.verdict), "joints": joints, **_of_run(p), "provenance": _provenance(p)})
+    return plain({**head, **_of_verdict(p.verdict), "joints": joints, **_of_run(p), "provenance": _provenance(p)})
+
+
+@to_result.register
+def _of_identification(result: Identification) -> dict[str, Any]:
+    return identification_result(result)
 
 
 @to_result.register
@@ -55,13 +58,13 @@ def _of_answer(answer: Answer) -> dict[str, Any]:
     for told in answer.explanations:
         causes = [asdict(cause) for cause in told.causes]
         if told.within:
-            result["peaks"].append({**asdict(told.span), "time_s": told.time, "causes": _plain(causes)})
+            result["peaks"].append({**asdict(told.span), "time_s": told.time, "causes": plain(causes)})
             continue
         for span, known in zip(result["spans"], answer.prediction.verdict.spans, strict=True):
             if known == told.span:
-                span["causes"] = _plain(causes)
+                span["causes"] = plain(causes)
     if answer.advice is not None:
-        result["advice"] = _plain(_of_advice(answer.advice))
+        result["advice"] = plain(_of_advice(answer.advice))
     if answer.comparison is not None:
         result["comparison"] = _of_comparison(answer.comparison)
     return result
@@ -93,7 +96,7 @@ def _of_comparison(c: Comparison) -> Any:
         "rows": [asdict(row) for row in c.rows],
         "measured": _of_verdict(c.verdict),
     }
-    return _plain(comparison)
+    return plain(comparison)
 
 
 def _of_job(p: Prediction) -> dict[str, Any]:
@@ -156,34 +159,6 @@ def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
     files = {"job file": job.origin, "robot file": robot.origin}
     named = [s.points for s in job.description.segment if s.points is not None]
     files |= {f"points file {name}": str(Path(job.origin).parent / name) for name in named}
-    found = {name: _digest(Path(path).read_bytes()) for name, path in files.items() if path and Path(path).is_file()}
+    found = {name: digest(Path(path).read_bytes()) for name, path in files.items() if path and Path(path).is_file()}
     used = {"job as used": job.description, "robot as used": robot.description}
-    return found | {name: _digest(to_toml(to_tables(x)).encode()) for name, x in used.items()}
-
-
-def _digest(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and the packages a result depends on."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
-    return found
-
-
-def _plain(value: Any) -> Any:
-    """A value as JSON has it."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list | np.ndarray):
-        return [_plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, float) and not np.isfinite(value):
-        return None
-    return value
+    return found | {name: digest(to_toml(to_tables(x)).encode()) for name, x in used.items()}

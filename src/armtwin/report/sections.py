@@ -114,7 +114,21 @@ class Scene:
     kind: Literal["scene"] = "scene"
 
 
-Block = Text | Table | Plot | Scene
+@dataclass(frozen=True)
+class Picture:
+    """A drawing.
+
+    Attributes:
+        svg: The drawing as SVG, made by `drawings`.
+        caption: What is seen.
+    """
+
+    svg: str
+    caption: str = ""
+    kind: Literal["picture"] = "picture"
+
+
+Block = Text | Table | Plot | Scene | Picture
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,13 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.estimate import Estimate
+from armtwin.identification.judged import Identification
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
+from armtwin.report.identification_report import identification_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.sections import Report
@@ -21,7 +24,8 @@ def write_report(result: Any, path: str | Path) -> None:
     """Write the report of a result as one HTML file that needs nothing else.
 
     Args:
-        result: A prediction, a comparison, or an answer that holds both with causes and advice.
+        result: A prediction, a comparison, or an answer that holds both with causes and advice; an estimate, or an
+            identification that holds one with its judgement.
         path: The file.
     """
     write_atomically(Path(path), to_html(to_report(result)))
@@ -47,3 +51,13 @@ def _of_prediction(prediction: Prediction) -> Report:
 def _of_comparison(comparison: Comparison) -> Report:
     prediction = comparison.prediction
     return prediction_report(Answer(prediction, explain(prediction), comparison=comparison))
+
+
+@to_report.register
+def _of_identification(result: Identification) -> Report:
+    return identification_report(result)
+
+
+@to_report.register
+def _of_estimate(estimate: Estimate) -> Report:
+    return identification_report(Identification(estimate))

@@ -1,0 +1,96 @@
+"""An estimate with its judgement: validated on a log it never saw, or each log predicted from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from armtwin.identification.estimate import Estimate, Validation
+from armtwin.identification.left_out import LeftOut, leave_one_out, pooled
+from armtwin.identification.models import SideBySide, side_by_side
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+WORSE = 1.05  # times the prior's error from which on the validation has failed
+
+
+@dataclass(frozen=True, eq=False)
+class Identification:
+    """An estimate and what it is worth.
+
+    Attributes:
+        estimate: The identified robot.
+        log: The log it was validated on, None where none was given.
+        left_out: Each log predicted from the others, where no log was given to validate.
+        models: Other models of the arm beside this one.
+    """
+
+    estimate: Estimate
+    log: Log | None = None
+    left_out: LeftOut | None = None
+    models: SideBySide | None = None
+    _found: dict[str, Validation] = field(default_factory=dict, repr=False)
+
+    def _judged(self, key: str, judge: Callable[[], Validation]) -> Validation:
+        if key not in self._found:
+            self._found[key] = judge()
+        return self._found[key]
+
+    @property
+    def shown(self) -> Log:
+        """The log whose torques are shown: that of the validation, else the first of the fit."""
+        return self.log if self.log is not None else self.estimate.logs[0]
+
+    @property
+    def fit(self) -> Validation:
+        """Prediction of the shown log by the identified robot."""
+        return self._judged("fit", lambda: self.estimate.validate(self.shown))
+
+    @property
+    def prior(self) -> Validation:
+        """Prediction of the shown log by the robot as it was before."""
+        return self._judged("prior", lambda: self.estimate.validate(self.shown, robot=self.estimate.prior))
+
+    @property
+    def plain(self) -> Validation:
+        """Prediction of the shown log by plain least squares."""
+        return self._judged("plain", lambda: self.estimate.validate_plain(self.shown))
+
+    @property
+    def errors(self) -> tuple[Floats, Floats] | None:
+        """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%]; None where all was fitted."""
+        if self.log is not None:
+            return self.fit.nrmse, self.prior.nrmse
+        if self.left_out is not None:
+            return self.left_out.nrmse, pooled(self.left_out.prior)
+        return None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the identified robot predicts what it never saw worse than the robot file did."""
+        return self.errors is not None and bool(self.errors[0].mean() > WORSE * self.errors[1].mean())
+
+
+def judge(
+    robot: Robot,
+    found: Estimate,
+    log: Log | None = None,
+    *,
+    cutoff: float | None = None,
+    others: Mapping[str, Robot] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Identification:
+    """Judge an estimate.
+
+    Args:
+        robot: The robot that it started from.
+        found: The estimate.
+        log: A log that the fit never saw; without one each log, or part of a single one, is left out in turn.
+        cutoff: Cut-off that was asked for [Hz].
+        others: Other models of the same arm to be shown beside it.
+        progress: Called with the share that is done.
+    """
+    left = None if log is not None else leave_one_out(robot, found, cutoff, progress)
+    beside = side_by_side(found, others, log or found.logs[0]) if others else None
+    return Identification(found, log, left, beside)
