@@ -68,12 +68,12 @@ def test_decimation_keeps_what_the_cut_off_leaves():
 
 
 def test_a_log_much_faster_than_the_cut_off_is_averaged_first():
-    """5 kHz for a cut-off of 2 Hz: 50 samples become one, at their middle; speeds stay those of the motion."""
+    """5 kHz for a cut-off of 2 Hz: 208 samples become one, at their middle; speeds stay those of the motion."""
     t = np.arange(0, 16, 1 / 5000)
     q = motion(t)[0] + np.random.default_rng(1).normal(scale=1e-4, size=(len(t), 2))
     how = choices(at.Log.of(t, q=q), 2.0)
-    assert how.averaged == 50
-    assert how.rate == pytest.approx(100.0)
+    assert how.averaged == 208
+    assert how.rate == pytest.approx(5000 / 208)
     cleaned = clean(at.Log.of(t, q=q), how)
     _, v, a = motion(cleaned.time)
     inside = slice(len(v) // 8, -len(v) // 8)

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.factors import Factors, stacked
+from armtwin.identification.factors import Factors, reduced
 from armtwin.identification.freedom import Freedom
 from armtwin.maths.batch import Floats
 
@@ -81,14 +81,14 @@ def decompose(found: Factors, largest: Floats, free: Freedom) -> Decomposition:
         largest: Largest torque of each joint, (n,) [N m].
         free: The free directions; columns are scaled by their sizes.
     """
-    whole = stacked(found, largest)
-    A = np.column_stack([whole[:, :-1] @ free.map, whole[:, -1] - whole[:, :-1] @ free.start])
-    f = A.shape[1] - 1
-    R = np.asarray(np.linalg.qr(A, mode="r"))
-    U, s, Vt = np.linalg.svd(R[:f, :f])
-    g = U.T @ R[:f, f]
+    A, b = reduced(found, largest, free)
+    U, s, Vt = np.linalg.svd(A)
+    f = A.shape[1]
+    g, s = np.zeros(f), np.concatenate([s, np.zeros(max(0, f - len(s)))])
+    told = (U.T @ b)[: min(A.shape)]
+    g[: len(told)] = told
     rows = int(found.count.sum())
     rank = int((s > NOTHING * s[0]).sum())
-    floor = float((R[f:, f] ** 2).sum())
+    floor = float((b**2).sum() - (told**2).sum())
     left = floor + float((g[rank:] ** 2).sum())
     return Decomposition(s, g, Vt.T, float(np.sqrt(left / max(1, rows - rank))), rows, floor, free)

@@ -11,11 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.factors import Factors, stacked, together
+from armtwin.identification.factors import Factors, reduced, together
 from armtwin.identification.freedom import Freedom
 from armtwin.maths.batch import Floats
 
@@ -45,13 +46,18 @@ class Fit:
     d: Floats
     rows: int
 
+    @cached_property
+    def inverse(self) -> Floats:
+        """Pseudo-inverse of R, (f, f)."""
+        return np.asarray(np.linalg.pinv(self.R))
+
 
 def _reduced(found: Factors, sigma: Floats, free: Freedom, weight: float) -> tuple[Floats, Floats]:
     """Triangular factor and right side in the free coordinates, the prior's rows below."""
-    whole = stacked(found, sigma) / np.sqrt(found.count.sum())
+    A, b = reduced(found, sigma * np.sqrt(found.count.sum()), free)
     f = free.basis.shape[1]
-    A = np.column_stack([whole[:, :-1] @ free.map, whole[:, -1] - whole[:, :-1] @ free.start])
-    R = np.asarray(np.linalg.qr(np.vstack([A, np.sqrt(weight) * np.eye(f, f + 1)]), mode="r"))
+    stack = np.vstack([np.column_stack([A, b]), np.sqrt(weight) * np.eye(f, f + 1)])
+    R = np.asarray(np.linalg.qr(stack, mode="r"))
     return R[:f, :f], R[:f, f]
 
 
@@ -87,9 +93,9 @@ def best_weight(parts: Sequence[Factors], free: Freedom) -> tuple[float, dict[fl
         others = together([part for i, part in enumerate(parts) if i != k])
         if not others.count.sum():
             continue
-        R, d = _reduced(others, sigma, free, 0.0)
-        U, s, Vt = np.linalg.svd(R)
-        g = U.T @ d
+        A, b = reduced(others, sigma * np.sqrt(others.count.sum()), free)
+        U, s, Vt = np.linalg.svd(A, full_matrices=False)
+        g = U.T @ b
         for w in errors:
             phi = free.parameters(Vt.T @ (s / (s**2 + w) * g))
             errors[w] += float((left.squares(phi) / (sigma**2 * np.maximum(total, 1))).mean())
@@ -104,16 +110,15 @@ def covariance(found: Fit, free: Freedom, independent: float) -> Floats:
         free: The free directions.
         independent: Share of the rows that are independent of each other, the filter having tied neighbours.
     """
-    root = free.map @ np.linalg.pinv(found.R)
+    root = free.map @ found.inverse
     return np.asarray(root @ root.T / (found.rows * independent))
 
 
 def resolution(found: Fit, free: Freedom) -> Floats:
     """Share of each parameter (p,) that the rows tell, the rest being drawn to the prior: diag(I - λ (RᵀR)⁻¹)."""
-    inverse = np.linalg.pinv(found.R)
-    share = 1 - found.weight * (inverse**2).sum(axis=1)
+    share = 1 - found.weight * (found.inverse**2).sum(axis=1)
     if found.weight == 0:  # what the rows do not tell has no size in R
-        share = (inverse @ found.R).diagonal()
+        share = (found.inverse @ found.R).diagonal()
     return np.asarray((np.abs(free.basis) @ share).clip(0, 1))
 
 

@@ -33,9 +33,10 @@ def common_gain(found: Factors, prior: Floats, loose: Floats) -> float:
         loose: Which parameters belong to friction, (p,).
     """
     gains = []
-    for R in found.R:
-        rigid = R[:, :-1] @ np.where(loose, 0.0, prior)
-        columns = np.column_stack([rigid, R[:, :-1][:, loose]])
+    rigid = found.told(np.where(loose, 0.0, prior))
+    rubbing = found.told(np.eye(len(prior))[:, loose])
+    for j, R in enumerate(found.R):
+        columns = np.column_stack([rigid[j], rubbing[j]])
         size = np.linalg.norm(columns, axis=0)
         size[size == 0] = 1.0
         slope = float(np.linalg.lstsq(columns / size, R[:, -1], rcond=1e-9)[0][0] / size[0])
@@ -61,16 +62,17 @@ def drive_gains(found: Factors, free: Freedom, weight: float, common: float) -> 
     n, f = len(found.R), free.basis.shape[1]
     z, turn = np.zeros(f), np.zeros(n)  # turn = ln k - ln k₀
     draw, hold = np.sqrt(weight * found.count.sum()), np.sqrt(HOLD * found.count.sum())
+    slopes = found.told(free.map)
     for _ in range(STEPS):
         k = common * np.exp(turn)
-        told = found.R[:, :, :-1] @ free.parameters(z)  # of each joint, (n, p + 1)
+        told = found.told(free.parameters(z))  # of each joint, (n, r + 1)
         gap = found.R[:, :, -1] - told / k[:, None]
         sigma = np.sqrt((gap**2).sum(axis=1) / np.maximum(found.count, 1)) + 1e-300
         blocks, right = [], []
         for j in range(n):
             by_gain = np.zeros((len(told[j]), n))
             by_gain[:, j] = -told[j] / k[j]
-            blocks.append(np.column_stack([found.R[j][:, :-1] @ free.map / k[j], by_gain]) / sigma[j])
+            blocks.append(np.column_stack([slopes[j] / k[j], by_gain]) / sigma[j])
             right.append(gap[j] / sigma[j])
         blocks.append(np.diag(np.concatenate([np.full(f, draw), np.full(n, hold / SPREAD)])))
         right.append(-np.concatenate([draw * z, hold * turn / SPREAD]))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -18,19 +17,13 @@ from armtwin.identification.freedom import Freedom, freedom
 from armtwin.identification.gains import common_gain, drive_gains
 from armtwin.identification.identifiable import identifiable
 from armtwin.identification.recipe import Recipe
-from armtwin.identification.regression import (
-    Block,
-    block,
-    mean_friction_columns,
-    near_reversal,
-    rigid_and_friction,
-    rows,
-)
+from armtwin.identification.regression import Block, block, mean_friction_columns, near_reversal, rows
 from armtwin.identification.suspicion import check_logs, suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.log import Log
 from armtwin.logs.torque import needs_gains
 from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 
@@ -39,7 +32,8 @@ FIRST_WIDTH = 8.0  # deviations of the speed's noise within which the sign of fr
 WIDTHS = 2.0 ** np.arange(-1, 8)
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-4  # of the prior, while gains are told
-STRETCHES, LEAST_STRETCH = 20000, 2000  # samples of all logs, and at least of one, on which widths are tried
+STRETCHES, LEAST_STRETCH = 8000, 1000  # samples of all logs, and at least of one, on which widths are tried
+REVERSALS = 1500  # of these, about reversals, that are compared
 HUBER = 1.345
 ROBUST_STEPS = 4
 
@@ -65,46 +59,57 @@ def identify(
         cutoff: Cut-off frequency of the filter; by default from the spectrum of each log [Hz].
         recipe: Other choices.
     """
+    problem = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=recipe or Recipe()).with_width()
+    return solved(problem, problem.parts())
+
+
+@one_blas_thread()
+def prepared(robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe) -> Problem:
+    """The logs checked and clean, with what is free to change."""
     if not logs or any(not isinstance(log, Log) for log in logs):
         raise ArmtwinError("identify needs a list of at least one log")
-    recipe = recipe or Recipe()
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
-    used = [averaged(logs)] if recipe.average else list(logs)
+    used = (averaged(logs),) if recipe.average else tuple(logs)
     check_logs(prior, used, "q" if recipe.motion == "measured" else "q_ref")
     blocks = [block(prior, log, cutoff, torque, recipe) for log in used]
     suspect(prior, blocks)
-    fastest = _fastest(blocks)
     noise = np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0))
-    problem = _Problem(prior, recipe, freedom(prior, recipe), blocks, recipe.rest * fastest, FIRST_WIDTH * noise)
-    return _estimate(problem.with_width(), tuple(used))
+    return Problem(
+        prior, recipe, freedom(prior, recipe), used, blocks, recipe.rest * _fastest(blocks), FIRST_WIDTH * noise
+    )
 
 
 @dataclass(frozen=True, eq=False)
-class _Problem:
+class Problem:
     """What an identification works on."""
 
     prior: Robot
     recipe: Recipe
     free: Freedom
+    logs: tuple[Log, ...]
     blocks: Sequence[Block]
     rest: Floats  # speeds below which a joint counts as standing, (n,)
     width: Floats  # speeds about a reversal within which the sign of friction is in doubt, (n,)
 
+    @one_blas_thread()
     def parts(self, robust: tuple[Floats, Floats] | None = None) -> list[Factors]:
         """Factors of parts of the logs; robust: parameters and residuals that weigh the rows."""
+        base = identifiable(self.prior)
 
         def of_log(b: Block) -> list[Factors]:
-            found = rows(self.prior, b, self.rest, self.width)
+            found = rows(self.prior, b, base, self.rest, self.width)
             pieces = split(found, -(-PARTS // len(self.blocks)))
             if robust is None:
-                return [factors(x) for x in pieces]
-            return [factors(x, _huber(x.tau - x.Y @ robust[0], robust[1])) for x in pieces]
+                return [factors(x, base.combination) for x in pieces]
+            phi, sigma = robust
+            weights = (_huber(x.tau - x.torque(base.combination @ phi), sigma) for x in pieces)
+            return [factors(x, base.combination, w) for x, w in zip(pieces, weights, strict=True)]
 
-        with ThreadPoolExecutor(2) as pool:
-            return [part for found in pool.map(of_log, self.blocks) for part in found]
+        return [part for b in self.blocks for part in of_log(b)]
 
-    def with_width(self) -> _Problem:
+    @one_blas_thread()
+    def with_width(self) -> Problem:
         """The problem with the widths of doubt that explain its logs best, tried on a stretch of each."""
         samples = max(LEAST_STRETCH, STRETCHES // len(self.blocks))
         some = replace(self, blocks=[b.first(samples) for b in self.blocks])
@@ -113,7 +118,7 @@ class _Problem:
         found = fit(together(parts) if gains is None else together(parts).scaled(gains), self.free, FIRST_WEIGHT)
         phi = self.free.parameters(found.z)
         noise = np.sqrt(np.mean([b.noise**2 for b in self.blocks], axis=0))
-        return replace(self, width=_reversal(self.prior, phi, some.blocks, gains, noise))
+        return replace(self, width=_reversal(some, phi, gains, noise))
 
 
 def _huber(residual: Floats, sigma: Floats) -> Floats:
@@ -122,9 +127,10 @@ def _huber(residual: Floats, sigma: Floats) -> Floats:
     return np.asarray(1 / np.maximum(size, 1.0))
 
 
-def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
+@one_blas_thread()
+def solved(problem: Problem, parts: list[Factors]) -> Estimate:
+    """The estimate from the factors of all parts."""
     prior, recipe, free, blocks = problem.prior, problem.recipe, problem.free, problem.blocks
-    parts = problem.parts()
     enough(together(parts), free, prior.joint_names)
     gains = _gains(problem, together(parts))
     if gains is not None:
@@ -139,7 +145,7 @@ def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
     analysis = decompose(whole, _largest(prior, blocks, gains), free)
     phi = _chosen(problem, found, analysis)
     plain = free.parameters(fit(whole, free, 0.0).z)
-    identified = _robot(problem, phi, gains, len(logs))
+    identified = _robot(problem, phi, gains, len(problem.logs))
     independent = min(1.0, 2 * blocks[0].how.cutoff * blocks[0].how.step / blocks[0].how.rate)
     spread = covariance(found, free, independent)
     groups = identifiable(prior).groups
@@ -172,7 +178,7 @@ def _estimate(problem: _Problem, logs: tuple[Log, ...]) -> Estimate:
         broken=tuple(violations(prior, plain)),
         decomposition=analysis,
         recipe=recipe,
-        logs=logs,
+        logs=problem.logs,
     )
 
 
@@ -187,7 +193,7 @@ def _weight(parts: list[Factors], free: Freedom, recipe: Recipe) -> tuple[float,
     return best_weight(parts, free)
 
 
-def _gains(problem: _Problem, found: Factors) -> Floats | None:
+def _gains(problem: Problem, found: Factors) -> Floats | None:
     """Drive gains of the joints [N m/A]; None where the torque is known without."""
     if not needs_gains(problem.prior, problem.blocks[0].source):
         return None
@@ -206,7 +212,7 @@ def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Flo
     return np.where(np.isfinite(prior.limits.torque), prior.limits.torque, seen)
 
 
-def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> Floats:
+def _chosen(problem: Problem, found: Fit, analysis: Decomposition) -> Floats:
     """Parameters by the estimator of the recipe."""
     prior, recipe, free = problem.prior, problem.recipe, problem.free
     phi = free.parameters(found.z)
@@ -223,7 +229,7 @@ def _chosen(problem: _Problem, found: Fit, analysis: Decomposition) -> Floats:
     return phi
 
 
-def _robot(problem: _Problem, phi: Floats, gains: Floats | None, logs: int) -> Robot:
+def _robot(problem: Problem, phi: Floats, gains: Floats | None, logs: int) -> Robot:
     """The identified robot with its provenance."""
     how = problem.blocks[0]
     samples = sum(len(b.time) for b in problem.blocks)
@@ -246,16 +252,20 @@ def _sources(source: str | dict[str, str]) -> dict[str, str]:
     return dict(source) if isinstance(source, dict) else {"rotor_inertia": source}
 
 
-def _reversal(robot: Robot, phi: Floats, blocks: Sequence[Block], gains: Floats | None, noise: Floats) -> Floats:
+def _reversal(problem: Problem, phi: Floats, gains: Floats | None, noise: Floats) -> Floats:
     """For each joint the width of doubt about a reversal that explains the logged torque best, (n,) [rad/s]."""
-    errors = np.zeros((len(WIDTHS), robot.n))
-    for b in blocks:
-        rigid, columns = rigid_and_friction(robot, b)
-        rest = (b.raw if gains is None else b.raw * gains) - rigid @ phi[: rigid.shape[2]]
-        for k, width in enumerate(WIDTHS):
-            near = near_reversal(robot, b.v, width * noise)
-            friction = columns.copy()
-            if near.any():
-                friction[near] = mean_friction_columns(robot, b.v[near], b.a[near], width * noise)
-            errors[k] += ((rest - friction @ phi[rigid.shape[2] :]) ** 2).sum(axis=0)
-    return np.asarray(WIDTHS[errors.argmin(axis=0)] * noise)
+    robot, samples = problem.prior, []
+    for b in problem.blocks:
+        near = np.flatnonzero(near_reversal(robot, b.v, WIDTHS[-1] * noise))
+        some = near[:: max(1, len(near) * len(problem.blocks) // REVERSALS)]
+        samples.append((b.q[some], b.v[some], b.a[some], b.raw[some]))
+    q, v, a, torque = (np.concatenate(x) for x in zip(*samples, strict=True))
+    if not len(q):
+        return problem.width
+    Y, errors = robot.regressor(q, v, a), []
+    f = Y.shape[2] - robot.friction_regressor(v[:1]).shape[2]
+    rest = (torque if gains is None else torque * gains) - Y[:, :, :f] @ phi[:f]
+    for k in WIDTHS:
+        told = mean_friction_columns(robot, v, a, k * noise) @ phi[f:]
+        errors.append(((rest - told) ** 2).sum(axis=0))
+    return np.asarray(WIDTHS[np.argmin(errors, axis=0)] * noise)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from armtwin.identification.identifiable import Identifiable
 from armtwin.identification.recipe import Recipe
 from armtwin.logs.averaging import chosen_periods
 from armtwin.logs.cleaning import Cleaning, choices, clean, filtered, on_grid, speed_noise
@@ -64,9 +65,7 @@ def block(robot: Robot, log: Log, cutoff: float | None, channel: str | None, rec
     bare, replaced = without_outliers(Log.of(log.time, q=getattr(log, motion), tau=torque))
     if recipe.period is not None and recipe.periods is not None:
         bare = chosen_periods(bare, recipe.period, *recipe.periods)
-    how = replace(choices(bare, cutoff, recipe.period), replaced=replaced)
-    if recipe.rate is not None:
-        how = replace(how, step=max(1, round(how.rate / recipe.rate)))
+    how = replace(choices(bare, cutoff, recipe.period, recipe.rate or 0.0), replaced=replaced)
     whole = clean(bare, replace(how, step=1, margin=0))
     m = len(whole.time)
     raw_q, raw = (on_grid(bare.time, x, how)[:m] for x in (bare.q, bare.tau))
@@ -79,45 +78,61 @@ class Rows:
     """Rows of a regression.
 
     Attributes:
-        Y: Filtered regressor, (k, n, p).
+        Y: Filtered columns of the base parameters that each joint's row has, joint after joint, (k, c).
+        busy: Which base parameters these are, (n, r).
         tau: Filtered torque, (k, n).
         used: Whether a row counts: whether its joint moves, (k, n).
     """
 
     Y: Floats
+    busy: Flags
     tau: Floats
     used: Flags
 
+    def of_joint(self, j: int) -> Floats:
+        """The columns of one joint, (k, its base parameters)."""
+        first = int(self.busy[:j].sum())
+        return self.Y[:, first : first + int(self.busy[j].sum())]
 
-def rows(robot: Robot, log: Block, rest: Floats, width: Floats) -> Rows:
+    def torque(self, base: Floats) -> Floats:
+        """Torque of base parameters, (k, n)."""
+        return np.stack([self.of_joint(j) @ base[busy] for j, busy in enumerate(self.busy)], axis=1)
+
+
+def rows(robot: Robot, log: Block, base: Identifiable, rest: Floats, width: Floats) -> Rows:
     """The rows of a clean log.
 
     Args:
         robot: The robot.
         log: The clean log.
+        base: The columns of the regressor that are filtered and kept.
         rest: Speeds below which a joint counts as standing, (n,) [rad/s].
         width: Half widths of the speeds over which friction is averaged, (n,) [rad/s].
     """
-    Y = robot.regressor(log.q, log.v, log.a)
-    near = near_reversal(robot, log.v, width)
-    if near.any():
-        Y[near, :, -robot.friction_regressor(log.v[:1]).shape[2] :] = mean_friction_columns(
-            robot, log.v[near], log.a[near], width
-        )
-    m, n, p = Y.shape
-    flat = Y.reshape(m, n * p)
-    busy = flat.any(axis=0)
+    n, p = robot.n, len(robot.parameters)
+    joint, column = np.nonzero(base.busy)
+    places = joint * p + np.array(base.kept)[column]
+    m = len(log.time)
+    columns, Y = np.empty((m, len(places))), None
+    for k in range(0, m, CHUNK):
+        some = slice(k, k + CHUNK)
+        Y = doubtful_regressor(robot, (log.q[some], log.v[some], log.a[some]), width, Y)
+        np.take(Y.reshape(-1, n * p), places, axis=1, out=columns[some])
     kept = slice(log.how.margin, m - log.how.margin, log.how.step)
-    thin = np.zeros((len(range(*kept.indices(m))), n * p))
-    thin[:, busy] = filtered(flat[:, busy], log.how)[kept]
-    return Rows(thin.reshape(-1, n, p), log.tau[kept], np.abs(log.v[kept]) > rest)
+    return Rows(filtered(columns, log.how)[kept], base.busy, log.tau[kept], np.abs(log.v[kept]) > rest)
 
 
-def rigid_and_friction(robot: Robot, log: Block) -> tuple[Floats, Floats]:
-    """Columns of the regressor (m, n, p) at every sample, those of bodies and drives, and those of friction."""
-    Y = robot.regressor(log.q, log.v, log.a)
-    friction_columns = robot.friction_regressor(log.v)
-    return Y[:, :, : Y.shape[2] - friction_columns.shape[2]], friction_columns
+def doubtful_regressor(
+    robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats, out: Floats | None = None
+) -> Floats:
+    """The regressor (m, n, p), its friction columns averaged where the sign of a speed is in doubt."""
+    q, v, a = motion
+    Y = robot.regressor(q, v, a, out=out)
+    near = near_reversal(robot, v, width)
+    if near.any():
+        friction_columns = mean_friction_columns(robot, v[near], a[near], width)
+        Y[near, :, Y.shape[2] - friction_columns.shape[2] :] = friction_columns
+    return Y
 
 
 def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
@@ -138,10 +153,8 @@ def _on_free(robot: Robot, x: Floats) -> Floats:
 def mean_friction_columns(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
     """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
     shift = np.where(a < 0, -1.0, 1.0) * width
-    total = robot.friction_regressor(v + _SPREAD[0] * shift)
-    for x in _SPREAD[1:]:
-        total += robot.friction_regressor(v + x * shift)
-    return total / POINTS
+    every = robot.friction_regressor(v + _SPREAD[:, None, None] * shift)
+    return np.asarray(every.mean(axis=0))
 
 
 def friction(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
@@ -150,21 +163,17 @@ def friction(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
     near = near_reversal(robot, v, width)
     if near.any():
         shift = np.where(a[near] < 0, -1.0, 1.0) * width
-        torque[near] = np.mean([robot.friction_torque(v[near] + x * shift) for x in _SPREAD], axis=0)
+        torque[near] = robot.friction_torque(v[near] + _SPREAD[:, None, None] * shift).mean(axis=0)
     return torque
 
 
 def plain_torque(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats, phi: Floats) -> Floats:
     """Torque (m, n) of any parameters, also of those that no robot has, friction averaged near reversals."""
-    q, v, a = motion
-    torque = np.empty_like(q)
-    for k in range(0, len(q), CHUNK):
+    torque, Y = np.empty_like(motion[0]), None
+    for k in range(0, len(torque), CHUNK):
         some = slice(k, k + CHUNK)
-        Y = robot.regressor(q[some], v[some], a[some])
-        near = near_reversal(robot, v[some], width)
-        if near.any():
-            first = Y.shape[2] - robot.friction_regressor(v[:1]).shape[2]
-            Y[near, :, first:] = mean_friction_columns(robot, v[some][near], a[some][near], width)
+        q, v, a = (x[some] for x in motion)
+        Y = doubtful_regressor(robot, (q, v, a), width, Y)
         torque[some] = Y @ phi
     return torque
 
@@ -178,5 +187,8 @@ def motion(log: Log, cutoff: float, recipe: Recipe) -> tuple[Floats, Floats, Flo
     parts = (cleaned.q, cleaned.v, cleaned.a)
     if how.averaged == 1 and len(cleaned.time) == len(log.time) and np.abs(cleaned.time - log.time).max() < 1e-6:
         return parts
-    q, v, a = (np.stack([np.interp(log.time, cleaned.time, x) for x in part.T], axis=1) for part in parts)
+    from scipy.interpolate import CubicSpline
+
+    inside = np.clip(log.time, cleaned.time[0], cleaned.time[-1])
+    q, v, a = (np.asarray(CubicSpline(cleaned.time, part)(inside)) for part in parts)
     return q, v, a

@@ -17,7 +17,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
-SAMPLES = 400
+SAMPLES = 600  # of all logs
 STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
@@ -62,7 +62,8 @@ def _in_reach(robot: Robot, q: Floats, name: str) -> None:
 
 def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
-    q, v, a, tau = (np.concatenate([getattr(b, name)[_some(b)] for b in blocks]) for name in ("q", "v", "a", "tau"))
+    some = [(b, _some(b, len(blocks))) for b in blocks]
+    q, v, a, tau = (np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau"))
     told = robot.inverse_dynamics(q, v, a)
     here = np.array([_explained(tau[:, j], told[:, j], v[:, j]) for j in range(robot.n)])
     best, sentence = 0.0, ""
@@ -73,8 +74,8 @@ def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
         raise ArmtwinError(sentence)
 
 
-def _some(b: Block) -> slice:
-    return slice(None, None, max(1, len(b.time) // SAMPLES))
+def _some(b: Block, logs: int) -> slice:
+    return slice(None, None, max(1, len(b.time) * logs // SAMPLES))
 
 
 def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
@@ -87,7 +88,8 @@ def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
     power = float(((tau - tau.mean()) ** 2).sum())
     if not power > 0:
         return 1.0
-    _, left = nnls(columns / np.where(size > 0, size, 1.0), tau)
+    R = np.asarray(np.linalg.qr(np.column_stack([columns / np.where(size > 0, size, 1.0), tau]), mode="r"))
+    _, left = nnls(R[:, :-1], R[:, -1])
     return float(1 - left**2 / power)
 
 
@@ -117,8 +119,8 @@ def _readings(
             ("position", tau, turned, v[:, order]),
             ("position and torque", tau[:, order], turned, v[:, order]),
         ):
-            share = np.array([_explained(torque[:, j], rigid[:, j], speed[:, j]) for j in range(robot.n)])
-            if share[[i, k]].min() > GOOD:
+            if all(_explained(torque[:, j], rigid[:, j], speed[:, j]) > max(GOOD, here[j]) for j in both):
+                share = np.array([_explained(torque[:, j], rigid[:, j], speed[:, j]) for j in range(robot.n)])
                 gain = float((share - here).sum())
                 yield (
                     both,

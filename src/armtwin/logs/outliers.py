@@ -26,15 +26,18 @@ def _wild(x: Floats) -> Flags:
     wild = np.zeros(x.shape, dtype=bool)
     if len(x) < 5:
         return wild
-    before, here, after = x[:-2], x[1:-1], x[2:]
-    middle = np.maximum(np.minimum(before, after), np.minimum(np.maximum(before, after), here))
-    away = np.abs(here - middle)
-    if not (away > SHARE * np.ptp(x, axis=0)).any():
+    least = SHARE * np.ptp(x, axis=0)
+    step = np.diff(x, axis=0)
+    size = np.abs(step)
+    if not (size > least).any():
         return wild
-    usual = np.mean(away, axis=0, where=away <= SHARE * np.ptp(x, axis=0))
+    before, after = step[:-1], step[1:]
+    # distance from the median of three: to the nearer neighbour, where both lie on one side
+    away = np.where(before * after < 0, np.minimum(size[:-1], size[1:]), 0.0)
+    usual = np.mean(away, axis=0, where=away <= least)
     # a jump between two levels is motion or noise, not an outlier: the neighbours must agree with each other
-    agree = np.abs(after - before) < 0.5 * away
-    wild[1:-1] = agree & (away > np.maximum(FAR * usual, SHARE * np.ptp(x, axis=0)))
+    agree = np.abs(before + after) < 0.5 * away
+    wild[1:-1] = agree & (away > np.maximum(FAR * usual, least))
     return wild
 
 

@@ -10,9 +10,12 @@ Ref: [Whittaker 1923], [Eilers 2003]
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, spread
+from armtwin.maths.compiled import compiled
 
 ORDER = 3
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
@@ -20,23 +23,62 @@ _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 def low_pass(values: Floats, rate: float, cutoff: float) -> Floats:
     """Values (m, ...) at an even rate [Hz] without what is faster than the cut-off [Hz]."""
-    from scipy.linalg import solveh_banded
-
     m = len(values)
-    if m <= ORDER:
-        return values.copy()
-    flat = np.asfortranarray(values.reshape(m, -1))
-    smooth = solveh_banded(_bands(m, rate, cutoff), flat, check_finite=False)
-    return np.ascontiguousarray(smooth.reshape(values.shape))
+    smooth = np.array(values, dtype=np.float64, order="C").reshape(m, -1)
+    if m > ORDER:
+        bands = _bands(m, rate, cutoff)
+        _factor(bands)
+        spread(_solve, smooth.shape[1], m, bands, smooth)
+    return smooth.reshape(values.shape)
 
 
 def _bands(m: int, rate: float, cutoff: float) -> Floats:
-    """Upper bands of I + λ DᵀD, the main diagonal last."""
+    """Diagonals of I + λ DᵀD, (m, 4): entry [k, d] couples samples k and k - d."""
     weight = (2 * np.sin(np.pi * cutoff / rate)) ** (-2 * ORDER)
-    bands = np.zeros((ORDER + 1, m))
+    bands = np.zeros((m, ORDER + 1))
     for apart in range(ORDER + 1):
         for k in range(ORDER + 1 - apart):
-            bands[ORDER - apart, apart + k : apart + k + m - ORDER] += _DIFFERENCE[k] * _DIFFERENCE[k + apart]
+            bands[apart + k : apart + k + m - ORDER, apart] += _DIFFERENCE[k] * _DIFFERENCE[k + apart]
     bands *= weight
-    bands[ORDER] += 1.0
+    bands[:, 0] += 1.0
     return bands
+
+
+@compiled
+def _factor(bands: Any) -> None:
+    """L D Lᵀ of the banded matrix, written over its bands: D in the first column."""
+    for k in range(bands.shape[0]):
+        for d in range(min(3, k), 0, -1):
+            left = bands[k, d]
+            for e in range(d + 1, min(3, k) + 1):
+                left -= bands[k, e] * bands[k - e, 0] * bands[k - d, e - d]
+            bands[k, d] = left / bands[k - d, 0]
+        for d in range(1, min(3, k) + 1):
+            bands[k, 0] -= bands[k, d] ** 2 * bands[k - d, 0]
+
+
+@compiled
+def _solve(bands: Any, x: Any, start: int, stop: int) -> None:
+    """Solve for columns start..stop of x in place, row by row."""
+    m = x.shape[0]
+    for k in range(m):
+        if k >= 3:
+            a, b, c = bands[k, 1], bands[k, 2], bands[k, 3]
+            for j in range(start, stop):
+                x[k, j] -= a * x[k - 1, j] + b * x[k - 2, j] + c * x[k - 3, j]
+        else:
+            for d in range(1, k + 1):
+                for j in range(start, stop):
+                    x[k, j] -= bands[k, d] * x[k - d, j]
+    for k in range(m - 1, -1, -1):
+        scale = 1.0 / bands[k, 0]
+        if k + 3 < m:
+            a, b, c = bands[k + 1, 1], bands[k + 2, 2], bands[k + 3, 3]
+            for j in range(start, stop):
+                x[k, j] = x[k, j] * scale - a * x[k + 1, j] - b * x[k + 2, j] - c * x[k + 3, j]
+        else:
+            for j in range(start, stop):
+                x[k, j] *= scale
+            for d in range(1, m - k):
+                for j in range(start, stop):
+                    x[k, j] -= bands[k + d, d] * x[k + d, j]

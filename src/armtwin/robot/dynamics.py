@@ -103,10 +103,10 @@ def friction_torque(robot: Assembly, v: Floats) -> Floats:
     return tau
 
 
-def full_regressor(robot: Assembly, p: int, q: Floats, v: Floats, a: Floats) -> Floats:
-    """Regressor (m, n, p) of bodies, rotors, balancers and friction."""
+def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats) -> None:
+    """Fill Y (m, n, p), zeros or an earlier regressor of this robot, for bodies, rotors, balancers and friction."""
+    q, v, a = state
     m, n = q.shape
-    Y = np.zeros((m, n, p))
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     at = 10 * n
     if len(robot.gear):
@@ -117,7 +117,6 @@ def full_regressor(robot: Assembly, p: int, q: Floats, v: Floats, a: Floats) -> 
         Y[:, strut.joint, at : at + columns.shape[1]] = columns
         at += columns.shape[1]
     Y[:, :, at:] = friction_regressor(robot, v)
-    return Y
 
 
 def friction_regressor(robot: Assembly, v: Floats) -> Floats:

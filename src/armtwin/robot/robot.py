@@ -249,11 +249,20 @@ class Robot:
         kinetic, potential = dynamics.energy(self.assembly, *tables)
         return kinetic.reshape(lead), potential.reshape(lead)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
-        """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p)."""
+    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Floats | None = None) -> Floats:
+        """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p).
+
+        Args:
+            q: Joint positions.
+            v: Joint speeds.
+            a: Joint accelerations.
+            out: An earlier regressor of this robot for as many samples, whose memory is used again.
+        """
         lead, tables = self._states(q=q, v=v, a=a)
         p = len(self.parameters)
-        Y = dynamics.full_regressor(self.assembly, p, *tables)
+        shape = (*tables[0].shape, p)
+        Y = np.zeros(shape) if out is None or out.shape != shape else out
+        dynamics.full_regressor(self.assembly, (tables[0], tables[1], tables[2]), Y)
         if self.assembly.coupling is not None:
             Y = self.assembly.coupling.G.T @ Y
         return Y.reshape(*lead, self.n, p)

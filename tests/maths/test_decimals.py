@@ -1,0 +1,60 @@
+"""Numbers from text: the same double as Python's own reading, whatever is written."""
+
+import numpy as np
+import pytest
+
+from armtwin.maths.decimals import table_of
+
+
+def same(words, width=8):
+    """Whether a table of words is read to the bit as float() reads them."""
+    words = words[: len(words) // width * width]
+    data = "\n".join(",".join(words[k : k + width]) for k in range(0, len(words), width)).encode()
+    expected = np.array([float(word) for word in words]).reshape(-1, width)
+    found = table_of(data, width, b",", b".")
+    return found is not None and (found.view(np.uint64) == expected.view(np.uint64)).all()
+
+
+def test_every_way_of_writing_a_number_gives_the_nearest_double(rng):
+    x = rng.normal(size=40_000) * 10.0 ** rng.integers(-12, 12, 40_000)
+    for form in ("{!r}", "{:.16e}", "{:.6g}", "{:.3f}", "{:+.12E}"):
+        assert same([form.format(float(v)) for v in x]), form
+
+
+def test_whole_numbers_half_way_between_two_doubles_go_to_the_even_one(rng):
+    middle = 2 * rng.integers(2**53, 2**54, 20_000) + 1
+    assert same([str(int(m)) for m in middle])
+
+
+def test_long_numbers_with_any_power_are_rounded_right(rng):
+    whole, power = rng.integers(1, 2**63, 80_000), rng.integers(-58, 41, 80_000)
+    assert same([f"{int(w)}e{int(q)}" for w, q in zip(whole, power, strict=True)])
+
+
+def test_signs_zeros_and_spaces():
+    found = table_of(b"-0.0, +1 ,0003.50\r\n\r\n# a remark, 3\n 1e3,-2E-2,.5\n", 3, b",", b".")
+    assert (found == [[0.0, 1.0, 3.5], [1000.0, -0.02, 0.5]]).all()
+    assert np.signbit(found[0, 0])
+
+
+def test_a_decimal_comma_and_another_separator():
+    assert (table_of(b"1,5;-2,25\n3;4\n", 2, b";", b",") == [[1.5, -2.25], [3.0, 4.0]]).all()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"1,nan\n",
+        b"1,\n",
+        b"1\n",
+        b"1,2,3\n",
+        b"1,0x10\n",
+        b"1,1e\n",
+        b"1,12345678901234567890123\n",
+        b"1,1e400\n",
+        b"1,2 3\n",
+        b"1,--2\n",
+    ],
+)
+def test_what_is_no_row_of_plain_numbers_is_left_to_the_caller(text):
+    assert table_of(text, 2, b",", b".") is None
