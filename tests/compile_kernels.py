@@ -5,6 +5,8 @@ import time
 import numpy as np
 
 import armtwin as at
+from armtwin.maths.decimals import table_of
+from armtwin.maths.smoothing import low_pass
 
 start = time.perf_counter()
 robot = at.Robot.load("rx90b")
@@ -20,4 +22,6 @@ robot.follow(X, q[0])
 robot.inverse._by_newton(X[0])
 still = at.Trajectory.sampled(250, np.tile(q[:1], (5, 1)), np.zeros((5, 6)), np.zeros((5, 6)))
 at.simulate(robot, still)
+low_pass(q, 250.0, 10.0)
+table_of(b"1,2\n", 2, b",", b".")
 print(f"kernels compiled or found in the cache in {time.perf_counter() - start:.1f} s")

@@ -22,7 +22,7 @@ def identification_page(result: Identification) -> RenderableType:
     d, how = found.decomposition, found.cleaning[0]
     facts = (
         f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of the robot file "
-        f"{found.weight:.2g}, {d.kept} of {d.rank} directions told to 10 %"
+        f"{found.draw.weight:.2g}, {d.kept} of {d.rank} directions told to 10 %"
     )
     parts = [Text(text, style=style), Text(facts), Text(), _errors(result), _moved(result)]
     if found.broken:

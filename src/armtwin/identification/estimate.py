@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.identification.estimators import Draw
 from armtwin.identification.identifiable import Group, Identifiable, identifiable
 from armtwin.identification.recipe import Recipe
 from armtwin.identification.regression import friction, motion, plain_torque
@@ -96,8 +97,7 @@ class Estimate:
         covariance: Covariance of the parameters, (p, p).
         torque_source: Channel that the torque came from.
         gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
-        weight: Weight of the prior.
-        left_out: Error of what was left out, for each weight that was tried; 1 is the error of the fit.
+        draw: How strongly the parameters were drawn to the prior, and what was tried.
         sigma: Residual of each joint in the fit, (n,) [N m].
         fastest: Highest speed of each joint in the logs, (n,) [rad/s].
         reversal: Speeds of the joints within which the sign of friction is in doubt, (n,) [rad/s].
@@ -115,8 +115,7 @@ class Estimate:
     covariance: Floats
     torque_source: str
     gains: Floats | None
-    weight: float
-    left_out: dict[float, float]
+    draw: Draw
     sigma: Floats
     fastest: Floats
     reversal: Floats

@@ -18,9 +18,11 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.factors import Factors, reduced, together
 from armtwin.identification.freedom import Freedom
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 WEIGHTS = np.logspace(-8, 2, 31)
+FRICTION_SIZES = (1.0, 0.2, 0.03, 5.0)
+CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
 ITERATIONS = 6
 SAME = 1e-6  # relative change of the residuals below which they count as found
 LEAST = 1e-12  # of the torque that a residual is taken to have at least
@@ -81,25 +83,54 @@ def fit(found: Factors, free: Freedom, weight: float) -> Fit:
     return Fit(z, sigma, weight, R, d, int(found.count.sum()))
 
 
-def best_weight(parts: Sequence[Factors], free: Freedom) -> tuple[float, dict[float, float]]:
-    """The weight of the prior that predicts best the part that was left out, and the error of each that was tried.
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """How strongly the parameters are drawn to the prior.
 
-    The error is the mean over joints of the squared residual over that of a fit to everything.
+    Attributes:
+        weight: λ.
+        friction: Size of friction parameters relative to their prior's; below 1 they are drawn more than the others.
+        errors: Error of what was left out, for each weight tried with that size; 1 is the error of a fit to all.
+    """
+
+    weight: float
+    friction: float
+    errors: dict[float, float]
+
+
+def best_draw(parts: Sequence[Factors], free: Freedom, friction: Flags) -> Draw:
+    """The draw to the prior that predicts best the part that was left out.
+
+    A file may know friction better than inertias, or worse; so friction parameters have a size of their own.
     """
     sigma = fit(together(parts), free, 1e-3).sigma
+    others = [together([part for i, part in enumerate(parts) if i != k]) for k in range(len(parts))]
+    best = None
+    for size in FRICTION_SIZES:
+        errors = _left_out(parts, others, sigma, free.scaled(friction, size))
+        weight = min(errors, key=lambda w: errors[w])
+        if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
+            best = Draw(weight, size, errors)
+    assert best is not None
+    return best
+
+
+def _left_out(parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats, free: Freedom) -> dict[float, float]:
+    """For each weight the mean over joints of the squared residual of left-out parts over that of a fit to all."""
     errors = dict.fromkeys((float(w) for w in WEIGHTS), 0.0)
-    total = np.sum([part.count for part in parts], axis=0)
-    for k, left in enumerate(parts):
-        others = together([part for i, part in enumerate(parts) if i != k])
-        if not others.count.sum():
+    total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
+    for left, rest in zip(parts, others, strict=True):
+        if not rest.count.sum():
             continue
-        A, b = reduced(others, sigma * np.sqrt(others.count.sum()), free)
+        A, b = reduced(rest, sigma * np.sqrt(rest.count.sum()), free)
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         g = U.T @ b
-        for w in errors:
-            phi = free.parameters(Vt.T @ (s / (s**2 + w) * g))
-            errors[w] += float((left.squares(phi) / (sigma**2 * np.maximum(total, 1))).mean())
-    return min(errors, key=lambda w: errors[w]), errors
+        z = (s[:, None] / (s[:, None] ** 2 + WEIGHTS) * g[:, None]) if len(s) else np.zeros((0, len(WEIGHTS)))
+        told = left.told(free.map @ (Vt.T @ z)) + left.told(free.start)[:, :, None]
+        squares = ((left.R[:, :, -1, None] - told) ** 2).sum(axis=1)
+        for w, gap in zip(WEIGHTS, (squares / (sigma**2 * total)[:, None]).mean(axis=0), strict=True):
+            errors[float(w)] += float(gap)
+    return errors
 
 
 def covariance(found: Fit, free: Freedom, independent: float) -> Floats:

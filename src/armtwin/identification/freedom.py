@@ -8,12 +8,12 @@ Ref: [Waiboer 2007, section 4.3.4], [Memar-Esfahani 2015, eq. 12]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.identification.recipe import Recipe
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.robot import Robot
 
@@ -38,6 +38,10 @@ class Freedom:
     def map(self) -> Floats:
         """∂φ/∂z, (p, f)."""
         return self.sizes[:, None] * self.basis
+
+    def scaled(self, which: Flags, factor: float) -> Freedom:
+        """The same directions, some parameters' sizes times a factor."""
+        return replace(self, sizes=self.sizes * np.where(which, factor, 1.0))
 
     def parameters(self, z: Floats) -> Floats:
         """φ of free coordinates z."""

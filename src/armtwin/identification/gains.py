@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.factors import Factors
 from armtwin.identification.freedom import Freedom
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 STEPS = 50
 SAME = 1e-8
@@ -24,7 +24,7 @@ SPREAD = 0.3  # of the logarithm of gains within one robot
 TRUSTED = 0.3  # share of a current's power that the prior's rigid torque must explain to tell the gain
 
 
-def common_gain(found: Factors, prior: Floats, loose: Floats) -> float:
+def common_gain(found: Factors, prior: Floats, loose: Flags) -> float:
     """The gain [N m/A] with which the prior's rigid torque explains the currents, friction free.
 
     Args:

@@ -11,7 +11,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.consistency import nearest, violations
 from armtwin.identification.decomposition import Decomposition, decompose
 from armtwin.identification.estimate import Estimate, Row
-from armtwin.identification.estimators import Fit, best_weight, covariance, enough, fit, resolution
+from armtwin.identification.estimators import Draw, Fit, best_draw, covariance, enough, fit, resolution
 from armtwin.identification.factors import Factors, factors, split, together
 from armtwin.identification.freedom import Freedom, freedom
 from armtwin.identification.gains import common_gain, drive_gains
@@ -22,7 +22,7 @@ from armtwin.identification.suspicion import check_logs, suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.log import Log
 from armtwin.logs.torque import needs_gains
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
@@ -92,6 +92,11 @@ class Problem:
     rest: Floats  # speeds below which a joint counts as standing, (n,)
     width: Floats  # speeds about a reversal within which the sign of friction is in doubt, (n,)
 
+    @property
+    def friction(self) -> Flags:
+        """Which parameters belong to friction, (p,)."""
+        return np.array([p.group == "friction" for p in self.prior.parameter_table])
+
     @one_blas_thread()
     def parts(self, robust: tuple[Floats, Floats] | None = None) -> list[Factors]:
         """Factors of parts of the logs; robust: parameters and residuals that weigh the rows."""
@@ -135,15 +140,16 @@ def solved(problem: Problem, parts: list[Factors]) -> Estimate:
     gains = _gains(problem, together(parts))
     if gains is not None:
         parts = [x.scaled(gains) for x in parts]
-    weight, left_out = _weight(parts, free, recipe)
+    draw = _draw(problem, parts)
+    free = free.scaled(problem.friction, draw.friction)
     whole = together(parts)
-    found = fit(whole, free, weight)
+    found = fit(whole, free, draw.weight)
     if recipe.robust:
         for _ in range(ROBUST_STEPS):
             whole = together(problem.parts((free.parameters(found.z), found.sigma)))
-            found = fit(whole, free, weight)
-    analysis = decompose(whole, _largest(prior, blocks, gains), free)
-    phi = _chosen(problem, found, analysis)
+            found = fit(whole, free, draw.weight)
+    analysis = decompose(whole, _largest(prior, blocks, gains), problem.free)
+    phi = _chosen(replace(problem, free=free), found, analysis)
     plain = free.parameters(fit(whole, free, 0.0).z)
     identified = _robot(problem, phi, gains, len(problem.logs))
     independent = min(1.0, 2 * blocks[0].how.cutoff * blocks[0].how.step / blocks[0].how.rate)
@@ -168,8 +174,7 @@ def solved(problem: Problem, parts: list[Factors]) -> Estimate:
         covariance=spread,
         torque_source=blocks[0].source,
         gains=gains,
-        weight=weight,
-        left_out=left_out,
+        draw=draw,
         sigma=found.sigma,
         fastest=_fastest(blocks),
         reversal=problem.width,
@@ -187,10 +192,11 @@ def _fastest(blocks: Sequence[Block]) -> Floats:
     return np.asarray(np.max([np.abs(b.v).max(axis=0) for b in blocks], axis=0))
 
 
-def _weight(parts: list[Factors], free: Freedom, recipe: Recipe) -> tuple[float, dict[float, float]]:
-    if recipe.weight is not None:
-        return recipe.weight, {}
-    return best_weight(parts, free)
+def _draw(problem: Problem, parts: list[Factors]) -> Draw:
+    """How strongly the parameters are drawn to the prior: as the recipe says, else as predicts best."""
+    if problem.recipe.weight is not None:
+        return Draw(problem.recipe.weight, 1.0, {})
+    return best_draw(parts, problem.free, problem.friction)
 
 
 def _gains(problem: Problem, found: Factors) -> Floats | None:
@@ -202,8 +208,8 @@ def _gains(problem: Problem, found: Factors) -> Floats | None:
         raise ArmtwinError(
             f"robot '{problem.prior.name}': currents of coupled joints need motor.torque_constant of every motor"
         )
-    loose = np.array([p.group == "friction" for p in problem.prior.parameter_table])
-    return drive_gains(found, problem.free, GAIN_WEIGHT, common_gain(found, problem.free.start, loose))
+    common = common_gain(found, problem.free.start, problem.friction)
+    return drive_gains(found, problem.free, GAIN_WEIGHT, common)
 
 
 def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Floats:

@@ -239,9 +239,10 @@ def _choices(found: Estimate) -> Iterator[Block]:
         rows.append([log.origin or "a log", f"{len(log.time)}", f"{how.rate * how.averaged:.5g}", *_cleaned(how)])
     head = ("log", "samples", "rate Hz", "cut-off Hz", "rows a second", "stamps", "differentiation", "wild samples")
     yield Table(head, rows, words=True)
-    tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.left_out.items())
-    chosen = f"the best for what was left out. Weight and error: {tried}" if tried else "as asked for"
-    yield Text(f"Weight of the robot file: {found.weight:.2g}, {chosen}.", "soft")
+    tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.draw.errors.items())
+    friction = f" (friction parameters with {found.draw.friction:g} of their size)"
+    chosen = f"the best for what was left out{friction}. Weight and error: {tried}" if tried else "as asked for"
+    yield Text(f"Weight of the robot file: {found.draw.weight:.2g}, {chosen}.", "soft")
     reversal = ", ".join(f"{np.degrees(x):.3g}" for x in found.reversal)
     yield Text(f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {reversal}.", "soft")
     options = ", ".join(

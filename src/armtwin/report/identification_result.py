@@ -51,8 +51,11 @@ def identification_result(result: Identification) -> dict[str, Any]:
                 "singular_values": d.singular[: d.rank],
                 "g": d.g[: d.rank],
             },
-            "weight": found.weight,
-            "left_out": [{"weight": w, "error": e} for w, e in found.left_out.items()],
+            "draw": {
+                "weight": found.draw.weight,
+                "friction_size": found.draw.friction,
+                "tried": [{"weight": w, "error": e} for w, e in found.draw.errors.items()],
+            },
             "broken_by_plain": list(found.broken),
             "not_told": not_told(found),
             "reasons": reasons(found, result.shown, result.fit),
