@@ -32,18 +32,22 @@ def not_told(found: Estimate) -> list[str]:
             f"Torque was logged as a current without known gains; {told} N m/A at the joints were told together with "
             "the parameters, in the scale of the robot file's masses."
         )
-    links = [joint.child for joint in found.prior.assembly.tree.joints]
-    alone = [name for k, name in enumerate(links) if all(r.from_logs < TOLD for r in found.table[10 * k : 10 * k + 10])]
-    if alone:
-        said.append(f"Of {_listed(alone)} these logs tell next to nothing; the inertias are the robot file's.")
+    links = {joint.child: found.table[10 * k : 10 * k + 10] for k, joint in enumerate(found.prior.assembly.tree.joints)}
+    theirs = [name for name, rows in links.items() if all(r.from_logs < TOLD for r in rows)]
+    vague = [name for name, rows in links.items() if all(r.told < TOLD for r in rows) and name not in theirs]
+    if theirs:
+        said.append(f"Of {_listed(theirs)} these logs tell next to nothing; the inertias are the robot file's.")
+    if vague:
+        said.append(f"Of {_listed(vague)} no number is told to 10 %.")
     said += _splits(found)
-    rest = [
-        r.name
-        for p, r in zip(found.prior.parameter_table, found.table, strict=True)
-        if p.group != "link" and r.from_logs < TOLD and r.group != "none"
-    ]
-    if rest:
-        said.append(f"Hardly told: {_listed(rest)}; the values are mostly the robot file's.")
+    groups = [p.group for p in found.prior.parameter_table]
+    rest = [r for group, r in zip(groups, found.table, strict=True) if group != "link" and r.group != "none"]
+    theirs = [r.name for r in rest if r.from_logs < TOLD]
+    vague = [r.name for r in rest if r.told < TOLD and r.from_logs >= TOLD]
+    if theirs:
+        said.append(f"Hardly told: {_listed(theirs)}; the values are mostly the robot file's.")
+    if vague:
+        said.append(f"Not told to 10 %: {_listed(vague)}.")
     return said
 
 

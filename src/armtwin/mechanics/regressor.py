@@ -67,7 +67,7 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
 def rotor_regressor(
     arm: Any, gear: Any, spin_on: Any, q: Any, v: Any, a: Any, Y: Any, at: int, start: int, stop: int
 ) -> None:
-    """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on; Y comes as zeros.
+    """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on.
 
     Where a rotor's gyroscopic coupling is modelled, spin_on[motor] is its row in arm.spin_*, else -1.
 
@@ -87,6 +87,7 @@ def rotor_regressor(
             for j in range(n):
                 rate += gear[e, j] * v[row, j]
                 own += gear[e, j] * a[row, j]
+                Y[row, j, at + e] = 0.0
             if spin_on[e] >= 0:
                 i = arm.spin_body[spin_on[e]]
                 z = vector(arm.spin_axis, spin_on[e])
