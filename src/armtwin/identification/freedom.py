@@ -69,18 +69,21 @@ def freedom(robot: Robot, recipe: Recipe) -> Freedom:
     if recipe.only == "friction":
         held |= {k for k, p in enumerate(table) if p.group != "friction"}
     start[[names.index(name) for name in recipe.zero]] = 0.0
-    columns = {k: {k} for k in range(len(names)) if k not in held}
+    together = {k: {k} for k in range(len(names))}
     for pair in recipe.equal:
         a, b = (names.index(name) for name in pair)
-        members = columns.pop(a, {a}) | columns.pop(b, {b})
-        together = list(members)
-        if members & held:  # equal to one that is held: held likewise
-            start[together] = start[min(members & held)]
-            held |= members
+        members = together[a] | together[b]
+        together |= dict.fromkeys(members, members)
+    columns = []
+    for equal in {min(x): sorted(x) for x in together.values()}.values():
+        fixed = [k for k in equal if k in held]
+        if fixed:  # equal to one that is held: held likewise
+            start[equal] = start[fixed[0]]
             continue
-        start[together], sizes[together] = start[together].mean(), sizes[together].max()
-        columns |= dict.fromkeys([min(members)], members)
+        if len(equal) > 1:
+            start[equal], sizes[equal] = start[equal].mean(), sizes[equal].max()
+        columns.append(equal)
     basis = np.zeros((len(names), len(columns)))
-    for k, members in enumerate(columns.values()):
-        basis[list(members), k] = 1.0
+    for k, equal in enumerate(columns):
+        basis[equal, k] = 1.0
     return Freedom(start, sizes, basis)

@@ -1,0 +1,94 @@
+"""Singular values, the 10 % rule, and the truncated estimate that fills its null space from the prior."""
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.identification.decomposition import decompose
+from armtwin.identification.factors import factors
+from armtwin.identification.freedom import freedom
+from tests.identification.test_identify import exact_rows, excitation, logged
+
+
+@pytest.fixture(scope="module")
+def case():
+    """Rows of an RX90B with noise, as matrices: W φ = y scaled by the largest torques."""
+    robot = at.Robot.load("rx90b")
+    rows = exact_rows(robot, robot, 1)
+    noise = np.random.default_rng(2).normal(size=rows.tau.shape) * 0.0065 * robot.limits.torque
+    rows = type(rows)(rows.Y, rows.busy, rows.tau + noise, rows.used)
+    m, n = rows.tau.shape
+    W = rows.Y.reshape(m, n, -1) / robot.limits.torque[:, None]
+    y = rows.tau / robot.limits.torque
+    prior = robot.with_parameters(robot.parameters * 1.1)
+    free = freedom(prior, at.Recipe())
+    found = decompose(factors(rows, np.eye(len(robot.parameters))), robot.limits.torque, free)
+    return prior, W.reshape(m * n, -1), y.ravel(), found, free
+
+
+def test_the_truncated_estimate_is_that_of_the_thesis(case):
+    """p̂ = V₁ α + V₂ V₂ᵀ (p_F - V₁ α) with α = g / σ of the whole torque, [Waiboer 2007, eq. 4.54-4.60]."""
+    prior, W, y, found, free = case
+    A = W * free.sizes
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    for r in (10, 22, 40):
+        alpha = (U.T @ y)[:r] / s[:r]
+        V1, V2 = Vt[:r].T, np.linalg.svd(A)[2][r:].T
+        scaled = V1 @ alpha
+        expected = scaled + V2 @ (V2.T @ (prior.parameters / free.sizes - scaled))
+        assert np.abs(found.truncated(r) / free.sizes - expected).max() < 1e-7
+
+
+def test_singular_values_and_residuals_are_those_of_the_rows(case):
+    _, W, y, found, free = case
+    s = np.linalg.svd(W * free.sizes, compute_uv=False)
+    assert found.singular[:50] == pytest.approx(s[:50], rel=1e-9)
+    for r in (0, 5, 22, 55):
+        left = y - W @ found.truncated(r)
+        assert found.residuals[r] == pytest.approx(left @ left, rel=1e-9)
+    assert found.deviation == pytest.approx(0.0065, rel=0.02)
+
+
+def test_the_10_percent_rule_counts_directions_whose_error_is_a_tenth(case):
+    """The deviation of α_i is that of the residual over σ_i, [Waiboer 2007, eq. 4.66]."""
+    *_, found, _ = case
+    errors = found.deviation / found.singular[: found.rank]
+    assert (errors[: found.kept] < 0.1).all()
+    assert (errors[found.kept :] >= 0.1).all()
+
+
+def test_a_truncated_estimate_of_no_real_robot_is_refused_by_name_of_the_link():
+    robot = at.Robot.load("rx90b")
+    log = logged(robot, robot, 16.0, 1, noise=0.05)[0]
+    with pytest.raises(at.ArmtwinError, match=r"the truncated estimate is that of no real robot: link_\d: its mass"):
+        at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(estimator="truncated", kept=45))
+
+
+def test_standard_deviations_are_those_of_repeated_experiments():
+    """Forty noisy repetitions of one motion: scores of base parameters have a spread of one."""
+    robot = at.Robot.load("tx40")
+    base = np.array([k for k in range(len(robot.parameters)) if k >= 62])  # rotors 3 to 6 and friction
+    t, q, v, a = excitation(robot, 8.0)
+    exact = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
+    scores = []
+    for seed in range(40):
+        chance = np.random.default_rng(seed)
+        log = at.Log.of(t, q=q, tau=exact + 2.0 * chance.normal(size=exact.shape))
+        found = at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, estimator="consistent"))
+        told = [(r.value - p) / r.std for r, p in zip(found.table, robot.parameters, strict=True)]
+        scores.append(np.array(told)[base])
+    spread = np.sqrt((np.array(scores) ** 2).mean(axis=0))
+    assert np.median(spread) == pytest.approx(1.0, abs=0.3)
+
+
+def test_the_deviation_of_a_torque_is_that_of_its_parameters():
+    """sqrt(y C yᵀ) for one row y of the regressor."""
+    robot = at.Robot.load("tx40")
+    log = logged(robot, robot, 8.0, 1)[0]
+    found = at.identify(robot, [log], cutoff=10.0)
+    deviation = found.torque_deviation(log)
+    assert deviation.shape == log.tau.shape
+    assert (deviation < found.sigma).all()  # the mean of many rows is known better than one row
+    Y = robot.regressor(log.q, np.gradient(log.q, log.time, axis=0), np.zeros_like(log.q))[1000]
+    expected = np.sqrt(np.einsum("ij,jk,ik->i", Y, found.covariance, Y))
+    assert deviation[1000] == pytest.approx(expected, rel=0.5)
