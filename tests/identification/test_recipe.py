@@ -62,7 +62,8 @@ def test_friction_alone_is_renewed_and_inertias_stay(tx40, changed, log):
     told = np.array([row.from_logs > 0.9 for row in found.table[inertia:]])
     ratio = np.array([row.value for row in found.table[inertia:]]) / changed.parameters[inertia:]
     assert told.sum() >= 10
-    assert ratio[told] == pytest.approx(1.0, abs=0.1)
+    assert np.abs(ratio[told] - 1).max() < 0.2
+    assert np.abs(ratio[told] - 1).mean() < 0.04
 
 
 def test_a_mass_keeps_its_bounds(tx40, log):

@@ -2,7 +2,8 @@
 
     min Σ_joints ‖τ_j - Y_j φ‖² / (σ_j² rows) + λ ‖z‖²        φ = φ₀ + s B z
 
-σ is the residual of each joint, iterated. λ is the one that predicts best what was left out of the fit.
+σ is the residual of each joint in a fit that the prior hardly draws. λ is the one that predicts best what was left out
+of the fit.
 
 Ref: [Waiboer 2007, section 4.3]
 """
@@ -24,6 +25,7 @@ WEIGHTS = np.logspace(-8, 2, 31)
 FRICTION_SIZES = (1.0, 0.2, 0.03, 5.0)
 CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
 ITERATIONS = 6
+HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
 SAME = 1e-6  # relative change of the residuals below which they count as found
 LEAST = 1e-12  # of the torque that a residual is taken to have at least
 
@@ -70,17 +72,24 @@ def _residuals(found: Factors, phi: Floats) -> Floats:
     return np.asarray(np.maximum(np.sqrt(found.squares(phi) / count), least))
 
 
-def fit(found: Factors, free: Freedom, weight: float) -> Fit:
-    """Least squares with rows weighted by the residual of their joint, iterated."""
-    z = np.zeros(free.basis.shape[1])
+def scales(found: Factors, free: Freedom) -> Floats:
+    """Residual of each joint (n,) in a fit that the prior hardly draws, iterated; rows are weighted by it.
+
+    The same for every weight of the prior: a joint that the prior spoils must not lose its say for that.
+    """
     sigma = _residuals(found, free.start)
     for _ in range(ITERATIONS):
-        R, d = _reduced(found, sigma, free, weight)
-        z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
-        before, sigma = sigma, _residuals(found, free.parameters(z))
+        before, sigma = sigma, fit(found, free, HARDLY, sigma).sigma
         if (np.abs(sigma - before) <= SAME * before).all():
             break
-    return Fit(z, sigma, weight, R, d, int(found.count.sum()))
+    return sigma
+
+
+def fit(found: Factors, free: Freedom, weight: float, sigma: Floats) -> Fit:
+    """Least squares with the rows of each joint over its σ (n,), drawn to the prior by a weight."""
+    R, d = _reduced(found, sigma, free, weight)
+    z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
+    return Fit(z, _residuals(found, free.parameters(z)), weight, R, d, int(found.count.sum()))
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,12 +107,11 @@ class Draw:
     errors: dict[float, float]
 
 
-def best_draw(parts: Sequence[Factors], free: Freedom, friction: Flags) -> Draw:
+def best_draw(parts: Sequence[Factors], free: Freedom, friction: Flags, sigma: Floats) -> Draw:
     """The draw to the prior that predicts best the part that was left out.
 
     A file may know friction better than inertias, or worse; so friction parameters have a size of their own.
     """
-    sigma = fit(together(parts), free, 1e-3).sigma
     others = [together([part for i, part in enumerate(parts) if i != k]) for k in range(len(parts))]
     best = None
     for size in FRICTION_SIZES:

@@ -11,10 +11,10 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.consistency import nearest, violations
 from armtwin.identification.decomposition import Decomposition, decompose
 from armtwin.identification.estimate import Estimate, Row
-from armtwin.identification.estimators import Draw, Fit, best_draw, covariance, enough, fit, resolution
+from armtwin.identification.estimators import Draw, Fit, best_draw, covariance, enough, fit, resolution, scales
 from armtwin.identification.factors import Factors, factors, split, together
 from armtwin.identification.freedom import Freedom, freedom
-from armtwin.identification.gains import common_gain, drive_gains
+from armtwin.identification.gains import drive_gains, first_gains
 from armtwin.identification.identifiable import identifiable
 from armtwin.identification.recipe import Recipe
 from armtwin.identification.regression import Block, block, mean_friction_columns, near_reversal, rows
@@ -31,7 +31,7 @@ PARTS = 6  # into which the logs are cut at least, to be left out in turn
 FIRST_WIDTH = 8.0  # deviations of the speed's noise within which the sign of friction is first taken to be in doubt
 WIDTHS = 2.0 ** np.arange(-1, 8)
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
-GAIN_WEIGHT = 1e-4  # of the prior, while gains are told
+GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
 STRETCHES, LEAST_STRETCH = 8000, 1000  # samples of all logs, and at least of one, on which widths are tried
 REVERSALS = 1500  # of these, about reversals, that are compared
 HUBER = 1.345
@@ -120,7 +120,8 @@ class Problem:
         some = replace(self, blocks=[b.first(samples) for b in self.blocks])
         parts = some.parts()
         gains = _gains(some, together(parts))
-        found = fit(together(parts) if gains is None else together(parts).scaled(gains), self.free, FIRST_WEIGHT)
+        whole = together(parts) if gains is None else together(parts).scaled(gains)
+        found = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))
         phi = self.free.parameters(found.z)
         noise = np.sqrt(np.mean([b.noise**2 for b in self.blocks], axis=0))
         return replace(self, width=_reversal(some, phi, gains, noise))
@@ -140,17 +141,19 @@ def solved(problem: Problem, parts: list[Factors]) -> Estimate:
     gains = _gains(problem, together(parts))
     if gains is not None:
         parts = [x.scaled(gains) for x in parts]
-    draw = _draw(problem, parts)
-    free = free.scaled(problem.friction, draw.friction)
     whole = together(parts)
-    found = fit(whole, free, draw.weight)
+    sigma = scales(whole, free)
+    draw = _draw(problem, parts, sigma)
+    free = free.scaled(problem.friction, draw.friction)
+    found = fit(whole, free, draw.weight, sigma)
     if recipe.robust:
         for _ in range(ROBUST_STEPS):
-            whole = together(problem.parts((free.parameters(found.z), found.sigma)))
-            found = fit(whole, free, draw.weight)
+            whole = together(problem.parts((free.parameters(found.z), sigma)))
+            sigma = scales(whole, free)
+            found = fit(whole, free, draw.weight, sigma)
     analysis = decompose(whole, _largest(prior, blocks, gains), problem.free)
     phi = _chosen(replace(problem, free=free), found, analysis)
-    plain = free.parameters(fit(whole, free, 0.0).z)
+    plain = free.parameters(fit(whole, free, 0.0, sigma).z)
     identified = _robot(problem, phi, gains, len(problem.logs))
     independent = min(1.0, 2 * blocks[0].how.cutoff * blocks[0].how.step / blocks[0].how.rate)
     spread = covariance(found, free, independent)
@@ -192,11 +195,11 @@ def _fastest(blocks: Sequence[Block]) -> Floats:
     return np.asarray(np.max([np.abs(b.v).max(axis=0) for b in blocks], axis=0))
 
 
-def _draw(problem: Problem, parts: list[Factors]) -> Draw:
+def _draw(problem: Problem, parts: list[Factors], sigma: Floats) -> Draw:
     """How strongly the parameters are drawn to the prior: as the recipe says, else as predicts best."""
     if problem.recipe.weight is not None:
         return Draw(problem.recipe.weight, 1.0, {})
-    return best_draw(parts, problem.free, problem.friction)
+    return best_draw(parts, problem.free, problem.friction, sigma)
 
 
 def _gains(problem: Problem, found: Factors) -> Floats | None:
@@ -208,8 +211,8 @@ def _gains(problem: Problem, found: Factors) -> Floats | None:
         raise ArmtwinError(
             f"robot '{problem.prior.name}': currents of coupled joints need motor.torque_constant of every motor"
         )
-    common = common_gain(found, problem.free.start, problem.friction)
-    return drive_gains(found, problem.free, GAIN_WEIGHT, common)
+    first = first_gains(found, problem.free.start, problem.friction)
+    return drive_gains(found, problem.free, GAIN_WEIGHT, *first)
 
 
 def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Floats:

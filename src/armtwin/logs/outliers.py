@@ -7,7 +7,7 @@ import numpy as np
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 
-FAR = 30.0  # times the usual distance of a sample from the median of its neighbourhood
+FAR = 8.0  # times the distance from the median of its neighbourhood that nine of ten samples keep
 SHARE = 0.01  # of the channel's range that a jump must have to count
 
 
@@ -34,7 +34,9 @@ def _wild(x: Floats) -> Flags:
     before, after = step[:-1], step[1:]
     # distance from the median of three: to the nearer neighbour, where both lie on one side
     away = np.where(before * after < 0, np.minimum(size[:-1], size[1:]), 0.0)
-    usual = np.mean(away, axis=0, where=away <= least)
+    if not (away > least).any():
+        return wild
+    usual = np.quantile(away, 0.9, axis=0)
     # a jump between two levels is motion or noise, not an outlier: the neighbours must agree with each other
     agree = np.abs(before + after) < 0.5 * away
     wild[1:-1] = agree & (away > np.maximum(FAR * usual, least))

@@ -1,0 +1,128 @@
+"""Logs that cannot be of this robot are named in one sentence, with the cause where it can be known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from tests.identification.test_identify import logged
+
+
+@pytest.fixture(scope="module")
+def tx40():
+    return at.Robot.load("tx40")
+
+
+@pytest.fixture(scope="module")
+def log(tx40):
+    return logged(tx40, tx40, 8.0, 1)[0]
+
+
+def changed(log, q=None, tau=None):
+    return at.Log.of(log.time, q=log.q if q is None else q, tau=log.tau if tau is None else tau)
+
+
+def swapped(x, i, k):
+    order = np.arange(x.shape[1])
+    order[[i, k]] = k, i
+    return x[:, order]
+
+
+def refusal(robot, log, **options):
+    with pytest.raises(at.ArmtwinError) as error:
+        at.identify(robot, [log], cutoff=10.0, **options)
+    return str(error.value)
+
+
+def test_a_joint_that_stands_still_is_named(tx40, log):
+    q = log.q.copy()
+    q[:, 2] = 0.7
+    assert refusal(tx40, changed(log, q)).startswith("joint_3 does not move in the log, so nothing can be learned")
+
+
+def test_fewer_samples_than_parameters_are_counted(tx40, log):
+    short = at.Log.of(log.time[:12], q=log.q[:12], tau=log.tau[:12])
+    assert refusal(tx40, short) == "the logs have 72 torques for 86 parameters of 'tx40'; log longer"
+
+
+def test_degrees_are_recognised(tx40, log):
+    said = refusal(tx40, changed(log, np.degrees(log.q)))
+    assert "where its limit is" in said
+    assert 'Is it in degrees? Say unit.q = "deg" in a columns file' in said
+
+
+@pytest.mark.parametrize("joints", [(1,), (4,), (0, 1, 2, 3, 4, 5)])
+def test_a_reversed_sign_of_torque_is_recognised(tx40, log, joints):
+    sign = np.ones(6)
+    sign[list(joints)] = -1
+    said = refusal(tx40, changed(log, tau=log.tau * sign))
+    names = ", ".join(f"joint_{j + 1}" for j in joints)
+    assert said.startswith(f"the torque of {names} falls where the robot's rises")
+    assert "is the sign reversed?" in said
+
+
+@pytest.mark.parametrize(("i", "k"), [(0, 1), (1, 2), (2, 4)])
+@pytest.mark.parametrize("what", ["torque", "position"])
+def test_swapped_joints_are_recognised(tx40, log, i, k, what):
+    bad = changed(log, tau=swapped(log.tau, i, k)) if what == "torque" else changed(log, q=swapped(log.q, i, k))
+    said = refusal(tx40, bad)
+    assert said.startswith(
+        f"joint_{i + 1} and joint_{k + 1} seem to be swapped: with their columns of {what} exchanged"
+    )
+
+
+def test_a_wrong_prior_is_no_reason_for_suspicion(tx40, log):
+    """Inertias off by half, friction by a factor of three: fitted, not refused."""
+    group = np.array([p.group for p in tx40.parameter_table])
+    wrong = tx40.with_parameters(
+        tx40.parameters * np.where(group == "friction", 3.0, np.where(group == "rotor", 0.5, 1.5))
+    )
+    assert at.identify(wrong, [log], cutoff=10.0).validate(log).nrmse.max() < 20
+
+
+def test_currents_of_reversed_sign_are_recognised_without_gains(shared_data):
+    robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
+    whole = at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
+    said = refusal(robot, at.Log.of(whole.time, q=whole.q, current=-whole.current))
+    assert "is the sign reversed?" in said
+
+
+def test_too_few_logs_or_no_torque_are_refused(tx40, log):
+    with pytest.raises(at.ArmtwinError, match="at least one log"):
+        at.identify(tx40, [])
+    assert refusal(tx40, at.Log.of(log.time, q=log.q)).startswith("the log has no torque (tau, tau_m, current)")
+    assert refusal(tx40, log, torque="current_des") == "the log has no channel 'current_des'. It has: q, tau."
+
+
+def test_powerball_table_3_is_refused_by_name_of_the_link(robots):
+    """[Memar-Esfahani 2015, table 3]: sums of positive inertias are negative; no robot with them can be."""
+    robot = robots["lwa4p"]
+    phi = dict(zip(robot.parameter_names, robot.parameters, strict=True))
+    phi |= {"Jzz5": -1.69e-1 - phi["Jyy6"], "Jyy5": -1.69e-1 - phi["Jyy6"], "Jzz6": -3.17e-2 - phi["Jm6"]}
+    with pytest.raises(at.ArmtwinError, match="link_5"):
+        robot.with_parameters(list(phi.values()))
+
+
+def test_currents_of_coupled_joints_need_their_constants(robots):
+    """Which motor a joint's current belongs to is not one question a joint where gears couple."""
+    robot = robots["rx90b"]
+    motors = tuple(replace(m, torque_constant=None, current_limit=None) for m in robot.description.motor)
+    bare = at.Robot(replace(robot.description, motor=motors, servo={}))
+    made = logged(robot, robot, 8.0, 1)[0]
+    said = refusal(bare, at.Log.of(made.time, q=made.q, current=made.tau))
+    assert said == "robot 'rx90b': currents of coupled joints need motor.torque_constant of every motor"
+
+
+def test_gains_of_currents_are_found_with_the_parameters(robots):
+    """A KR300 without torque constants, currents made with known ones: gains of the loaded joints within 10 %."""
+    robot = robots["kr300"]
+    motors = tuple(replace(m, torque_constant=None) for m in robot.description.motor)
+    bare = at.Robot(replace(robot.description, motor=motors, servo={}))
+    made = logged(robot, robot, 16.0, 1, noise=0.001)[0]
+    constants = np.array([1.81, 1.89, 1.89, 1.41, 1.41, 1.41])
+    ratio = np.diag(robot.assembly.gear)
+    found = at.identify(bare, [at.Log.of(made.time, q=made.q, current=made.tau / (constants * ratio))], cutoff=10.0)
+    told = [m.torque_constant for m in found.robot.description.motor]
+    assert told[:3] == pytest.approx(constants[:3], rel=0.1)
+    assert found.validate(found.logs[0]).nrmse[:3].max() < 5
