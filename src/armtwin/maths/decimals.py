@@ -47,7 +47,7 @@ def table_of(data: bytes, width: int, separator: bytes, decimal: bytes) -> Float
         return np.zeros((0, 0))
     text = np.frombuffer(data, dtype=np.uint8)
     out = np.empty((data.count(b"\n") + 1, width))
-    rows = _parse(text, separator[0], decimal[0], _powers(), _EXACT, out, out.view(np.uint64))
+    rows = _parse(text, separator[0], decimal[0], (_powers(), _EXACT), out, out.view(np.uint64))
     return None if rows < 0 else out[:rows]
 
 
@@ -92,7 +92,60 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
 
 
 @compiled
-def _parse(text: Any, separator: int, decimal: int, powers: Any, exact: Any, out: Any, bits: Any) -> int:
+def _number(text: Any, at: int, decimal: int, tables: Any, row: int, column: int, out: Any, bits: Any) -> int:
+    """Read the number that begins at a place into out[row, column]; returns the place after it, or -1."""
+    powers, exact = tables
+    size = text.shape[0]
+    negative = at < size and text[at] == 45
+    if at < size and (text[at] == 45 or text[at] == 43):
+        at += 1
+    w, digits, seen, power, after = _ZERO, 0, 0, 0, 0
+    while at < size:
+        c = text[at]
+        if 48 <= c <= 57:
+            seen += 1
+            power -= after
+            w = w * np.uint64(10) + np.uint64(c - 48)
+            if digits > 0 or c != 48:
+                digits += 1
+        elif c == decimal and after == 0:
+            after = 1
+        else:
+            break
+        at += 1
+    if seen == 0 or digits > 19:
+        return -1
+    if at < size and (text[at] == 101 or text[at] == 69):
+        at += 1
+        down = at < size and text[at] == 45
+        if at < size and (text[at] == 45 or text[at] == 43):
+            at += 1
+        exponent, seen = 0, 0
+        while at < size and 48 <= text[at] <= 57 and seen < 5:
+            exponent = 10 * exponent + (text[at] - 48)
+            seen += 1
+            at += 1
+        if seen == 0:
+            return -1
+        power += -exponent if down else exponent
+    if w == _ZERO:
+        out[row, column] = 0.0
+    elif w <= np.uint64(9007199254740992) and -22 <= power <= 22:
+        out[row, column] = float(w) * exact[power] if power >= 0 else float(w) / exact[-power]
+    elif LOWEST <= power <= HIGHEST:
+        found = _rounded(w, power, powers)
+        if found == _ZERO:
+            return -1
+        bits[row, column] = found
+    else:
+        return -1
+    if negative:
+        out[row, column] = -out[row, column]
+    return at
+
+
+@compiled
+def _parse(text: Any, separator: int, decimal: int, tables: Any, out: Any, bits: Any) -> int:
     """Fill the rows of `out`; returns how many, or -1 where a line is no row of plain numbers."""
     size, width = text.shape[0], out.shape[1]
     at, row = 0, 0
@@ -107,51 +160,9 @@ def _parse(text: Any, separator: int, decimal: int, powers: Any, exact: Any, out
         for column in range(width):
             while at < size and text[at] == 32:
                 at += 1
-            negative = at < size and text[at] == 45
-            if at < size and (text[at] == 45 or text[at] == 43):
-                at += 1
-            w, digits, seen, power, after = _ZERO, 0, 0, 0, 0
-            while at < size:
-                c = text[at]
-                if 48 <= c <= 57:
-                    seen += 1
-                    power -= after
-                    w = w * np.uint64(10) + np.uint64(c - 48)
-                    if digits > 0 or c != 48:
-                        digits += 1
-                elif c == decimal and after == 0:
-                    after = 1
-                else:
-                    break
-                at += 1
-            if seen == 0 or digits > 19:
+            at = _number(text, at, decimal, tables, row, column, out, bits)
+            if at < 0:
                 return -1
-            if at < size and (text[at] == 101 or text[at] == 69):
-                at += 1
-                down = at < size and text[at] == 45
-                if at < size and (text[at] == 45 or text[at] == 43):
-                    at += 1
-                exponent, seen = 0, 0
-                while at < size and 48 <= text[at] <= 57 and seen < 5:
-                    exponent = 10 * exponent + (text[at] - 48)
-                    seen += 1
-                    at += 1
-                if seen == 0:
-                    return -1
-                power += -exponent if down else exponent
-            if w == _ZERO:
-                out[row, column] = 0.0
-            elif w <= np.uint64(9007199254740992) and -22 <= power <= 22:
-                out[row, column] = float(w) * exact[power] if power >= 0 else float(w) / exact[-power]
-            elif LOWEST <= power <= HIGHEST:
-                found = _rounded(w, power, powers)
-                if found == _ZERO:
-                    return -1
-                bits[row, column] = found
-            else:
-                return -1
-            if negative:
-                out[row, column] = -out[row, column]
             while at < size and text[at] == 32:
                 at += 1
             if column + 1 < width:
