@@ -18,7 +18,7 @@ import pinocchio
 from scipy.signal import butter, sosfiltfilt
 
 import armtwin as at
-from armtwin.identification import identify
+from armtwin.identification import identify, problem
 from armtwin.identification.recipe import Recipe
 from armtwin.logs.cleaning import Cleaning, clean
 from armtwin.robot.robot import Robot
@@ -73,13 +73,13 @@ def stages(robot, paths, recipe):
 
     logs = [at.Log.read(path) for path in paths]
     lap("read files")
-    problem = identify.prepared(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
+    work = problem.prepared(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
     lap("clean, differentiate, suspicions")
-    problem = problem.with_width()
+    work = work.with_width()
     lap("widths of doubt at reversals")
-    parts = problem.parts()
+    parts = work.parts()
     lap("regressor, filter, factors")
-    identify.solved(problem, parts)
+    identify.solved(work, parts)
     lap("weight, fit, contracts, decomposition")
     return spent
 

@@ -141,7 +141,8 @@ def test_a_bad_log_is_named_in_one_sentence_and_nothing_is_written(folder, tmp_p
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("--cutoff", "60"), ""),
+        (("--cutoff", "60"), "cutoff must lie between 0 and half of the log's rate, 50 Hz, got 60"),
+        (("--periods", "²", "--period", "8 s"), "--periods must be a number or two"),
         (("--cutoff", "ten"), "--cutoff"),
         (("--cutoff", "200 Hz"), "cutoff must lie between 0 and half of the log's rate"),
         (("--torque", "current"), "the log has no channel 'current'. It has: q, q_ref, tau."),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.freedom import freedom
+from armtwin.identification.statements import not_told
 from tests.identification.test_identify import excitation, logged
 
 
@@ -42,14 +42,6 @@ def test_parameters_declared_zero_or_equal_are(tx40, log):
     assert found["Jyz3"] == 0
     assert found["Jxx5"] == found["Jyy5"] == found["Jzz5"]
     assert found["m4"] == dict(zip(tx40.parameter_names, tx40.parameters, strict=True))["m4"]
-
-
-def test_what_equals_a_parameter_that_is_held_is_held(tx40):
-    free = freedom(tx40, at.Recipe(fixed=("m4",), equal=(("m4", "m5"), ("m5", "m6"))))
-    names = list(tx40.parameter_names)
-    m4, m5, m6 = (names.index(f"m{k}") for k in (4, 5, 6))
-    assert free.start[m5] == free.start[m6] == tx40.parameters[m4]
-    assert not free.basis[[m4, m5, m6]].any()
 
 
 def test_friction_alone_is_renewed_and_inertias_stay(tx40, changed, log):
@@ -137,6 +129,12 @@ def test_repeated_runs_are_averaged(tx40, changed):
         (at.Recipe(mass={"link_3": (2.0, 1.0)}), "must have 0 <= lower <= upper, got 2 and 1"),
         (at.Recipe(estimator="best"), "estimator must be one of consistent, ridge, truncated, got 'best'"),
         (at.Recipe(periods=(1, 2)), "periods are counted by period, which is not given"),
+        (at.Recipe(fixed=("m4",), equal=(("m4", "m5"),)), "parameter 'm4' is held, so nothing can be equal to it"),
+        (at.Recipe(only="friction", equal=(("m4", "m5"),)), "parameter 'm4' is held, so nothing can be equal to it"),
+        (at.Recipe(equal=(("m4", "Jxx4"),)), "equal parameters must have one unit"),
+        (at.Recipe(zero=("m4",), fixed=("m4",)), "parameter 'm4' must be zero or fixed, not both"),
+        (at.Recipe(mass={"link_3": 2.0}), "must be a lower and an upper bound in kg, got 2.0"),
+        (at.Recipe(weight=float("inf")), "weight must be at least 0, got inf"),
         (at.Recipe(rest=1.5), "rest must be at least 0 and below 1, got 1.5"),
         (at.Recipe(weight=-1.0), "weight must be at least 0, got -1"),
         (at.Recipe(motion="reference"), "must have 6 columns of q_ref for robot 'tx40', got 0"),
@@ -145,3 +143,88 @@ def test_repeated_runs_are_averaged(tx40, changed):
 def test_a_recipe_that_cannot_be_is_refused(tx40, log, recipe, sentence):
     with pytest.raises(at.ArmtwinError, match=sentence):
         at.identify(tx40, [log], cutoff=10.0, recipe=recipe)
+
+
+def test_robust_weights_change_nothing_where_noise_is_normal(tx40, log):
+    """The residual stays that of the noise: half a newton metre, less what the filter takes."""
+    plain, robust = (at.identify(tx40, [log], cutoff=10.0, recipe=at.Recipe(robust=x)) for x in (False, True))
+    assert robust.sigma == pytest.approx(plain.sigma, rel=0.1)
+
+
+def test_a_truncated_estimate_knows_only_what_it_kept(tx40, log):
+    found = at.identify(tx40, [log], cutoff=10.0, recipe=at.Recipe(estimator="truncated", kept=3))
+    assert sum(row.from_logs for row in found.table) == pytest.approx(3.0, abs=1e-6)
+    assert np.linalg.matrix_rank(found.covariance) == 3
+
+
+def test_a_bound_of_a_mass_is_that_of_the_link_without_its_tool():
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    own = {x.name: x.body.mass for x in robot.description.link}["link_6"]
+    made = logged(robot, robot, 8.0, 1)[0]
+    found = at.identify(robot, [made], cutoff=10.0, recipe=at.Recipe(mass={"link_6": (own, own)}))
+    assert {x.name: x.body.mass for x in found.robot.description.link}["link_6"] == pytest.approx(own, abs=1e-6)
+
+
+def test_a_bare_robot_on_exact_data_is_no_worse_than_plain_least_squares(tmp_path):
+    """Drives assumed at first; the prior must not spoil a joint whose data are good."""
+    robot = at.Robot.load("tx40")
+    robot.to_urdf(tmp_path / "bare.urdf")
+    bare = at.Robot.load(tmp_path / "bare.urdf")
+    assert not bare.description.friction
+    logs = [logged(robot, robot, 8.0, seed, noise=0.002)[0] for seed in (1, 2, 3)]
+    found = at.identify(bare, logs[:2], cutoff=10.0)
+    assert "The robot file lacks rotor inertia and viscous and Coulomb friction and offset" in not_told(found)[0]
+    assert (found.validate(logs[2]).nrmse < 1.2 * found.validate_plain(logs[2]).nrmse + 0.5).all()
+
+
+def test_logs_must_have_one_torque_channel(tx40, log):
+    other = at.Log.of(log.time[:-1], q=log.q[:-1], current=log.tau[:-1])
+    with pytest.raises(at.ArmtwinError, match="log 2: the log has no channel 'tau'"):
+        at.identify(tx40, [log, other], cutoff=10.0)
+
+
+def test_the_same_log_twice_is_refused(tx40, log):
+    with pytest.raises(at.ArmtwinError, match="log 2 is the same log as log 1"):
+        at.identify(tx40, [log, log], cutoff=10.0)
+    found = at.identify(tx40, [log], cutoff=10.0)
+    with pytest.raises(at.ArmtwinError, match="was part of the fit"):
+        at.judge(tx40, found, log)
+
+
+def test_periods_are_left_out_one_by_one(tx40):
+    """The middle two of four, each predicted from the other; a single one cannot be judged, and that is said."""
+    made = logged(tx40, tx40, 32.0, 1)[0]
+    for periods, count in (((1, 2), 2), ((1, 1), 0)):
+        found = at.identify(tx40, [made], cutoff=10.0, recipe=at.Recipe(period=8.0, periods=periods))
+        judged = at.judge(tx40, found)
+        if count:
+            assert len(judged.left_out.parts) == count
+            assert judged.left_out.nrmse.max() < 30
+        else:
+            assert judged.unjudged == "a log of one period leaves nothing to fit when it is left out"
+            assert judged.errors is None
+
+
+@pytest.mark.parametrize(("rate", "digits"), [(300.0, 3), (248.0, 3), (120.0, 3), (1000.0, 4)])
+def test_time_stamps_that_were_rounded_are_even(tx40, rate, digits):
+    t, q, v, a = excitation(tx40, 8.0, rate=rate)
+    tau = tx40.inverse_dynamics(q, v, a) + tx40.friction_torque(v)
+    found = at.identify(tx40, [at.Log.of(np.round(t, digits), q=q, tau=tau)])
+    assert not found.cleaning[0].resampled
+    assert found.cleaning[0].rate * found.cleaning[0].averaged == pytest.approx(rate, rel=1e-3)
+    assert found.validate(found.logs[0]).nrmse.max() < 8
+
+
+def test_wrong_arguments_get_a_sentence(tx40, log):
+    for robot, logs in (("tx40", [log]), (tx40, log), (tx40, iter([]))):
+        with pytest.raises(at.ArmtwinError, match="identify needs"):
+            at.identify(robot, logs)
+    with pytest.raises(at.ArmtwinError, match="cutoff must be a number in Hz, got '5 Hz'"):
+        at.identify(tx40, [log], cutoff="5 Hz")
+    tau = log.tau.copy()
+    tau[:, 3] = 0
+    with pytest.raises(at.ArmtwinError, match="the torque of joint_4 never changes while the joint moves"):
+        at.identify(tx40, [at.Log.of(log.time, q=log.q, tau=tau)], cutoff=10.0)
+    tau[5, 2] = np.nan
+    with pytest.raises(at.ArmtwinError, match="log channel 'tau' must be finite, got nan at sample 6, column 3"):
+        at.Log.of(log.time, q=log.q, tau=tau)

@@ -35,3 +35,17 @@ def test_the_filter_is_linear_and_takes_any_shape():
 def test_noise_above_the_cut_off_goes():
     noise = np.random.default_rng(1).normal(size=20_000)
     assert low_pass(noise, 1000.0, 10.0).std() == pytest.approx(np.sqrt(10.0 / 500.0), rel=0.15)
+
+
+@pytest.mark.parametrize("cutoff", [20.0, 5.0, 2.0, 0.5])
+def test_a_very_low_cut_off_loses_no_digits(cutoff):
+    """5 kHz: a slow wave passes, a constant stays one."""
+    t = np.arange(0, 20, 1 / 5000)
+    slow = np.sin(2 * np.pi * 0.02 * cutoff * t)
+    assert (
+        np.abs(
+            low_pass(np.stack([slow, np.ones_like(t)], axis=1), 5000.0, cutoff)
+            - np.stack([slow, np.ones_like(t)], axis=1)
+        ).max()
+        < 1e-4
+    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -47,9 +48,7 @@ def identify(
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
     """Dynamic parameters from logs: identified robot file and report. Exit code 1: the validation failed."""
-    prior = at.Robot.load(robot)
-    prior = prior if tool is None else prior.with_tool(tool)
-    prior = prior if payload is None else prior.with_payload(payload)
+    prior = _mounted(robot, tool, payload)
     frequency = None if cutoff is None else _quantity("--cutoff", cutoff, "Hz")
     recipe = at.Recipe(
         estimator=estimator,
@@ -64,13 +63,11 @@ def identify(
     with progress_bar("logs") as progress:
         read = [_read(path, columns, progress, k / len(logs)) for k, path in enumerate(logs)]
         unseen = None if validate is None else at.Log.read(validate, columns)
-        others = {path.stem: at.Robot.load(path) for path in against or ()}
+        others = {path.as_posix(): _mounted(path, tool, payload) for path in against or ()}
         if progress is not None:
             progress("fit", 0.0)
         found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
-        result = at.judge(
-            prior, found, unseen, cutoff=frequency, others=others or None, progress=of(progress, "left out")
-        )
+        result = at.judge(prior, found, unseen, others=others or None, progress=of(progress, "left out"))
     told = _write(place, result)
     if json:
         typer.echo(json_text.dumps(told, allow_nan=False))
@@ -82,6 +79,13 @@ def identify(
     raise typer.Exit(FAILED if result.failed else DONE)
 
 
+def _mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:
+    """A robot with what was mounted while logging."""
+    found = at.Robot.load(robot)
+    found = found if tool is None else found.with_tool(tool)
+    return found if payload is None else found.with_payload(payload)
+
+
 def _read(path: Path, columns: Path | None, progress: Any, share: float) -> at.Log:
     if progress is not None:
         progress("logs", share)
@@ -90,7 +94,9 @@ def _read(path: Path, columns: Path | None, progress: Any, share: float) -> at.L
 
 def _quantity(option: str, text: str, unit: str) -> float:
     try:
-        value = parse_quantity(text, unit)
+        value = float(text) if re.fullmatch(r"[\d.eE+-]+", text.strip()) else parse_quantity(text, unit)
+    except ValueError:
+        raise ArmtwinError(f"{option} must be a quantity as 10 {unit}, got {text}") from None
     except ArmtwinError as error:
         raise ArmtwinError(f"{option} {error}") from None
     if not value > 0:
@@ -101,7 +107,7 @@ def _quantity(option: str, text: str, unit: str) -> float:
 def _periods(text: str) -> tuple[int, int]:
     """First period (0 is the first) and number of periods, from "2-3" or "2"."""
     words = text.split("-")
-    if not all(word.strip().isdigit() for word in words) or len(words) > 2 or int(words[0]) < 1:
+    if not all(word.strip().isdecimal() for word in words) or len(words) > 2 or int(words[0]) < 1:
         raise ArmtwinError(f'--periods must be a number or two as "2-3", counted from 1, got {text}')
     first, last = int(words[0]), int(words[-1])
     if last < first:
@@ -113,7 +119,8 @@ class _place:
     """Where the results go: a folder of ours, or a robot file with report and result beside it."""
 
     def __init__(self, robot: str, out: Path | None, force: bool) -> None:
-        self.folder = Path("armtwin_out") / f"{robot}_identified" if out is None else out.parent
+        folder = (re.sub(r"[^\w-]+", "_", robot).strip("_") or "robot") + "_identified"
+        self.folder = Path("armtwin_out") / folder if out is None else out.parent
         self.names = {"robot": "robot.toml", "report": "report.html", "result": "result.json"}
         self.ours = out is None
         if out is None:

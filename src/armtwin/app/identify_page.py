@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 from rich.console import Group, RenderableType
 from rich.markup import escape
 from rich.text import Text
@@ -11,6 +12,7 @@ from armtwin.app.pages import columns, number
 from armtwin.identification.statements import not_told, reasons
 from armtwin.report.identification_report import headline
 
+LONGEST_NAME = 22
 MOVED = 10  # parameters shown, those that changed most for their uncertainty
 
 
@@ -45,8 +47,10 @@ def _errors(result: Identification) -> RenderableType:
         series += list(errors)
     table = columns(*head, "residual N m")
     for j, name in enumerate(result.estimate.prior.joint_names):
-        table.add_row(escape(name), *(f"{x[j]:.1f}" for x in series), number(result.estimate.sigma[j], digits=3))
-    table.add_row("mean", *(f"{x.mean():.1f}" for x in series), "")
+        table.add_row(
+            escape(_short(name)), *(f"{x[j]:.1f}" for x in series), number(result.estimate.sigma[j], digits=3)
+        )
+    table.add_row("mean", *(f"{np.nanmean(x):.1f}" for x in series), "")
     return table
 
 
@@ -57,5 +61,10 @@ def _moved(result: Identification) -> RenderableType:
     )
     for r in rows[:MOVED]:
         cells = (number(r.prior, digits=3), number(r.value, digits=3), number(r.std, digits=2), f"{r.from_logs:.2f}")
-        table.add_row(escape(r.name), *cells, escape(r.unit))
+        table.add_row(escape(_short(r.name)), *cells, escape(r.unit))
     return table
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for the numbers."""
+    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"

@@ -64,9 +64,10 @@ def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[fl
     contracts = [(clarabel.NonnegativeConeT(len(signed)), -slope[signed], start[signed])] if signed else []
     for k, (low, high) in limits:
         cone = clarabel.ZeroConeT(1) if low == high else clarabel.NonnegativeConeT(1)
-        contracts.append((cone, -slope[[k]], start[[k]] - low))
+        own = start[[k]] - loads[k // 10][0]
+        contracts.append((cone, -slope[[k]], own - low))
         if low < high:
-            contracts.append((clarabel.NonnegativeConeT(1), slope[[k]], high - start[[k]]))
+            contracts.append((clarabel.NonnegativeConeT(1), slope[[k]], high - own))
     for k in range(len(tree.joints)):
         ten = slice(10 * k, 10 * k + 10)
         if slope[ten].any():

@@ -62,9 +62,19 @@ class Decomposition:
 
     @property
     def told(self) -> Floats:
-        """Share of each parameter that lies in the kept directions, 0 to 1, (p,)."""
-        share = (self.V[:, : self.kept] ** 2).sum(axis=1)
+        """Share of each parameter that lies in the directions told to 10 %, 0 to 1, (p,)."""
+        return self.share(None)
+
+    def share(self, kept: int | None) -> Floats:
+        """Share of each parameter that lies in the first directions, 0 to 1, (p,)."""
+        share = (self.V[:, : self.kept if kept is None else kept] ** 2).sum(axis=1)
         return np.asarray((np.abs(self.free.basis) @ share).clip(0, 1))
+
+    def covariance(self, kept: int | None) -> Floats:
+        """Covariance (p, p) of a truncated estimate; what it takes from the prior counts as known."""
+        r = min(self.kept if kept is None else kept, self.rank)
+        root = self.free.map @ (self.V[:, :r] * (self.deviation / self.singular[:r]))
+        return np.asarray(root @ root.T)
 
     def truncated(self, kept: int | None = None) -> Floats:
         """Parameters φ of some directions, what they leave open from the prior, (p,)."""

@@ -15,7 +15,7 @@ from armtwin.identification.regression import friction, motion, plain_torque
 from armtwin.logs.cleaning import Cleaning
 from armtwin.logs.log import Log, channel_kind
 from armtwin.logs.torque import joint_torque
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
@@ -55,7 +55,7 @@ class Validation:
     """Predicted against measured torque.
 
     Attributes:
-        nrmse: 100 ‖τ - τ̂‖ / ‖τ‖ of each joint, (n,) [%].
+        nrmse: 100 ‖τ - τ̂‖ / ‖τ‖ of each joint, nan where there is no torque, (n,) [%].
         rmse: Root mean square of τ - τ̂, (n,) [N m].
         max: Largest |τ - τ̂|, (n,) [N m].
         time: Times of the samples, (m,) [s].
@@ -74,7 +74,7 @@ class Validation:
     def of(time: Floats, tau: Floats, tau_hat: Floats) -> Validation:
         """The comparison of two torques."""
         gap, size = tau - tau_hat, np.linalg.norm(tau, axis=0)
-        nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.inf)
+        nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.nan)
         return Validation(nrmse, np.sqrt((gap**2).mean(axis=0)), np.abs(gap).max(axis=0), time, tau, tau_hat)
 
 
@@ -105,6 +105,7 @@ class Estimate:
         plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
         broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia and friction.
         decomposition: Singular values of the regression.
+        cutoff: Cut-off that was asked for, None where each log has its own [Hz].
         recipe: The choices.
         logs: The logs it was fitted to.
     """
@@ -123,6 +124,7 @@ class Estimate:
     plain: Floats
     broken: tuple[str, ...]
     decomposition: Decomposition
+    cutoff: float | None
     recipe: Recipe
     logs: tuple[Log, ...]
 
@@ -135,6 +137,11 @@ class Estimate:
     def base(self) -> tuple[str, ...]:
         """The base parameters as readable combinations."""
         return self.structure.base
+
+    @property
+    def free(self) -> Flags:
+        """Which parameters were free to change, (p,)."""
+        return np.asarray(self.decomposition.free.basis.any(axis=1))
 
     @property
     def torque_side(self) -> str:
@@ -151,23 +158,22 @@ class Estimate:
         """
         judged = self.robot if robot is None else robot
         measured, _ = joint_torque(self.robot, log, self.torque_source)
-        q, v, a = motion(log, self.cleaning[0].cutoff, self.recipe)
+        q, v, a = motion(log, self.cutoff, self.recipe)
         told = judged.inverse_dynamics(q, v, a) + friction(judged, v, a, self.reversal)
         return _compared(log, measured, told, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """The same with the parameters of plain least squares, which may be those of no robot."""
         measured, _ = joint_torque(self.robot, log, self.torque_source)
-        q, v, a = motion(log, self.cleaning[0].cutoff, self.recipe)
+        q, v, a = motion(log, self.cutoff, self.recipe)
         told = plain_torque(self.prior, (q, v, a), self.reversal, self.plain)
         return _compared(log, measured, told, cutoff)
 
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque of a log that the parameters' leaves, (m, n) [N m]."""
-        q, v, a = motion(log, self.cleaning[0].cutoff, self.recipe)
-        root = np.linalg.cholesky(
-            self.covariance + 1e-15 * np.diag(np.diag(self.covariance)) + 1e-30 * np.eye(len(self.table))
-        )
+        q, v, a = motion(log, self.cutoff, self.recipe)
+        size, direction = np.linalg.eigh(self.covariance)
+        root = direction * np.sqrt(size.clip(0))
         deviation = np.empty_like(q)
         for k in range(0, len(q), 2000):
             some = slice(k, k + 2000)

@@ -65,7 +65,7 @@ def _reduced(found: Factors, sigma: Floats, free: Freedom, weight: float) -> tup
     return R[:f, :f], R[:f, f]
 
 
-def _residuals(found: Factors, phi: Floats) -> Floats:
+def residuals(found: Factors, phi: Floats) -> Floats:
     """Root mean square residual of each joint, (n,), never quite zero."""
     count = np.maximum(found.count, 1)
     least = LEAST * np.sqrt(found.torque_squares() / count) + 1e-300
@@ -77,7 +77,7 @@ def scales(found: Factors, free: Freedom) -> Floats:
 
     The same for every weight of the prior: a joint that the prior spoils must not lose its say for that.
     """
-    sigma = _residuals(found, free.start)
+    sigma = residuals(found, free.start)
     for _ in range(ITERATIONS):
         before, sigma = sigma, fit(found, free, HARDLY, sigma).sigma
         if (np.abs(sigma - before) <= SAME * before).all():
@@ -89,7 +89,7 @@ def fit(found: Factors, free: Freedom, weight: float, sigma: Floats) -> Fit:
     """Least squares with the rows of each joint over its σ (n,), drawn to the prior by a weight."""
     R, d = _reduced(found, sigma, free, weight)
     z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
-    return Fit(z, _residuals(found, free.parameters(z)), weight, R, d, int(found.count.sum()))
+    return Fit(z, residuals(found, free.parameters(z)), weight, R, d, int(found.count.sum()))
 
 
 @dataclass(frozen=True, eq=False)

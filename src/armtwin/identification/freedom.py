@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.identification.recipe import Recipe
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.parameters import Parameter
@@ -76,13 +77,13 @@ def freedom(robot: Robot, recipe: Recipe) -> Freedom:
         together |= dict.fromkeys(members, members)
     columns = []
     for equal in {min(x): sorted(x) for x in together.values()}.values():
-        fixed = [k for k in equal if k in held]
-        if fixed:  # equal to one that is held: held likewise
-            start[equal] = start[fixed[0]]
+        if equal[0] in held:
             continue
         if len(equal) > 1:
             start[equal], sizes[equal] = start[equal].mean(), sizes[equal].max()
         columns.append(equal)
+    if not columns:
+        raise ArmtwinError("recipe: every parameter is held, so nothing is left to identify")
     basis = np.zeros((len(names), len(columns)))
     for k, equal in enumerate(columns):
         basis[equal, k] = 1.0

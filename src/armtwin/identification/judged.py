@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
+import numpy as np
+
+from armtwin.errors import ArmtwinError
 from armtwin.identification.estimate import Estimate, Validation
 from armtwin.identification.left_out import LeftOut, leave_one_out, pooled
 from armtwin.identification.models import SideBySide, side_by_side
+from armtwin.identification.suspicion import same_log
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -24,12 +28,14 @@ class Identification:
         log: The log it was validated on, None where none was given.
         left_out: Each log predicted from the others, where no log was given to validate.
         models: Other models of the arm beside this one.
+        unjudged: Why nothing could be left out, "" where something was.
     """
 
     estimate: Estimate
     log: Log | None = None
     left_out: LeftOut | None = None
     models: SideBySide | None = None
+    unjudged: str = ""
     _found: dict[str, Validation] = field(default_factory=dict, repr=False)
 
     def _judged(self, key: str, judge: Callable[[], Validation]) -> Validation:
@@ -69,7 +75,7 @@ class Identification:
     @property
     def failed(self) -> bool:
         """Whether the identified robot predicts what it never saw worse than the robot file did."""
-        return self.errors is not None and bool(self.errors[0].mean() > WORSE * self.errors[1].mean())
+        return self.errors is not None and bool(np.nanmean(self.errors[0]) > WORSE * np.nanmean(self.errors[1]))
 
 
 def judge(
@@ -77,7 +83,6 @@ def judge(
     found: Estimate,
     log: Log | None = None,
     *,
-    cutoff: float | None = None,
     others: Mapping[str, Robot] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Identification:
@@ -87,10 +92,18 @@ def judge(
         robot: The robot that it started from.
         found: The estimate.
         log: A log that the fit never saw; without one each log, or part of a single one, is left out in turn.
-        cutoff: Cut-off that was asked for [Hz].
         others: Other models of the same arm to be shown beside it.
         progress: Called with the share that is done.
     """
-    left = None if log is not None else leave_one_out(robot, found, cutoff, progress)
+    left, why = None, ""
+    if log is None:
+        try:
+            left = leave_one_out(robot, found, progress)
+        except ArmtwinError as error:  # the fit stands, whatever its parts lack
+            why = str(error)
+    elif any(same_log(log, known) for known in found.logs):
+        raise ArmtwinError(
+            f"{log.origin or 'the log'} was part of the fit; give one to validate that the fit never saw"
+        )
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
-    return Identification(found, log, left, beside)
+    return Identification(found, log, left, beside, why)

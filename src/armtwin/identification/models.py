@@ -38,7 +38,11 @@ class SideBySide:
 
 def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> SideBySide:
     """The prior, an estimate and other models of the same arm, on one log."""
-    models = {"prior": found.prior, "estimate": found.robot, **others}
+    models = {"prior": found.prior, "estimate": found.robot}
+    taken = next((name for name in others if name in models), None)
+    if taken is not None:
+        raise ArmtwinError(f"another model must not be called '{taken}'")
+    models |= others
     expected = found.prior.parameter_names
     for name, robot in others.items():
         if robot.parameter_names != expected:

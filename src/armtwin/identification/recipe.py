@@ -33,7 +33,8 @@ class Recipe:
         zero: Parameters that are zero by symmetry.
         equal: Pairs of parameters that are equal by symmetry.
         fixed: Parameters kept at their prior.
-        mass: Lower and upper bound of a link's mass, by the link's name; the same number twice fixes it [kg].
+        mass: Lower and upper bound of a link's mass without what is mounted on it, by the link's name; the same number
+            twice fixes it [kg].
 
     Ref: [Waiboer 2007, section 4.3], [Memar-Esfahani 2015, eq. 12]
     """
@@ -68,19 +69,43 @@ class Recipe:
         for key, number in (("period", self.period), ("rate", self.rate), ("kept", self.kept)):
             if number is not None and not number > 0:
                 raise ArmtwinError(f"recipe: {key} must be above 0, got {number:g}")
-        if self.weight is not None and not self.weight >= 0:
+        if self.weight is not None and not 0 <= self.weight < float("inf"):
             raise ArmtwinError(f"recipe: weight must be at least 0, got {self.weight:g}")
         if not 0 <= self.rest < 1:
             raise ArmtwinError(f"recipe: rest must be at least 0 and below 1, got {self.rest:g}")
-        names = robot.parameter_names
+        units = {p.name: p.unit for p in robot.parameter_table}
+        names = tuple(units)
         for name in (*self.zero, *self.fixed, *(x for pair in self.equal for x in pair)):
             if name not in names:
                 raise ArmtwinError(f"recipe: parameter '{name}' is not known. {did_you_mean(name, names)}")
+        self._check_symmetry(robot, units)
         links = [joint.child for joint in robot.assembly.tree.joints]
-        for link, (low, high) in self.mass.items():
+        for link, bounds in self.mass.items():
+            if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+                raise ArmtwinError(f"recipe: mass of '{link}' must be a lower and an upper bound in kg, got {bounds}")
+            low, high = bounds
             if link not in links:
                 raise ArmtwinError(f"recipe: link '{link}' is not known. {did_you_mean(link, links)}")
             if not 0 <= low <= high:
                 raise ArmtwinError(f"recipe: mass of '{link}' must have 0 <= lower <= upper, got {low:g} and {high:g}")
         if self.mass and self.estimator != "consistent":
             raise ArmtwinError("recipe: bounds of masses need the consistent estimator")
+
+    def _check_symmetry(self, robot: Robot, units: dict[str, str]) -> None:
+        """Refuse parameters that are declared in two ways."""
+        both = next((name for name in self.zero if name in self.fixed), None)
+        if both is not None:
+            raise ArmtwinError(f"recipe: parameter '{both}' must be zero or fixed, not both")
+        groups = {p.name: p.group for p in robot.parameter_table}
+        for pair in self.equal:
+            if len(pair) != 2:
+                raise ArmtwinError(f"recipe: equal must hold pairs of parameters, got {pair}")
+            if units[pair[0]] != units[pair[1]]:
+                told = f"{pair[0]} [{units[pair[0]]}] and {pair[1]} [{units[pair[1]]}]"
+                raise ArmtwinError(f"recipe: equal parameters must have one unit, got {told}")
+            held = {*self.zero, *self.fixed}
+            if self.only == "friction":
+                held |= {n for n, g in groups.items() if g != "friction"}
+            known = next((name for name in pair if name in held), None)
+            if known is not None:
+                raise ArmtwinError(f"recipe: parameter '{known}' is held, so nothing can be equal to it")

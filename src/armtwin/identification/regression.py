@@ -16,7 +16,7 @@ from armtwin.logs.averaging import chosen_periods
 from armtwin.logs.cleaning import Cleaning, choices, clean, filtered, on_grid, speed_noise
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
-from armtwin.logs.torque import joint_torque, needs_gains, torque_channel
+from armtwin.logs.torque import logged_torque, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
@@ -57,11 +57,11 @@ class Block:
         return replace(self, **{name: getattr(self, name)[:samples] for name in names})
 
 
-def block(robot: Robot, log: Log, cutoff: float | None, channel: str | None, recipe: Recipe) -> Block:
+def block(robot: Robot, log: Log, cutoff: float | None, channel: str, recipe: Recipe) -> Block:
     """A log made ready for the regression of a robot."""
     motion = "q" if recipe.motion == "measured" else "q_ref"
     source = torque_channel(log, channel)
-    torque = log.channels[source] if needs_gains(robot, source) else joint_torque(robot, log, source)[0]
+    torque = logged_torque(robot, log, source)
     bare, replaced = without_outliers(Log.of(log.time, q=getattr(log, motion), tau=torque))
     if recipe.period is not None and recipe.periods is not None:
         bare = chosen_periods(bare, recipe.period, *recipe.periods)
@@ -178,7 +178,7 @@ def plain_torque(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Flo
     return torque
 
 
-def motion(log: Log, cutoff: float, recipe: Recipe) -> tuple[Floats, Floats, Floats]:
+def motion(log: Log, cutoff: float | None, recipe: Recipe) -> tuple[Floats, Floats, Floats]:
     """Filtered positions, speeds and accelerations at every sample of a log, for predicting its torque."""
     positions = log.q if recipe.motion == "measured" else log.q_ref
     bare, _ = without_outliers(Log.of(log.time, q=positions))

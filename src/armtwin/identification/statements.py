@@ -21,18 +21,31 @@ BINS = 12
 def not_told(found: Estimate) -> list[str]:
     """What the logs do not tell, and whose numbers stand there instead."""
     said = []
-    if any(m.source == SOURCE for m in found.prior.description.motor):
-        said.append(
-            "The robot file has no drives: rotor inertia, viscous and Coulomb friction and offset of each joint were "
-            "added, their first guesses assumed."
+    added = [
+        what
+        for what, sources in (
+            ("rotor inertia", [m.source for m in found.prior.description.motor]),
+            ("viscous and Coulomb friction and offset", [e.source for e in found.prior.description.friction]),
         )
+        if SOURCE in sources
+    ]
+    if added:
+        said.append(f"The robot file lacks {' and '.join(added)} of each joint; added, their first guesses assumed.")
     if found.gains is not None:
         told = ", ".join(f"{k:.3g}" for k in found.gains)
         said.append(
             f"Torque was logged as a current without known gains; {told} N m/A at the joints were told together with "
             "the parameters, in the scale of the robot file's masses."
         )
-    links = {joint.child: found.table[10 * k : 10 * k + 10] for k, joint in enumerate(found.prior.assembly.tree.joints)}
+    free = found.free
+    held = [r.name for r, may in zip(found.table, free, strict=True) if not may]
+    if held:
+        said.append(f"Held, not told: {_listed(held)}.")
+    links = {
+        joint.child: found.table[10 * k : 10 * k + 10]
+        for k, joint in enumerate(found.prior.assembly.tree.joints)
+        if free[10 * k : 10 * k + 10].any()
+    }
     theirs = [name for name, rows in links.items() if all(r.from_logs < TOLD for r in rows)]
     vague = [name for name, rows in links.items() if all(r.told < TOLD for r in rows) and name not in theirs]
     if theirs:
@@ -41,7 +54,11 @@ def not_told(found: Estimate) -> list[str]:
         said.append(f"Of {_listed(vague)} no number is told to 10 %.")
     said += _splits(found)
     groups = [p.group for p in found.prior.parameter_table]
-    rest = [r for group, r in zip(groups, found.table, strict=True) if group != "link" and r.group != "none"]
+    rest = [
+        r
+        for group, r, may in zip(groups, found.table, free, strict=True)
+        if group != "link" and r.group != "none" and may
+    ]
     theirs = [r.name for r in rest if r.from_logs < TOLD]
     vague = [r.name for r in rest if r.told < TOLD and r.from_logs >= TOLD]
     if theirs:
@@ -60,7 +77,7 @@ def _splits(found: Estimate) -> list[str]:
         members = np.flatnonzero(row)
         rotors = [names[k] for k in members if found.prior.parameter_table[k].group == "rotor"]
         bodies = [names[k] for k in members if found.prior.parameter_table[k].group == "link"]
-        if rotors and bodies:
+        if rotors and bodies and found.free[members].any():
             said.append(
                 f"{_listed(rotors)} and the inertia of what turns with it ({_listed(bodies, 4)}) are told in sum only; "
                 "the split is the robot file's."
@@ -75,7 +92,7 @@ def _listed(words: list[str], most: int = 8) -> str:
 
 def reasons(found: Estimate, log: Log, judged: Validation) -> list[str]:
     """For each joint whose error stays large, the likely reason."""
-    q, v, _ = motion(log, found.cleaning[0].cutoff, found.recipe)
+    q, v, _ = motion(log, found.cutoff, found.recipe)
     gap = judged.tau - judged.tau_hat
     rate = 1 / float(np.median(np.diff(log.time)))
     slow = low_pass(gap, rate, min(found.cleaning[0].cutoff, 0.4 * rate))

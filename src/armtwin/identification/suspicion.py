@@ -32,6 +32,11 @@ def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
         if got != robot.n:
             raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
         _in_reach(robot, getattr(log, motion), name)
+    for k, log in enumerate(logs):
+        twin = next((i for i in range(k) if same_log(logs[i], log)), None)
+        if twin is not None:
+            names = [logs[i].origin or f"log {i + 1}" for i in (twin, k)]
+            raise ArmtwinError(f"{names[1]} is the same log as {names[0]}; give each once")
     moved = np.max([np.ptp(getattr(log, motion), axis=0) for log in logs], axis=0)
     if (moved < STILL).any():
         which = ", ".join(np.array(robot.joint_names)[moved < STILL])
@@ -44,10 +49,19 @@ def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
         )
 
 
+def same_log(a: Log, b: Log) -> bool:
+    """Whether two logs hold the same numbers at the same times."""
+    if len(a.time) != len(b.time) or not np.array_equal(a.time, b.time):
+        return False
+    return all(np.array_equal(x, b.channels[name]) for name, x in a.channels.items() if name in b)
+
+
 def _in_reach(robot: Robot, q: Floats, name: str) -> None:
     """Refuse positions far beyond the joint limits."""
     low, high = robot.position_limits
-    reach = np.where(np.isfinite(high - low), FAR * np.maximum(np.abs(low), np.abs(high)), TURNS)
+    reach = np.where(
+        np.isfinite(high - low), FAR * np.maximum(np.abs(low), np.abs(high)), np.where(_slides(robot), np.inf, TURNS)
+    )
     beyond = np.abs(q).max(axis=0) > reach
     if not beyond.any():
         return
@@ -56,12 +70,22 @@ def _in_reach(robot: Robot, q: Floats, name: str) -> None:
     cause = ""
     if (np.radians(np.abs(q).max(axis=0)) <= reach).all():
         cause = '. Is it in degrees? Say unit.q = "deg" in a columns file'
-    limit = f"{max(abs(low[j]), abs(high[j])):.4g} rad" if np.isfinite(high[j]) else "a few turns"
-    raise ArmtwinError(f"{name}: {robot.joint_names[j]} reaches {most:.4g} rad where its limit is {limit}{cause}")
+    unit = "m" if _slides(robot)[j] else "rad"
+    limit = f"{max(abs(low[j]), abs(high[j])):.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
+    raise ArmtwinError(f"{name}: {robot.joint_names[j]} reaches {most:.4g} {unit} where its limit is {limit}{cause}")
+
+
+def _slides(robot: Robot) -> list[bool]:
+    """Which coordinates are those of sliding joints."""
+    return [robot.assembly.tree.joints[k].type == "prismatic" for k in robot.assembly.free]
 
 
 def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
+    flat = np.all([np.ptp(b.raw, axis=0) == 0 for b in blocks], axis=0)
+    if flat.any():
+        which = ", ".join(np.array(robot.joint_names)[flat])
+        raise ArmtwinError(f"the torque of {which} never changes while the joint moves; was it logged at all?")
     some = [(b, _some(b, len(blocks))) for b in blocks]
     q, v, a, tau = (np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau"))
     told = robot.inverse_dynamics(q, v, a)

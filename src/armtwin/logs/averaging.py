@@ -6,12 +6,14 @@ Ref: [Waiboer 2007, section 4.4.2]
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 
+SAME_MOTION = 0.05  # of a joint's range by which repeated runs may differ
 SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may differ
 
 
@@ -36,5 +38,15 @@ def averaged(logs: Sequence[Log]) -> Log:
         shift = np.abs((log.time - log.time[0]) - (first.time - first.time[0])).max()
         if shift > SAME_TIME * float(np.median(np.diff(first.time))):
             raise ArmtwinError(f"runs to be averaged must have the same time stamps; number {k} is {shift:.4g} s off")
+        for name in ("q", "q_ref"):
+            if name in first and name in log:
+                apart = np.abs(log.channels[name] - first.channels[name]).max(axis=0)
+                if (apart > SAME_MOTION * np.ptp(first.channels[name], axis=0) + 1e-9).any():
+                    j = int(apart.argmax())
+                    raise ArmtwinError(
+                        f"runs to be averaged must repeat one motion; {name}{j + 1} of number {k} is {apart[j]:.3g} off"
+                    )
     names = [name for name in first.channels if all(name in log for log in logs)]
-    return Log.of(first.time, (), **{name: np.mean([log.channels[name] for log in logs], axis=0) for name in names})
+    means = {name: np.mean([log.channels[name] for log in logs], axis=0) for name in names}
+    told = f"mean of {len(logs)} runs: {', '.join(log.origin for log in logs)}" if first.origin else ""
+    return replace(Log.of(first.time, (), **means), origin=told)

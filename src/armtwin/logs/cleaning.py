@@ -17,6 +17,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.smoothing import low_pass
 
+ROUNDED = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # to what time stamps are rounded [s]
 EVEN = 1e-3  # relative unevenness of the time steps that is taken for rounding
 LEAST_RATE = 6.0  # samples kept in a period of the cut-off frequency
 POWER = 0.999  # share of the speed's power below the highest frequency that counts
@@ -35,7 +36,7 @@ class Cleaning:
             cut-off.
         cutoff: Cut-off frequency of the zero-phase low-pass [Hz].
         step: Every how many samples one is kept after filtering.
-        resampled: Whether the time stamps were uneven and the log was put on a grid.
+        resampled: Whether the time stamps were uneven, more than by rounding, and the log was put on a grid.
         differentiation: "central", or "fourier" for whole periods.
         period: Period of a periodic motion, for "fourier" [s].
         margin: Samples dropped at either end, where the filter has no neighbours.
@@ -69,8 +70,9 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     if steps.max() > 20 * median:
         k = int(steps.argmax())
         raise ArmtwinError(f"the log has a gap of {steps[k]:.4g} s at {log.time[k]:.6g} s; cut it there")
-    resampled = bool(np.abs(steps - median).max() > EVEN * median)
-    rate = 1 / median
+    rate = _even_rate(log.time)
+    resampled = rate is None
+    rate = rate or 1 / median
     wanted = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled)) if cutoff is None else cutoff
     if not 0 < wanted < rate / 2:
         raise ArmtwinError(f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}")
@@ -81,6 +83,19 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     rate = rate / averaged
     step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
     return Cleaning(rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged)
+
+
+def _even_rate(time: Floats) -> float | None:
+    """The rate of even time stamps, also of rounded ones; None where they are uneven."""
+    rate = (len(time) - 1) / float(time[-1] - time[0])
+    off = float(np.abs(time - (time[0] + np.arange(len(time)) / rate)).max())
+    if off < EVEN / rate:
+        return rate
+    since = time - time[0]
+    for quantum in ROUNDED:
+        if np.abs(since / quantum - np.round(since / quantum)).max() < 1e-3:
+            return rate if off <= quantum else None
+    return None
 
 
 def _from_spectrum(log: Log, how: Cleaning) -> float:
@@ -119,19 +134,23 @@ def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
 
 def _grid(time: Floats, how: Cleaning) -> Floats:
     """Times of an even grid from the first time stamp to the last; of averaged samples their middle."""
-    fine = how.rate * how.averaged
-    count = int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1
+    fine, count = how.rate * how.averaged, _count(time, how)
     return np.asarray(time[0] + (how.averaged - 1) / 2 / fine + np.arange(count // how.averaged) / how.rate)
+
+
+def _count(time: Floats, how: Cleaning) -> int:
+    """Samples of the grid before any are averaged."""
+    fine = how.rate * how.averaged
+    return int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1 if how.resampled else len(time)
 
 
 def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
     """Values (m, n) at the even grid, by cubic splines through uneven time stamps, averaged where that is chosen."""
-    fine = how.rate * how.averaged
-    count = int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1
-    grid = time[0] + np.arange(count) / fine
-    if count != len(time) or np.abs(grid - time).max() >= EVEN / fine:
+    count = _count(time, how)
+    if how.resampled:
         from scipy.interpolate import CubicSpline
 
+        grid = time[0] + np.arange(count) / (how.rate * how.averaged)
         values = np.asarray(CubicSpline(time, values)(np.minimum(grid, time[-1])))
     if how.averaged == 1:
         return values

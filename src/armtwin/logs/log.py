@@ -76,6 +76,12 @@ class Log:
     def of(time: ArrayLike, events: tuple[Event, ...] = (), **channels: ArrayLike) -> Log:
         """A log from arrays, checked for names and shapes."""
         stamps = np.asarray(time, dtype=np.float64)
+        if stamps.ndim != 1 or not np.isfinite(stamps).all():
+            raise ArmtwinError(f"time of a log must be finite numbers in one row, got shape {stamps.shape}")
+        late = np.flatnonzero(np.diff(stamps) <= 0)
+        if len(late):
+            k = int(late[0]) + 1
+            raise ArmtwinError(f"time of a log must increase, got {stamps[k]} after {stamps[k - 1]} at sample {k + 1}")
         arrays = {}
         for name, values in channels.items():
             if channel_kind(name) is None:
@@ -83,6 +89,10 @@ class Log:
             array = np.asarray(values, dtype=np.float64)
             if array.ndim != 2 or len(array) != len(stamps):
                 raise ArmtwinError(f"log channel '{name}' must have shape ({len(stamps)}, joints), got {array.shape}")
+            bad = np.argwhere(~np.isfinite(array))
+            if len(bad):
+                place = f"sample {bad[0][0] + 1}, column {bad[0][1] + 1}"
+                raise ArmtwinError(f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}")
             arrays[name] = array
         return Log(stamps, arrays, events)
 

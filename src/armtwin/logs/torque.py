@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.logs.csv_files import ALIASES
 from armtwin.logs.log import Log, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -14,6 +15,7 @@ CHANNELS = ("tau", "tau_m", "current")
 
 def torque_channel(log: Log, channel: str | None = None) -> str:
     """The channel that the torque comes from: tau, else tau_m, else current, or the one asked for."""
+    channel = None if channel is None else ALIASES.get(channel, channel)
     found = [name for name in log.channels if channel_kind(name) in CHANNELS]
     if channel is None:
         chosen = next((name for name in CHANNELS if name in found), None)
@@ -36,6 +38,18 @@ def needs_gains(robot: Robot, channel: str) -> bool:
     return channel_kind(channel) == "current" and (
         not robot.description.motor or any(m.torque_constant is None for m in robot.description.motor)
     )
+
+
+def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
+    """Joint torques (m, n) [N m], or currents [A] where their gains are not known."""
+    if not needs_gains(robot, channel):
+        return joint_torque(robot, log, channel)[0]
+    values = log.channels[channel]
+    if values.shape[1] != robot.n:
+        raise ArmtwinError(
+            f"channel '{channel}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
+        )
+    return values
 
 
 def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Floats, str]:

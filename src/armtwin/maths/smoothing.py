@@ -18,18 +18,36 @@ from armtwin.maths.batch import Floats, spread
 from armtwin.maths.compiled import compiled
 
 ORDER = 3
+MOST_RATE = 50.0  # samples in a period of the cut-off frequency beyond which means of neighbours are filtered
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 
 def low_pass(values: Floats, rate: float, cutoff: float) -> Floats:
     """Values (m, ...) at an even rate [Hz] without what is faster than the cut-off [Hz]."""
     m = len(values)
+    bins = int(rate / (MOST_RATE * cutoff))
+    if bins > 1 and m > 4 * bins:
+        return _coarse(values, rate, cutoff, bins)
     smooth = np.array(values, dtype=np.float64, order="C").reshape(m, -1)
     if m > ORDER:
         bands = _bands(m, rate, cutoff)
         _factor(bands)
         spread(_solve, smooth.shape[1], m, bands, smooth)
     return smooth.reshape(values.shape)
+
+
+def _coarse(values: Floats, rate: float, cutoff: float, bins: int) -> Floats:
+    """The filter on means of neighbours: with a very low cut-off the samples themselves would drown in λ."""
+    from scipy.interpolate import CubicSpline
+
+    m = len(values)
+    edges = np.linspace(0, m, m // bins + 1)
+    first = edges[:-1].round().astype(int)
+    count = np.diff(np.append(first, m))
+    means = np.add.reduceat(values, first, axis=0) / count.reshape(-1, *[1] * (values.ndim - 1))
+    places = first + (count - 1) / 2
+    smooth = low_pass(means, rate * len(first) / m, cutoff)
+    return np.asarray(CubicSpline(places, smooth)(np.arange(m)))
 
 
 def _bands(m: int, rate: float, cutoff: float) -> Floats:

@@ -62,6 +62,8 @@ def headline(result: Identification) -> tuple[str, str]:
     told = f"on {where} it misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
     if result.failed:
         return f"The identified robot is no better than its file: {told}.", "bad"
+    if own > prior:
+        return f"The identified robot predicts hardly better or worse than its file: {told}.", ""
     return f"The identified robot predicts: {told}.", "good"
 
 
@@ -80,7 +82,7 @@ def _verdict(result: Identification) -> Iterator[Block]:
     columns += [result.fit.nrmse, result.plain.nrmse, result.prior.nrmse, result.fit.rmse, result.fit.max]
     columns.append(result.estimate.sigma)
     rows = [[name, *(short(x[j]) for x in columns)] for j, name in enumerate(names)]
-    rows.append(["mean", *(short(x.mean()) for x in columns[:-3]), "", "", ""])
+    rows.append(["mean", *(short(float(np.nanmean(x))) for x in columns[:-3]), "", "", ""])
     yield Table(tuple(head), rows)
     yield Text("NRMSE in % is 100 ‖τ - τ̂‖ / ‖τ‖ on the torque as measured.", "soft")
     for sentence in reasons(result.estimate, result.shown, result.fit):
@@ -175,6 +177,8 @@ def _parameter(row: Row) -> list[str]:
 
 def short(x: float, digits: int = 3) -> str:
     """A number with few digits, without an exponent where it can be read so."""
+    if not np.isfinite(x):
+        return "-"
     if x != 0 and not 1e-4 <= abs(x) < 1e6:
         return f"{x:.{digits}g}"
     return np.format_float_positional(x, digits, fractional=False, trim="-")

@@ -23,7 +23,8 @@ SOURCE = "assumed: the robot file gives none; first guess for identification"
 
 def lacks_drives(robot: Robot) -> bool:
     """Whether the file gives no friction at all, or no motor that has an inertia."""
-    return not robot.description.active_friction() or not any(m.rotor_inertia for m in robot.description.motor)
+    d = robot.description
+    return not d.active_friction() or not (d.hydraulic or any(m.rotor_inertia for m in d.motor))
 
 
 def with_assumed_drives(robot: Robot) -> Robot:
@@ -31,7 +32,9 @@ def with_assumed_drives(robot: Robot) -> Robot:
     description, names = robot.description, robot.joint_names
     torque, speed = _sizes(robot)
     inertia = [START * t / v for t, v in zip(torque, speed, strict=True)]
-    if not description.motor:
+    if description.hydraulic:
+        pass  # cylinders have no rotors
+    elif not description.motor:
         rows = tuple(tuple(float(name == j.name) for j in description.joint) for name in names)
         motors = tuple(Motor(f"motor_{name}", m, SOURCE) for name, m in zip(names, inertia, strict=True))
         description = replace(description, motor=motors, gear=Gear(SOURCE, matrix=rows))
