@@ -85,6 +85,31 @@ def test_every_key_of_the_result_is_explained():
     assert not missing
 
 
+def test_the_example_of_identification_runs_and_every_key_of_its_result_is_explained(tmp_path, monkeypatch, capsys):
+    """The Python of docs/identification.md; each key of what `armtwin identify` writes stands in docs/result.md."""
+    from dataclasses import fields
+
+    from armtwin.report.results import to_result
+
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("docs/identification.md", "python")
+    names = {}
+    exec(code, names)
+    assert "False" in capsys.readouterr().out
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["identified.toml", "report.html"]
+    text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
+    recipe = (ROOT / "docs" / "identification.md").read_text(encoding="utf-8")
+    assert [f.name for f in fields(at.Recipe) if f"`{f.name}`" not in recipe] == []
+    waiting, missing = [to_result(names["judged"])], []
+    while waiting:
+        table = waiting.pop()
+        missing += [key for key in table if f"`{key}`" not in text]
+        for key, value in table.items():
+            items = value if isinstance(value, list) else [value]
+            waiting += [x for x in items if isinstance(x, dict) and key not in ("recipe", "versions", "inputs_sha256")]
+    assert not missing
+
+
 @pytest.mark.parametrize("name", ["robot_file.md", "job_file.md"])
 def test_every_key_of_the_schema_is_explained(name):
     """The page has a line for each field of each group that a file may hold."""

@@ -39,6 +39,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
             "tool": found.prior.description.mounted.tool,
             "torque": {"source": found.torque_source, "side": found.torque_side},
             "judged_on": _judged_on(result),
+            "unjudged": result.unjudged,
             "failed": result.failed,
             "joints": joints,
             "parameters": [asdict(row) for row in found.table],
