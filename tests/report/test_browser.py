@@ -10,6 +10,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.robot.groups import Orientation, Pose
+from tests.identification.test_identify import logged
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the report is not looked at")
@@ -39,14 +40,14 @@ def report(tmp_path_factory):
 class Opened:
     """A page of a browser without network, and what it complained about or asked for."""
 
-    def __init__(self, browser, path, **options):
+    def __init__(self, browser, path, ready="[data-scene][data-ready=yes]", **options):
         self.context = browser.new_context(offline=True, viewport={"width": 1100, "height": 800}, **options)
         self.page, self.said, self.asked = self.context.new_page(), [], []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("[data-scene][data-ready=yes]", timeout=60_000)
+        self.page.wait_for_selector(ready, timeout=60_000)
         self.page.wait_for_timeout(300)
 
     def picture(self):
@@ -121,6 +122,23 @@ def test_paper_keeps_the_picture(opened, tmp_path):
     assert not opened.page.locator(".scene canvas").is_visible()
     pdf = opened.page.pdf()
     assert b"/Subtype /Image" in pdf or b"/Subtype/Image" in pdf
+
+
+def test_the_report_of_an_identification_opens_and_its_plots_follow_each_other(browser, tmp_path):
+    robot = at.Robot.load("tx40")
+    log = logged(robot, robot, 8.0, 1)[0]
+    path = tmp_path / "identified.html"
+    at.write_report(at.identify(robot, [log], cutoff=10.0), path)
+    opened = Opened(browser, path, "[data-plots='6']")
+    assert opened.said == []
+    assert opened.asked == [path.as_uri()]
+    opened.page.focus("[data-plot='0']")
+    before = opened.page.inner_text("[data-plot='3'] .u-legend")
+    opened.page.keyboard.press("PageDown")
+    assert opened.page.inner_text("[data-plot='3'] .u-legend") != before
+    assert opened.page.locator(".picture svg").first.bounding_box()["width"] > 600
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1100
+    opened.context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -135,7 +135,7 @@ def _torques(result: Identification, times: Floats) -> Iterator[Block]:
         spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
         caption = (
             f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by the robot file; the "
-            f"uncertainty of the parameters makes {spread:.3g} N m of it."
+            f"parameters' own uncertainty is worth {short(spread)} N m."
         )
         lines = (
             Line("measured", f"measured{j + 1}", 6),

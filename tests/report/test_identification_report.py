@@ -1,0 +1,94 @@
+"""The report of an identification: what it says is what was computed; its drawings are whole and its words are text."""
+
+import re
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.report.drawings import log_points, matrix
+from armtwin.report.identification_report import headline, identification_report
+from armtwin.report.page import to_html
+from armtwin.report.sections import Picture, Plot, Table, Text
+from tests.identification.test_identify import logged
+
+HOSTILE = 'joint <b>"&'
+
+
+@pytest.fixture(scope="module")
+def judged():
+    robot = at.Robot.load("tx40")
+    friction = np.array([p.group == "friction" for p in robot.parameter_table])
+    truth = robot.with_parameters(robot.parameters * np.where(friction, 0.7, 1.0))
+    logs = [logged(robot, truth, 8.0, seed)[0] for seed in (1, 2, 3)]
+    found = at.identify(robot, logs[:2], cutoff=10.0)
+    return at.judge(robot, found, logs[2], others={"truth": truth})
+
+
+def section(report, title):
+    (found,) = [s for s in report.sections if s.title == title]
+    return found.blocks
+
+
+def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
+    text, tone = headline(judged)
+    own, prior = (x.mean() for x in judged.errors)
+    assert f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %" in text
+    assert tone == "good"
+    worse = replace(judged, _found={"fit": judged.prior, "prior": judged.fit})
+    assert headline(worse)[1] == "bad"
+    assert worse.failed
+
+
+def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
+    report = identification_report(judged)
+    plots = [b for b in section(report, "Torque, measured and predicted") if isinstance(b, Plot)]
+    assert len(plots) == 6
+    assert [line.label for line in plots[0].lines] == [
+        "measured",
+        "predicted",
+        "residual",
+        "residual of the robot file",
+    ]
+    whole = [b for b in section(report, "Parameters") if isinstance(b, Table)][-1]
+    assert [row[0] for row in whole.rows] == list(judged.estimate.prior.parameter_names)
+    models = next(b for b in section(report, "Models side by side") if isinstance(b, Table))
+    assert [row[0] for row in models.rows] == ["prior", "estimate", "truth"]
+    for name in ("measured1", "predicted1", "residual1", "prior residual1"):
+        assert len(report.series[name]) == len(report.series["time"])
+    gap = report.series["measured1"] - report.series["predicted1"]
+    assert gap == pytest.approx(report.series["residual1"], abs=1e-9)
+
+
+def test_drawings_are_well_formed_and_hold_every_value(judged):
+    pictures = [b for b in section(identification_report(judged), "Singular values") if isinstance(b, Picture)]
+    points, squares = (ET.fromstring(p.svg) for p in pictures)
+    d = judged.estimate.decomposition
+    assert len(points.findall("circle")) == d.rank
+    shown = (np.abs(d.V[:, : d.rank]) >= 0.125).sum()
+    assert len([r for r in squares.findall("rect") if r.get("class") in ("plus", "minus")]) == shown
+    assert f"{d.kept} of {d.rank} told to 10 %" in points.get("aria-label")
+
+
+def test_words_of_a_drawing_are_text():
+    svg = matrix(np.eye(2), [HOSTILE, "b"], 0.5, HOSTILE)
+    assert ET.fromstring(svg).find("text").text == HOSTILE
+    line = log_points([("a", np.array([1.0, 0.1, 0.0]))], (0.05, HOSTILE), (2, "two"), ("x", "y"))
+    assert HOSTILE in [t.text for t in ET.fromstring(line).findall("text")]
+    assert len(ET.fromstring(line).findall("circle")) == 2  # zero has no place on a logarithm
+
+
+def test_a_hostile_robot_is_shown_as_text(judged):
+    d = judged.estimate.prior.description
+    found = replace(judged.estimate, prior=at.Robot(replace(d, name=HOSTILE, title=HOSTILE)))
+    html = to_html(identification_report(replace(judged, estimate=found)))
+    assert "<b>" not in html.replace("\\u003c", "")
+    assert re.search(r"joint &lt;b&gt;", html)
+
+
+def test_an_estimate_alone_says_that_it_was_not_validated(judged):
+    blocks = identification_report(at.Identification(judged.estimate)).sections[0].blocks
+    assert isinstance(blocks[0], Text)
+    assert blocks[0].text.startswith("Fitted, not validated")
