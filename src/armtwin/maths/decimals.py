@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 
 LOWEST, HIGHEST = -60, 60  # powers of ten that are in the table
 _EXACT = np.array([10.0**k for k in range(23)])
@@ -47,7 +47,7 @@ def table_of(data: bytes, width: int, separator: bytes, decimal: bytes) -> Float
         return np.zeros((0, 0))
     text = np.frombuffer(data, dtype=np.uint8)
     out = np.empty((data.count(b"\n") + 1, width))
-    rows = _parse(text, separator[0], decimal[0], (_powers(), _EXACT), out, out.view(np.uint64))
+    rows = _parse(text, separator[0], decimal[0], _powers(), _EXACT, out, out.view(np.uint64))
     return None if rows < 0 else out[:rows]
 
 
@@ -91,10 +91,11 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
     return (mantissa & np.uint64(0xFFFFFFFFFFFFF)) | (np.uint64(power) << np.uint64(52))
 
 
-@compiled
-def _number(text: Any, at: int, decimal: int, tables: Any, row: int, column: int, out: Any, bits: Any) -> int:
+@inlined
+def _number(
+    text: Any, at: int, decimal: int, powers: Any, exact: Any, row: int, column: int, out: Any, bits: Any
+) -> int:
     """Read the number that begins at a place into out[row, column]; returns the place after it, or -1."""
-    powers, exact = tables
     size = text.shape[0]
     negative = at < size and text[at] == 45
     if at < size and (text[at] == 45 or text[at] == 43):
@@ -145,7 +146,7 @@ def _number(text: Any, at: int, decimal: int, tables: Any, row: int, column: int
 
 
 @compiled
-def _parse(text: Any, separator: int, decimal: int, tables: Any, out: Any, bits: Any) -> int:
+def _parse(text: Any, separator: int, decimal: int, powers: Any, exact: Any, out: Any, bits: Any) -> int:
     """Fill the rows of `out`; returns how many, or -1 where a line is no row of plain numbers."""
     size, width = text.shape[0], out.shape[1]
     at, row = 0, 0
@@ -160,7 +161,7 @@ def _parse(text: Any, separator: int, decimal: int, tables: Any, out: Any, bits:
         for column in range(width):
             while at < size and text[at] == 32:
                 at += 1
-            at = _number(text, at, decimal, tables, row, column, out, bits)
+            at = _number(text, at, decimal, powers, exact, row, column, out, bits)
             if at < 0:
                 return -1
             while at < size and text[at] == 32:
