@@ -75,3 +75,24 @@ def test_a_bare_ur10e_predicts_each_third_from_the_others(shared_data, channel, 
         assert found.torque_side == "current"
         assert (found.gains > 5).all() & (found.gains < 16).all()  # published: 8.5 to 10.7, and 10.6 to 14.9 N m/A
     assert pooled(judged).mean() < most
+
+
+def test_a_default_cut_off_serves_too(segments):
+    """Nothing given but the robot file and the logs: as good as with a cut-off chosen by hand, to one point."""
+    robot = at.Robot.load("tx40")
+    judged = []
+    for k, left in enumerate(segments):
+        found = at.identify(robot, [log for i, log in enumerate(segments) if i != k])
+        assert 20 < found.cutoff < 120
+        judged.append(found.validate(left, cutoff=60.0))
+    assert pooled(judged).mean() < 13.5
+
+
+def test_friction_of_the_tx40_is_found_from_a_file_that_has_half_of_it(segments):
+    """Joints 1 to 4, which the segments tell: within 15 % of what is published, from a prior 50 % off."""
+    robot = at.Robot.load("tx40")
+    friction = np.array([p.group == "friction" for p in robot.parameter_table])
+    half = robot.with_parameters(robot.parameters * np.where(friction, 0.5, 1.0))
+    row = {r.name: r.value for r in at.identify(half, segments, torque="tau", cutoff=60.0).table}
+    assert [row[f"joint_{j}.viscous"] for j in range(1, 5)] == pytest.approx([8.087, 5.594, 1.983, 1.112], rel=0.15)
+    assert [row[f"joint_{j}.level"] for j in range(1, 5)] == pytest.approx([7.014, 8.134, 6.283, 2.490], rel=0.15)

@@ -228,3 +228,23 @@ def test_wrong_arguments_get_a_sentence(tx40, log):
     tau[5, 2] = np.nan
     with pytest.raises(at.ArmtwinError, match="log channel 'tau' must be finite, got nan at sample 6, column 3"):
         at.Log.of(log.time, q=log.q, tau=tau)
+
+
+def test_a_log_to_validate_is_checked_like_the_others(tx40, log):
+    found = at.identify(tx40, [log], cutoff=10.0)
+    for bad, sentence in (
+        (
+            at.Log.of(log.time, q=log.q, tau=-log.tau),
+            "the log to validate: the torque of .* falls where the robot's rises",
+        ),
+        (at.Log.of(log.time, q=np.degrees(log.q), tau=log.tau), "the log to validate: .* Is it in degrees"),
+        (at.Log.of(log.time, q=log.q[:, :5], tau=log.tau), "the log to validate: must have 6 columns of q"),
+    ):
+        with pytest.raises(at.ArmtwinError, match=sentence):
+            at.judge(tx40, found, bad)
+
+
+def test_a_reversed_torque_is_turned_by_a_columns_file(tx40, log, tmp_path):
+    at.Log.of(log.time, q=log.q, tau=-log.tau).write(tmp_path / "run.csv")
+    (tmp_path / "run.columns.toml").write_text("format = 1\ntorque_sign = [-1, -1, -1, -1, -1, -1]\n")
+    assert (at.Log.read(tmp_path / "run.csv").tau == log.tau).all()

@@ -95,10 +95,29 @@ def test_what_cannot_be_cleaned_is_refused(time, q, cutoff, sentence):
         choices(at.Log.of(time, q=q), cutoff)
 
 
-def test_a_period_that_is_no_whole_number_of_samples_is_refused():
-    t = np.arange(0, 10, 1 / 250)
+def test_a_period_the_motion_does_not_have_is_refused():
+    t = np.arange(0, 20, 1 / 250)
     log = at.Log.of(t, q=motion(t)[0])
-    with pytest.raises(at.ArmtwinError, match="must be a whole number of samples"):
-        clean(log, choices(log, 5.0, period=1.0015))
+    with pytest.raises(at.ArmtwinError, match="the motion does not repeat after 7 s"):
+        clean(log, choices(log, 5.0, period=7.0))
     with pytest.raises(at.ArmtwinError, match="holds no 2 periods of 8 s"):
         chosen_periods(log, 8.0, 1, 2)
+    with pytest.raises(at.ArmtwinError, match="holds no whole period of 30 s"):
+        clean(log, choices(log, 5.0, period=30.0))
+
+
+def test_a_period_of_no_whole_number_of_samples_is_resampled():
+    """8 s at 300 Hz with stamps rounded to milliseconds, and at 249.9 Hz."""
+    for rate in (300.0, 249.9):
+        t = np.arange(0, 16.1, 1 / rate)
+        log = at.Log.of(np.round(t, 3), q=motion(t)[0])
+        cleaned = clean(log, choices(log, 5.0, period=8.0))
+        _, v, _ = motion(cleaned.time)
+        assert np.abs(cleaned.v - v).max() < 0.02 * np.abs(v).max()
+
+
+def test_the_default_cut_off_does_not_follow_encoder_quanta():
+    """5 kHz, positions in steps of 1e-5 rad: the quanta differenced are faster than any motion."""
+    t = np.arange(0, 4, 1 / 5000)
+    q = np.round(motion(t)[0] / 1e-5) * 1e-5
+    assert choices(at.Log.of(t, q=q)).cutoff < 20

@@ -67,14 +67,20 @@ class Decomposition:
 
     def share(self, kept: int | None) -> Floats:
         """Share of each parameter that lies in the first directions, 0 to 1, (p,)."""
-        share = (self.V[:, : self.kept if kept is None else kept] ** 2).sum(axis=1)
+        r = min(self.kept if kept is None else kept, self.rank)
+        share = (self.V[:, :r] ** 2).sum(axis=1)
         return np.asarray((np.abs(self.free.basis) @ share).clip(0, 1))
 
-    def covariance(self, kept: int | None) -> Floats:
-        """Covariance (p, p) of a truncated estimate; what it takes from the prior counts as known."""
+    def covariance(self, kept: int | None, independent: float) -> Floats:
+        """Covariance (p, p) of a truncated estimate; what it takes from the prior counts as known.
+
+        Args:
+            kept: Number of directions.
+            independent: Share of the rows that are independent of each other.
+        """
         r = min(self.kept if kept is None else kept, self.rank)
         root = self.free.map @ (self.V[:, :r] * (self.deviation / self.singular[:r]))
-        return np.asarray(root @ root.T)
+        return np.asarray(root @ root.T / independent)
 
     def truncated(self, kept: int | None = None) -> Floats:
         """Parameters φ of some directions, what they leave open from the prior, (p,)."""

@@ -105,7 +105,7 @@ class Estimate:
         plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
         broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia and friction.
         decomposition: Singular values of the regression.
-        cutoff: Cut-off that was asked for, None where each log has its own [Hz].
+        cutoff: Cut-off, as asked for or common to all logs [Hz].
         recipe: The choices.
         logs: The logs it was fitted to.
     """
@@ -124,7 +124,7 @@ class Estimate:
     plain: Floats
     broken: tuple[str, ...]
     decomposition: Decomposition
-    cutoff: float | None
+    cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
 

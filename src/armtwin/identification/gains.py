@@ -47,7 +47,7 @@ def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Fl
     slope, share = np.array(slopes), np.array(shares)
     if (np.sign(slope) * (share > TRUSTED)).sum() < 0:
         raise ArmtwinError(
-            "the currents fall where the robot's torque rises; is their sign reversed? Give it in a columns file"
+            "the currents fall where the robot's torque rises; is the sign reversed? Say torque_sign in a columns file"
         )
     own = (slope > 0) & (share > TRUSTED)
     if not own.any():

@@ -54,7 +54,7 @@ def identify(
         logs: One or more logs, of any lengths and rates.
         torque: Channel of the torque: "tau", "tau_m", "current" or one of these with a suffix, as "current_des"; by
             default the first of these that is there.
-        cutoff: Cut-off frequency of the filter; by default from the spectrum of each log [Hz].
+        cutoff: Cut-off frequency of the filter; by default from the spectra of the logs [Hz].
         recipe: Other choices.
     """
     problem = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=recipe or Recipe()).with_width()
@@ -83,9 +83,9 @@ def solved(problem: Problem, parts: list[Factors]) -> Estimate:
     analysis = decompose(whole, _largest(prior, blocks, gains), problem.free)
     phi = _chosen(replace(problem, free=free), found, analysis)
     plain = free.parameters(fit(whole, free, 0.0, sigma).z)
-    identified = _robot(problem, phi, gains, len(problem.logs))
+    identified = _robot(problem, phi, gains)
     if recipe.estimator == "truncated":
-        spread, shares = analysis.covariance(recipe.kept), analysis.share(recipe.kept)
+        spread, shares = analysis.covariance(recipe.kept, problem.independent()), analysis.share(recipe.kept)
     else:
         spread, shares = covariance(found, free, problem.independent()), resolution(found, free)
     groups = identifiable(prior).groups
@@ -152,12 +152,12 @@ def _chosen(problem: Problem, found: Fit, analysis: Decomposition) -> Floats:
     return phi
 
 
-def _robot(problem: Problem, phi: Floats, gains: Floats | None, logs: int) -> Robot:
+def _robot(problem: Problem, phi: Floats, gains: Floats | None) -> Robot:
     """The identified robot with its provenance."""
     how = problem.blocks[0]
-    samples = sum(len(b.time) for b in problem.blocks)
+    count, samples = len(problem.logs), sum(len(log.time) for log in problem.logs)
     source = (
-        f"identified: {logs} logs with {samples} samples, torque from {how.source}, "
+        f"identified: {count} log{'s' if count > 1 else ''} with {samples} samples, torque from {how.source}, "
         f"cut-off {how.how.cutoff:.4g} Hz, {problem.recipe.estimator}"
     )
     robot = problem.prior.with_parameters(phi, source)

@@ -11,7 +11,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.estimate import Estimate, Validation
 from armtwin.identification.left_out import LeftOut, leave_one_out, pooled
 from armtwin.identification.models import SideBySide, side_by_side
-from armtwin.identification.suspicion import same_log
+from armtwin.identification.recipe import Recipe
+from armtwin.identification.regression import block
+from armtwin.identification.suspicion import check_positions, same_log, suspect
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -101,9 +103,24 @@ def judge(
             left = leave_one_out(robot, found, progress)
         except ArmtwinError as error:  # the fit stands, whatever its parts lack
             why = str(error)
-    elif any(same_log(log, known) for known in found.logs):
+    else:
+        _check(found, log)
+    if log is not None and any(same_log(log, known) for known in found.logs):
         raise ArmtwinError(
             f"{log.origin or 'the log'} was part of the fit; give one to validate that the fit never saw"
         )
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
     return Identification(found, log, left, beside, why)
+
+
+def _check(found: Estimate, log: Log) -> None:
+    """Refuse a log that cannot be of the robot, by its name."""
+    name = log.origin or "the log to validate"
+    motion = "q" if found.recipe.motion == "measured" else "q_ref"
+    try:
+        check_positions(found.robot, log, motion, name)
+        recipe = Recipe(motion=found.recipe.motion)
+        suspect(found.robot, [block(found.robot, log, found.cutoff, found.torque_source, recipe)])
+    except ArmtwinError as error:
+        told = str(error)
+        raise ArmtwinError(told if told.startswith(name) else f"{name}: {told}") from None

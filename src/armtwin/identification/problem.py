@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 
 import numpy as np
 
@@ -14,9 +15,17 @@ from armtwin.identification.freedom import Freedom, freedom
 from armtwin.identification.gains import drive_gains, first_gains
 from armtwin.identification.identifiable import identifiable
 from armtwin.identification.recipe import Recipe
-from armtwin.identification.regression import Block, block, mean_friction_columns, near_reversal, rows
+from armtwin.identification.regression import (
+    Block,
+    block,
+    mean_friction_columns,
+    near_reversal,
+    rows,
+    within_rate,
+)
 from armtwin.identification.suspicion import check_logs, suspect
 from armtwin.logs.averaging import averaged
+from armtwin.logs.cleaning import choices
 from armtwin.logs.log import Log
 from armtwin.logs.torque import needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
@@ -42,23 +51,24 @@ def prepared(robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: f
     given = [] if isinstance(logs, Log) else list(logs)
     if not given or any(not isinstance(log, Log) for log in given):
         raise ArmtwinError("identify needs a list of at least one log")
-    if cutoff is not None and not isinstance(cutoff, float | int):
+    if cutoff is not None and (isinstance(cutoff, bool) or not isinstance(cutoff, Real)):
         raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
     used = (averaged(given),) if recipe.average else tuple(given)
     check_logs(prior, used, "q" if recipe.motion == "measured" else "q_ref")
     source = torque_channel(used[0], torque)
-    blocks = []
+    blocks, common = [], cutoff if cutoff is not None else _common_cutoff(used, recipe)
     for k, log in enumerate(used, 1):
         try:
-            blocks.append(block(prior, log, cutoff, source, recipe))
+            within = common if cutoff is not None else within_rate(log, common)
+            blocks.append(block(prior, log, within, source, recipe))
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
     suspect(prior, blocks)
     noise = np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0))
     free, rest = freedom(prior, recipe), recipe.rest * fastest(blocks)
-    return Problem(prior, recipe, cutoff, free, used, blocks, rest, FIRST_WIDTH * noise)
+    return Problem(prior, recipe, common, free, used, blocks, rest, FIRST_WIDTH * noise)
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +92,7 @@ class Problem:
 
     prior: Robot
     recipe: Recipe
-    cutoff: float | None  # as asked for [Hz]
+    cutoff: float  # as asked for, or common to all logs [Hz]
     free: Freedom
     logs: tuple[Log, ...]
     blocks: Sequence[Block]
@@ -133,6 +143,14 @@ def _huber(residual: Floats, sigma: Floats) -> Floats:
     """Weights of rows that fall with their residual beyond a few deviations."""
     size = np.abs(residual) / (HUBER * sigma)
     return np.asarray(1 / np.maximum(size, 1.0))
+
+
+def _common_cutoff(logs: Sequence[Log], recipe: Recipe) -> float:
+    """One cut-off for all logs: the median of what their spectra ask for [Hz]."""
+    positions = (log.q if recipe.motion == "measured" else log.q_ref for log in logs)
+    bare = [Log.of(log.time, q=q) for log, q in zip(logs, positions, strict=True)]
+    moving = [x for x in bare if np.ptp(x.q, axis=0).any()]
+    return float(np.median([choices(x).cutoff for x in moving]))
 
 
 def fastest(blocks: Sequence[Block]) -> Floats:

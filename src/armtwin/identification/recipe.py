@@ -69,6 +69,8 @@ class Recipe:
         for key, number in (("period", self.period), ("rate", self.rate), ("kept", self.kept)):
             if number is not None and not number > 0:
                 raise ArmtwinError(f"recipe: {key} must be above 0, got {number:g}")
+        if self.kept is not None and not isinstance(self.kept, int):
+            raise ArmtwinError(f"recipe: kept must be a whole number, got {self.kept}")
         if self.weight is not None and not 0 <= self.weight < float("inf"):
             raise ArmtwinError(f"recipe: weight must be at least 0, got {self.weight:g}")
         if not 0 <= self.rest < 1:

@@ -178,11 +178,16 @@ def plain_torque(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Flo
     return torque
 
 
-def motion(log: Log, cutoff: float | None, recipe: Recipe) -> tuple[Floats, Floats, Floats]:
+def within_rate(log: Log, cutoff: float) -> float:
+    """A cut-off that a log's rate allows [Hz]."""
+    return min(cutoff, (len(log.time) - 1) / float(log.time[-1] - log.time[0]) / 5)
+
+
+def motion(log: Log, cutoff: float, recipe: Recipe) -> tuple[Floats, Floats, Floats]:
     """Filtered positions, speeds and accelerations at every sample of a log, for predicting its torque."""
     positions = log.q if recipe.motion == "measured" else log.q_ref
     bare, _ = without_outliers(Log.of(log.time, q=positions))
-    how = replace(choices(bare, cutoff), step=1, margin=0)
+    how = replace(choices(bare, within_rate(log, cutoff)), step=1, margin=0)
     cleaned = clean(bare, how)
     parts = (cleaned.q, cleaned.v, cleaned.a)
     if how.averaged == 1 and len(cleaned.time) == len(log.time) and np.abs(cleaned.time - log.time).max() < 1e-6:

@@ -51,7 +51,7 @@ def not_told(found: Estimate) -> list[str]:
     if theirs:
         said.append(f"Of {_listed(theirs)} these logs tell next to nothing; the inertias are the robot file's.")
     if vague:
-        said.append(f"Of {_listed(vague)} no number is told to 10 %.")
+        said.append(f"Of {_listed(vague)} no number is told to a tenth of its size in the robot file.")
     said += _splits(found)
     groups = [p.group for p in found.prior.parameter_table]
     rest = [
@@ -64,7 +64,7 @@ def not_told(found: Estimate) -> list[str]:
     if theirs:
         said.append(f"Hardly told: {_listed(theirs)}; the values are mostly the robot file's.")
     if vague:
-        said.append(f"Not told to 10 %: {_listed(vague)}.")
+        said.append(f"Not told to a tenth of their size in the robot file: {_listed(vague)}.")
     return said
 
 

@@ -18,6 +18,7 @@ from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
 SAMPLES = 600  # of all logs
+MOVES = 1e-3  # range from which on a joint must show a torque [rad]
 STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
@@ -27,11 +28,7 @@ BETTER, GOOD = 0.25, 0.5  # share of the torque's power that another reading mus
 def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
     """Refuse logs that do not fit the robot, with the log and the suspected cause."""
     for k, log in enumerate(logs, 1):
-        name = log.origin or f"log {k}"
-        got = getattr(log, motion).shape[1] if motion in log else 0
-        if got != robot.n:
-            raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
-        _in_reach(robot, getattr(log, motion), name)
+        check_positions(robot, log, motion, log.origin or f"log {k}")
     for k, log in enumerate(logs):
         twin = next((i for i in range(k) if same_log(logs[i], log)), None)
         if twin is not None:
@@ -47,6 +44,14 @@ def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
         raise ArmtwinError(
             f"the logs have {rows} torques for {len(robot.parameters)} parameters of '{robot.name}'; log longer"
         )
+
+
+def check_positions(robot: Robot, log: Log, motion: str, name: str) -> None:
+    """Refuse a log whose positions are not those of the robot."""
+    got = getattr(log, motion).shape[1] if motion in log else 0
+    if got != robot.n:
+        raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
+    _in_reach(robot, getattr(log, motion), name)
 
 
 def same_log(a: Log, b: Log) -> bool:
@@ -82,7 +87,7 @@ def _slides(robot: Robot) -> list[bool]:
 
 def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
-    flat = np.all([np.ptp(b.raw, axis=0) == 0 for b in blocks], axis=0)
+    flat = np.any([(np.ptp(b.raw, axis=0) == 0) & (np.ptp(b.q, axis=0) > MOVES) for b in blocks], axis=0)
     if flat.any():
         which = ", ".join(np.array(robot.joint_names)[flat])
         raise ArmtwinError(f"the torque of {which} never changes while the joint moves; was it logged at all?")
@@ -131,7 +136,7 @@ def _readings(
             float((turned - here)[wrong].sum()),
             f"the torque of {', '.join(names[j] for j in wrong)} falls where the robot's rises: with the sign turned "
             f"the model explains {100 * turned[wrong].mean():.0f} % of it, as it is "
-            f"{100 * here[wrong].clip(0).mean():.0f} %; is the sign reversed? Turn it in a columns file",
+            f"{100 * here[wrong].clip(0).mean():.0f} %; is the sign reversed? Say torque_sign in a columns file",
         )
     for i, k in combinations(range(robot.n), 2):
         both, order = (i, k), np.arange(robot.n)

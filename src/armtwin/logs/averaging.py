@@ -23,7 +23,8 @@ def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
     inside = (log.time >= start - 1e-9) & (log.time < start + count * period - 1e-9)
     if first < 0 or count < 1 or log.time[-1] < start + count * period - 1.5 * period / max(1, inside.sum() / count):
         raise ArmtwinError(f"the log holds no {count} periods of {period:g} s from number {first + 1} on")
-    return Log.of(log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()})
+    chosen = Log.of(log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()})
+    return replace(chosen, origin=log.origin)
 
 
 def averaged(logs: Sequence[Log]) -> Log:

@@ -17,10 +17,14 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.smoothing import low_pass
 
+COARSE = 0.35  # share of a step from which on rounding could hide a lost sample
 ROUNDED = (1e-2, 1e-3, 1e-4, 1e-5, 1e-6)  # to what time stamps are rounded [s]
+NEARLY = 1e-5  # relative difference of rates that is taken for rounding
+REPEATS = 0.1  # share of a joint's range by which one period may differ from another
 EVEN = 1e-3  # relative unevenness of the time steps that is taken for rounding
 LEAST_RATE = 6.0  # samples kept in a period of the cut-off frequency
 POWER = 0.999  # share of the speed's power below the highest frequency that counts
+ABOVE_NOISE = 30.0  # times the noise that a frequency must hold to count as motion
 ROOM = 4.0  # default cut-off over that frequency
 MOST_RATE = 12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
 EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
@@ -77,6 +81,9 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     if not 0 < wanted < rate / 2:
         raise ArmtwinError(f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}")
     if period is not None:
+        whole = max(1, round(period * rate)) / period
+        resampled |= abs(whole / rate - 1) > NEARLY
+        rate = whole
         step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
         return Cleaning(rate, wanted, step, resampled, "fourier", period)
     averaged = max(1, int(rate / max(MOST_RATE * wanted, rows)))
@@ -94,15 +101,20 @@ def _even_rate(time: Floats) -> float | None:
     since = time - time[0]
     for quantum in ROUNDED:
         if np.abs(since / quantum - np.round(since / quantum)).max() < 1e-3:
-            return rate if off <= quantum else None
+            return rate if off <= quantum < COARSE / rate else None
     return None
 
 
 def _from_spectrum(log: Log, how: Cleaning) -> float:
     """A cut-off a few times above the highest frequency that the joints' speeds hold."""
     rate, v = how.rate, np.diff(on_grid(log.time, log.q, how), axis=0)
-    power = (np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(v))[:, None], axis=0)) ** 2).sum(axis=1)
+    each = np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(v))[:, None], axis=0)) ** 2
     frequency = np.fft.rfftfreq(len(v), 1 / rate)
+    # white noise of the positions, seen where no motion is left, grows in the speeds as sin(pi f / rate) squared
+    shape = np.sin(np.pi * frequency / rate)[:, None] ** 2
+    upper = frequency > rate / 4
+    floor = np.median(each[upper] / shape[upper], axis=0) * shape
+    power = np.where(each > ABOVE_NOISE * floor, each, 0.0).sum(axis=1)
     if not power.sum() > 0:
         raise ArmtwinError("the log has no motion: every joint stands still")
     highest = float(frequency[int(np.searchsorted(np.cumsum(power), POWER * power.sum()))])
@@ -163,9 +175,14 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
     assert how.period is not None
     count = round(how.period * how.rate)
     periods = len(time) // count
-    if periods < 1 or abs(count / how.rate - how.period) > 1e-6 * how.period:
+    if periods < 1:
+        raise ArmtwinError(f"the log of {time[-1] - time[0]:.4g} s holds no whole period of {how.period:g} s")
+    first, last = (channels["q"][k * count : (k + 1) * count] for k in (0, periods - 1))
+    apart = np.abs(last - first).max(axis=0) / np.maximum(np.ptp(channels["q"], axis=0), 1e-9)
+    if (apart > REPEATS).any():
+        j = int(apart.argmax())
         raise ArmtwinError(
-            f"the period of {how.period:g} s must be a whole number of samples at {how.rate:g} Hz, and the log hold one"
+            f"the motion does not repeat after {how.period:g} s: joint {j + 1} is {100 * apart[j]:.0f} % off"
         )
     result = {}
     for name, x in channels.items():

@@ -14,7 +14,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.logs.log import CHANNELS, channel_kind
+from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
@@ -44,6 +44,7 @@ class Columns:
         columns: For each channel its headers, one for each joint, or one text with {} for the number of the joint.
         unit: Unit of a channel, or of time, where it is not SI.
         sign: For each joint +1, or -1 where the machine counts the other way.
+        torque_sign: For each joint or motor +1, or -1 where its torque or current alone is counted the other way.
         offset: For each joint the angle at the machine's zero [rad].
     """
 
@@ -53,6 +54,7 @@ class Columns:
     columns: dict[str, tuple[str, ...] | str] = field(default_factory=dict)
     unit: dict[str, str] = field(default_factory=dict)
     sign: tuple[Number, ...] | None = None
+    torque_sign: tuple[Number, ...] | None = None
     offset: tuple[TurnCoordinate, ...] | None = None
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
@@ -73,13 +75,14 @@ class Columns:
                 return f"unit.{channel} {error}"
             if unit in ("degC", "°C") and channel != "temperature":
                 return f"unit.{channel} must be in {_UNITS[_kind(channel)]}, got '{unit}'"
-        if self.sign is not None and any(x not in (1.0, -1.0) for x in self.sign):
-            return f"sign must be 1 or -1 for each joint, got {list(self.sign)}"
+        for key, signs in (("sign", self.sign), ("torque_sign", self.torque_sign)):
+            if signs is not None and any(x not in (1.0, -1.0) for x in signs):
+                return f"{key} must be 1 or -1 for each joint, got {list(signs)}"
         return ""
 
     def factor(self, channel: str) -> float:
         """What a logged number is multiplied by to be SI."""
-        unit = self.unit.get(channel)
+        unit = self.unit.get(channel, self.unit.get(_kind(channel)))
         if unit is None or unit in ("degC", "°C"):
             return 1.0
         return parse_quantity(f"1 {unit}", _UNITS[_kind(channel)])
@@ -112,6 +115,8 @@ class Columns:
             values = values + 273.15
         if _kind(channel) in TURNED and self.sign is not None:
             values = values * self._each("sign", self.sign, values)
+        if _kind(channel) in TORQUES and self.torque_sign is not None:
+            values = values * self._each("torque_sign", self.torque_sign, values)
         if channel in ANGLES and self.offset is not None:
             values = values + self._each("offset", self.offset, values)
         return values

@@ -35,9 +35,12 @@ def torque_channel(log: Log, channel: str | None = None) -> str:
 
 def needs_gains(robot: Robot, channel: str) -> bool:
     """Whether a channel is a current and the robot file lacks the torque constant of a motor."""
-    return channel_kind(channel) == "current" and (
-        not robot.description.motor or any(m.torque_constant is None for m in robot.description.motor)
-    )
+    if channel_kind(channel) != "current":
+        return False
+    missing = [m.name for m in robot.description.motor if m.torque_constant is None]
+    if missing and len(missing) < len(robot.description.motor):
+        raise ArmtwinError(f"robot '{robot.name}': motor.torque_constant is given for others, but not {missing[0]}")
+    return bool(missing) or not robot.description.motor
 
 
 def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
@@ -49,7 +52,8 @@ def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
         raise ArmtwinError(
             f"channel '{channel}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
         )
-    return values
+    signs = np.sign(robot.assembly.gear.sum(axis=1))
+    return values * signs if len(signs) == robot.n else values
 
 
 def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Floats, str]:
@@ -58,7 +62,9 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
     kind, values = channel_kind(source), log.channels[source]
     if kind == "tau":
         if values.shape[1] != robot.n:
-            raise ArmtwinError(f"channel '{source}' must have {robot.n} columns, one a joint, got {values.shape[1]}")
+            raise ArmtwinError(
+                f"channel '{source}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
+            )
         return values, source
     N = robot.assembly.gear
     if values.shape[1] != len(N):

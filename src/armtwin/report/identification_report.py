@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal
 
 import numpy as np
 
@@ -46,16 +47,17 @@ def identification_report(result: Identification) -> Report:
     return Report(f"Identification of {found.prior.name}", subtitle, tuple(sections), series)
 
 
-def headline(result: Identification) -> tuple[str, str]:
+def headline(result: Identification) -> tuple[str, Literal["", "good", "bad"]]:
     """The judgement in one sentence, and its tone."""
     errors = result.errors
     if errors is None:
-        mean = result.fit.nrmse.mean()
+        why = f" ({result.unjudged})" if result.unjudged else ""
+        mean = float(np.nanmean(result.fit.nrmse))
         return (
-            f"Fitted, not validated: {mean:.1f} % of the torque of the first log is not explained, mean of joints.",
+            f"Fitted, not validated{why}: {mean:.1f} % of the first log's torque is not explained, mean of joints.",
             "",
         )
-    own, prior = (float(x.mean()) for x in errors)
+    own, prior = (float(np.nanmean(x)) for x in errors)
     where = "a log it never saw" if result.log is not None else "logs left out in turn"
     if result.log is None and len(result.estimate.logs) == 1:
         where = "parts of the log left out in turn"
@@ -69,7 +71,7 @@ def headline(result: Identification) -> tuple[str, str]:
 
 def _verdict(result: Identification) -> Iterator[Block]:
     text, tone = headline(result)
-    yield Text(text, "good" if tone == "good" else "bad" if tone == "bad" else "")
+    yield Text(text, tone)
     names = result.estimate.prior.joint_names
     errors = result.errors
     head = ["joint"]
@@ -217,12 +219,12 @@ def _models(result: Identification) -> Iterator[Block]:
     m = result.models
     assert m is not None
     rows = [
-        [name, *(f"{x:.1f}" for x in v.nrmse), f"{v.nrmse.mean():.1f}"]
+        [name, *(f"{x:.1f}" for x in v.nrmse), f"{np.nanmean(v.nrmse):.1f}"]
         for name, v in zip(m.names, m.validation, strict=True)
     ]
     yield Table(("NRMSE %", *result.estimate.prior.joint_names, "mean"), rows)
     rows = [[name, *(f"{x:.3f}" for x in m.scaled[:, k]), f"{m.told[k]:.2f}"] for k, name in enumerate(m.parameters)]
-    yield Table(("parameter over its prior", *m.names, "told"), rows, folded="Parameters of all models")
+    yield Table(("parameter over its size in the prior", *m.names, "told"), rows, folded="Parameters of all models")
 
 
 def _consistency(found: Estimate) -> Iterator[Block]:

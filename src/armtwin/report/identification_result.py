@@ -37,6 +37,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
             "armtwin": versions()["armtwin"],
             "robot": found.prior.name,
             "tool": found.prior.description.mounted.tool,
+            "payload": found.prior.description.mounted.payload,
             "torque": {"source": found.torque_source, "side": found.torque_side},
             "judged_on": _judged_on(result),
             "unjudged": result.unjudged,
@@ -65,7 +66,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
                 {"file": log.origin, "samples": len(log.time), "sha256": digest_of(log.origin), "cleaning": asdict(how)}
                 for log, how in zip(found.logs, found.cleaning, strict=True)
             ],
-            "provenance": {"inputs_sha256": {"robot file": digest_of(found.prior.origin)}, "versions": versions()},
+            "provenance": {"inputs_sha256": _inputs(result), "versions": versions()},
         }
     )
 
@@ -74,3 +75,9 @@ def _judged_on(result: Identification) -> str:
     if result.log is not None:
         return result.log.origin or "a log"
     return "left out in turn" if result.left_out is not None else "nothing unseen"
+
+
+def _inputs(result: Identification) -> dict[str, str | None]:
+    """Digests of robot file and validation log."""
+    found = {"robot file": digest_of(result.estimate.prior.origin)}
+    return found if result.log is None else {**found, "validation log": digest_of(result.log.origin)}
