@@ -1,5 +1,6 @@
 """ROS bags: joint states written by rosbags come back as a log."""
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -75,3 +76,16 @@ def test_what_is_no_bag_is_refused(tmp_path):
     (tmp_path / "no.mcap").write_bytes(b"hello")
     with pytest.raises(at.FileError, match="is no bag that can be read"):
         at.Log.read(tmp_path / "no.mcap")
+
+
+@pytest.mark.parametrize("plugin", [StoragePlugin.MCAP, StoragePlugin.SQLITE3])
+@pytest.mark.parametrize("damage", ["cut", "overwritten"])
+def test_a_damaged_recording_is_refused_by_its_name(tmp_path, values, plugin, damage):
+    folder = recorded(tmp_path / "run", plugin, values)
+    (file,) = [p for p in Path(folder).iterdir() if p.suffix in (".mcap", ".db3")]
+    whole = file.read_bytes()
+    file.write_bytes(
+        whole[: len(whole) // 2] if damage == "cut" else whole[:200] + bytes(range(256)) * (len(whole) // 256)
+    )
+    with pytest.raises(at.FileError, match=re.escape(file.name)):
+        at.Log.read(file)

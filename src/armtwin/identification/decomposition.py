@@ -47,7 +47,7 @@ class Decomposition:
     @property
     def rank(self) -> int:
         """Number of singular values that are not zero."""
-        return int((self.singular > NOTHING * self.singular[0]).sum())
+        return _rank(self.singular)
 
     @property
     def kept(self) -> int:
@@ -89,6 +89,10 @@ class Decomposition:
         return self.free.parameters(self.V[:, :r] @ (self.g[:r] / self.singular[:r]))
 
 
+def _rank(singular: Floats) -> int:
+    return int((singular > NOTHING * singular[0]).sum())
+
+
 def decompose(found: Factors, largest: Floats, free: Freedom) -> Decomposition:
     """The decomposition of rows.
 
@@ -104,7 +108,7 @@ def decompose(found: Factors, largest: Floats, free: Freedom) -> Decomposition:
     told = (U.T @ b)[: min(A.shape)]
     g[: len(told)] = told
     rows = int(found.count.sum())
-    rank = int((s > NOTHING * s[0]).sum())
+    rank = _rank(s)
     floor = float((b**2).sum() - (told**2).sum())
     left = floor + float((g[rank:] ** 2).sum())
     return Decomposition(s, g, Vt.T, float(np.sqrt(left / max(1, rows - rank))), rows, floor, free)

@@ -66,9 +66,8 @@ def prepared(robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: f
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
     suspect(prior, blocks)
-    noise = np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0))
     free, rest = freedom(prior, recipe), recipe.rest * fastest(blocks)
-    return Problem(prior, recipe, common, free, used, blocks, rest, FIRST_WIDTH * noise)
+    return Problem(prior, recipe, common, free, used, blocks, rest, FIRST_WIDTH * _noise(blocks))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +134,7 @@ class Problem:
         whole = together(parts) if gains is None else together(parts).scaled(gains)
         found = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))
         phi = self.free.parameters(found.z)
-        noise = np.sqrt(np.mean([b.noise**2 for b in self.blocks], axis=0))
-        return replace(self, width=_reversal(some, phi, gains, noise))
+        return replace(self, width=_reversal(some, phi, gains, _noise(self.blocks)))
 
 
 def _huber(residual: Floats, sigma: Floats) -> Floats:
@@ -151,6 +149,11 @@ def _common_cutoff(logs: Sequence[Log], recipe: Recipe) -> float:
     bare = [Log.of(log.time, q=q) for log, q in zip(logs, positions, strict=True)]
     moving = [x for x in bare if np.ptp(x.q, axis=0).any()]
     return float(np.median([choices(x).cutoff for x in moving]))
+
+
+def _noise(blocks: Sequence[Block]) -> Floats:
+    """Standard deviation of the speeds over all logs, (n,)."""
+    return np.asarray(np.sqrt(np.mean([b.noise**2 for b in blocks], axis=0)))
 
 
 def fastest(blocks: Sequence[Block]) -> Floats:

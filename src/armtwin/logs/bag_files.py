@@ -6,6 +6,8 @@ in the order of the first message, or in that of the names which a columns file 
 
 from __future__ import annotations
 
+import sqlite3
+import struct
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,8 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.log import Log
 
 SUFFIXES = (".bag", ".mcap", ".db3")
+# what the readers of bags raise where a file is cut off or overwritten
+DAMAGE = (OSError, ValueError, LookupError, AssertionError, EOFError, struct.error, sqlite3.Error)
 _FIELDS = {"position": "q", "velocity": "v", "effort": "tau"}
 
 
@@ -56,7 +60,7 @@ def read_bag(path: Path, columns: Columns) -> Log:
 def _messages(path: Path) -> tuple[list[float], list[Any]]:
     """Times [s] and JointState messages of the topic that has most of them."""
     try:
-        from rosbags.highlevel import AnyReader
+        from rosbags.highlevel import AnyReader, AnyReaderError
         from rosbags.typesys import Stores, get_typestore
     except ImportError:
         raise ArmtwinError(f"{path}: bags need the extra 'logs': pip install armtwin[logs]") from None
@@ -74,9 +78,7 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
                 stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
                 stamps.append(stamp if stamp > 0 else 1e-9 * received)
                 messages.append(message)
-    except ArmtwinError:
-        raise
-    except Exception as error:  # whatever a reader of foreign files raises on a damaged one
+    except (AnyReaderError, *DAMAGE) as error:
         raise FileError(str(path), [f"is no bag that can be read ({str(error)[:120]})"]) from None
     if len(messages) < 2:
         raise FileError(str(path), [f"holds {len(messages)} joint states on {topic}; a log needs two"])

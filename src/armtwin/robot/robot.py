@@ -263,16 +263,12 @@ class Robot:
         shape = (*tables[0].shape, p)
         Y = np.zeros(shape) if out is None or out.shape != shape else out
         dynamics.full_regressor(self.assembly, (tables[0], tables[1], tables[2]), Y)
-        if self.assembly.coupling is not None:
-            Y = self.assembly.coupling.G.T @ Y
-        return Y.reshape(*lead, self.n, p)
+        return self._columns(Y).reshape(*lead, self.n, p)
 
     def friction_regressor(self, v: ArrayLike) -> Floats:
         """The columns of the regressor that belong to friction, its last ones, (..., n, k)."""
         lead, (speeds,) = self._states(v=v)
-        Y = dynamics.friction_regressor(self.assembly, speeds)
-        if self.assembly.coupling is not None:
-            Y = self.assembly.coupling.G.T @ Y
+        Y = self._columns(dynamics.friction_regressor(self.assembly, speeds))
         return Y.reshape(*lead, self.n, Y.shape[2])
 
     def linearise(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Linearisation:
@@ -298,3 +294,6 @@ class Robot:
 
     def _matrices(self, M: Floats) -> Floats:
         return M if self.assembly.coupling is None else self.assembly.coupling.matrices(M)
+
+    def _columns(self, Y: Floats) -> Floats:
+        return Y if self.assembly.coupling is None else self.assembly.coupling.G.T @ Y
