@@ -24,10 +24,12 @@ import armtwin as at
 from armtwin.drives.friction.presliding import bristle, relaxed
 from armtwin.maths.compiled import compiled
 from armtwin.mechanics.mass import solve_in_place
-from armtwin.simulation import closed_loop, loop
+from armtwin.simulation import loop
 from armtwin.simulation.equations import of_bodies
-from armtwin.simulation.perturbation import linear_model, packed
-from armtwin.simulation.plant import C0, C1, SCALE, Model, plant
+from armtwin.simulation.model import Model
+from armtwin.simulation.perturbation import linear_model
+from armtwin.simulation.plant import C0, C1, SCALE
+from armtwin.simulation.prepared import prepare
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -46,35 +48,38 @@ def motion(robot, seconds):
     return at.Trajectory.sampled(250, q0 + q, v, a)
 
 
-def prepared(robot, seconds, model):
-    """Everything the kernel needs for one run."""
-    c = closed_loop._controller(robot, model)
-    p = plant(robot, model)
-    inputs, state, record = closed_loop._prepared(robot, motion(robot, seconds), p, c, np.zeros((0, 6)), None)
-    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, 6)), *np.zeros((3, 2, 6, 6)))
-    return [(0,) * 6, 0, robot.assembly.arm, path, p, c, inputs, state, record]
-
-
 def timed(robot, model, linear=None):
-    """Seconds of one run of the kernel."""
-    work = prepared(robot, SECONDS, model)
-    if linear is not None:
-        work[1], work[3] = 1, linear
-    start = time.perf_counter()
+    """Seconds of CPU time of one run of the kernel."""
+    work = prepare(robot, motion(robot, SECONDS), model, linear=linear).arguments
+    start = time.process_time()
     ended = loop.run(*work)
     assert ended[0] == loop.FINISHED
-    return time.perf_counter() - start
+    return time.process_time() - start
 
 
 @compiled
-def peer_servo(motors, gains, filters, ref, servo, memory, q, v, before, tick, ticks, h, current, tau, q_mid, v_mid):
-    """The servo's tick, compiled, for the peer; also the state half a step ahead."""
-    within = tick % ticks[1]
-    if within % ticks[0] == 0:
-        times = (ticks[1] * h, ticks[0] * h)
-        loop._position_tick(q, motors, gains, ref, servo, q, tick // ticks[1], within / ticks[1], times, 0)
-    loop._velocity_tick(q, motors, gains, filters, servo, memory, v, current, tau)
-    loop._look_ahead(q, q, v, before, h, q_mid, v_mid)
+def servo_tick(motors, c, sensors, outputs, ref, servo, memory, q, v, tick, position, speed, current, tau):
+    """Sensors, servo and motors in a tick."""
+    within = tick % c.setpoint_ticks
+    for m in range(motors.shape[0]):
+        position[m], speed[m] = 0.0, 0.0
+        for j in range(q.shape[0]):
+            position[m] += motors[m, j] * q[j]
+            speed[m] += motors[m, j] * v[j]
+    if within % c.position_ticks == 0:
+        times = (c.tick, c.position_ticks, c.setpoint_ticks, c.given_acceleration)
+        loop.position_tick(
+            c.gains, c.lateness, times, sensors.scale, sensors.zero, sensors.quantum,
+            ref, servo, position, tick // c.setpoint_ticks, within,
+        )  # fmt: skip
+    loop.velocity_tick(
+        c.gains, c.filters, sensors.scale, sensors.speed_quantum, outputs.per_current, outputs.limit, outputs.quantum,
+        servo, memory, speed, current,
+    )  # fmt: skip
+    for j in range(q.shape[0]):
+        tau[j] = 0.0
+        for m in range(motors.shape[0]):
+            tau[j] += motors[m, j] * outputs.torque[m] * current[m]
 
 
 @compiled
@@ -118,27 +123,33 @@ def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, 
         force[i] *= h
     solve_in_place(q, M, force)
     peer_relax(rows, curves, numbers, v + 0.5 * force, z, h, kept)
-    loop._keep(q, v, before)
-    loop._advance(q, q, v, force, h)
+    loop.keep(q, v, before)
+    loop.advance(q, q, v, force, h)
+
+
+@compiled
+def half_a_step_ahead(q, v, before, h, q_mid, v_mid):
+    """State for Pinocchio."""
+    loop.look_ahead(q, q, v, before, h, q_mid, v_mid)
 
 
 def peer(robot, seconds, compiled_step):
     """The same scheme in a Python loop over Pinocchio; returns seconds and the end position."""
     model, data = pinocchio_model(robot)
-    _, _, arm, _, p, c, inputs, state, _ = prepared(robot, seconds, Model(quantise=False))
-    q, v, z, servo, memory, _, _ = state
-    h, rotors, ticks = c.tick, arm.rotors, (c.position_ticks, c.setpoint_ticks)
-    motors, gains, filters, ref = p.motors, c.gains, c.filters, inputs.ref
-    rows, curves, numbers = p.friction, p.curves, p.numbers
-    current, tau, before, q_mid, v_mid, force, zero = (np.zeros(6) for _ in range(7))
+    work = prepare(robot, motion(robot, seconds), Model(quantise=False))
+    p, c, inputs, state = work.plant, work.controller, work.inputs, work.state
+    q, v, z, servo, memory = state.u, state.v, state.z, state.servo, state.memory
+    h, rotors, ref = c.tick, p.rotors.inertia, inputs.ref
+    motors, rows = p.rows.weights[p.outputs.row], p.rows.weights[p.friction.row]
+    curves, numbers = p.friction.curves, p.friction.numbers
+    position, speed, current, tau, before, q_mid, v_mid, force, zero = (np.zeros(6) for _ in range(9))
     M, kept = np.zeros((6, 6)), np.zeros((len(rows), 3))
     rnea, crba, solve, lower = pinocchio.rnea, pinocchio.crba, np.linalg.solve, np.tril_indices(6, -1)
 
     def run(first, last):
         for tick in range(first, last):
-            peer_servo(
-                motors, gains, filters, ref, servo, memory, q, v, before, tick, ticks, h, current, tau, q_mid, v_mid
-            )
+            servo_tick(motors, c, p.sensors, p.outputs, ref, servo, memory, q, v, tick, position, speed, current, tau)
+            half_a_step_ahead(q, v, before, h, q_mid, v_mid)
             bias = rnea(model, data, q_mid, v_mid, zero)
             upper = crba(model, data, q_mid)
             if compiled_step:
@@ -157,54 +168,66 @@ def peer(robot, seconds, compiled_step):
             v[:] += dv
 
     run(0, 5)  # compile
-    start = time.perf_counter()
+    start = time.process_time()
     run(5, inputs.ticks)
-    return (time.perf_counter() - start) * inputs.ticks / (inputs.ticks - 5), q
+    return (time.process_time() - start) * inputs.ticks / (inputs.ticks - 5), q
 
 
 @compiled
-def bodies_alone(arm, q, v, M, bias, count):
+def bodies_alone(arm, rotors, q, v, M, bias, count):
     """Mass matrix and bias, many times over."""
-    parent, slides, turn, offset, axis, inertia, gravity, rotors, _, _, _ = arm
+    parent, slides, turn, offset, axis, inertia, gravity = arm
     n = q.shape[0]
     R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
     for _ in range(count):
         of_bodies(
-            (0, 0, 0, 0, 0, 0), parent, slides, turn, offset, axis, inertia, gravity, rotors,
+            (0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0), parent, slides, turn, offset, axis, inertia, gravity, rotors,
             R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
         )  # fmt: skip
         q[0] += 1e-12
 
 
 @compiled
-def servo_alone(motors, gains, filters, ref, servo, memory, q, v, current, tau, count):
-    """Servo ticks, many times over, the position loop in every second one."""
-    size, times = (0, 0, 0, 0, 0, 0), (4e-3, 5e-4)
+def servo_alone(motors, c, sensors, outputs, ref, servo, memory, q, v, position, speed, current, tau, count):
+    """Servo ticks, many times over."""
     for tick in range(count):
-        if tick % 2 == 0:
-            loop._position_tick(size, motors, gains, ref, servo, q, 0, 0.25, times, 0)
-        loop._velocity_tick(size, motors, gains, filters, servo, memory, v, current, tau)
+        servo_tick(motors, c, sensors, outputs, ref, servo, memory, q, v, tick % 16, position, speed, current, tau)
 
 
 def where_the_time_goes(robot, tick, off):
     """Print the parts of a tick [microseconds]; friction is the difference of runs with and without it."""
-    _, _, arm, _, p, c, inputs, state, _ = prepared(robot, 0.1, Model())
-    q, v, _, servo, memory, _, _ = state
+    work = prepare(robot, motion(robot, 0.1), Model())
+    arm, p, c, inputs, state = robot.assembly.arm, work.plant, work.controller, work.inputs, work.state
+    q, v, motors = state.u, state.v, p.rows.weights[p.outputs.row]
+    position, speed, current, tau = (np.zeros(6) for _ in range(4))
     count = 200 if QUICK else 40_000
     parts = []
     for work in (
-        lambda: bodies_alone(arm, q, v, np.empty((6, 6)), np.empty(6), count),
+        lambda: bodies_alone(arm, p.rotors.inertia, q, v, np.empty((6, 6)), np.empty(6), count),
         lambda: servo_alone(
-            p.motors, c.gains, c.filters, inputs.ref, servo, memory, q, v, np.empty(6), np.empty(6), count
+            motors,
+            c,
+            p.sensors,
+            p.outputs,
+            inputs.ref,
+            state.servo,
+            state.memory,
+            q,
+            v,
+            position,
+            speed,
+            current,
+            tau,
+            count,
         ),
     ):
         work()
         runs = []
         for _ in range(REPEATS):
-            start = time.perf_counter()
+            start = time.process_time()
             work()
-            runs.append(time.perf_counter() - start)
+            runs.append(time.process_time() - start)
         parts.append(1e6 * min(runs) / count)
     rest = off - sum(parts)
     print(
@@ -216,10 +239,10 @@ def where_the_time_goes(robot, tick, off):
 def first_calls():
     """Seconds of a first simulate in a fresh process, without and with kernels in the cache."""
     script = (
-        "import numpy as np, time, armtwin as at\nstart = time.perf_counter()\n"
+        "import numpy as np, time, armtwin as at\nstart = time.process_time()\n"
         "q = np.tile([0.1, 0.6, 1.3, 0.2, 1.0, 0.1], (26, 1))\n"
         "at.simulate(at.Robot.load('rx90b'), at.Trajectory.sampled(250, q, 0 * q, 0 * q))\n"
-        "print(time.perf_counter() - start)"
+        "print(time.process_time() - start)"
     )
     with tempfile.TemporaryDirectory() as folder:
         environment = {**os.environ, "ARMTWIN_CACHE_DIR": folder}
@@ -236,17 +259,18 @@ def report():
     timed(robot, Model())
     ours = min(timed(robot, Model()) for _ in range(REPEATS))
     off = min(timed(robot, Model(friction="off")) for _ in range(REPEATS))
-    line = packed(linear_model(robot, motion(robot, SECONDS), 300))
+    line = linear_model(robot, motion(robot, SECONDS), 300)
     linear = min(timed(robot, Model(), line) for _ in range(REPEATS))
+    elastic = min(timed(robot, Model(joints="elastic")) for _ in range(REPEATS))
     at.simulate(robot, motion(robot, 0.1))
-    start = time.perf_counter()
+    start = time.process_time()
     at.simulate(robot, motion(robot, SECONDS))
-    whole = time.perf_counter() - start
+    whole = time.process_time() - start
     theirs, end = peer(robot, PEER_SECONDS, compiled_step=False)
     strongest, _ = peer(robot, PEER_SECONDS, compiled_step=True)
-    work = prepared(robot, PEER_SECONDS, Model(quantise=False))
-    loop.run(*work)
-    apart = float(np.abs(work[7].q - end).max())
+    work = prepare(robot, motion(robot, PEER_SECONDS), Model(quantise=False))
+    work.run()
+    apart = float(np.abs(work.state.u - end).max())
     with ThreadPoolExecutor(2) as pool:
         start = time.perf_counter()
         list(pool.map(lambda _: timed(robot, Model()), range(2 * REPEATS)))
@@ -255,6 +279,7 @@ def report():
     print(f"{'closed loop':44}{SECONDS / ours:8.0f} x real time")
     print(f"{'  through at.simulate, tables and log included':44}{SECONDS / whole:8.0f} x real time")
     print(f"{'  without friction':44}{SECONDS / off:8.0f} x real time")
+    print(f"{'  six elastic joints':44}{SECONDS / elastic:8.0f} x real time, {elastic / ours:.2f} times the cost")
     print(f"{'  perturbation method, 300 points':44}{SECONDS / linear:8.0f} x real time")
     print(f"{'  two runs on two threads, per run':44}{SECONDS / pair:8.0f} x real time")
     print(f"{'Python loop over Pinocchio':44}{PEER_SECONDS / theirs:8.1f} x real time")

@@ -79,7 +79,7 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     lap("limits")
     run = at.simulate(robot, motion.trajectory, job.description.model)
     lap("simulation")
-    error = path_error(robot, job.seam, run.trace_time, run.trace)
+    error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
     verdict = judge(job, error, run.log.events)
     lap("path error, verdict")
     prediction = at.Prediction(job, robot, None, "nonlinear", motion, found, run, error, verdict)
@@ -117,7 +117,7 @@ def peer_error(p: at.Prediction) -> float:
     start = time.perf_counter()
     s = np.arange(0, p.job.seam.length, 2e-5)
     jet, E, _ = p.job.seam.frames(s)
-    point = p.robot.forward_kinematics(p.run.trace)[:, :3, 3]
+    point = p.robot.forward_kinematics(p.run.link_side)[:, :3, 3]
     _, near = cKDTree(jet.p).query(point)
     e = point - jet.p[near]
     np.einsum("mi,mij->mj", e, E[near])
@@ -149,5 +149,5 @@ with tempfile.TemporaryDirectory() as folder:
     own = stages["inverse kinematics"] / len(line.motion.trajectory.q)
     ratio = peer_inverse(line) / own
     print(f"inverse kinematics with speeds: {1e6 * own:.1f} us a set-point; ratio to Newton on Pinocchio {ratio:.0f}")
-    own = stages["path error, verdict"] / len(line.run.trace)
+    own = stages["path error, verdict"] / len(line.run.link_side)
     print(f"path error: {1e6 * own:.2f} us a sample; ratio to a nearest-neighbour tree {peer_error(line) / own:.1f}")

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
+    from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
-    from armtwin.simulation.plant import Model
 
 __version__ = "0.1.0"
 
@@ -66,7 +66,7 @@ _LATER = {
     "Event": "armtwin.logs.log",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
-    "Model": "armtwin.simulation.plant",
+    "Model": "armtwin.simulation.model",
     "Prediction": "armtwin.prediction.predict",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",

@@ -21,8 +21,8 @@ def response(spec, frequency):
     [
         (Filter("low_pass", (200.0,)), np.sqrt(0.5)),
         (Filter("low_pass_2", (200.0,)), np.sqrt(0.5)),
-        (Filter("low_pass_2", (200.0,), 0.4), 1 / 0.8),
-        (Filter("notch", (200.0,), 0.5), 0.0),
+        (Filter("low_pass_2", (200.0,), (0.4,)), 1 / 0.8),
+        (Filter("notch", (200.0,), (0.5,)), 0.0),
     ],
 )
 def test_kinds_have_their_gains(spec, at_corner):
@@ -31,7 +31,7 @@ def test_kinds_have_their_gains(spec, at_corner):
 
 
 def test_coefficients_are_taken_as_given():
-    spec = Filter(b=(0.2, 0.1), a=(2.0, -0.6))
+    spec = Filter(b=((0.2, 0.1),), a=((2.0, -0.6),))
     assert coefficients(spec, RATE, 2).tolist() == [[0.1, 0.05, 0.0, -0.3, 0.0]] * 2
     assert coefficients(None, RATE, 1).tolist() == [[1, 0, 0, 0, 0]]
 
@@ -40,4 +40,4 @@ def test_impossible_filters_are_refused():
     with pytest.raises(at.ArmtwinError, match="below half the loop's rate"):
         coefficients(Filter("low_pass", (2500.0,)), RATE, 1)
     with pytest.raises(at.ArmtwinError, match="at most 3 coefficients"):
-        coefficients(Filter(b=(1, 2, 3, 4), a=(1,)), RATE, 1)
+        coefficients(Filter(b=((1, 2, 3, 4),), a=((1,),)), RATE, 1)

@@ -110,10 +110,10 @@ BAD = {
         changed('lateral = "0.1 mm"', "lateral = inf"), "tolerance.lateral must be a finite number in m, got inf"
     ),
     "too few posture angles": Bad(
-        changed(', "91.4 deg", "-28.5 deg"]', "]"), "posture must be the angles of the 6 joints, got 4"
+        changed(', "91.4 deg", "-28.5 deg"]', "]"), "posture must be the angles of the 6 joints of 'rx90b', got 4"
     ),
     "too many posture angles": Bad(
-        changed('"-28.5 deg"]', '"-28.5 deg", "0 deg"]'), "posture must be the angles of the 6 joints, got 7"
+        changed('"-28.5 deg"]', '"-28.5 deg", "0 deg"]'), "posture must be the angles of the 6 joints of 'rx90b', got 7"
     ),
     "posture in bare degrees": Bad(
         changed('"91.4 deg"', "91.4"),

@@ -57,7 +57,7 @@ def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
     names = [f.name for f in p.robot.description.friction if f.name != "joint_2"]
     without = with_friction_of(line, *names).with_tool("laser_head")
     run = at.simulate(without, p.motion.trajectory, EXACT)
-    other = path_error(without, line.seam, run.trace_time, run.trace)
+    other = path_error(line.seam, run.trace_time, without.forward_kinematics(run.link_side))
     e = p.path_error
     inside = (e.place >= told.span.from_m) & (e.place <= told.span.to_m)
     sizes = [np.linalg.norm(getattr(x, told.span.direction)[inside]) for x in (other, e)]

@@ -78,7 +78,7 @@ def test_a_drive_that_falls_behind_stops_the_robot_at_that_place(stop):
     limit = stop.robot.description.servo["cascade"].following_error_limit
     motion = stop.motion.trajectory
     wanted = motion.at(np.array([event.time]))[0] @ stop.robot.assembly.gear.T
-    behind = np.abs(stop.run.trace[-1] @ stop.robot.assembly.gear.T - wanted)[0]
+    behind = np.abs(stop.run.motor_side[-1] @ stop.robot.assembly.gear.T - wanted)[0]
     assert behind[3] == pytest.approx(limit, rel=0.02)
     assert (behind[[0, 1, 2, 4, 5]] < limit).all()
     corner = next(x for x in stop.job.seam.path.stretches if x.corner)

@@ -404,4 +404,4 @@ def test_progress_is_told_and_changes_nothing(robots):
 def test_the_trace_is_the_log_at_the_rate_of_the_position_loop(robots):
     run = at.simulate(robots["rx90b"], from_rest(robots["rx90b"], 1.0))
     assert run.trace_rate == 2000
-    assert np.array_equal(run.trace[::8], run.log.q)
+    assert np.array_equal(run.link_side[::8], run.log.q)

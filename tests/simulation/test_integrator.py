@@ -1,25 +1,31 @@
 """The integrator against LSODA and Radau restarted at every controller tick, and its order."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numba import njit
 from scipy.integrate import odeint, solve_ivp
 
 import armtwin as at
-from armtwin.control.controller import ERROR_LIMIT, LIMIT, TORQUE_CONSTANT
+from armtwin.control.controller import ERROR_LIMIT
 from armtwin.drives.friction.curves import look_up
 from armtwin.mechanics.mass import solve_in_place
-from armtwin.simulation import closed_loop, loop
+from armtwin.simulation import loop
 from armtwin.simulation.equations import of_bodies
-from armtwin.simulation.plant import C0, C1, OFFSET, SCALE, Model, plant
-from armtwin.simulation.step import add_struts
+from armtwin.simulation.model import Model
+from armtwin.simulation.plant import C0, C1, OFFSET, SCALE
+from armtwin.simulation.prepared import controller_of, prepare
+from armtwin.simulation.step import add_balancers
 from tests.simulation.bench import from_rest, joint, sine
 
 
 def continuous(arm, p):
     """Right-hand side q' = v, M v' = τ - h - Σ F s, z' = w - c0 |w| z / g, compiled around one robot's numbers."""
-    parent, slides, turn, offset, axis, inertia, gravity, rotors = (np.array(x) for x in arm[:8])
-    rows, curves, numbers, strut_joint, strut_table = p.friction, p.curves, p.numbers, p.strut_joint, p.strut_table
+    parent, slides, turn, offset, axis, inertia, gravity = (np.array(x) for x in arm)
+    rotors, (weights, place, count) = p.rotors.inertia, p.rows
+    friction, curves, numbers = weights[p.friction.row], p.friction.curves, p.friction.numbers
+    balancer_row, balancer_table = p.balancers
     n = len(parent)
 
     @njit(error_model="numpy")
@@ -28,20 +34,20 @@ def continuous(arm, p):
         R, P, Ic, L, M = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.empty((n, n))
         w, al, ac, f, t = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
         bias, none, force = np.empty(n), np.zeros(n), np.empty(n)
-        of_bodies(parent, parent, slides, turn, offset, axis, inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias)  # fmt: skip
-        add_struts(strut_joint, strut_table, q, bias)
+        of_bodies(parent, parent, parent, slides, turn, offset, axis, inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias)  # fmt: skip
+        add_balancers(weights, place, count, balancer_row, balancer_table, q, bias)
         for j in range(n):
             force[j] = tau[j] - bias[j]
-        for e in range(rows.shape[0]):
+        for e in range(friction.shape[0]):
             speed = 0.0
             for j in range(n):
-                speed += rows[e, j] * v[j]
+                speed += friction[e, j] * v[j]
             g, _, viscous, _ = look_up(curves, e, 0 if speed >= 0 else 1, numbers[e, SCALE], abs(speed))
             rate = speed - numbers[e, C0] * abs(speed) * z[e] / g
             torque = numbers[e, C0] * z[e] + numbers[e, C1] * rate + (viscous if speed >= 0 else -viscous)
             out[2 * n + e] = rate
             for j in range(n):
-                force[j] -= rows[e, j] * (torque + numbers[e, OFFSET])
+                force[j] -= friction[e, j] * (torque + numbers[e, OFFSET])
         solve_in_place(force, M, force)
         for j in range(n):
             out[j], out[n + j] = v[j], force[j]
@@ -49,21 +55,20 @@ def continuous(arm, p):
     return rhs
 
 
-def prepared(robot, motion, model):
-    c = closed_loop._controller(robot, model)
-    p = plant(robot, model)
-    inputs, state, record = closed_loop._prepared(robot, motion, p, c, np.zeros((0, robot.n)), 1 / c.tick)
-    return c, p, inputs, state, record
+def every_tick(robot, motion, model):
+    """A run made ready that logs every tick."""
+    return prepare(robot, motion, model, log_rate=1 / controller_of(robot, model).tick)
 
 
 def reference(robot, motion, model, ticks, method="lsoda"):
     """The same servo, the plant integrated between its ticks to 1e-10; positions and currents at the ticks."""
-    c, p, inputs, state, _ = prepared(robot, motion, model)
-    n = robot.n
-    size, times = (0,) * n, (c.setpoint_ticks * c.tick, c.position_ticks * c.tick)
-    y = np.concatenate([state.q, state.v, state.z])
-    current, tau = np.zeros(len(p.motors)), np.zeros(n)
-    qs, currents = np.empty((ticks, n)), np.empty((ticks, len(p.motors)))
+    run = every_tick(robot, motion, model)
+    c, p, ref, state = run.controller, run.plant, run.inputs.ref, run.state
+    n, motors = robot.n, p.rows.weights[p.sensors.row]
+    times = (c.tick, c.position_ticks, c.setpoint_ticks, 0)
+    y = np.concatenate([state.u, state.v, state.z])
+    current, tau = np.zeros(len(motors)), np.zeros(n)
+    qs, currents = np.empty((ticks, n)), np.empty((ticks, len(motors)))
 
     kernel = continuous(robot.assembly.arm, p)
     absolute = np.concatenate([np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)])
@@ -76,11 +81,16 @@ def reference(robot, motion, model, ticks, method="lsoda"):
     for tick in range(ticks):
         q, v = y[:n].copy(), y[n : 2 * n].copy()
         k, within = divmod(tick, c.setpoint_ticks)
+        s, o = p.sensors, p.outputs
         if within % c.position_ticks == 0:
-            loop._position_tick(
-                size, p.motors, c.gains, inputs.ref, state.servo, q, k, within / c.setpoint_ticks, times, 0
+            loop.position_tick(
+                c.gains, c.lateness, times, s.scale, s.zero, s.quantum, ref, state.servo, motors @ q, k, within
             )
-        loop._velocity_tick(size, p.motors, c.gains, c.filters, state.servo, state.memory, v, current, tau)
+        loop.velocity_tick(
+            c.gains, c.filters, s.scale, s.speed_quantum, o.per_current, o.limit, o.quantum,
+            state.servo, state.memory, motors @ v, current,
+        )  # fmt: skip
+        tau[:] = (o.torque * current) @ motors
         qs[tick], currents[tick] = q, current
         if method == "lsoda":
             y = odeint(rhs, y, [0, c.tick], rtol=1e-9, atol=absolute, tfirst=True, mxstep=50000)[-1]
@@ -90,16 +100,13 @@ def reference(robot, motion, model, ticks, method="lsoda"):
 
 
 def ours(robot, motion, model, ticks):
-    c, p, inputs, state, record = prepared(robot, motion, model)
-    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, robot.n)), *np.zeros((3, 2, robot.n, robot.n)))
-    ended = loop.run((0,) * robot.n, 0, robot.assembly.arm, path, p, c, inputs._replace(ticks=ticks), state, record)
-    assert ended[0] == loop.FINISHED
-    return record.q[:ticks], record.current[:ticks]
+    run = every_tick(robot, motion, model)
+    run = replace(run, inputs=run.inputs._replace(ticks=ticks))
+    assert run.run()[0] == loop.FINISHED
+    return run.record.u[:ticks], run.record.current[:ticks]
 
 
 def stiffer(robot, factor):
-    from dataclasses import replace
-
     elements = []
     for e in robot.description.friction:
         pre = replace(
@@ -142,19 +149,24 @@ def test_a_hundred_times_stiffer_bristle_is_stable_and_within_a_quantum(robots):
 
 def pushed(robot, factor, speed):
     """End position of a joint without servo under an outside torque, ticks `factor` times shorter."""
-    c, p, inputs, state, _ = prepared(robot, sine(0.5, 0.5, 1.0), EXACT)
+    motion = sine(0.5, 0.5, 1.0)
+    run = every_tick(robot, motion, EXACT)
+    c = run.controller
     gains = np.zeros_like(c.gains)
-    gains[:, TORQUE_CONSTANT], gains[:, LIMIT], gains[:, ERROR_LIMIT] = 1.0, 1.0, np.inf
-    fast = c._replace(gains=gains, tick=c.tick / factor, setpoint_ticks=c.setpoint_ticks * factor)
+    gains[:, ERROR_LIMIT] = np.inf
+    idle = c._replace(gains=gains)
+    fast = idle._replace(tick=c.tick / factor, setpoint_ticks=c.setpoint_ticks * factor)
     ticks = 1600 * factor
-    push = 12.0 * np.cos(np.linspace(0, 9, len(inputs.ref)))[:, None]
-    path = closed_loop.LinearArm(1.0, np.zeros((4, 1, 4, 1)), *np.zeros((3, 2, 1, 1)))
-    record = loop.Record(*(np.zeros((ticks, 1)) for _ in range(6)))
-    run = inputs._replace(ticks=ticks, log_ticks=1, external=push, substeps=1)
-    state.v[:], state.servo[:] = speed, 0.0
-    ended = loop.run((0,), 0, robot.assembly.arm, path, p, fast, run, state, record)
-    assert ended[0] == loop.FINISHED
-    return state.q[0], np.sign(record.v[1:]).min() < 0
+    push = 12.0 * np.cos(np.linspace(0, 9, len(run.inputs.ref)))[:, None]
+    run = replace(
+        run,
+        controller=fast,
+        inputs=run.inputs._replace(ticks=ticks, log_ticks=1, external=push, substeps=1),
+        record=loop.Record(*(np.zeros((ticks, 1)) for _ in range(6))),
+    )
+    run.state.v[:], run.state.servo[:], run.state.memory[:] = speed, 0.0, 0.0
+    assert run.run()[0] == loop.FINISHED
+    return run.state.u[0], np.sign(run.record.v[1:]).min() < 0
 
 
 def order(law, speed):

@@ -15,7 +15,7 @@ from armtwin.app import identify_command, job_commands, job_pages, pages
 from armtwin.jobs import files as job_files
 from armtwin.maths.compiled import FRESH
 from armtwin.robot.files import shipped
-from armtwin.robot.reading import read_toml
+from armtwin.robot.reading import read_tables
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -78,7 +78,7 @@ def check(
     if file.endswith((".csv", ".csv.gz", ".npz")):
         console.print(pages.log_page(Log.read(file), Path(file).name))
         return
-    keys = set(read_toml(Path(file))) if file.endswith(".toml") else set()
+    keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         console.print(job_pages.job_page(Job.load(file)))
         return

@@ -95,7 +95,7 @@ def _kind(joint: Joint) -> str:
 
 def _bodies(robot: Robot) -> Table:
     table = columns("link", "mass", "x", "y", "z", "Jxx", "Jyy", "Jzz", title="Bodies (kg, mm; kg m² at the frame)")
-    tens = robot.parameters[: 10 * len(robot.assembly.tree.joints)].reshape(-1, 10)
+    tens = robot.parameters[robot.layout.all_links].reshape(-1, 10)
     for joint, ten in zip(robot.assembly.tree.joints, tens, strict=True):
         centre = 1e3 * ten[1:4] / ten[0] if ten[0] else np.full(3, np.nan)
         marks = [number(ten[0]), *(number(x, digits=3) for x in centre), *(number(x, digits=3) for x in ten[4:7])]
@@ -119,7 +119,7 @@ def _facts(robot: Robot) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column()
-    tens = robot.parameters[: 10 * len(robot.assembly.tree.joints)].reshape(-1, 10)
+    tens = robot.parameters[robot.layout.all_links].reshape(-1, 10)
     rows = [
         ("moving mass", f"{tens[:, 0].sum():.4g} kg"),
         ("parameters", f"{len(robot.parameters)}: " + _grouped(robot)),
@@ -127,7 +127,7 @@ def _facts(robot: Robot) -> Table:
         ("tools, payloads", ", ".join([*d.tool, *d.payload])),
         ("balancers", ", ".join(f"{b.name} ({b.force.kind})" for b in d.balancer)),
         ("friction sets", _friction_sets(robot)),
-        ("transmissions", ", ".join(sorted({t.kind for t in d.transmission}))),
+        ("transmissions", ", ".join(t.joint for t in d.transmission if t.stiffness is not None)),
         ("hydraulic drives", ", ".join(h.name for h in d.hydraulic)),
         ("servos", ", ".join(f"{name} ({s.kind})" if name != s.kind else name for name, s in d.servo.items())),
     ]

@@ -1,41 +1,55 @@
-"""The servo of every motor as one packed noun and three compiled steps: set-points, position loop, velocity loop.
+"""The servo of every drive as one equation with numbers; position and velocity loops as compiled steps.
 
-    u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref) - G_fb k_v v] + G_ff(k_afc a_ref)
-        + coulomb sign(v_ref)
+    u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref + coulomb sign(v_ref))
+              - G_fb k_v v] + G_ff(k_afc a_ref + k_tfc τ_ref)
     i = u / k_m, limited, then quantised
 
-The CS7B controller is the same equation without filters, its friction compensation in k_vf and coulomb, and
-its acceleration set-points taken as given in place of the cubic's.
+All kinds of servos are this equation: the CS7B without filters, its friction compensation in k_vf and
+coulomb, and its acceleration set-points taken as given in place of the cubic's; the velocity law with
+k_v times its gains and the integral of its velocity loop in G_out; proportional control with k_p alone.
 
-Controllers see what a real one sees: motor positions in encoder steps, motor speeds, set-points at their rate.
+Controllers see what a real one sees: what their sensors read, set-points at their rate.
 
 Ref: [Waiboer 2007, section 2.3], [Aarts-Jonker-Waiboer 2006, section 5]
 """
 
 from __future__ import annotations
 
+from functools import singledispatch
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.control.filters import coefficients, filtered, settle
+from armtwin.control.filters import coefficients, filtered, integrating, settle, steady_gain
+from armtwin.drives.sensors import quantised
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
-from armtwin.robot.drive_groups import Motor
-from armtwin.robot.servo import Cascade, Servo
+from armtwin.robot.servo import (
+    CS7B,
+    Cascade,
+    Filter,
+    Proportional,
+    Servo,
+    VelocityLaw,
+    for_each,
+)
 
-KP, KI, KD, KVF, KAFV, KAFC, KV, COULOMB, TORQUE_CONSTANT, LIMIT, QUANTUM, ENCODER, ERROR_LIMIT = range(13)
+KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT = range(11)
+COLUMNS = 11
 IN, FEEDBACK, OUT, FORWARD = range(4)
-INTEGRAL, COMMAND, BEFORE, FF, SATURATED = range(5)
+INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
+POSITION, SPEED, ACCELERATION, TORQUE = range(4)
+NO_FILTERS: tuple[Filter | None, ...] = (None, None, None, None)
 
 
 class Controller(NamedTuple):
-    """Gains, filters and rates of all motors, packed.
+    """Gains, filters and rates of all drives, packed.
 
     Attributes:
-        gains: One row for each motor, columns KP .. ERROR_LIMIT, (motors, 13); 0 switches a quantum off.
-        filters: Coefficients of G_in, G_fb, G_out, G_ff, (motors, 4, 5).
+        gains: One row for each drive, columns KP .. ERROR_LIMIT, (drives, COLUMNS).
+        filters: Coefficients of G_in, G_fb, G_out, G_ff, (drives, 4, 5).
+        lateness: Lateness of fed-forward speed, acceleration and torque, (drives,) [ticks].
         tick: Period of the velocity loop [s].
         position_ticks: Velocity ticks in a period of the position loop.
         setpoint_ticks: Velocity ticks between set-points.
@@ -44,52 +58,109 @@ class Controller(NamedTuple):
 
     gains: Any
     filters: Any
+    lateness: Any
     tick: float
     position_ticks: int
     setpoint_ticks: int
     given_acceleration: int
 
 
-def controller(servo: Servo, motors: tuple[Motor, ...], quantise: bool) -> Controller:
-    """Pack a servo of a robot file for the motors it drives."""
-    m, rate = len(motors), servo.velocity_rate
-    lacking = [x.name for x in motors if x.torque_constant is None or x.current_limit is None]
-    if lacking:
-        raise ArmtwinError(f"motors {', '.join(lacking)} need a torque_constant and a current_limit to be controlled")
-    gains = np.zeros((m, 13))
-    names = {KP: "kp", KI: "ki", KV: "kv"}
-    if isinstance(servo, Cascade):
-        names |= {KD: "kd", KVF: "kvf", KAFV: "kafv", KAFC: "kafc"}
-        specs = (servo.input_filter, servo.feedback_filter, servo.output_filter, servo.feedforward_filter)
-        setpoint_rate = servo.setpoint_rate
-    else:
-        names |= {KVF: "viscous", KAFC: "kaf", COULOMB: "coulomb"}
-        specs, setpoint_rate = (None, None, None, None), servo.position_rate
-    for column, name in names.items():
-        values = getattr(servo, name)
+class Equation(NamedTuple):
+    """A servo in terms of the one equation.
+
+    Attributes:
+        gains: Columns of the gains by their number; what is left out is 0.
+        filters: G_in, G_fb, G_out, G_ff.
+        rates: Rates of set-points, position loop and velocity loop [Hz].
+        given_acceleration: Whether acceleration set-points are taken as given.
+        reset: Integral gain of the velocity loop, which takes the place of G_out [1/s].
+    """
+
+    gains: dict[int, Any]
+    filters: tuple[Filter | None, ...]
+    rates: tuple[float, float, float]
+    given_acceleration: bool = False
+    reset: tuple[float, ...] | None = None
+
+
+@singledispatch
+def equation(servo: Any, drives: int) -> Equation:
+    """The equation of a servo of a robot file for so many drives."""
+    raise ArmtwinError(f"there is no controller of kind {type(servo).__name__}")
+
+
+@equation.register
+def _of_cascade(servo: Cascade, drives: int) -> Equation:
+    gains = {
+        KP: servo.kp,
+        KI: servo.ki,
+        KV: servo.kv,
+        KD: servo.kd,
+        KVF: servo.kvf,
+        KAFV: servo.kafv,
+        KAFC: servo.kafc,
+        KTFV: servo.ktfv,
+        KTFC: servo.ktfc,
+    }
+    if servo.rule is not None:
+        ruled = servo.rule.gains(drives)
+        gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KVF: ruled.kvf, KAFC: ruled.kafc}
+    filters = (servo.input_filter, servo.feedback_filter, servo.output_filter, servo.feedforward_filter)
+    return Equation(gains, filters, (servo.setpoint_rate, servo.position_rate, servo.velocity_rate))
+
+
+@equation.register
+def _of_cs7b(servo: CS7B, drives: int) -> Equation:
+    gains = {
+        KP: servo.kp,
+        KI: servo.ki,
+        KV: servo.kv,
+        KVF: servo.viscous,
+        KAFC: servo.kaf,
+        COULOMB: servo.coulomb,
+    }
+    if servo.rule is not None:
+        ruled = servo.rule.gains(drives)
+        gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KAFC: ruled.kafc}
+    rates = (servo.position_rate, servo.position_rate, servo.velocity_rate)
+    return Equation(gains, NO_FILTERS, rates, given_acceleration=True)
+
+
+@equation.register
+def _of_velocity_law(servo: VelocityLaw, drives: int) -> Equation:
+    kv = np.array(servo.kv)
+    offset = np.zeros(drives) if servo.kff is None else kv * np.array(servo.kff)
+    gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFV: offset, KTFC: servo.ktfc}
+    rates = (servo.setpoint_rate, servo.position_rate, servo.velocity_rate)
+    return Equation(gains, NO_FILTERS, rates, reset=servo.kiv)
+
+
+@equation.register
+def _of_proportional(servo: Proportional, drives: int) -> Equation:
+    return Equation({KP: servo.gain}, NO_FILTERS, (servo.rate,) * 3)
+
+
+def controller(servo: Servo, drives: int) -> Controller:
+    """Pack a servo of a robot file for the drives it commands."""
+    found = equation(servo, drives)
+    setpoint_rate, position_rate, rate = found.rates
+    gains = np.zeros((drives, COLUMNS))
+    for column, values in found.gains.items():
         gains[:, column] = 0.0 if values is None else values
-    for i, motor in enumerate(motors):
-        gains[i, TORQUE_CONSTANT], gains[i, LIMIT] = motor.torque_constant, motor.current_limit
-        if quantise:
-            gains[i, QUANTUM] = motor.current_quantum or 0.0
-            gains[i, LIMIT] = _reachable(gains[i, LIMIT], gains[i, QUANTUM])
-            gains[i, ENCODER] = 2 * np.pi / motor.encoder_counts if motor.encoder_counts else 0.0
-    gains[:, ERROR_LIMIT] = servo.following_error_limit or np.inf
-    filters = np.stack([coefficients(spec, rate, m) for spec in specs], axis=1)
-    _whole(servo.position_rate, setpoint_rate, "position_rate", "setpoint_rate")
+    gains[:, ERROR_LIMIT] = getattr(servo, "following_error_limit", None) or np.inf
+    filters = np.stack([coefficients(spec, rate, drives) for spec in found.filters], axis=1)
+    if found.reset is not None:
+        filters[:, OUT] = integrating(np.array(found.reset), 1 / rate)
+    _whole(position_rate, setpoint_rate, "position_rate", "setpoint_rate")
     return Controller(
         gains=gains,
         filters=filters,
+        lateness=rate * np.array(for_each(servo.delay.reference, drives), dtype=np.float64),
         tick=1 / rate,
-        position_ticks=_whole(rate, servo.position_rate, "velocity_rate", "position_rate"),
+        position_ticks=_whole(rate, position_rate, "velocity_rate", "position_rate"),
         setpoint_ticks=_whole(rate, setpoint_rate, "velocity_rate", "setpoint_rate"),
-        given_acceleration=0 if isinstance(servo, Cascade) else 1,
+        given_acceleration=int(found.given_acceleration),
     )
-
-
-def _reachable(limit: float, quantum: float) -> float:
-    """Largest current that is a whole number of quanta and within the limit."""
-    return limit if quantum == 0 else float(np.floor(limit / quantum + 1e-9) * quantum)
 
 
 def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
@@ -100,77 +171,111 @@ def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
 
 
 def initial(c: Controller, torque: Floats, speed: Floats, acceleration: Floats) -> tuple[Floats, Floats]:
-    """Loop and filter states of motors that have long given a torque at a speed, (motors,) each.
+    """Loop and filter states of drives that have long given a torque at a speed, (drives,) each.
 
     The integrators carry the torque; speed and acceleration feed-forward come on top as the motion starts.
     """
     m = len(torque)
-    state, memory = np.zeros((m, 5)), np.zeros((m, 4, 2))
+    state, memory = np.zeros((m, 6)), np.zeros((m, 4, 2))
     for i in range(m):
-        gains = [np.sum(c.filters[i, k, :3]) / (1 + np.sum(c.filters[i, k, 3:])) for k in (IN, OUT)]
-        if not all(np.isfinite(gain) and gain != 0 for gain in gains):
-            raise ArmtwinError("servo: input and output filters must pass a steady signal")
-        back = settle(c.filters, memory, i, FEEDBACK, float(c.gains[i, KV] * speed[i]))
         settle(c.filters, memory, i, FORWARD, float(c.gains[i, KAFC] * acceleration[i]))
-        inner = torque[i] / gains[1]
-        settle(c.filters, memory, i, OUT, float(inner))
-        settle(c.filters, memory, i, IN, float((inner + back) / gains[0]))
+        back = settle(c.filters, memory, i, FEEDBACK, float(c.gains[i, KV] * speed[i]))
+        gain_in, gain_out = steady_gain(c.filters, i, IN), steady_gain(c.filters, i, OUT)
+        if not np.isfinite(gain_in) or gain_in == 0 or gain_out == 0:
+            raise ArmtwinError("servo: input and output filters must pass a steady signal")
+        if np.isinf(gain_out):  # the velocity loop integrates: it holds the torque without an input
+            memory[i, OUT, 0] = torque[i]
+            inner = 0.0
+        else:
+            inner = torque[i] / gain_out
+            settle(c.filters, memory, i, OUT, float(inner))
+        settle(c.filters, memory, i, IN, float((inner + back) / gain_in))
         if c.gains[i, KI] > 0:
-            state[i, INTEGRAL] = inner / (gains[0] * c.gains[i, KI])
+            state[i, INTEGRAL] = inner / (gain_in * c.gains[i, KI])
     return state, memory
 
 
-@inlined
-def interpolate(ref: Any, k: int, m: int, share: float, period: float) -> tuple[float, float, float]:
-    """Cubic through set-points k and k + 1 of motor m (positions and speeds), at a share of the period.
+def fed_forward_acceleration(c: Controller) -> Floats:
+    """Torque per reference acceleration that each drive is given in advance, (drives,) [N m s²/rad]."""
+    return np.asarray(c.gains[:, KAFC] + c.gains[:, KAFV])
 
-    ref is (set-points, 3, motors): position, speed, acceleration. Returns position, speed, acceleration.
+
+def speed_surplus(c: Controller) -> Floats:
+    """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, (drives,); 0 without any."""
+    forward = c.gains[:, KVF]
+    compensates = c.given_acceleration == 1  # what a CS7B feeds forward is friction
+    return np.zeros(len(forward)) if compensates else np.where(forward > 0, forward - c.gains[:, KV], 0.0)
+
+
+def with_matched_speed(c: Controller, drive: int) -> Controller:
+    """The controller with the speed feed-forward of one drive equal to its velocity feedback."""
+    gains = c.gains.copy()
+    gains[drive, KVF] = gains[drive, KV]
+    return c._replace(gains=gains)
+
+
+@inlined
+def interpolate(ref: Any, k: int, m: int, share: float, period: float) -> tuple[float, float, float, float]:
+    """Cubic through set-points k and k + 1 of drive m (positions and speeds), at a share of the period.
+
+    ref is (set-points, 4, drives): position, speed, acceleration, torque of the model; the torque is linear.
     """
     last = ref.shape[0] - 1
     a, b = min(k, last), min(k + 1, last)
-    y0, y1, d0, d1 = ref[a, 0, m], ref[b, 0, m], period * ref[a, 1, m], period * ref[b, 1, m]
+    y0, y1 = ref[a, POSITION, m], ref[b, POSITION, m]
+    d0, d1 = period * ref[a, SPEED, m], period * ref[b, SPEED, m]
     c2, c3 = 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1
     x = share
     position = y0 + x * (d0 + x * (c2 + x * c3))
-    rate, end = 1.0 / period, ref[a, 2, m]
+    rate, end = 1.0 / period, ref[a, ACCELERATION, m]
     speed, acceleration = rate * (d0 + x * (2 * c2 + 3 * x * c3)), rate * rate * (2 * c2 + 6 * x * c3)
+    torque = (1.0 - x) * ref[a, TORQUE, m] + x * ref[b, TORQUE, m]
     if k >= last:  # the last set-point has no next one
         position, speed, acceleration = y0, rate * d0, end
-    return position, speed, acceleration
+    return position, speed, acceleration, torque
 
 
 @inlined
-def quantised(x: float, step: float) -> float:
-    """x in whole steps; a step of 0 changes nothing."""
-    if step == 0.0:
-        return x
-    steps = x / step
-    return step * float(int(steps + 0.5 if steps > 0.0 else steps - 0.5))
+def reference(
+    ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
+) -> tuple[float, float, float, float]:
+    """Set-points of drive m a number of ticks after set-point k; late ones are fed forward as they were before."""
+    position, speed, acceleration, torque = interpolate(ref, k, m, within / ticks, period)
+    since = k
+    if lateness > 0.0:
+        before = max(k * ticks + within - lateness, 0.0) / ticks
+        since = int(before)
+        _, speed, acceleration, torque = interpolate(ref, since, m, before - since, period)
+    stepped = ref[min(since, ref.shape[0] - 1), ACCELERATION, m]
+    return position, speed, stepped if given == 1 else acceleration, torque
 
 
 @inlined
-def position_loop(g: Any, state: Any, m: int, q: float, ref: Any, dt: float) -> float:
-    """Position loop of motor m: writes its command and feed-forward, returns the following error.
+def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: float) -> float:
+    """Position loop of drive m: writes its command and feed-forward, returns the following error.
 
-    ref is (position, speed, acceleration). The integrator stands while the current is at its limit and the
-    error would push it further.
+    wanted is (position, speed, acceleration, torque) as the sensor would read it. The integrator stands while the
+    current is at its limit and the error would push it further.
     """
-    e = ref[0] - quantised(q, g[m, ENCODER])
+    e = wanted[0] - reading
     free = 1.0 if state[m, SATURATED] * e <= 0.0 else 0.0
     integral = state[m, INTEGRAL] + free * e * dt
-    sign = 1.0 if ref[1] > 0.0 else (-1.0 if ref[1] < 0.0 else 0.0)
+    sign = 1.0 if wanted[1] > 0.0 else (-1.0 if wanted[1] < 0.0 else 0.0)
     command = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * (e - state[m, BEFORE]) / dt
-    command += g[m, KVF] * ref[1] + g[m, KAFV] * ref[2] + g[m, COULOMB] * sign
-    forward = g[m, KAFC] * ref[2]
+    command += g[m, KVF] * wanted[1] + g[m, KAFV] * wanted[2] + g[m, COULOMB] * sign
+    command += g[m, KTFV] * wanted[3] + state[m, HELD]
+    forward = g[m, KAFC] * wanted[2] + g[m, KTFC] * wanted[3]
     state[m, INTEGRAL], state[m, COMMAND], state[m, BEFORE], state[m, FF] = integral, command, e, forward
     return e
 
 
 @inlined
-def velocity_loop(g: Any, c: Any, state: Any, memory: Any, m: int, v: float) -> float:
-    """Velocity loop of motor m: returns its current [A], limited and quantised."""
+def velocity_loop(
+    g: Any, c: Any, state: Any, memory: Any, m: int, v: float, per_current: float, limit: float, step: float
+) -> float:
+    """Velocity loop of drive m: returns its current [A], limited and quantised."""
     inner = filtered(c, memory, m, IN, state[m, COMMAND]) - filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
     u = filtered(c, memory, m, OUT, inner) + filtered(c, memory, m, FORWARD, state[m, FF])
-    i, limit, step = u / g[m, TORQUE_CONSTANT], g[m, LIMIT], g[m, QUANTUM]
+    i = u / per_current
     state[m, SATURATED] = 1.0 if i > limit else (-1.0 if i < -limit else 0.0)
     return quantised(min(max(i, -limit), limit), step)

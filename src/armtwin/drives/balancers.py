@@ -148,7 +148,11 @@ class Strut:
 
     def torque(self, q: Any) -> Any:
         """Torque the joint's motor needs because of the balancer, (...) [N m]."""
-        return self.columns(q) @ np.array(self.values)
+        return self.torque_at(q[..., self.joint])
+
+    def torque_at(self, x: Any) -> Any:
+        """The same at angles x of the joint, (...)."""
+        return self.force.columns(self.linkage, x) @ np.array(self.values)
 
     def energy(self, q: Any) -> Any:
         """Stored energy, (...) [J]."""

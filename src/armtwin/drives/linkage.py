@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import inlined
 from armtwin.maths.quantities import Angle, Area
+
+TURN_INTERVALS = 2048
 
 
 @dataclass(frozen=True)
@@ -43,3 +47,45 @@ class Triangle:
     def rate(self, x: Any) -> Any:
         """Change of length with the angle, dL/dx [m/rad]: the lever of a force along the strut."""
         return self.product * np.sin(x + self.angle) / (2 * self.length(x))
+
+    def curvature(self, x: Any) -> Any:
+        """Change of the lever with the angle, d²L/dx² = (product cos(x + angle) / 2 - (dL/dx)²) / L [m/rad²]."""
+        return (self.product * np.cos(x + self.angle) / 2 - self.rate(x) ** 2) / self.length(x)
+
+
+class Levers(NamedTuple):
+    """Rows whose position is a length over one combination of angles.
+
+    Attributes:
+        row: The row, (l,).
+        table: Cubics of the length over one turn, (l, TURN_INTERVALS, 4).
+    """
+
+    row: Any
+    table: Any
+
+
+def turn_table(function: Any) -> Floats:
+    """Cubics through a function of an angle with its slopes, over -π .. π, (TURN_INTERVALS, 4).
+
+    Args:
+        function: Takes complex angles (m,), so that its slope comes without a difference.
+    """
+    x = np.linspace(-np.pi, np.pi, TURN_INTERVALS + 1)
+    values = function(x + 1e-100j)
+    y, d = values.real, values.imag / 1e-100 * (x[1] - x[0])
+    y0, y1, d0, d1 = y[:-1], y[1:], d[:-1], d[1:]
+    return np.stack([y0, d0, 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1], axis=1)
+
+
+@inlined
+def in_turn(table: Any, e: int, angle: float) -> tuple[float, float]:
+    """Value and slope of table e, (e, TURN_INTERVALS, 4), at an angle; it repeats every turn."""
+    turns = angle / (2 * np.pi) + 0.5
+    x = (turns - np.floor(turns)) * TURN_INTERVALS
+    i = min(int(x), TURN_INTERVALS - 1)
+    x -= i
+    c1, c2, c3 = table[e, i, 1], table[e, i, 2], table[e, i, 3]
+    value = table[e, i, 0] + x * (c1 + x * (c2 + x * c3))
+    slope = (c1 + x * (2 * c2 + 3 * x * c3)) * (TURN_INTERVALS / (2 * np.pi))
+    return value, slope

@@ -29,7 +29,7 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
     found = []
     loads = _mounted(robot)
     for k, joint in enumerate(robot.assembly.tree.joints):
-        smallest = float(np.linalg.eigvalsh(pseudo_inertia(phi[10 * k : 10 * k + 10] - loads[k]))[0])
+        smallest = float(np.linalg.eigvalsh(pseudo_inertia(phi[robot.layout.link(k)] - loads[k]))[0])
         if not smallest > 0:
             found.append(f"{joint.child}: its mass and inertia are those of no real body")
     for parameter, value in zip(robot.parameter_table, phi, strict=True):
@@ -59,17 +59,18 @@ def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[fl
     start, slope, f = free.start, free.map, len(found.z)
     tree, loads = robot.assembly.tree, _mounted(robot)
     signed = [k for k, x in enumerate(robot.parameter_table) if _at_least_zero(x.group, x.name) and slope[k].any()]
-    limits = [(10 * tree.body(link), bounds) for link, bounds in mass.items()]
+    limits = [(tree.body(link), bounds) for link, bounds in mass.items()]
     # -G z + s = h with s in a cone, for each contract
     contracts = [(clarabel.NonnegativeConeT(len(signed)), -slope[signed], start[signed])] if signed else []
     for k, (low, high) in limits:
         cone = clarabel.ZeroConeT(1) if low == high else clarabel.NonnegativeConeT(1)
-        own = start[[k]] - loads[k // 10][0]
-        contracts.append((cone, -slope[[k]], own - low))
+        mass_of = [robot.layout.link(k).start]
+        own = start[mass_of] - loads[k][0]
+        contracts.append((cone, -slope[mass_of], own - low))
         if low < high:
-            contracts.append((clarabel.NonnegativeConeT(1), slope[[k]], high - own))
+            contracts.append((clarabel.NonnegativeConeT(1), slope[mass_of], high - own))
     for k in range(len(tree.joints)):
-        ten = slice(10 * k, 10 * k + 10)
+        ten = robot.layout.link(k)
         if slope[ten].any():
             here = pseudo_inertia(start[ten] - loads[k])
             room = min(MARGIN * np.trace(here) / 4, 0.5 * max(0.0, float(np.linalg.eigvalsh(here)[0])))

@@ -159,7 +159,7 @@ class Estimate:
         judged = self.robot if robot is None else robot
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         q, v, a = motion(log, self.cutoff, self.recipe)
-        told = judged.inverse_dynamics(q, v, a) + friction(judged, v, a, self.reversal)
+        told = judged.inverse_dynamics(q, v, a) + friction(judged, (q, v, a), self.reversal)
         return _compared(log, measured, told, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:

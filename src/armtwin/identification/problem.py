@@ -185,9 +185,11 @@ def _reversal(problem: Problem, phi: Floats, gains: Floats | None, noise: Floats
     if not len(q):
         return problem.width
     Y, errors = robot.regressor(q, v, a), []
-    f = Y.shape[2] - robot.friction_regressor(v[:1]).shape[2]
-    rest = (torque if gains is None else torque * gains) - Y[:, :, :f] @ phi[:f]
+    of_friction = robot.layout.friction
+    without = phi.copy()
+    without[of_friction] = 0.0
+    rest = (torque if gains is None else torque * gains) - Y @ without
     for k in WIDTHS:
-        told = mean_friction_columns(robot, v, a, k * noise) @ phi[f:]
+        told = mean_friction_columns(robot, (q, v, a), k * noise) @ phi[of_friction]
         errors.append(((rest - told) ** 2).sum(axis=0))
     return np.asarray(WIDTHS[np.argmin(errors, axis=0)] * noise)

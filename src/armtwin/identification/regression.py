@@ -130,16 +130,20 @@ def doubtful_regressor(
     Y = robot.regressor(q, v, a, out=out)
     near = near_reversal(robot, v, width)
     if near.any():
-        friction_columns = mean_friction_columns(robot, v[near], a[near], width)
-        Y[near, :, Y.shape[2] - friction_columns.shape[2] :] = friction_columns
+        friction_columns = mean_friction_columns(robot, (q[near], v[near], a[near]), width)
+        Y[near, :, robot.layout.friction] = friction_columns
     return Y
 
 
 def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
-    """Samples (m,) at which some friction element is so slow that its sign is in doubt."""
+    """Samples (m,) at which some friction element is so slow that its sign is in doubt.
+
+    A lever scales a speed and its doubt alike, so that it need not be known.
+    """
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
-        w, doubt = _on_free(robot, v) @ row, _on_free(robot, width) @ np.abs(row)
+        w = _on_free(robot, v) @ row.weights
+        doubt = _on_free(robot, width) @ np.abs(row.weights)
         near |= np.abs(w) < 2 * doubt
     return near
 
@@ -150,20 +154,22 @@ def _on_free(robot: Robot, x: Floats) -> Floats:
     return x if coupling is None else x @ coupling.G.T
 
 
-def mean_friction_columns(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
+def mean_friction_columns(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats) -> Floats:
     """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
+    q, v, a = motion
     shift = np.where(a < 0, -1.0, 1.0) * width
-    every = robot.friction_regressor(v + _SPREAD[:, None, None] * shift)
+    every = robot.friction_regressor(v + _SPREAD[:, None, None] * shift, q)
     return np.asarray(every.mean(axis=0))
 
 
-def friction(robot: Robot, v: Floats, a: Floats, width: Floats) -> Floats:
+def friction(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats) -> Floats:
     """Friction torque (m, n), averaged near reversals as in the regression."""
-    torque = robot.friction_torque(v)
+    q, v, a = motion
+    torque = robot.friction_torque(v, q)
     near = near_reversal(robot, v, width)
     if near.any():
         shift = np.where(a[near] < 0, -1.0, 1.0) * width
-        torque[near] = robot.friction_torque(v[near] + _SPREAD[:, None, None] * shift).mean(axis=0)
+        torque[near] = robot.friction_torque(v[near] + _SPREAD[:, None, None] * shift, q[near]).mean(axis=0)
     return torque
 
 

@@ -42,9 +42,9 @@ def not_told(found: Estimate) -> list[str]:
     if held:
         said.append(f"Held, not told: {_listed(held)}.")
     links = {
-        joint.child: found.table[10 * k : 10 * k + 10]
+        joint.child: found.table[found.prior.layout.link(k)]
         for k, joint in enumerate(found.prior.assembly.tree.joints)
-        if free[10 * k : 10 * k + 10].any()
+        if free[found.prior.layout.link(k)].any()
     }
     theirs = [name for name, rows in links.items() if all(r.from_logs < TOLD for r in rows)]
     vague = [name for name, rows in links.items() if all(r.told < TOLD for r in rows) and name not in theirs]

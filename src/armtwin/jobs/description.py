@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 from armtwin.jobs.groups import Place, Process, Segment, Standstill, Tolerance, ToolOrientation, ToolSpeed
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
-from armtwin.simulation.plant import Model
+from armtwin.simulation.model import Model
 
 
 @dataclass(frozen=True)
@@ -56,3 +56,4 @@ class JobDescription:
     override: dict[str, Any] = field(default_factory=dict)
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+    format_number: ClassVar[int] = 1

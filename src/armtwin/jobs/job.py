@@ -116,6 +116,9 @@ class Job:
             changed = overridden(robot.description, d.override, self.where)
             Robot(changed, f"{self.where}: robot '{robot.name}' with its overrides")  # refuses what cannot exist
             robot = Robot(changed, robot.origin)
+        if d.posture is not None and len(d.posture) != robot.n:
+            joints = f"the {robot.n} joints of '{robot.name}'"
+            raise FileError(self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"])
         try:
             robot = robot.with_tool(d.tool) if d.tool else robot
             return robot.with_payload(d.payload) if d.payload else robot
@@ -239,8 +242,6 @@ def _problems(description: JobDescription) -> Iterator[str]:
         if segment.points is not None and segment.angles is not None and description.orientation.mode != "given":
             mode = description.orientation.mode
             yield f'segment.{i}.angles are given by a file, but orientation.mode is "{mode}", not "given"'
-    if description.posture is not None and len(description.posture) != 6:
-        yield f"posture must be the angles of the 6 joints, got {len(description.posture)}"
     speed = ToolSpeed.__metadata__[0].broken(description.speed)  # type: ignore[attr-defined]
     if speed:
         yield f"speed {speed}, got {description.speed:g}"

@@ -66,11 +66,9 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
                 f"channel '{source}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
             )
         return values, source
-    N = robot.assembly.gear
+    N = robot.assembly.motor_rows
     if values.shape[1] != len(N):
         raise ArmtwinError(f"channel '{source}' must have {len(N)} columns, one for each motor, got {values.shape[1]}")
-    if robot.assembly.coupling is not None:
-        N = N @ robot.assembly.coupling.G
     if kind == "tau_m":
         return values @ N, source
     if needs_gains(robot, source):

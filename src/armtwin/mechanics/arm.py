@@ -24,10 +24,6 @@ class Arm(NamedTuple):
         axis: Joint axis in the body's own frame, unit vector, (n, 3).
         inertia: m, m s (3), J about the frame's origin (xx, yy, zz, xy, xz, yz), (n, 10).
         gravity: Acceleration of free fall in the base frame, (3,) [m/s²].
-        rotors: Inertia of the rotors seen at the joints, Nᵀ J N, (n, n) [kg m²].
-        spin_body: Body that carries each rotor whose gyroscopic coupling is modelled, (k,).
-        spin_axis: Axis of that rotor in its carrier's frame, (k, 3).
-        spin_row: Row of the gear matrix times the rotor's inertia, (k, n) [kg m²].
     """
 
     parent: Any
@@ -37,10 +33,6 @@ class Arm(NamedTuple):
     axis: Any
     inertia: Any
     gravity: Any
-    rotors: Any
-    spin_body: Any
-    spin_axis: Any
-    spin_row: Any
 
 
 def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floats, Floats]:

@@ -19,24 +19,22 @@ STEP = 1e-100
 
 
 @compiled
-def linearise(arm: Any, q: Any, v: Any, a: Any, K: Any, D: Any, start: int, stop: int) -> None:
-    """Stiffness K and damping D, (m, n, n), of rows start..stop at states q, v, a, (m, n)."""
+def linearise(arm: Any, rotors: Any, q: Any, v: Any, a: Any, K: Any, D: Any, start: int, stop: int) -> None:
+    """Stiffness K and damping D, (m, N, N), of rows start..stop at states q, v, a, (m, N)."""
     n = q.shape[1]
     # One row of the batch per direction: n steps in q, then n steps in v.
-    qs, vs, accs = (
-        np.empty((2 * n, n), np.complex128),
-        np.empty((2 * n, n), np.complex128),
-        np.empty((2 * n, n), np.complex128),
-    )
+    qs = np.empty((2 * n, n), np.complex128)
+    vs = np.empty((2 * n, n), np.complex128)
+    accelerations = np.empty((2 * n, n), np.complex128)
     tau = np.empty((2 * n, n), np.complex128)
     for row in range(start, stop):
         for k in range(2 * n):
             for j in range(n):
-                qs[k, j], vs[k, j], accs[k, j] = q[row, j], v[row, j], a[row, j]
+                qs[k, j], vs[k, j], accelerations[k, j] = q[row, j], v[row, j], a[row, j]
         for k in range(n):
             qs[k, k] += 1j * STEP
             vs[n + k, k] += 1j * STEP
-        inverse_dynamics(arm, qs, vs, accs, tau, 0, 2 * n)
+        inverse_dynamics(arm, rotors, qs, vs, accelerations, tau, 0, 2 * n)
         for k in range(n):
             for i in range(n):
                 K[row, i, k] = tau[k, i].imag / STEP

@@ -15,7 +15,8 @@ from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import add, cross, dot, inertia_times, put, scaled, turned, vector
 from armtwin.mechanics.arm import place
 from armtwin.mechanics.inertia import moved, ten
-from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather, spin
+from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather
+from armtwin.mechanics.rotors import add_spin_mass, spin
 
 
 @inlined
@@ -52,46 +53,29 @@ def composite(size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: A
 
 
 @compiled
-def spin_mass(
-    size: Any, parent: Any, slides: Any, axis: Any, R: Any, spin_body: Any, spin_axis: Any, spin_row: Any, M: Any
-) -> None:
-    """Add the gyroscopic coupling J (row jᵀ + j rowᵀ), j the rates of the carrier about the rotor's axis.
-
-    It adds to the lower triangle that `composite` wrote, and to pairs that it leaves alone: these it clears first.
-    """
-    if spin_body.shape[0] > 0:
-        for i in range(len(size)):
-            for j in range(i):
-                k = i
-                while k > j:
-                    k = parent[k]
-                if k != j:
-                    M[i, j] = 0.0
-    for e in range(spin_body.shape[0]):
-        z = vector(spin_axis, e)
-        i = spin_body[e]
-        while i >= 0:
-            if slides[i] == 0:
-                rate = dot(vector(axis, i), z)
-                for j in range(len(size)):
-                    M[max(i, j), min(i, j)] += spin_row[e, j] * rate * (2.0 if i == j else 1.0)
-            z = turned(R, i, z)
-            i = parent[i]
-
-
-@compiled
-def mass_matrix(arm: Any, q: Any, M: Any, start: int, stop: int) -> None:
-    """Mass matrices of rows start..stop, rotors included; q (m, n), M (m, n, n)."""
+def mass_matrix(arm: Any, rotors: Any, q: Any, M: Any, start: int, stop: int) -> None:
+    """Mass matrices of rows start..stop, rotors included; q (m, N), M (m, N, N)."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n = parent.shape[0]
-    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
+    n, every = parent.shape[0], q.shape[1]
+    R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
+    bodies, L = np.zeros((n, n)), np.empty((every, every))
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
-        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, L)
-        spin_mass(parent, parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, L)
-        for i in range(n):
+        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, bodies)
+        whole_mass(bodies, rotors.inertia, L)
+        add_spin_mass(parent, slides, axis, R, rotors.body, rotors.axis, rotors.row, L)
+        for i in range(every):
             for j in range(i + 1):
-                M[row, i, j] = M[row, j, i] = L[i, j] + arm.rotors[i, j]
+                M[row, i, j] = M[row, j, i] = L[i, j]
+
+
+@inlined
+def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
+    """Lower triangle of the mass matrix of all coordinates: rotors, and the bodies in its first ones."""
+    n = bodies.shape[0]
+    for i in range(rotors.shape[0]):
+        for j in range(i + 1):
+            M[i, j] = rotors[i, j] + (bodies[i, j] if i < n else 0.0)
 
 
 @inlined
@@ -128,29 +112,31 @@ def solve_in_place(size: Any, A: Any, b: Any) -> bool:
 
 
 @compiled
-def forward_dynamics(arm: Any, q: Any, v: Any, force: Any, a: Any, bad: Any, start: int, stop: int) -> None:
+def forward_dynamics(
+    arm: Any, rotors: Any, q: Any, v: Any, force: Any, a: Any, bad: Any, start: int, stop: int
+) -> None:
     """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row] is 1 where M is not definite."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
-    n = parent.shape[0]
+    n, every = parent.shape[0], q.shape[1]
     R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
-    L, M = np.zeros((n, n)), np.empty((n, n))
+    bodies, M = np.zeros((n, n)), np.empty((every, every))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    f, t, none, bias = np.empty((n, 3)), np.empty((n, 3)), np.zeros(n), np.empty(n)
+    f, t, none, bias = np.empty((n, 3)), np.empty((n, 3)), np.zeros(every), np.empty(every)
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], none, w, al, ac)
         for i in range(n):
             body_wrench(arm.inertia, i, w, al, ac, f, t)
+        for i in range(every):
             bias[i] = 0.0
-        spin(parent, arm.spin_body, arm.spin_axis, arm.spin_row, v[row], none, w, al, t, bias)
+        spin(rotors.body, rotors.axis, rotors.row, v[row], none, w, al, t, bias)
         gather(parent, parent, slides, axis, R, P, f, t, bias)
-        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, L)
-        spin_mass(parent, parent, slides, axis, R, arm.spin_body, arm.spin_axis, arm.spin_row, L)
-        for i in range(n):
+        composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, bodies)
+        whole_mass(bodies, rotors.inertia, M)
+        add_spin_mass(parent, slides, axis, R, rotors.body, rotors.axis, rotors.row, M)
+        for i in range(every):
             a[row, i] = force[row, i] - bias[i]
-            for j in range(i + 1):
-                M[i, j] = L[i, j] + arm.rotors[i, j]
-        bad[row] = 0 if solve_in_place(parent, M, a[row]) else 1
+        bad[row] = 0 if solve_in_place(q[row], M, a[row]) else 1
 
 
 @compiled

@@ -27,6 +27,7 @@ from armtwin.maths.vectors import (
     vector,
 )
 from armtwin.mechanics.arm import place
+from armtwin.mechanics.rotors import spin
 
 
 @inlined
@@ -88,29 +89,6 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
     put(t, i, torque)
 
 
-@compiled
-def spin(
-    size: Any, spin_body: Any, spin_axis: Any, spin_row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any
-) -> None:
-    """Gyroscopic coupling of rotors: T = J φ' (z · ω), with φ' = row · v relative to the carrying body.
-
-    Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinate J (z · α).
-
-    Ref: [Memar-Esfahani 2015, eq. 5]
-    """
-    for e in range(spin_body.shape[0]):
-        i = spin_body[e]
-        rate, change = 0.0 * v[0], 0.0 * v[0]
-        for j in range(len(size)):
-            rate += spin_row[e, j] * v[j]
-            change += spin_row[e, j] * a[j]
-        z = vector(spin_axis, e)
-        put(t, i, add(vector(t, i), add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))))
-        own = dot(z, vector(al, i))
-        for j in range(len(size)):
-            tau[j] += spin_row[e, j] * own
-
-
 @inlined
 def gather(size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any) -> None:
     """Add the joint torques that balance the wrenches of all bodies; f and t are overwritten by sums."""
@@ -126,12 +104,14 @@ def gather(size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: An
 
 
 @compiled
-def inverse_dynamics(arm: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int) -> None:
-    """Joint torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, n) tables."""
+def inverse_dynamics(arm: Any, rotors: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int) -> None:
+    """Generalised torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, N) tables.
+
+    The first coordinates are the joints of the bodies; what follows moves rotors only.
+    """
     parent, slides, turn, offset, axis = arm.parent, arm.slides, arm.turn, arm.offset, arm.axis
-    inertia, gravity, rotors = arm.inertia, arm.gravity, arm.rotors
-    spin_body, spin_axis, spin_row = arm.spin_body, arm.spin_axis, arm.spin_row
-    n = parent.shape[0]
+    inertia, gravity, rotor_inertia = arm.inertia, arm.gravity, rotors.inertia
+    n, every = parent.shape[0], q.shape[1]
     R = np.empty((n, 3, 3), q.dtype)
     P, f, t = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
     w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
@@ -140,9 +120,10 @@ def inverse_dynamics(arm: Any, q: Any, v: Any, a: Any, tau: Any, start: int, sto
         accelerate(parent, parent, slides, axis, gravity, R, P, v[row], a[row], w, al, ac)
         for i in range(n):
             body_wrench(inertia, i, w, al, ac, f, t)
+        for i in range(every):
             total = 0.0 * a[row, 0]
-            for j in range(n):
-                total += rotors[i, j] * a[row, j]
+            for j in range(every):
+                total += rotor_inertia[i, j] * a[row, j]
             tau[row, i] = total
-        spin(parent, spin_body, spin_axis, spin_row, v[row], a[row], w, al, t, tau[row])
+        spin(rotors.body, rotors.axis, rotors.row, v[row], a[row], w, al, t, tau[row])
         gather(parent, parent, slides, axis, R, P, f, t, tau[row])

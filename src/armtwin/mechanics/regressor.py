@@ -65,11 +65,21 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
 
 @compiled
 def rotor_regressor(
-    arm: Any, gear: Any, spin_on: Any, q: Any, v: Any, a: Any, Y: Any, at: int, start: int, stop: int
+    arm: Any,
+    rotors: Any,
+    gear: Any,
+    spin_on: Any,
+    q: Any,
+    v: Any,
+    a: Any,
+    Y: Any,
+    at: int,
+    start: int,
+    stop: int,
 ) -> None:
     """Write the columns of the rotor inertias, Nᵀ diag(N a), from column `at` on.
 
-    Where a rotor's gyroscopic coupling is modelled, spin_on[motor] is its row in arm.spin_*, else -1.
+    Where a rotor's gyroscopic coupling is modelled, spin_on[motor] is its row in rotors, else -1.
 
     Ref: [Waiboer 2007, eq. 4.25, with the acceleration in place of the velocity]
     """
@@ -77,7 +87,7 @@ def rotor_regressor(
     n, motors = parent.shape[0], gear.shape[0]
     R, P = np.empty((n, 3, 3)), np.empty((n, 3))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    coupled = arm.spin_body.shape[0] > 0
+    coupled = rotors.body.shape[0] > 0
     for row in range(start, stop):
         if coupled:
             place(parent, slides, arm.turn, arm.offset, q[row], R, P)
@@ -89,8 +99,8 @@ def rotor_regressor(
                 own += gear[e, j] * a[row, j]
                 Y[row, j, at + e] = 0.0
             if spin_on[e] >= 0:
-                i = arm.spin_body[spin_on[e]]
-                z = vector(arm.spin_axis, spin_on[e])
+                i = rotors.body[spin_on[e]]
+                z = vector(rotors.axis, spin_on[e])
                 torque = add(scaled(own, z), scaled(rate, cross(vector(w, i), z)))
                 own += dot(z, vector(al, i))
                 while i >= 0:

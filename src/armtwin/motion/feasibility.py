@@ -191,12 +191,13 @@ def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
 def _torques(robot: Robot, motion: JointMotion, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
     """Joint and motor torques that the motion needs, friction included; NaN where it is unknown."""
     q, v, a = motion.trajectory.q, motion.trajectory.v, motion.trajectory.a
-    N = robot.assembly.gear
-    joint, motor = np.full_like(q, np.nan), np.full((len(q), len(N)), np.nan)
+    motors, n = robot.assembly.motor_rows.shape
+    joint, motor = np.full_like(q, np.nan), np.full((len(q), motors), np.nan)
     for start in range(0, len(q), CHUNK):
         rows = start + np.flatnonzero(known[start : start + CHUNK])
         if len(rows):
-            joint[rows] = robot.inverse_dynamics(q[rows], v[rows], a[rows]) + robot.friction_torque(v[rows])
-            if N.shape[0] == N.shape[1]:
-                motor[rows] = np.linalg.solve(N.T, joint[rows].T).T
+            joint[rows] = robot.inverse_dynamics(q[rows], v[rows], a[rows])
+            joint[rows] += robot.friction_torque(v[rows], q[rows])
+            if motors == n:
+                motor[rows] = joint[rows] @ robot.assembly.motor_inverse
     return joint, motor

@@ -21,6 +21,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
+POSE = 6  # directions in which a seam prescribes the tool's motion
 COARSE = 200  # poses on which the branches are compared where no posture is given
 
 
@@ -109,7 +110,7 @@ def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
     Without a posture every branch is followed along the whole seam; the best one leaves the most room to the joint
     limits and stays furthest from singularities.
     """
-    if robot.n != 6 or robot.assembly.coupling is not None:
+    if robot.n < POSE or robot.assembly.coupling is not None:
         raise ArmtwinError(f"robot '{robot.name}': a seam needs six joints that move freely, got {robot.n}")
     if near is not None:
         return near

@@ -122,8 +122,8 @@ def compare(
     time = log.time[inside] - shift
     reference = prediction.motion.trajectory.at(time)[0]
     _check_same_job(prediction, q[inside] - reference)
-    measured = path_error(robot, job.seam, log.time[inside], q[inside], shift)
-    series = dict(_errors(prediction, time, q[inside], reference, measured))
+    measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
+    series = dict(_errors(prediction, side, time, q[inside] - reference, measured))
     source = ""
     if any(name in log for name in CHANNELS):
         torque, source = joint_torque(robot, log)
@@ -157,7 +157,7 @@ def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
     if values.shape[1] != robot.n:
         columns = f"{robot.n} columns of {side}"
         raise ArmtwinError(f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}")
-    return (np.linalg.solve(robot.assembly.gear, values.T).T if side == "q_m" else values), side
+    return (values @ robot.assembly.motor_inverse.T if side == "q_m" else values), side
 
 
 def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
@@ -184,14 +184,17 @@ def _check_same_job(prediction: Prediction, deviation: Floats) -> None:
 
 
 def _errors(
-    prediction: Prediction, time: Floats, q: Floats, reference: Floats, measured: PathError
+    prediction: Prediction, side: str, time: Floats, deviation: Floats, measured: PathError
 ) -> Iterator[tuple[str, tuple[str, Floats]]]:
-    """Joint and path errors, measured and predicted, by name."""
-    run, error = prediction.run, prediction.path_error
+    """Joint and path errors, measured and predicted on the same side of the gears, by name."""
+    run = prediction.run
+    on_link = side == "q_link"
+    error = prediction.path_error if on_link else prediction.seen
+    positions = run.link_side if on_link else run.motor_side
     wanted = prediction.motion.trajectory.at(run.trace_time)[0]
     for j, name in enumerate(prediction.robot.joint_names):
-        predicted = np.interp(time, run.trace_time, run.trace[:, j] - wanted[:, j])
-        yield f"{name} error", ("rad", np.stack([q[:, j] - reference[:, j], predicted]))
+        predicted = np.interp(time, run.trace_time, positions[:, j] - wanted[:, j])
+        yield f"{name} error", ("rad", np.stack([deviation[:, j], predicted]))
     for direction in ("lateral", "vertical", "lag"):
         predicted = np.interp(time, error.time, getattr(error, direction))
         yield direction, ("m", np.stack([getattr(measured, direction), predicted]))

@@ -8,15 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.control.controller import Controller, fed_forward_acceleration, speed_surplus, with_matched_speed
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import CS7B
 from armtwin.simulation.closed_loop import simulate
-from armtwin.simulation.plant import Model
+from armtwin.simulation.model import Model
+from armtwin.simulation.prepared import controller_of
 
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
 
@@ -60,16 +61,24 @@ class Stretch:
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
         self.torques = _missing_torques(p.robot, self.model, self.motion)
 
-    def positions(self, robot: Robot | None = None, model: Model | None = None, torque: Floats | None = None) -> Floats:
-        """Joint positions at the times of the span."""
-        run = simulate(robot or self.prediction.robot, self.motion, model or self.model, torque=torque)
+    def positions(
+        self,
+        robot: Robot | None = None,
+        model: Model | None = None,
+        torque: Floats | None = None,
+        servo: Controller | None = None,
+    ) -> Floats:
+        """Joint positions of the links at the times of the span."""
+        robot, model = robot or self.prediction.robot, model or self.model
+        run = simulate(robot, self.motion, model, torque=torque, servo=servo)
         at = self.times - self.begins
-        return np.stack([np.interp(at, run.trace_time, x) for x in run.trace.T], axis=1)
+        return np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
 
     def error(self, q: Floats) -> Floats:
         """Path error in the span's direction."""
         p = self.prediction
-        return np.asarray(getattr(path_error(p.robot, p.job.seam, self.times, q), self.direction))
+        found = path_error(p.job.seam, self.times, p.robot.forward_kinematics(q))
+        return np.asarray(getattr(found, self.direction))
 
 
 def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str, Floats]:
@@ -81,16 +90,10 @@ def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str
     """
     q, v, a = motion.q, motion.v, motion.a
     gravity = robot.gravity(q)
-    N = robot.assembly.gear
-    back = np.linalg.inv(N)
-    felt = np.einsum("im,kij,jm->km", back, robot.mass_matrix(q), back)
-    own = (a @ N.T * felt) @ N
+    N = robot.assembly.motor_rows
+    own = (a @ N.T * robot.motor_inertia(q)) @ N
     whole = robot.inverse_dynamics(q, v, a) - gravity
-    servo = robot.description.servo[model.servo]
-    if isinstance(servo, CS7B):
-        gains = np.array(servo.kaf or np.zeros(len(servo.kp)))
-    else:
-        gains = np.array(servo.kafc or np.zeros(len(servo.kp))) + np.array(servo.kafv or np.zeros(len(servo.kp)))
+    gains = fed_forward_acceleration(controller_of(robot, model))
     given = (a @ N.T * gains) @ N
     return {"inertia": own - given, "coupling": whole - own, "gravity": gravity - gravity[0]}
 
@@ -112,7 +115,7 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
         for element, row in p.robot.assembly.friction:
             others = tuple(f for f in d.friction if f != element)
             robot = stretch.variants.get(f"friction {element.name}", friction=others)
-            kind = "friction reversal" if _reverses(stretch, row) else "friction"
+            kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
             name = element.on if isinstance(element.on, str) else element.name
             yield Effect(kind, name, _without(stretch, robot, model))
     yield from _speed_effects(stretch)
@@ -135,15 +138,14 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, motor by motor."""
     p, model = stretch.prediction, stretch.model
     d = p.robot.description
-    servo = d.servo[model.servo]
-    if isinstance(servo, CS7B) or servo.kvf is None:
-        return
-    for m, motor in enumerate(d.motor):
-        if servo.kvf[m] != servo.kv[m]:
-            matched = tuple(servo.kv[k] if k == m else x for k, x in enumerate(servo.kvf))
-            servos = {**d.servo, model.servo: replace(servo, kvf=matched)}
-            robot = stretch.variants.get(f"kvf {motor.name}", servo=servos)
-            yield Effect("speed feed-forward", motor.name, _without(stretch, robot, model))
+    c = controller_of(p.robot, model)
+    for m in np.flatnonzero(speed_surplus(c)):
+        matched = with_matched_speed(c, int(m))
+        yield Effect("speed feed-forward", d.motor[m].name, _under(stretch, matched))
+
+
+def _under(stretch: Stretch, servo: Controller) -> Callable[[], Floats]:
+    return lambda: stretch.positions(servo=servo)
 
 
 def _without(stretch: Stretch, robot: Robot, model: Model) -> Callable[[], Floats]:

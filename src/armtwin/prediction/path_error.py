@@ -16,7 +16,6 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.seam import Seam
-from armtwin.robot.robot import Robot
 
 CHUNK = 20_000  # samples worked on at a time
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
@@ -51,31 +50,30 @@ class PathError:
     orientation: Floats
 
 
-def path_error(robot: Robot, seam: Seam, time: ArrayLike, q: ArrayLike, shift: float = 0.0) -> PathError:
-    """Path error of joint positions.
+def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) -> PathError:
+    """Path error of poses of the tool.
 
     Args:
-        robot: The robot, tool mounted.
         seam: What was commanded.
         time: Times of the samples, (m,) [s].
-        q: Joint positions, (m, n); link side where they are known there.
+        X: Poses of the tool in the base frame, (m, 4, 4).
         shift: Time in these samples at which the seam's own time begins [s].
     """
     stamps = np.asarray(time, dtype=np.float64)
-    positions = checked("q", q, (robot.n,), f"one value for each of the {robot.n} joints of '{robot.name}'")
-    if positions.ndim != 2 or stamps.shape != positions.shape[:1]:
-        raise ArmtwinError(f"q must have shape ({len(stamps)}, {robot.n}), a row for each time, got {positions.shape}")
+    poses = checked("X", X, (4, 4), "a pose of the tool for each time")
+    if poses.ndim != 3 or stamps.shape != poses.shape[:1]:
+        raise ArmtwinError(f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}")
     command = seam.command(stamps - shift)
     place, lateral, vertical, orientation = np.empty((4, len(stamps)))
     for start in range(0, len(stamps), CHUNK):
         rows = slice(start, start + CHUNK)
-        X = robot.forward_kinematics(positions[rows])
-        place[rows] = closest(seam, X[:, :3, 3], command.s[rows])
+        points = poses[rows, :3, 3]
+        place[rows] = closest(seam, points, command.s[rows])
         jet, E, R = seam.frames(place[rows])
-        e = X[:, :3, 3] - jet.p
+        e = points - jet.p
         lateral[rows], vertical[rows] = (np.einsum("mi,mi->m", e, E[:, :, k]) for k in (1, 2))
         # ‖R - R*‖² = 8 sin²(angle / 2): exact for small angles
-        apart = np.linalg.norm(X[:, :3, :3] - R, axis=(1, 2))
+        apart = np.linalg.norm(poses[rows, :3, :3] - R, axis=(1, 2))
         orientation[rows] = 2 * np.arcsin(np.clip(apart / np.sqrt(8), 0.0, 1.0))
     speed = np.gradient(place, stamps) if len(stamps) > 1 else np.zeros(1)
     lag = command.s - place

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -35,7 +36,7 @@ class Prediction:
         motion: What was commanded to the joints.
         feasibility: What of its limits the motion uses.
         run: The simulated run.
-        path_error: Where the tool was beside its seam.
+        path_error: Where the tool was beside its seam, by the link side of the joints.
         verdict: Whether the seam holds.
     """
 
@@ -48,6 +49,14 @@ class Prediction:
     run: Run
     path_error: PathError
     verdict: Verdict
+
+    @cached_property
+    def seen(self) -> PathError:
+        """The path error that the controller sees: by the motor side of the joints, as if gears were rigid."""
+        run = self.run
+        if run.motor_side is run.link_side:
+            return self.path_error
+        return path_error(self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side))
 
     @property
     def log(self) -> Log:
@@ -89,7 +98,7 @@ def predict(
     watch = None if progress is None else lambda share: say("simulation", share)
     run = simulate(robot, motion.trajectory, job.description.model, method=method, progress=watch)
     say("path error", 0.0)
-    error = path_error(robot, job.seam, run.trace_time, run.trace)
+    error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
     say("path error", 1.0)
     return Prediction(job, robot, given, method, motion, found, run, error, judge(job, error, run.log.events))
 
@@ -123,14 +132,12 @@ def missing(robot: Robot, job: Job) -> list[str]:
     """What the robot's file lacks for a closed-loop prediction of a job, as phrases."""
     model, d = job.description.model, robot.description
     lacking = []
-    if d.hydraulic:
-        lacking.append("hydraulic drives are not simulated")
     if model.servo not in d.servo:
         known = f" (it has {', '.join(d.servo)})" if d.servo else ""
         lacking.append(f"servo.{model.servo}: a servo controller is missing{known}")
     if model.friction != "off" and not d.active_friction():
         lacking.append('friction: joint friction is missing; or choose model friction = "off"')
-    if not d.motor:
+    if not d.motor and not d.hydraulic:
         lacking.append("motor: motors with rotor inertia, torque constant and current limit are missing")
     without = [m.name for m in d.motor if m.torque_constant is None]
     if without:

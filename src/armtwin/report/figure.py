@@ -20,7 +20,7 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
     robot, error = p.robot, p.path_error
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    q = np.stack([np.interp(times, p.run.trace_time, x) for x in p.run.trace.T], axis=1)
+    q = np.stack([np.interp(times, p.run.trace_time, x) for x in p.run.link_side.T], axis=1)
     joints, bars = _skeleton(robot)
     size = float(sum(np.linalg.norm(np.subtract(b["to"], b["from"])) for b in bars)) * 0.7
     middle = 0.65 * points.mean(axis=0) + 0.35 * np.array([0.0, 0.0, 0.6 * size])

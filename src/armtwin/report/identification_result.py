@@ -7,8 +7,7 @@ from typing import Any
 
 from armtwin.identification.judged import Identification
 from armtwin.identification.statements import not_told, reasons
-from armtwin.report.plain import digest_of, plain, versions
-from armtwin.robot.description import FORMAT
+from armtwin.report.plain import RESULT_FORMAT, digest_of, plain, versions
 
 
 def identification_result(result: Identification) -> dict[str, Any]:
@@ -33,7 +32,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
     d = found.decomposition
     return plain(
         {
-            "format": FORMAT,
+            "format": RESULT_FORMAT,
             "armtwin": versions()["armtwin"],
             "robot": found.prior.name,
             "tool": found.prior.description.mounted.tool,

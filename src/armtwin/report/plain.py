@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+RESULT_FORMAT = 1
 PACKAGES = ("armtwin", "numpy", "scipy", "numba")
 
 

@@ -64,7 +64,7 @@ def _series(p: Prediction, times: Floats) -> Iterator[tuple[str, Floats]]:
     yield "speed", 1e3 * at_times(times, error.time, error.speed)
     limits = np.where(np.isfinite(p.robot.limits.torque), p.robot.limits.torque, np.abs(log.tau).max(axis=0))
     for j in range(p.robot.n):
-        yield f"q{j + 1}", at_times(times, p.run.trace_time, p.run.trace[:, j])
+        yield f"q{j + 1}", at_times(times, p.run.trace_time, p.run.link_side[:, j])
         yield f"error{j + 1}", 1e3 * np.degrees(at_times(times, log.time, log.q[:, j] - log.q_ref[:, j]))
         yield f"torque{j + 1}", 100 * at_times(times, log.time, log.tau[:, j]) / limits[j]
         yield f"v{j + 1}", np.degrees(at_times(times, log.time, log.v[:, j]))

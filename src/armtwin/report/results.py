@@ -18,8 +18,7 @@ from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Verdict
 from armtwin.report.identification_result import identification_result
-from armtwin.report.plain import digest, plain, versions
-from armtwin.robot.description import FORMAT
+from armtwin.report.plain import RESULT_FORMAT, digest, plain, versions
 from armtwin.robot.robot import Robot
 from armtwin.robot.writing import to_tables, to_toml
 
@@ -43,7 +42,7 @@ def _of_prediction(p: Prediction) -> dict[str, Any]:
         }
         for j, name in enumerate(p.robot.joint_names)
     ]
-    head = {"format": FORMAT, "armtwin": versions()["armtwin"], **_of_job(p)}
+    head = {"format": RESULT_FORMAT, "armtwin": versions()["armtwin"], **_of_job(p)}
     return plain({**head, **_of_verdict(p.verdict), "joints": joints, **_of_run(p), "provenance": _provenance(p)})
 
 

@@ -11,10 +11,12 @@ from armtwin.drives.balancers import Strut
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.arm import Arm, joint_motion
+from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.bodies import link_parameters
 from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import FrictionElement, Motor
-from armtwin.robot.rows import ordered_gear_matrix, row, strut
+from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.parameters import Layout, layout
+from armtwin.robot.rows import Row, hydraulic_row, ordered_gear_matrix, row, strut
 from armtwin.robot.tree import Tree, grow
 
 
@@ -78,14 +80,42 @@ class Assembly:
         return np.array([m.rotor_inertia for m in self.description.motor])
 
     @cached_property
+    def layout(self) -> Layout:
+        """Where each group of parameters lies in the vector."""
+        return layout(self.description)
+
+    @cached_property
     def struts(self) -> tuple[Strut, ...]:
         """Balancers, in the order of the file."""
         return tuple(strut(b, self.tree) for b in self.description.balancer)
 
     @cached_property
-    def friction(self) -> tuple[tuple[FrictionElement, Floats], ...]:
-        """Friction elements in use, each with its row (n,)."""
-        return tuple((e, row(self.description, self.tree, e.on)) for e in self.description.active_friction())
+    def friction(self) -> tuple[tuple[FrictionElement, Row], ...]:
+        """Friction elements in use, each with its row."""
+        active = self.description.active_friction()
+        return tuple((e, row(self.description, self.tree, e.on, e.side)) for e in active)
+
+    @cached_property
+    def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
+        """What a controller drives, each with its row: the motors, then the hydraulic drives."""
+        motors = [(m, Row(n_row, "motor")) for m, n_row in zip(self.description.motor, self.gear, strict=True)]
+        return (*motors, *((h, hydraulic_row(h, self.tree)) for h in self.description.hydraulic))
+
+    @cached_property
+    def motor_rows(self) -> Floats:
+        """Motor turns per turn of the coordinates that move freely, (motors, n)."""
+        return self.gear if self.coupling is None else self.gear @ self.coupling.G
+
+    @cached_property
+    def motor_inverse(self) -> Floats:
+        """Coordinates per motor turn, (n, motors): q = motor_inverse q_m, τ_m = motor_inverseᵀ τ."""
+        motors, n = self.motor_rows.shape
+        if motors != n or np.linalg.matrix_rank(self.motor_rows) < n:
+            raise ArmtwinError(
+                f"robot '{self.description.name}': its {motors} motors do not determine its {n} joints; "
+                "as many motors as joints are needed"
+            )
+        return np.asarray(np.linalg.inv(self.motor_rows))
 
     @cached_property
     def spin_on(self) -> Floats:
@@ -115,7 +145,8 @@ class Assembly:
     @cached_property
     def arm(self) -> Arm:
         """The bodies, packed."""
-        joints, n = self.tree.joints, len(self.tree.joints)
+        joints = self.tree.joints
+        n = len(joints)
         turn, offset = np.zeros((n, 3, 3, 3)), np.zeros((n, 2, 3))
         axis = np.array([j.axis for j in joints], dtype=np.float64)
         axis /= np.linalg.norm(axis, axis=1)[:, None]
@@ -123,9 +154,6 @@ class Assembly:
         for i, joint in enumerate(joints):
             X = joint.origin.matrix()
             turn[i], offset[i] = joint_motion(X[:3, :3], X[:3, 3], axis[i], bool(slides[i]))
-        spins = [self._spin(m, r) for m, r in zip(self.description.motor, self.gear, strict=True)]
-        spinning = [i for i, (body, _) in enumerate(spins) if body >= 0]
-        k = len(spinning)
         return Arm(
             parent=np.array(self.tree.parents, dtype=np.int64),
             slides=slides,
@@ -134,10 +162,24 @@ class Assembly:
             axis=axis,
             inertia=np.array([link_parameters(self.description, j.child) for j in joints]),
             gravity=np.array(self.description.gravity),
-            rotors=(self.gear.T * self.rotor_inertias) @ self.gear,
-            spin_body=np.array([spins[i][0] for i in spinning], dtype=np.int64),
-            spin_axis=np.array([spins[i][1] for i in spinning]).reshape(k, 3),
-            spin_row=np.array([self.gear[i] * self.rotor_inertias[i] for i in spinning]).reshape(k, n),
+        )
+
+    @cached_property
+    def rotors(self) -> Rotors:
+        """The rotors along the joints, gears rigid."""
+        return self.rotors_along(np.eye(len(self.tree.joints)))
+
+    def rotors_along(self, drive: Floats) -> Rotors:
+        """The rotors along any coordinates u, from the joints' drive sides as rows of u, (joints, N)."""
+        rows = self.gear @ drive
+        spins = [self._spin(m, r) for m, r in zip(self.description.motor, self.gear, strict=True)]
+        spinning = [i for i, (body, _) in enumerate(spins) if body >= 0]
+        k = len(spinning)
+        return Rotors(
+            inertia=(rows.T * self.rotor_inertias) @ rows,
+            body=np.array([spins[i][0] for i in spinning], dtype=np.int64),
+            axis=np.array([spins[i][1] for i in spinning]).reshape(k, 3),
+            row=np.array([rows[i] * self.rotor_inertias[i] for i in spinning]).reshape(k, drive.shape[1]),
         )
 
     @cached_property

@@ -11,7 +11,6 @@ from dataclasses import replace
 import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement, Gear, Motor
 from armtwin.robot.robot import Robot
 
@@ -39,7 +38,7 @@ def with_assumed_drives(robot: Robot) -> Robot:
         motors = tuple(Motor(f"motor_{name}", m, SOURCE) for name, m in zip(names, inertia, strict=True))
         description = replace(description, motor=motors, gear=Gear(SOURCE, matrix=rows))
     elif not any(m.rotor_inertia for m in description.motor):
-        of_joints = [inertia[int(np.abs(row).argmax())] / np.abs(row).max() ** 2 for row in _free_rows(robot)]
+        of_joints = [inertia[int(np.abs(row).argmax())] / np.abs(row).max() ** 2 for row in robot.assembly.motor_rows]
         motors = tuple(
             replace(m, rotor_inertia=x, source=SOURCE) for m, x in zip(description.motor, of_joints, strict=True)
         )
@@ -53,12 +52,6 @@ def with_assumed_drives(robot: Robot) -> Robot:
         )
         description = replace(description, friction=(*description.friction, *elements))
     return Robot(description, robot.origin)
-
-
-def _free_rows(robot: Robot) -> Floats:
-    """Rows of the gear matrix on the joints that have a coordinate."""
-    gear = robot.assembly.gear
-    return gear if robot.assembly.coupling is None else gear @ robot.assembly.coupling.G
 
 
 def _sizes(robot: Robot) -> tuple[list[float], list[float]]:

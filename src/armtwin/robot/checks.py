@@ -15,6 +15,7 @@ from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
 from armtwin.robot.fields import control_characters, groups_of
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
+from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
 
 
@@ -92,11 +93,12 @@ def _name_problems(description: Description) -> Iterator[str]:
     known += [
         (f"balancer.{i}.joint", b.joint, joints, "joint") for i, b in enumerate(description.balancer, 1) if b.joint
     ]
-    rows = [(f"friction.{i}.on ('{f.name}')", f.on, joints + motors) for i, f in enumerate(description.friction, 1)]
+    drives = motors + [h.name for h in description.hydraulic]
+    rows = [(f"friction.{i}.on ('{f.name}')", f.on, joints + drives) for i, f in enumerate(description.friction, 1)]
     rows += [(f"hydraulic.{i}.on ('{h.name}')", h.on, joints) for i, h in enumerate(description.hydraulic, 1)]
     for place, on, choices in rows:
         names = list(on) if isinstance(on, dict) else [on]
-        known += [(place, name, joints if isinstance(on, dict) else choices, "joint or motor") for name in names]
+        known += [(place, name, joints if isinstance(on, dict) else choices, "joint or drive") for name in names]
     for i, b in enumerate(description.balancer, 1):
         if b.pins is not None:
             known += [
@@ -113,8 +115,8 @@ def _name_problems(description: Description) -> Iterator[str]:
     for place, name, choices, what in known:
         if name not in choices:
             yield f"{place}: {what} '{name}' is not given. {did_you_mean(name, choices)}"
-    for name in set(joints) & set(motors):
-        yield f"motor '{name}' has the name of a joint; friction on '{name}' would be ambiguous"
+    for name in set(joints) & set(drives):
+        yield f"drive '{name}' has the name of a joint; friction on '{name}' would be ambiguous"
     if description.flange is None and (description.mounted.tool or description.mounted.payload):
         yield "mounted: a tool needs a flange to be mounted on, and the file has none"
 
@@ -151,12 +153,27 @@ def _drive_problems(description: Description) -> Iterator[str]:
             why = "" if linkage.problem() else b.force.too_long(linkage)
             if why:
                 yield f"{place}: {why}"
-    for i, t in enumerate(description.transmission, 1):
-        if t.kind == "elastic" and t.stiffness is None:
-            yield f"transmission.{i} ('{t.joint}'): an elastic transmission needs a stiffness"
-    motors = len(description.motor)
+    yield from _transmission_problems(description)
+    drives = len(description.motor) + len(description.hydraulic)
     for name, servo in description.servo.items():
-        for f in fields(servo):
-            gain = getattr(servo, f.name)
-            if isinstance(gain, tuple) and len(gain) != motors:
-                yield f"servo.{name}.{f.name} must have a number for each of {motors} motors, got {len(gain)}"
+        for phrase in count_problems(servo, drives):
+            yield f"servo.{name}.{phrase}"
+
+
+def _transmission_problems(description: Description) -> Iterator[str]:
+    """Joints with two transmissions, springs without a stiffness, friction that does not say its side."""
+    between: dict[str, int] = {}
+    for i, t in enumerate(description.transmission, 1):
+        if t.joint in between:
+            yield f"transmission.{i}: joint '{t.joint}' has a transmission already, transmission.{between[t.joint]}"
+        between[t.joint] = i
+        if t.stiffness is None and (t.damping is not None or t.backlash is not None):
+            yield f"transmission.{i} ('{t.joint}'): damping and backlash need a stiffness"
+    for i, f in enumerate(description.friction, 1):
+        joints = list(f.on) if isinstance(f.on, dict) else [f.on]
+        crossed = next((joint for joint in joints if joint in between), None)
+        place = f"friction.{i}.side ('{f.name}')"
+        if crossed is not None and f.side is None:
+            yield f"{place} is missing: 'motor' or 'link' of the transmission of '{crossed}'"
+        elif crossed is None and f.side is not None:
+            yield f"{place} must be left out where no [[transmission]] lies between, got '{f.side}'"

@@ -1,4 +1,4 @@
-"""What a robot file says, all of it: the schema of format 1."""
+"""What a robot file says, all of it: the schema of format 2."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from armtwin.robot.fields import OneOf
 from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
 from armtwin.robot.servo import Servo
 
-FORMAT = 1
+FORMAT = 2
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,7 @@ class Description:
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
+    format_number: ClassVar[int] = FORMAT
 
     def active_friction(self) -> tuple[FrictionElement, ...]:
         """The friction elements in use."""

@@ -1,13 +1,14 @@
 """The groups of a robot file that describe its drives: motors, gears, friction, balancers, hydraulics.
 
 Everything here acts on a row of the joint coordinates. `on` names the row: a joint ("joint_1"), a motor
-("motor_1": the row of the gear matrix), or a combination ({ joint_5 = 1, joint_6 = 1 }).
+("motor_1": the row of the gear matrix), a hydraulic drive ("L1": the stroke of its cylinder), or a combination
+({ joint_5 = 1, joint_6 = 1 }).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
@@ -30,8 +31,10 @@ from armtwin.maths.quantities import (
 )
 from armtwin.maths.units import Unit
 from armtwin.robot.fields import Flag, On, OneOf, Source
+from armtwin.robot.servo import Side
 
 Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
+SpeedStep = Annotated[float, Unit("rad/s", above=0, plausible=50, hint="deg/s")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]
 HeatLoss = Annotated[float, Unit("W/K", above=0)]
 
@@ -61,6 +64,7 @@ class Motor:
         current_limit: Largest current of the drive [A].
         current_quantum: Step of the current's digital value [A].
         encoder_counts: Steps of the position sensor in a turn.
+        speed_quantum: Step of the measured speed [rad/s].
         spin: Place of the rotor, for gyroscopic coupling; by default on the link that carries its joint,
             along the joint's axis.
     """
@@ -72,6 +76,7 @@ class Motor:
     current_limit: Current | None = None
     current_quantum: Current | None = None
     encoder_counts: Positive | None = None
+    speed_quantum: SpeedStep | None = None
     spin: Spin | None = None
 
 
@@ -137,6 +142,7 @@ class FrictionElement:
 
     Attributes:
         on: The row whose speed it sees and on which it acts.
+        side: Side of the transmission on which it lies, "motor" or "link", where one lies between.
         law: Friction at steady sliding; its keys stand in the element's own table.
         negative: The law for negative speeds, where it differs.
         offset: Constant torque added to the friction [N m].
@@ -154,6 +160,7 @@ class FrictionElement:
     presliding: Presliding | None = None
     thermal: Thermal | None = None
     set: str = ""
+    side: Side | None = None
 
 
 @dataclass(frozen=True)
@@ -189,9 +196,10 @@ class Balancer:
 class Transmission:
     """The gear between motor and joint; stiffness, damping and backlash on the joint side.
 
+    Its numbers act where a model asks for elastic joints.
+
     Attributes:
         joint: The joint it drives.
-        kind: "rigid" or "elastic"; the numbers of a rigid one wait for a model that asks for them.
         stiffness: Torsion stiffness [N m/rad].
         damping: Damping of the spring [N m s/rad].
         backlash: Play [rad].
@@ -200,7 +208,6 @@ class Transmission:
 
     joint: str
     source: Source
-    kind: Literal["rigid", "elastic"] = "rigid"
     stiffness: TorsionStiffness | None = None
     damping: Viscous | None = None
     backlash: Backlash | None = None
@@ -214,7 +221,7 @@ class Hydraulic:
     Attributes:
         on: The combination of joint angles it turns.
         linkage: Length of the cylinder as a function of that angle; none for a vane motor.
-        circuit: Valve, oil, piston, sensor and gain.
+        circuit: Valve and oil.
     """
 
     name: str

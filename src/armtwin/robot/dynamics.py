@@ -7,6 +7,7 @@ All arrays are checked (m, n) tables here; shapes and batches are the business o
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, spread
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor
+from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.assembly import Assembly
 
 
@@ -25,19 +27,21 @@ class Linearisation(NamedTuple):
     K: Floats
 
 
-def inverse_dynamics(robot: Assembly, q: Floats, v: Floats, a: Floats) -> Floats:
-    """Joint torques of bodies, rotors and balancers, (m, n)."""
+def inverse_dynamics(robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None) -> Floats:
+    """Joint torques of bodies, rotors and balancers, (m, n); of more coordinates where rotors move on their own."""
     tau = np.empty_like(q)
-    spread(newton_euler.inverse_dynamics, len(q), 4 * q.shape[1], robot.arm, q, v, a, tau)
+    turning = robot.rotors if rotors is None else rotors
+    spread(newton_euler.inverse_dynamics, len(q), 4 * q.shape[1], robot.arm, turning, q, v, a, tau)
     for strut in robot.struts:
         tau[:, strut.joint] += strut.torque(q)
     return tau
 
 
-def mass_matrix(robot: Assembly, q: Floats) -> Floats:
+def mass_matrix(robot: Assembly, q: Floats, rotors: Rotors | None = None) -> Floats:
     """Mass matrices with the rotors, (m, n, n)."""
     M = np.empty((*q.shape, q.shape[1]))
-    spread(mass.mass_matrix, len(q), 8 * q.shape[1], robot.arm, q, M)
+    turning = robot.rotors if rotors is None else rotors
+    spread(mass.mass_matrix, len(q), 8 * q.shape[1], robot.arm, turning, q, M)
     return M
 
 
@@ -46,7 +50,7 @@ def forward_dynamics(robot: Assembly, q: Floats, v: Floats, tau: Floats) -> Floa
     force, a, bad = tau.copy(), np.empty_like(q), np.zeros(len(q), dtype=np.int64)
     for strut in robot.struts:
         force[:, strut.joint] -= strut.torque(q)
-    spread(mass.forward_dynamics, len(q), 12 * q.shape[1], robot.arm, q, v, force, a, bad)
+    spread(mass.forward_dynamics, len(q), 12 * q.shape[1], robot.arm, robot.rotors, q, v, force, a, bad)
     if bad.any():
         at = int(np.argmax(bad))
         least = np.linalg.eigvalsh(mass_matrix(robot, q[at : at + 1])[0])[0]
@@ -67,22 +71,23 @@ def energy(robot: Assembly, q: Floats, v: Floats) -> tuple[Floats, Floats]:
     return kinetic, potential
 
 
-def linearise(robot: Assembly, q: Floats, v: Floats, a: Floats) -> Linearisation:
+def linearise(robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None) -> Linearisation:
     """Mass, damping and stiffness about states, without friction."""
     K, D = np.empty((*q.shape, q.shape[1])), np.empty((*q.shape, q.shape[1]))
-    spread(linearisation.linearise, len(q), 100 * q.shape[1], robot.arm, q, v, a, K, D)
+    turning = robot.rotors if rotors is None else rotors
+    spread(linearisation.linearise, len(q), 100 * q.shape[1], robot.arm, turning, q, v, a, K, D)
     for strut in robot.struts:
         step = q.astype(np.complex128)
         step[:, strut.joint] += 1j * linearisation.STEP
         K[:, strut.joint, strut.joint] += strut.torque(step).imag / linearisation.STEP
-    return Linearisation(mass_matrix(robot, q), D, K)
+    return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-def _friction_columns(robot: Assembly, v: Floats) -> list[tuple[Floats, Floats, Floats]]:
-    """Row, columns (m, k) and coefficients (k,) of each friction element, in the order of the parameters."""
-    result = []
+def _friction_columns(robot: Assembly, v: Floats, q: Floats | None) -> Iterator[tuple[Floats, Floats, Floats]]:
+    """Row (m or 1, n), columns (m, k), coefficients (k,) of each friction element, in the parameters' order."""
     for element, row in robot.friction:
-        w = v @ row
+        acting = np.multiply.outer(row.lever(q), row.weights)
+        w = (v * acting).sum(axis=-1)
         laws = [element.law] if element.negative is None else [element.law, element.negative]
         columns = [law.columns(w) for law in laws]
         if element.negative is not None:
@@ -91,15 +96,14 @@ def _friction_columns(robot: Assembly, v: Floats) -> list[tuple[Floats, Floats, 
         if element.offset is not None:
             columns.append(np.ones((len(w), 1)))
             values.append(element.offset)
-        result.append((row, np.concatenate(columns, axis=1), np.array(values)))
-    return result
+        yield np.atleast_2d(acting), np.concatenate(columns, axis=1), np.array(values)
 
 
-def friction_torque(robot: Assembly, v: Floats) -> Floats:
+def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
     """Steady sliding friction on the joints, (m, n); 0 where a row is at rest, but for offsets."""
     tau = np.zeros_like(v)
-    for row, columns, values in _friction_columns(robot, v):
-        tau += np.outer(columns @ values, row)
+    for row, columns, values in _friction_columns(robot, v, q):
+        tau += (columns @ values)[:, None] * row
     return tau
 
 
@@ -107,25 +111,24 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, for bodies, rotors, balancers and friction."""
     q, v, a = state
     m, n = q.shape
+    places = robot.layout
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
-    at = 10 * n
     if len(robot.gear):
-        spread(regressor.rotor_regressor, m, 4 * n, robot.arm, robot.gear, robot.spin_on, q, v, a, Y, at)
-        at += len(robot.gear)
-    for strut in robot.struts:
-        columns = strut.columns(q)
-        Y[:, strut.joint, at : at + columns.shape[1]] = columns
-        at += columns.shape[1]
-    Y[:, :, at:] = friction_regressor(robot, v)
+        at = places.rotors.start
+        spread(regressor.rotor_regressor, m, 4 * n, robot.arm, robot.rotors, robot.gear, robot.spin_on, q, v, a, Y, at)
+    for k, strut in enumerate(robot.struts):
+        Y[:, strut.joint, places.balancer(k)] = strut.columns(q)
+    Y[:, :, places.friction] = friction_regressor(robot, v, q)
 
 
-def friction_regressor(robot: Assembly, v: Floats) -> Floats:
-    """Columns (m, n, k) of the coefficients of all friction elements, the last ones of the regressor."""
-    elements = _friction_columns(robot, v)
-    Y = np.zeros((*v.shape, sum(columns.shape[1] for _, columns, _ in elements)))
+def friction_regressor(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
+    """Columns (m, n, k) of the coefficients of all friction elements."""
+    places = robot.layout.friction
+    Y = np.zeros((*v.shape, places.stop - places.start))
     at = 0
-    for row, columns, _ in elements:
-        for joint in np.flatnonzero(row):
-            Y[:, joint, at : at + columns.shape[1]] = row[joint] * columns
-        at += columns.shape[1]
+    for row, columns, _ in _friction_columns(robot, v, q):
+        width = columns.shape[1]
+        for joint in np.flatnonzero(row.any(axis=0)):
+            Y[:, joint, at : at + width] = row[:, joint, None] * columns
+        at += width
     return Y

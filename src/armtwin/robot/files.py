@@ -9,7 +9,7 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.robot.description import Description
-from armtwin.robot.reading import describe, read_toml
+from armtwin.robot.reading import read_robot
 from armtwin.robot.writing import to_tables, to_toml
 
 
@@ -28,7 +28,7 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
         hint = did_you_mean(str(name_or_path), known)
         raise ArmtwinError(f"robot '{name_or_path}' is neither shipped nor a .toml or .urdf file. {hint}")
     if path.suffix == ".toml":
-        return describe(read_toml(path), str(path)), str(path)
+        return read_robot(path), str(path)
     from armtwin.robot.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)

@@ -7,7 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from armtwin.errors import FileError, did_you_mean
-from armtwin.robot.description import Description
+from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.reading import checked_format, describe
 from armtwin.robot.writing import to_tables
 
@@ -16,7 +16,7 @@ SOURCE = "assumed: overridden by the job"
 
 def overridden(description: Description, values: Mapping[str, Any], origin: str) -> Description:
     """The description with other values at key paths; lists count from 1 or go by name."""
-    tables = deepcopy(checked_format(to_tables(description), origin))
+    tables = deepcopy(checked_format(to_tables(description), origin, FORMAT))
     problems = [problem for path, value in values.items() if (problem := _put(tables, path, value))]
     if problems:
         raise FileError(origin, problems)

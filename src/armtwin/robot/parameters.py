@@ -54,6 +54,69 @@ class Parameter:
     value: float
 
 
+@dataclass(frozen=True)
+class Layout:
+    """Where each group of parameters lies in the vector.
+
+    Attributes:
+        links: Number of links, ten parameters each.
+        motors: Number of rotors.
+        balancers: Number of coefficients of each balancer.
+        frictions: Number of coefficients of each friction element, its offset included.
+    """
+
+    links: int
+    motors: int
+    balancers: tuple[int, ...]
+    frictions: tuple[int, ...]
+
+    def link(self, k: int) -> slice:
+        """The ten parameters of link k."""
+        return slice(len(TEN) * k, len(TEN) * (k + 1))
+
+    @property
+    def all_links(self) -> slice:
+        """The parameters of all links."""
+        return slice(0, len(TEN) * self.links)
+
+    @property
+    def rotors(self) -> slice:
+        """The rotor inertias."""
+        start = self.all_links.stop
+        return slice(start, start + self.motors)
+
+    def balancer(self, k: int) -> slice:
+        """The coefficients of balancer k."""
+        start = self.rotors.stop + sum(self.balancers[:k])
+        return slice(start, start + self.balancers[k])
+
+    @property
+    def friction(self) -> slice:
+        """The coefficients of all friction elements."""
+        start = self.rotors.stop + sum(self.balancers)
+        return slice(start, start + sum(self.frictions))
+
+    @property
+    def total(self) -> int:
+        """Number of parameters."""
+        return self.friction.stop
+
+
+def layout(description: Description) -> Layout:
+    """Where the parameters of a checked description lie."""
+    return Layout(
+        links=len(description.joint),
+        motors=len(description.motor),
+        balancers=tuple(len(b.force.coefficients) for b in description.balancer),
+        frictions=tuple(_count(e) for e in description.active_friction()),
+    )
+
+
+def _count(element: FrictionElement) -> int:
+    coefficients = sum(len(law.coefficients) for law, _ in _laws(element))
+    return coefficients + (element.offset is not None)
+
+
 def parameter_table(description: Description) -> tuple[Parameter, ...]:
     """All parameters of a checked description, in order."""
     table = []

@@ -19,7 +19,7 @@ from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.limits import Limits, motion_limits, position_limits
-from armtwin.robot.parameters import Parameter, parameter_table, with_values
+from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
 from armtwin.robot.provenance import Provenance, provenance
 
 
@@ -92,6 +92,11 @@ class Robot:
     def parameter_table(self) -> tuple[Parameter, ...]:
         """Name, unit, group and value of every dynamic parameter."""
         return parameter_table(self.description)
+
+    @property
+    def layout(self) -> Layout:
+        """Where each group of parameters lies in the vector."""
+        return self.assembly.layout
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
@@ -203,8 +208,9 @@ class Robot:
             wrench: Force [N] and torque [N m] that the surroundings exert on the tool, at the tool point,
                 base axes, (..., 6).
         """
-        lead, tables = self._states(q=q, v=v, a=a)
-        tau = self._torques(dynamics.inverse_dynamics(self.assembly, *tables)).reshape(*lead, self.n)
+        lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
+        tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
+        tau = self._torques(tau).reshape(*lead, self.n)
         if wrench is None:
             return tau
         force = checked("wrench", wrench, (6,), "force and torque on the tool")
@@ -240,8 +246,8 @@ class Robot:
 
     def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """Steady sliding friction on the joints, (..., n); q only where a linkage needs it."""
-        lead, tables = self._states(v=v) if q is None else self._states(v=v, q=q)
-        return self._torques(dynamics.friction_torque(self.assembly, tables[0])).reshape(*lead, self.n)
+        lead, speeds, positions = self._speeds(v, q)
+        return self._torques(dynamics.friction_torque(self.assembly, speeds, positions)).reshape(*lead, self.n)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """Kinetic energy with the rotors and potential energy with the balancers, each (...) [J]."""
@@ -265,16 +271,21 @@ class Robot:
         dynamics.full_regressor(self.assembly, (tables[0], tables[1], tables[2]), Y)
         return self._columns(Y).reshape(*lead, self.n, p)
 
-    def friction_regressor(self, v: ArrayLike) -> Floats:
-        """The columns of the regressor that belong to friction, its last ones, (..., n, k)."""
-        lead, (speeds,) = self._states(v=v)
-        Y = self._columns(dynamics.friction_regressor(self.assembly, speeds))
+    def friction_regressor(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
+        """The columns of the regressor that belong to friction, (..., n, k); q only where a linkage needs it."""
+        lead, speeds, positions = self._speeds(v, q)
+        Y = self._columns(dynamics.friction_regressor(self.assembly, speeds, positions))
         return Y.reshape(*lead, self.n, Y.shape[2])
+
+    def motor_inertia(self, q: ArrayLike) -> Floats:
+        """Inertia that each motor feels while the others hold, the diagonal of N⁻ᵀ M N⁻¹, (..., motors) [kg m²]."""
+        back = self.assembly.motor_inverse
+        return np.asarray(np.einsum("im,...ij,jm->...m", back, self.mass_matrix(q), back))
 
     def linearise(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Linearisation:
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
-        lead, tables = self._states(q=q, v=v, a=a)
-        parts = dynamics.linearise(self.assembly, *tables)
+        lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
+        parts = dynamics.linearise(self.assembly, positions, speeds, accelerations)
         return Linearisation(*(self._matrices(x).reshape(*lead, self.n, self.n) for x in parts))
 
     # borders
@@ -288,6 +299,14 @@ class Robot:
             shifts = [coupling.c if name == "q" else 0.0 for name in arrays]
             tables = [x @ coupling.G.T + shift for x, shift in zip(tables, shifts, strict=True)]
         return lead, tables
+
+    def _speeds(self, v: ArrayLike, q: ArrayLike | None) -> tuple[tuple[int, ...], Floats, Floats | None]:
+        """Checked tables of joint speeds and, where given, positions."""
+        if q is None:
+            lead, (speeds,) = self._states(v=v)
+            return lead, speeds, None
+        lead, (speeds, positions) = self._states(v=v, q=q)
+        return lead, speeds, positions
 
     def _torques(self, tau: Floats) -> Floats:
         return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)

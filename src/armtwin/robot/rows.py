@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from armtwin.drives.balancers import Strut
 from armtwin.drives.linkage import Triangle
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import inverse
 from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Balancer
+from armtwin.robot.drive_groups import Balancer, Hydraulic
 from armtwin.robot.groups import Joint
+from armtwin.robot.servo import Side
 from armtwin.robot.tree import Tree
 
 
@@ -28,17 +32,51 @@ def ordered_gear_matrix(description: Description, tree: Tree) -> Floats:
     return np.ascontiguousarray(gear_matrix(description)[:, [place[j.name] for j in tree.joints]])
 
 
-def row(description: Description, tree: Tree, on: str | dict[str, float]) -> Floats:
-    """Row s of the coordinates that `on` names: a joint, a motor or weights of joints, (n,)."""
-    s = np.zeros(len(tree.joints))
-    if isinstance(on, dict):
-        for name, weight in on.items():
-            s[tree.joint(name)] = weight
-        return s
+@dataclass(frozen=True, eq=False)
+class Row:
+    """What a drive or a friction element sees of the joints, and along which it acts back.
+
+        x = s · q,  or the length of a linkage at the angle s · q
+
+    Attributes:
+        weights: s, (n,).
+        side: Side of the gear on which it lies, "motor" or "link"; of a rigid gear both are one.
+        linkage: Length as a function of the angle, where there is a lever.
+    """
+
+    weights: Floats
+    side: Side = "link"
+    linkage: Triangle | None = None
+
+    def lever(self, q: Floats | None) -> Floats | float:
+        """dx / d(s · q) at joint positions (m, n), (m,); 1 without a linkage."""
+        if self.linkage is None:
+            return 1.0
+        if q is None:
+            raise ArmtwinError("friction of a cylinder depends on its lever: give joint positions q too")
+        return np.asarray(self.linkage.rate(q @ self.weights))
+
+
+def row(description: Description, tree: Tree, on: str | dict[str, float], side: Side | None = None) -> Row:
+    """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
     motors = [m.name for m in description.motor]
-    if on in motors:
-        return ordered_gear_matrix(description, tree)[motors.index(on)].copy()
-    s[tree.joint(on)] = 1.0
+    cylinders = {h.name: h for h in description.hydraulic}
+    if isinstance(on, str) and on in motors:
+        return Row(ordered_gear_matrix(description, tree)[motors.index(on)].copy(), "motor")
+    if isinstance(on, str) and on in cylinders:
+        return hydraulic_row(cylinders[on], tree)
+    return Row(_weights(tree, on), side or "link")
+
+
+def hydraulic_row(drive: Hydraulic, tree: Tree) -> Row:
+    """Stroke of a cylinder, or angle of a vane motor."""
+    return Row(_weights(tree, drive.on), "link", drive.linkage)
+
+
+def _weights(tree: Tree, on: str | dict[str, float]) -> Floats:
+    s = np.zeros(len(tree.joints))
+    for name, weight in on.items() if isinstance(on, dict) else ((on, 1.0),):
+        s[tree.joint(name)] = weight
     return s
 
 

@@ -1,16 +1,31 @@
-"""Servo controllers as a robot file describes them; one gain for each motor, motor side."""
+"""Servo controllers as a robot file describes them; one number for each drive, on the drive's own side."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Annotated, Literal
+from dataclasses import dataclass, fields
+from math import pi
+from typing import Annotated, Any, Literal, NamedTuple
 
-from armtwin.maths.quantities import Frequency, Number, Positive
+from armtwin.errors import ArmtwinError
+from armtwin.maths.quantities import Frequency, Number, Positive, RotorInertia, Share, Time
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import Source
+from armtwin.robot.fields import Read, Source
 
 Gain = tuple[Number, ...]
+Side = Literal["motor", "link"]
 FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")]
+
+
+def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
+    """Coefficients of a filter, the same for all drives or a list for each."""
+    if not isinstance(value, list | tuple) or not value:
+        raise ArmtwinError(f"must be a list of numbers, or such a list for each drive, got {value!r:.60}")
+    lists = value if all(isinstance(x, list | tuple) for x in value) else [value]
+    number = Unit("1")
+    return tuple(tuple(number.read(x) for x in one) for one in lists)
+
+
+Coefficients = Annotated[tuple[tuple[float, ...], ...], Read(_coefficients)]
 
 
 @dataclass(frozen=True)
@@ -19,17 +34,17 @@ class Filter:
 
     Attributes:
         kind: "low_pass" (first order), "low_pass_2" (second order), "notch".
-        frequency: Corner or centre frequency, one for all motors or one each [Hz].
-        damping: Relative damping of the second-order kinds.
-        b: Numerator in powers of z⁻¹.
-        a: Denominator in powers of z⁻¹.
+        frequency: Corner or centre frequency, one for all drives or one each [Hz].
+        damping: Relative damping of the second-order kinds, one for all drives or one each.
+        b: Numerator in powers of z⁻¹, one list for all drives or one each.
+        a: Denominator in powers of z⁻¹, one list for all drives or one each.
     """
 
     kind: Literal["low_pass", "low_pass_2", "notch"] | None = None
     frequency: tuple[Frequency, ...] | None = None
-    damping: Positive | None = None
-    b: tuple[Number, ...] | None = None
-    a: tuple[Number, ...] | None = None
+    damping: tuple[Positive, ...] | None = None
+    b: Coefficients | None = None
+    a: Coefficients | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
@@ -37,21 +52,109 @@ class Filter:
         by_coefficients = bool(self.b) and bool(self.a)
         if by_kind == by_coefficients:
             return "must have either kind and frequency or the coefficients b and a"
-        if self.a and self.a[0] == 0:
+        if any(not one or one[0] == 0 for one in self.a or ()):
             return "the first coefficient of a must not be 0"
         return ""
+
+
+class ServoGains(NamedTuple):
+    """Gains that belong together, one number for each drive."""
+
+    kp: Gain
+    ki: Gain
+    kv: Gain
+    kvf: Gain
+    kafc: Gain
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A rule from which the gains of a servo follow, so that what belongs together moves together.
+
+        ω = 2π f,   k_p = J ω²,   k_i = integrator J ω³,   k_v = 2 damping J ω
+        k_vf = speed_feedforward k_v + friction_feedforward,   k_afc = acceleration_feedforward J
+
+    Each number is one for all drives or one each.
+
+    Attributes:
+        bandwidth: Natural frequency f of the position loop [Hz].
+        inertia: Inertia J that the motor feels [kg m²].
+        damping: Relative damping of the position loop.
+        integrator: Corner frequency of the integrator as a share of the bandwidth.
+        speed_feedforward: Share of the velocity feedback that is fed forward.
+        friction_feedforward: Friction that is fed forward with the speed [N m s/rad].
+        acceleration_feedforward: Share of the inertia that is fed forward.
+    """
+
+    bandwidth: tuple[Frequency, ...]
+    inertia: tuple[RotorInertia, ...]
+    source: Source
+    damping: tuple[Positive, ...] = (0.8,)
+    integrator: tuple[Share, ...] = (0.0,)
+    speed_feedforward: tuple[Share, ...] = (1.0,)
+    friction_feedforward: tuple[Number, ...] = (0.0,)
+    acceleration_feedforward: tuple[Share, ...] = (1.0,)
+
+    def gains(self, drives: int) -> ServoGains:
+        """The gains of so many drives."""
+        f, J, damping, integrator, speed, friction, acceleration = (
+            for_each(getattr(self, x.name), drives) for x in fields(self) if x.name != "source"
+        )
+        each = range(drives)
+        w = [2 * pi * x for x in f]
+        kv = tuple(2 * damping[i] * w[i] * J[i] for i in each)
+        return ServoGains(
+            kp=tuple(J[i] * w[i] ** 2 for i in each),
+            ki=tuple(integrator[i] * J[i] * w[i] ** 3 for i in each),
+            kv=kv,
+            kvf=tuple(speed[i] * kv[i] + friction[i] for i in each),
+            kafc=tuple(acceleration[i] * J[i] for i in each),
+        )
+
+
+def for_each(values: tuple[Any, ...], drives: int) -> tuple[Any, ...]:
+    """One value for each drive, from as many values or from one for all."""
+    return values * drives if len(values) == 1 else values
+
+
+@dataclass(frozen=True)
+class Delays:
+    """Delays of a servo, one for all drives or one each [s].
+
+    Attributes:
+        sensor: Age of the positions and speeds that it reads.
+        output: Time from a command to its current.
+        reference: Lateness of the fed-forward speed, acceleration and torque.
+    """
+
+    sensor: tuple[Time, ...] = (0.0,)
+    output: tuple[Time, ...] = (0.0,)
+    reference: tuple[Time, ...] = (0.0,)
+
+
+def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
+    """What is wrong with a rule beside gains, or with neither, as a phrase."""
+    given = [name for name in ruled if getattr(servo, name) is not None]
+    if servo.rule is not None and given:
+        return f"must have either a rule or gains of its own, got a rule and {', '.join(given)}"
+    lacking = [name for name in ("kp", "ki", "kv") if getattr(servo, name) is None]
+    if servo.rule is None and lacking:
+        return f"must have a rule, or kp, ki and kv; {', '.join(lacking)} is missing"
+    return ""
 
 
 @dataclass(frozen=True)
 class Cascade:
     """Position loop around a velocity loop, all terms in motor N m.
 
-        u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref) - G_fb k_v v] + G_ff(k_afc a_ref)
+        u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref) - G_fb k_v v]
+            + G_ff(k_afc a_ref + k_tfc τ_ref)
 
     Attributes:
         setpoint_rate: Rate of the set-points of position and velocity [Hz].
         position_rate: Rate of the position loop and of the interpolated set-points [Hz].
         velocity_rate: Rate of the velocity loop [Hz].
+        rule: Rule from which kp, ki, kv, kvf and kafc follow, or
         kp: Proportional gain [N m/rad].
         ki: Integral gain [N m/(rad s)].
         kv: Velocity feedback gain [N m s/rad].
@@ -59,6 +162,9 @@ class Cascade:
         kvf: Velocity feed-forward [N m s/rad].
         kafv: Acceleration feed-forward into the velocity loop [N m s²/rad].
         kafc: Acceleration feed-forward to the current [N m s²/rad].
+        ktfv: Share of the model's torque that is fed forward into the velocity loop.
+        ktfc: Share of the model's torque that is fed forward to the current.
+        feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
 
     Ref: [Waiboer 2007, section 2.3]
@@ -67,20 +173,29 @@ class Cascade:
     setpoint_rate: Frequency
     position_rate: Frequency
     velocity_rate: Frequency
-    kp: Gain
-    ki: Gain
-    kv: Gain
     source: Source
+    rule: Rule | None = None
+    kp: Gain | None = None
+    ki: Gain | None = None
+    kv: Gain | None = None
     kd: Gain | None = None
     kvf: Gain | None = None
     kafv: Gain | None = None
     kafc: Gain | None = None
+    ktfv: Gain | None = None
+    ktfc: Gain | None = None
     input_filter: Filter | None = None
     feedback_filter: Filter | None = None
     output_filter: Filter | None = None
     feedforward_filter: Filter | None = None
+    feedback: tuple[Side, ...] = ("motor",)
+    delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
     kind: Literal["cascade"] = "cascade"
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return _rule_problem(self, ServoGains._fields)
 
 
 @dataclass(frozen=True)
@@ -90,12 +205,14 @@ class CS7B:
     Attributes:
         position_rate: Rate of the set-points and of the position loop [Hz].
         velocity_rate: Rate of the velocity and current loop [Hz].
+        rule: Rule from which kp, ki, kv and kaf follow, or
         kp: Proportional gain [N m/rad].
         ki: Integral gain [N m/(rad s)].
         kv: Velocity feedback gain [N m s/rad].
         kaf: Acceleration feed-forward [N m s²/rad].
         coulomb: Coulomb friction compensation [N m].
         viscous: Viscous friction compensation [N m s/rad].
+        feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
 
     Ref: [Aarts-Jonker-Waiboer 2006, section 5]
@@ -103,15 +220,100 @@ class CS7B:
 
     position_rate: Frequency
     velocity_rate: Frequency
-    kp: Gain
-    ki: Gain
-    kv: Gain
     source: Source
+    rule: Rule | None = None
+    kp: Gain | None = None
+    ki: Gain | None = None
+    kv: Gain | None = None
     kaf: Gain | None = None
     coulomb: Gain | None = None
     viscous: Gain | None = None
+    feedback: tuple[Side, ...] = ("motor",)
+    delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
     kind: Literal["cs7b"] = "cs7b"
 
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return _rule_problem(self, ("kp", "ki", "kv", "kaf"))
 
-Servo = Cascade | CS7B
+
+@dataclass(frozen=True)
+class VelocityLaw:
+    """Position error and feed-forward as a velocity command to a PI velocity loop.
+
+        v_cmd = v_ref(t - d) + k_p (q_ref - q) + k_ff τ_ref(t - d)
+        u = k_v [(v_cmd - v) + k_iv ∫(v_cmd - v)] + k_tfc τ_ref(t - d)
+
+    With a large k_v the drive follows its velocity command whatever the load.
+
+    Attributes:
+        setpoint_rate: Rate of the set-points [Hz].
+        position_rate: Rate of the position loop [Hz].
+        velocity_rate: Rate of the velocity loop [Hz].
+        kp: Position gain [1/s].
+        kv: Gain of the velocity loop [N m s/rad].
+        kiv: Integral gain of the velocity loop [1/s].
+        kff: Velocity offset per torque of the model, motor side [rad/(N m s)].
+        ktfc: Share of the model's torque that is fed forward to the current.
+        feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
+        following_error_limit: Motor following error that stops the robot [rad].
+    """
+
+    setpoint_rate: Frequency
+    position_rate: Frequency
+    velocity_rate: Frequency
+    kp: Gain
+    kv: Gain
+    source: Source
+    kiv: Gain | None = None
+    kff: Gain | None = None
+    ktfc: Gain | None = None
+    feedback: tuple[Side, ...] = ("motor",)
+    delay: Delays = Delays()
+    following_error_limit: FollowingError | None = None
+    kind: Literal["velocity"] = "velocity"
+
+
+@dataclass(frozen=True)
+class Proportional:
+    """Proportional control in volts, as of servovalves: i = gain (u - y), y = sensor_gain (x - sensor_zero).
+
+    Attributes:
+        rate: Rate at which the analogue loop is computed, and of its set-points [Hz].
+        gain: Current per voltage [A/V].
+        sensor_gain: Voltage per stroke or angle [V/m or V/rad].
+        sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
+
+    Ref: [Machielsen 1983, chapter 5]
+    """
+
+    rate: Frequency
+    gain: Gain
+    sensor_gain: Gain
+    source: Source
+    sensor_zero: Gain | None = None
+    delay: Delays = Delays()
+    kind: Literal["proportional"] = "proportional"
+
+
+Servo = Cascade | CS7B | VelocityLaw | Proportional
+
+
+def count_problems(servo: Servo, drives: int) -> list[str]:
+    """Lists of a servo that have not a number for each drive, as phrases that start with the key."""
+    found = []
+    for f in fields(servo):
+        value = getattr(servo, f.name)
+        if f.name == "feedback" or isinstance(value, Delays | Rule):
+            inner = {f.name: value} if f.name == "feedback" else _lists(value, f.name)
+            wrong = {key: x for key, x in inner.items() if len(x) not in (1, drives)}
+            found += [f"{key} must have 1 or {drives} values, got {len(x)}" for key, x in wrong.items()]
+        elif isinstance(value, tuple) and len(value) != drives:
+            found.append(f"{f.name} must have a number for each of {drives} drives, got {len(value)}")
+    return found
+
+
+def _lists(group: Delays | Rule, name: str) -> dict[str, tuple[Any, ...]]:
+    lists = {f"{name}.{f.name}": getattr(group, f.name) for f in fields(group)}
+    return {key: value for key, value in lists.items() if isinstance(value, tuple)}

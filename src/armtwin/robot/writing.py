@@ -7,7 +7,6 @@ from dataclasses import MISSING, fields, is_dataclass
 from typing import Any
 
 from armtwin.maths.units import units_of
-from armtwin.robot.description import FORMAT
 from armtwin.robot.groups import SlideLimits, TurnLimits
 
 WIDTH = 100
@@ -15,7 +14,7 @@ WIDTH = 100
 
 def to_tables(description: Any) -> dict[str, Any]:
     """Tables of a robot or job file: the inverse of reading it."""
-    return {"format": FORMAT, **_table(description)}
+    return {"format": description.format_number, **_table(description)}
 
 
 def _table(group: Any) -> dict[str, Any]:

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.mechanics.arm import place
-from armtwin.mechanics.mass import composite, spin_mass
-from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather, spin
+from armtwin.mechanics.mass import composite
+from armtwin.mechanics.newton_euler import accelerate, body_wrench, gather
+from armtwin.mechanics.rotors import add_spin_mass, spin
 
 
 @inlined
 def of_bodies(
     size: Any,
+    every: Any,
     parent: Any,
     slides: Any,
     turn: Any,
@@ -33,27 +33,31 @@ def of_bodies(
     Ic: Any,
     L: Any,
     none: Any,
-    q: Any,
+    u: Any,
     v: Any,
     M: Any,
     bias: Any,
 ) -> None:
-    """Write the lower triangle of M(q) with the rotors, and h(q, v) = C v + g.
+    """Write the lower triangle of M(u) with the rotors, and h(u, v) = C v + g.
 
-    The fields of an Arm, scratch arrays, zeros, then the state. There is no branch in it: an array that is last
-    used inside one is counted in and out in every tick, which costs more than the physics.
+    The fields of an Arm, inertia of the rotors, scratch arrays, zeros, then the state. There is no branch in it: an
+    array that is last used inside one is counted in and out in every tick, which costs more than the physics.
     """
     n = len(size)
-    place(size, slides, turn, offset, q, R, P)
+    place(size, slides, turn, offset, u, R, P)
     accelerate(size, parent, slides, axis, gravity, R, P, v, none, w, al, ac)
     for i in range(n):
         body_wrench(inertia, i, w, al, ac, f, t)
+    for i in range(len(every)):
         bias[i] = 0.0
     gather(size, parent, slides, axis, R, P, f, t, bias)
     composite(size, parent, slides, axis, inertia, R, P, Ic, L)
     for i in range(n):
         for j in range(i + 1):
             M[i, j] = L[i, j] + rotors[i, j]
+    for i in range(n, len(every)):
+        for j in range(i + 1):
+            M[i, j] = rotors[i, j]
 
 
 @compiled
@@ -61,9 +65,7 @@ def add_spin(
     parent: Any,
     slides: Any,
     axis: Any,
-    spin_body: Any,
-    spin_axis: Any,
-    spin_row: Any,
+    rotors: Any,
     R: Any,
     P: Any,
     w: Any,
@@ -76,14 +78,12 @@ def add_spin(
     bias: Any,
 ) -> None:
     """Add the gyroscopic coupling of the rotors to what `of_bodies` wrote, from the motion it left in w and al."""
-    S = np.zeros_like(M)
-    f[:], t[:] = 0.0, 0.0
-    spin(parent, spin_body, spin_axis, spin_row, v, none, w, al, t, bias)
+    for i in range(f.shape[0]):
+        for k in range(3):
+            f[i, k], t[i, k] = 0.0, 0.0
+    spin(rotors.body, rotors.axis, rotors.row, v, none, w, al, t, bias)
     gather(parent, parent, slides, axis, R, P, f, t, bias)
-    spin_mass(parent, parent, slides, axis, R, spin_body, spin_axis, spin_row, S)
-    for i in range(M.shape[0]):
-        for j in range(i + 1):
-            M[i, j] += S[i, j]
+    add_spin_mass(parent, slides, axis, R, rotors.body, rotors.axis, rotors.row, M)
 
 
 class LinearArm(NamedTuple):
@@ -93,8 +93,8 @@ class LinearArm(NamedTuple):
 
     Attributes:
         step: Time between the points [s].
-        curves: Cubics in time of q₀, v₀, a₀, T₀, (4, intervals, 4, n), coefficients of 1, x, x², x³.
-        M: Mass matrices at the points, (points, n, n).
+        curves: Cubics in time of q₀, v₀, a₀, T₀, (4, intervals, 4, N), coefficients of 1, x, x², x³.
+        M: Mass matrices at the points, (points, N, N).
         D: Damping matrices.
         K: Stiffness matrices, balancers included.
     """
@@ -108,10 +108,10 @@ class LinearArm(NamedTuple):
 
 @compiled
 def of_linear(
-    size: Any, step: float, curves: Any, M0: Any, D0: Any, K0: Any, time: float, q: Any, v: Any, M: Any, bias: Any
+    every: Any, step: float, curves: Any, M0: Any, D0: Any, K0: Any, time: float, q: Any, v: Any, M: Any, bias: Any
 ) -> None:
     """Write the mass matrix and the bias of a LinearArm at a time, matrices linear between points."""
-    n = len(size)
+    n = len(every)
     x = time / step
     k = min(max(int(x), 0), M0.shape[0] - 2)
     x = min(max(x - k, 0.0), 1.0)

@@ -1,4 +1,4 @@
-"""The closed loop: set-points, servo, plant, in one kernel without Python in a tick."""
+"""The closed loop: sensors, servo, outputs, plant, in one kernel without Python in a tick."""
 
 from __future__ import annotations
 
@@ -6,29 +6,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.control.controller import (
-    ERROR_LIMIT,
-    SATURATED,
-    TORQUE_CONSTANT,
-    interpolate,
-    position_loop,
-    velocity_loop,
-)
+from armtwin.control.controller import ERROR_LIMIT, SATURATED, position_loop, reference, velocity_loop
+from armtwin.drives.hydraulics import move_spools
+from armtwin.drives.linkage import in_turn
+from armtwin.drives.outputs import give_late
+from armtwin.drives.sensors import quantised, read_late
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
-from armtwin.simulation.step import add_struts, smooth_step, switching_step
+from armtwin.simulation.step import (
+    account,
+    account_springs,
+    add_balancers,
+    along,
+    press_cylinders,
+    press_springs,
+    release,
+    set_levers,
+    smooth_step,
+    switching_step,
+)
 
 FINISHED, UNSTABLE, FOLLOWING_ERROR = 0, 1, 2
 SWITCHING = 3
-RUNAWAY = 1e4  # joint speed [rad/s] beyond which a run is called unstable
+RUNAWAY = 1e4  # speed [rad/s] beyond which a run is called unstable
 
 
 class Inputs(NamedTuple):
     """What drives a run.
 
     Attributes:
-        ref: Motor set-points, position, speed, acceleration, (set-points, 3, motors).
-        external: Joint torques from outside at the set-points, linear between them, (set-points, n); or (0, n).
+        ref: Set-points of the drives, position, speed, acceleration, torque of the model, (set-points, 4, drives).
+        external: Torques from outside on the coordinates at the set-points, linear between them; or (0, N).
         ticks: Number of ticks to run.
         log_ticks: Ticks between logged samples.
         slow: Speed of each friction element below which its bristles are not yet sliding, (e,) [rad/s].
@@ -47,28 +55,39 @@ class State(NamedTuple):
     """What changes in a run; the caller makes it and finds the end state in it.
 
     Attributes:
-        q: Joint positions, (n,).
-        v: Joint speeds, (n,).
+        u: Coordinates, (N,).
+        v: Their speeds, (N,).
         z: Bristle deflections, or impulses of switching friction, (e,).
-        servo: Loop states, (motors, 5).
-        memory: Filter states, (motors, 4, 2).
-        energy: Work of the motors, of outside torques, and taken by friction, (3,) [J].
-        saturated: For each motor the longest stay at the current limit and when it began, (motors, 2) [s].
+        oil: Forces of the cylinders, (c,).
+        valves: Positions and speeds of their spools, (c, 2).
+        servo: Loop states, (drives, 6).
+        memory: Filter states, (drives, 4, 2).
+        readings: Past positions and speeds of late sensors, (drives, 2, length); length 0 where none is late.
+        commands: Past currents of late outputs, (drives, 1, length); length 0 where none is late.
+        energy: Work of the motors, of outside torques, taken by friction, by dampers, by numerical damping, (5,) [J].
+        saturated: For each drive the longest stay at the current limit and when it began, (drives, 2) [s].
     """
 
-    q: Any
+    u: Any
     v: Any
     z: Any
+    oil: Any
+    valves: Any
     servo: Any
     memory: Any
+    readings: Any
+    commands: Any
     energy: Any
     saturated: Any
 
 
 class Record(NamedTuple):
-    """Logged samples, (samples, n) or (samples, motors); trace has the positions at each tick of the position loop."""
+    """Logged samples, (samples, N) or (samples, drives); trace has the coordinates at each tick of the position loop.
 
-    q: Any
+    Accelerations and friction are the means of the tick that begins with the sample.
+    """
+
+    u: Any
     v: Any
     a: Any
     current: Any
@@ -77,50 +96,92 @@ class Record(NamedTuple):
 
 
 @inlined
-def _position_tick(
-    size: Any, motors: Any, gains: Any, ref: Any, servo: Any, q: Any, k: int, share: float, times: Any, given: int
-) -> int:
-    """Position loops of all motors; returns the motor whose following error is too large, or -1.
+def read_rows(rows: Any, place: Any, count: Any, sensor_row: Any, x: Any, reading: Any) -> None:
+    """Positions or speeds of the rows that sensors see."""
+    for m in range(sensor_row.shape[0]):
+        reading[m] = along(rows, place, count, sensor_row[m], x)
 
-    times are the periods of the set-points and of this loop.
+
+@compiled
+def _read_lengths(sensor_row: Any, lever_row: Any, tables: Any, position: Any) -> None:
+    """Positions of rows with levers: the length at the angle that was read."""
+    for m in range(sensor_row.shape[0]):
+        for k in range(lever_row.shape[0]):
+            if lever_row[k] == sensor_row[m]:
+                position[m], _ = in_turn(tables, k, position[m])
+
+
+@inlined
+def position_tick(
+    gains: Any,
+    lateness: Any,
+    times: Any,
+    scale: Any,
+    zero: Any,
+    quantum: Any,
+    ref: Any,
+    servo: Any,
+    position: Any,
+    k: int,
+    within: int,
+) -> int:
+    """Position loops of all drives; returns the drive whose following error is too large, or -1.
+
+    times are the tick, the ticks of the position loop and between set-points, and given_acceleration.
     """
-    late = -1
-    for m in range(motors.shape[0]):
-        qm = 0.0
-        for j in range(len(size)):
-            qm += motors[m, j] * q[j]
-        wanted = interpolate(ref, k, m, share, times[0])
-        if given == 1:
-            wanted = (wanted[0], wanted[1], ref[min(k, ref.shape[0] - 1), 2, m])
-        e = position_loop(gains, servo, m, qm, wanted, times[1])
+    h, position_ticks, setpoint_ticks, given = times
+    period, late = setpoint_ticks * h, -1
+    for m in range(position.shape[0]):
+        want = reference(ref, k, within, m, setpoint_ticks, period, lateness[m], given)
+        wanted = (scale[m] * (want[0] - zero[m]), scale[m] * want[1], scale[m] * want[2], want[3])
+        reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
+        e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
         if abs(e) > gains[m, ERROR_LIMIT] and late < 0:
             late = m
     return late
 
 
 @inlined
-def _velocity_tick(
-    size: Any, motors: Any, gains: Any, filters: Any, servo: Any, memory: Any, v: Any, current: Any, tau: Any
+def velocity_tick(
+    gains: Any,
+    filters: Any,
+    scale: Any,
+    speed_quantum: Any,
+    per_current: Any,
+    limit: Any,
+    quantum: Any,
+    servo: Any,
+    memory: Any,
+    speed: Any,
+    current: Any,
 ) -> bool:
-    """Velocity loops of all motors: currents, and torques on the joints; returns whether one is at its limit."""
-    n, limited = len(size), False
-    for j in range(n):
-        tau[j] = 0.0
-    for m in range(motors.shape[0]):
-        vm = 0.0
-        for j in range(n):
-            vm += motors[m, j] * v[j]
-        current[m] = velocity_loop(gains, filters, servo, memory, m, vm)
-        torque = gains[m, TORQUE_CONSTANT] * current[m]
-        for j in range(n):
-            tau[j] += motors[m, j] * torque
+    """Velocity loops of all drives: commanded currents; returns whether one is at its limit."""
+    limited = False
+    for m in range(speed.shape[0]):
+        reading = quantised(scale[m] * speed[m], speed_quantum[m])
+        current[m] = velocity_loop(gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m])
         limited = limited or servo[m, SATURATED] != 0.0
     return limited
 
 
+@inlined
+def motor_torques(
+    every: Any, rows: Any, place: Any, count: Any, output_row: Any, per_ampere: Any, current: Any, tau: Any
+) -> None:
+    """Torques of the motors on the coordinates."""
+    for j in range(len(every)):
+        tau[j] = 0.0
+    for m in range(output_row.shape[0]):
+        r = output_row[m]
+        torque = per_ampere[m] * current[m]
+        for k in range(count[r]):
+            j = place[r, k]
+            tau[j] += rows[r, j] * torque
+
+
 @compiled
 def _watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> None:
-    """Keep the longest stay at a current limit of each motor; since is -1 while it is below the limit."""
+    """Keep the longest stay at a current limit of each drive; since is -1 while it is below the limit."""
     for m in range(servo.shape[0]):
         if servo[m, SATURATED] == 0.0:
             since[m] = -1.0
@@ -132,78 +193,58 @@ def _watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> Non
 
 
 @compiled
-def _push(size: Any, external: Any, k: int, share: float, outside: Any) -> None:
-    """Joint torques from outside, a share of the way from set-point k to the next."""
+def _push(every: Any, external: Any, k: int, share: float, outside: Any) -> None:
+    """Torques from outside, a share of the way from set-point k to the next."""
     last = external.shape[0] - 1
     a, b = min(k, last), min(k + 1, last)
-    for j in range(len(size)):
+    for j in range(len(every)):
         outside[j] = (1 - share) * external[a, j] + share * external[b, j]
 
 
 @inlined
-def _account(
-    size: Any, h: float, rows: Any, energy: Any, v: Any, dv: Any, tau: Any, outside: Any, F: Any, D: Any
-) -> None:
-    """Add the work of a step, with the speeds half way through it."""
-    n = len(size)
-    work, pushed, taken = 0.0, 0.0, 0.0
-    for j in range(n):
-        work += tau[j] * (v[j] + 0.5 * dv[j])
-        pushed += outside[j] * (v[j] + 0.5 * dv[j])
-    for e in range(rows.shape[0]):
-        w, dw = 0.0, 0.0
-        for j in range(n):
-            w += rows[e, j] * v[j]
-            dw += rows[e, j] * dv[j]
-        taken += (F[e] + 0.5 * D[e] * dw) * (w + 0.5 * dw)
-    energy[0] += h * work
-    energy[1] += h * pushed
-    energy[2] += h * taken
-
-
-@inlined
-def _look_ahead(size: Any, q: Any, v: Any, before: Any, h: float, q_mid: Any, v_mid: Any) -> None:
+def look_ahead(every: Any, u: Any, v: Any, before: Any, h: float, u_mid: Any, v_mid: Any) -> None:
     """State half a step ahead, by the speed now and the speed a step before."""
-    for j in range(len(size)):
-        q_mid[j] = q[j] + 0.5 * h * v[j]
+    for j in range(len(every)):
+        u_mid[j] = u[j] + 0.5 * h * v[j]
         v_mid[j] = 1.5 * v[j] - 0.5 * before[j]
 
 
 @inlined
-def _net(size: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
-    """Torque left for acceleration and friction."""
-    for j in range(len(size)):
+def _net(every: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
+    """Torque left for acceleration and for what resists."""
+    for j in range(len(every)):
         force[j] = tau[j] + outside[j] - bias[j]
 
 
 @inlined
-def _keep(size: Any, v: Any, before: Any) -> None:
-    """Remember the speeds of this tick."""
-    for j in range(len(size)):
-        before[j] = v[j]
-
-
-@inlined
-def _trace(size: Any, q: Any, trace: Any, row: int) -> None:
-    """Keep the positions of a tick of the position loop."""
-    for j in range(len(size)):
-        trace[row, j] = q[j]
-
-
-@inlined
-def _copy_lower(size: Any, M: Any, A: Any) -> None:
-    """Copy the lower triangle."""
-    for i in range(len(size)):
+def _begin(every: Any, M: Any, force: Any, h: float, A: Any, dv: Any) -> None:
+    """Equations of a step without what resists: A = M (lower triangle), dv = h force."""
+    for i in range(len(every)):
+        dv[i] = h * force[i]
         for j in range(i + 1):
             A[i, j] = M[i, j]
 
 
 @inlined
-def _advance(size: Any, q: Any, v: Any, dv: Any, h: float) -> int:
-    """Take the step; returns a joint that runs away (or is not a number), or -1."""
+def keep(every: Any, v: Any, before: Any) -> None:
+    """Remember the speeds of this tick."""
+    for j in range(len(every)):
+        before[j] = v[j]
+
+
+@inlined
+def _trace(every: Any, u: Any, trace: Any, row: int) -> None:
+    """Keep the coordinates of a tick of the position loop."""
+    for j in range(len(every)):
+        trace[row, j] = u[j]
+
+
+@inlined
+def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
+    """Take the step; returns a coordinate that runs away (or is not a number), or -1."""
     lost = -1
-    for j in range(len(size)):
-        q[j] += h * (v[j] + 0.5 * dv[j])
+    for j in range(len(every)):
+        u[j] += h * (v[j] + 0.5 * dv[j])
         v[j] += dv[j]
         if not abs(v[j]) < RUNAWAY:
             lost = j
@@ -211,89 +252,163 @@ def _advance(size: Any, q: Any, v: Any, dv: Any, h: float) -> int:
 
 
 @inlined
-def _count(size: Any, rows: Any, slow: Any, v: Any, substeps: int) -> int:
+def _steps(rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int) -> int:
     """Steps to take in a tick: several while a bristle is bending, one while all slide."""
-    count = 1
-    for e in range(rows.shape[0]):
-        w = 0.0
-        for j in range(len(size)):
-            w += rows[e, j] * v[j]
-        if abs(w) < slow[e]:
-            count = substeps
-    return count
+    steps = 1
+    for e in range(friction_row.shape[0]):
+        if abs(along(rows, place, count, friction_row[e], v)) < slow[e]:
+            steps = substeps
+    return steps
 
 
 @compiled
-def _write(record: Any, row: int, rows: Any, q: Any, v: Any, before: Any, current: Any, F: Any, h: float) -> None:
-    """Log a sample at the start of a step; accelerations are those of the step before."""
-    for j in range(q.shape[0]):
-        record.q[row, j], record.v[row, j] = q[j], v[j]
-        record.a[row, j] = (v[j] - before[j]) / h
-        record.friction[row, j] = 0.0
-        for e in range(rows.shape[0]):
-            record.friction[row, j] += rows[e, j] * F[e]
+def _write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
+    """Log coordinates, speeds and currents at the start of a tick."""
+    for j in range(u.shape[0]):
+        record.u[row, j], record.v[row, j] = u[j], v[j]
     for m in range(current.shape[0]):
         record.current[row, m] = current[m]
 
 
 @compiled
-def run(size: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs: Any, state: Any, record: Any) -> Any:
-    """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended."""
+def _write_means(record: Any, row: int, rows: Any, friction_row: Any, v: Any, before: Any, F: Any, h: float) -> None:
+    """Log the mean accelerations and friction of the tick that began with the sample."""
+    for j in range(v.shape[0]):
+        record.a[row, j] = (v[j] - before[j]) / h
+        record.friction[row, j] = 0.0
+        for e in range(friction_row.shape[0]):
+            record.friction[row, j] += rows[friction_row[e], j] * F[e]
+
+
+@compiled
+def run(
+    size: Any, every: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs: Any, state: Any, record: Any
+) -> Any:
+    """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended.
+
+    len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to the compiler.
+    """
     # unpacked once: reading a field of a noun in a tick costs more than the physics
-    parent, slides, turn, offset, axis, inertia, gravity, rotors, spin_body, spin_axis, spin_row = arm
+    parent, slides, turn, offset, axis, inertia, gravity = arm
     step, path_curves, M0, D0, K0 = path
-    motors, rows, curves, numbers, kind, strut_joint, strut_table = plant
-    gains, filters, h, position_ticks, setpoint_ticks, given = c
+    combinations, levers, rotors, friction, springs, balancers, cylinders, sensors, outputs = plant
+    weights, place, count = combinations
+    lever_row, lever_table = levers
+    rotor_inertia, spin_body, _, _ = rotors
+    friction_row, curves, numbers, kind = friction
+    spring_row, stiffness, damping, gap, numerical = springs
+    balancer_row, balancer_table = balancers
+    cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
+    sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
+    output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
+    gains, filters, lateness, h, position_ticks, setpoint_ticks, given = c
     ref, external, ticks, log_ticks, slow, substeps = inputs
-    q, v, z, servo, memory, energy, saturated = state
-    n, elements, m, trace = len(size), rows.shape[0], motors.shape[0], record.trace
-    R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
+    u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
+    trace = record.trace
+    times = (h, position_ticks, setpoint_ticks, given)
+    n, N, elements, m = len(size), len(every), friction_row.shape[0], sensor_row.shape[0]
+    R, P, Ic, L = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n))
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
-    M, A, bias, force, q_mid, v_mid = L.copy(), L.copy(), none.copy(), none.copy(), none.copy(), none.copy()
+    M, A, none = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N)
+    bias, force, u_mid, v_mid = none.copy(), none.copy(), none.copy(), none.copy()
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 3))
-    current, since = np.zeros(m), np.full(m, -1.0)
-    times = (setpoint_ticks * h, position_ticks * h)
+    twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
+    position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
+    rows = weights.copy()
+    late_readings, late_commands = readings.shape[2], commands.shape[2]
     k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
     for tick in range(ticks):
         if within == setpoint_ticks:
             k, within = k + 1, 0
-        if within % position_ticks == 0:
-            _trace(size, q, trace, tick // position_ticks)
-            late = _position_tick(size, motors, gains, ref, servo, q, k, within / setpoint_ticks, times, given)
-        limited = _velocity_tick(size, motors, gains, filters, servo, memory, v, current, tau)
+        turn_of_position = within % position_ticks == 0
+        if lever_row.shape[0] > 0:
+            set_levers(weights, place, count, lever_row, lever_table, u, rows)
+        read_rows(rows, place, count, speed_row, v, speed)
+        if turn_of_position or late_readings > 0:
+            read_rows(weights, place, count, sensor_row, u, position)
+            if lever_row.shape[0] > 0:
+                _read_lengths(sensor_row, lever_row, lever_table, position)
+        if late_readings > 0:
+            read_late(sensor_delay, readings, tick % late_readings, position, speed)
+        if turn_of_position:
+            _trace(every, u, trace, tick // position_ticks)
+            late = position_tick(gains, lateness, times, scale, zero, sensor_quantum, ref, servo, position, k, within)
+        limited = velocity_tick(
+            gains, filters, scale, speed_quantum, per_current, limit, current_quantum, servo, memory, speed, current
+        )
         if limited or watching:
             _watch(servo, saturated, since, tick * h, h)
             watching = limited
+        if late_commands > 0:
+            give_late(output_delay, commands, tick % late_commands, current)
+        motor_torques(every, rows, place, count, output_row, per_ampere, current, tau)
+        if cylinder_row.shape[0] > 0:
+            move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
-            _push(size, external, k, (within + 0.5) / setpoint_ticks, outside)
+            _push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
         within += 1
-        _look_ahead(size, q, v, before, h, q_mid, v_mid)
+        look_ahead(every, u, v, before, h, u_mid, v_mid)
+        if lever_row.shape[0] > 0:
+            set_levers(weights, place, count, lever_row, lever_table, u_mid, rows)
         if linear == 1:
-            of_linear(size, step, path_curves, M0, D0, K0, (tick + 0.5) * h, q_mid, v_mid, M, bias)
+            of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
         else:
             of_bodies(
-                size, parent, slides, turn, offset, axis, inertia, gravity, rotors,
-                R, P, w, al, ac, f, t, Ic, L, none, q_mid, v_mid, M, bias,
+                size, every, parent, slides, turn, offset, axis, inertia, gravity, rotor_inertia,
+                R, P, w, al, ac, f, t, Ic, L, none, u_mid, v_mid, M, bias,
             )  # fmt: skip
             if spin_body.shape[0] > 0:
-                add_spin(parent, slides, axis, spin_body, spin_axis, spin_row, R, P, w, al, f, t, none, v_mid, M, bias)
-            add_struts(strut_joint, strut_table, q_mid, bias)
-        _net(size, tau, outside, bias, force)
-        if tick % log_ticks == 0:
-            _write(record, tick // log_ticks, rows, q, v, before, current, F, h)
-        if late >= 0:
-            return FOLLOWING_ERROR, tick, late
-        count, lost = _count(size, rows, slow, v, substeps), -1
-        _keep(size, v, before)
-        for _ in range(count):
-            _copy_lower(size, M, A)
+                add_spin(parent, slides, axis, rotors, R, P, w, al, f, t, none, v_mid, M, bias)
+            add_balancers(rows, place, count, balancer_row, balancer_table, u_mid, bias)
+        _net(every, tau, outside, bias, force)
+        logging = tick % log_ticks == 0
+        if logging:
+            _write(record, tick // log_ticks, u, v, current)
+        steps, lost = _steps(rows, place, count, friction_row, slow, v, substeps), -1
+        keep(every, v, before)
+        for _ in range(steps):
+            _begin(every, M, force, h / steps, A, dv)
+            press_springs(
+                rows, place, count, spring_row, stiffness, damping, gap, numerical, u, v, h / steps, A, dv, twisted
+            )
+            press_cylinders(rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, h / steps, A, dv)
             if kind == SWITCHING:
-                solved = switching_step(rows, curves, numbers, A, force, v, z, h / count, dv, F)
+                solved = switching_step(
+                    size, every, rows, place, count, friction_row, curves, numbers, A, v, z, h / steps, dv, F
+                )
             else:
-                solved = smooth_step(size, kind, rows, curves, numbers, A, force, v, z, h / count, dv, F, D, G)
-            _account(size, h / count, rows, energy, v, dv, tau, outside, F, D)
-            lost = max(lost, _advance(size, q, v, dv, h / count) if solved else n)
+                solved = smooth_step(
+                    size,
+                    every,
+                    rows,
+                    place,
+                    count,
+                    friction_row,
+                    curves,
+                    numbers,
+                    kind,
+                    A,
+                    v,
+                    z,
+                    h / steps,
+                    dv,
+                    F,
+                    D,
+                    G,
+                )
+            account(every, h / steps, rows, place, count, friction_row, energy, v, dv, tau, outside, F, D)
+            if spring_row.shape[0] > 0:
+                account_springs(
+                    h / steps, rows, place, count, spring_row, stiffness, damping, gap, energy, u, v, dv, twisted
+                )
+            if cylinder_row.shape[0] > 0:
+                release(h / steps, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv)
+            lost = max(lost, advance(every, u, v, dv, h / steps) if solved else N)
         if lost >= 0:
             return UNSTABLE, tick, lost
+        if logging:
+            _write_means(record, tick // log_ticks, rows, friction_row, v, before, F, h)
+        if late >= 0:
+            return FOLLOWING_ERROR, tick, late
     return FINISHED, ticks, -1

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.control.controller import ERROR_LIMIT, Controller
+from armtwin.control.controller import ERROR_LIMIT
 from armtwin.logs.log import Event, Log
 from armtwin.maths.batch import Floats
-from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.robot import Robot
+from armtwin.robot.drive_groups import Motor
 from armtwin.simulation import loop
-from armtwin.simulation.loop import Inputs, Record, State
 from armtwin.simulation.perturbation import LinearModel
+from armtwin.simulation.plant import C0
+from armtwin.simulation.prepared import Ended, PreparedRun
+from armtwin.simulation.step import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
-
-Ended = tuple[int, int, int]
 
 
 @dataclass(frozen=True)
@@ -25,21 +25,26 @@ class Energy:
     """Where the energy of a run went [J].
 
     Attributes:
-        motors: Work of the motors.
+        motors: Work of the motors and cylinders.
         external: Work of torques from outside.
-        stored: Change of kinetic, potential, balancer and bristle energy.
+        stored: Change of kinetic, potential, balancer, spring and bristle energy.
         friction: Lost in friction.
+        dampers: Lost in the dampers of elastic joints.
+        numerical: Taken by the numerical damping of springs that swing within a tick.
     """
 
     motors: float
     external: float
     stored: float
     friction: float
+    dampers: float = 0.0
+    numerical: float = 0.0
 
     @property
     def gap(self) -> float:
         """Work that is not accounted for; only the error of the integration."""
-        return self.motors + self.external - self.stored - self.friction
+        given = self.motors + self.external
+        return given - self.stored - self.friction - self.dampers - self.numerical
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,75 +56,142 @@ class Run:
         energy: Where the energy went.
         linear: The linear time-varying model, where the perturbation method was used.
         friction_state: Bristle deflections at the end, (e,) [rad].
-        trace: Joint positions at the rate of the position loop, (k, n): finer than the log.
-        trace_rate: That rate [Hz].
+        link_side: Joint positions of the links at the rate of the position loop, (k, n): finer than the log.
+        motor_side: Joint positions as the motors have them; the same where gears are rigid.
+        trace_rate: Rate of both [Hz].
     """
 
     log: Log
     energy: Energy
     linear: LinearModel | None
     friction_state: Floats
-    trace: Floats
+    link_side: Floats
+    motor_side: Floats
     trace_rate: float
 
     @property
     def trace_time(self) -> Floats:
-        """Times of the trace, (k,) [s]."""
-        return np.arange(len(self.trace)) / self.trace_rate
+        """Times of both sides, (k,) [s]."""
+        return np.arange(len(self.link_side)) / self.trace_rate
 
 
-def events(robot: Robot, c: Controller, state: State, ended: Ended) -> tuple[Event, ...]:
-    """What happened: an early end, and long stays at a current limit."""
+def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
+    """What a run that has ended gives.
+
+    Args:
+        prepared: The run.
+        ended: How, when and where it ended.
+        stored: Change of the stored energy [J].
+    """
+    c, state, places = prepared.controller, prepared.state, prepared.coordinates
+    trace = prepared.record.trace
+    traced = len(trace) if ended[0] == loop.FINISHED else ended[1] // c.position_ticks + 1
+    link = trace[:traced, places.link] if places.elastic else trace[:traced]
+    motor = trace[:traced, places.drive] if places.elastic else link
+    spent = state.energy
+    bristles = _in_bristles(prepared)
+    energy = Energy(
+        motors=float(spent[MOTORS]),
+        external=float(spent[OUTSIDE]),
+        stored=stored,
+        friction=float(spent[FRICTION]) - bristles,
+        dampers=float(spent[DAMPERS]),
+        numerical=float(spent[NUMERICAL]),
+    )
+    rate = 1 / (c.tick * c.position_ticks)
+    happened = tuple(sorted(events(prepared, ended, link, rate), key=lambda event: event.time))
+    log = logged(prepared, happened, ended)
+    return Run(log, energy, prepared.linear, state.z, link, motor, rate)
+
+
+def _in_bristles(prepared: PreparedRun) -> float:
+    """Energy that friction took and its bristles still hold [J]."""
+    if not prepared.has_bristles:
+        return 0.0
+    return 0.5 * float(prepared.plant.friction.numbers[:, C0] @ prepared.state.z**2)
+
+
+def events(prepared: PreparedRun, ended: Ended, link: Floats, rate: float) -> Iterator[Event]:
+    """What happened: an early end, long stays at a current limit, joints beyond their position limits."""
     how, tick, which = ended
-    motors = robot.description.motor
-    events = []
-    for motor, (stay, since) in zip(motors, state.saturated, strict=True):
+    robot, c, state = prepared.robot, prepared.controller, prepared.state
+    drives = [drive for drive, _ in robot.assembly.drives]
+    for drive, limit, (stay, since) in zip(drives, prepared.plant.outputs.limit, state.saturated, strict=True):
         if stay >= LONG_AT_LIMIT:
-            text = f"{motor.name} stays at its current limit of {motor.current_limit:g} A for {stay:.3f} s."
-            events.append(Event(float(since), "current_limit", motor.name, text))
+            most = drive.current_limit if isinstance(drive, Motor) else limit
+            text = f"{drive.name} stays at its current limit of {most:g} A for {stay:.3f} s."
+            yield Event(float(since), "current_limit", drive.name, text)
+    yield from _beyond_limits(prepared, link, rate)
     time = tick * c.tick
     if how == loop.FOLLOWING_ERROR:
         limit = float(c.gains[which, ERROR_LIMIT])
-        text = f"{motors[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
-        events.append(Event(time, "following_error", motors[which].name, text))
-    if how == loop.UNSTABLE and which >= robot.n:
+        text = f"{drives[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
+        yield Event(time, "following_error", drives[which].name, text)
+    if how == loop.UNSTABLE and which >= prepared.coordinates.count:
         text = "The equations of motion could not be solved: the step is too long for friction this steep."
-        events.append(Event(time, "unstable", "", text))
+        yield Event(time, "unstable", "", text)
     elif how == loop.UNSTABLE:
-        name = robot.joint_names[which]
-        text = f"{name} runs away at {state.q[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
-        events.append(Event(time, "unstable", name, text))
-    return tuple(sorted(events, key=lambda event: event.time))
+        name = _coordinate_name(prepared, which)
+        text = f"{name} runs away at {state.u[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
+        yield Event(time, "unstable", name, text)
 
 
-def logged(
-    robot: Robot,
-    motion: Trajectory,
-    c: Controller,
-    inputs: Inputs,
-    record: Record,
-    events: tuple[Event, ...],
-    ended: Ended,
-) -> Log:
+def _coordinate_name(prepared: PreparedRun, which: int) -> str:
+    """Joint of a coordinate, of either side."""
+    places = prepared.coordinates
+    joint = int(np.flatnonzero((places.link == which) | (places.drive == which))[0])
+    return prepared.robot.joint_names[joint]
+
+
+def _beyond_limits(prepared: PreparedRun, link: Floats, rate: float) -> Iterator[Event]:
+    """For each joint the first time at which it is beyond its position limits though it was not sent there."""
+    robot = prepared.robot
+    low, high = robot.position_limits
+    passed = (link.min(axis=0) < low) | (link.max(axis=0) > high)
+    for j in np.flatnonzero(passed):
+        name = robot.joint_names[j]
+        outside = np.flatnonzero((link[:, j] < low[j]) | (link[:, j] > high[j]))
+        first = int(outside[0])
+        reached = float(link[first, j])
+        broken = low[j] if reached < low[j] else high[j]
+        revolute = robot.assembly.tree.joints[robot.assembly.free[j]].type == "revolute"
+        told = f"{np.degrees(broken):.4g}°" if revolute else f"{1e3 * broken:.4g} mm"
+        farthest = float(np.maximum(low[j] - link[outside, j], link[outside, j] - high[j]).max())
+        by = f"{np.degrees(farthest):.3g}°" if revolute else f"{1e3 * farthest:.3g} mm"
+        text = f"{name} passes its position limit of {told}, at most by {by}."
+        yield Event(first / rate, "position_limit", name, text)
+
+
+def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Log:
     """The samples of a run as a log."""
-    samples = len(record.q) if ended[0] == loop.FINISHED else ended[1] // inputs.log_ticks + 1
+    robot, c, inputs, record = prepared.robot, prepared.controller, prepared.inputs, prepared.record
+    places, motion, plant = prepared.coordinates, prepared.motion, prepared.plant
+    samples = len(record.u) if ended[0] == loop.FINISHED else ended[1] // inputs.log_ticks + 1
     time = np.arange(samples) * inputs.log_ticks * c.tick
-    wanted = motion if inputs.log_ticks == c.setpoint_ticks else motion.at_rate(1 / (inputs.log_ticks * c.tick))
-    constants = np.array([m.torque_constant for m in robot.description.motor])
-    tau_m = record.current[:samples] * constants
-    N = robot.assembly.gear
-    return Log.of(
-        time,
-        events,
-        q=record.q[:samples],
-        v=record.v[:samples],
-        a=record.a[:samples],
-        tau=tau_m @ N,
-        tau_m=tau_m,
-        current=record.current[:samples],
-        q_m=record.q[:samples] @ N.T,
-        q_ref=wanted.q[:samples],
-        v_ref=wanted.v[:samples],
-        a_ref=wanted.a[:samples],
-        tau_friction=record.friction[:samples],
-    )
+    same_rate = inputs.log_ticks == c.setpoint_ticks
+    wanted = motion if same_rate else motion.at_rate(1 / (inputs.log_ticks * c.tick))
+    u = record.u[:samples]
+    current = record.current[:samples]
+    channels = {
+        "q": u[:, places.drive],
+        "v": record.v[:samples, places.drive],
+        "a": record.a[:samples, places.drive],
+        "current": current,
+        "q_ref": wanted.q[:samples],
+        "v_ref": wanted.v[:samples],
+        "a_ref": wanted.a[:samples],
+        "tau_friction": places.joint_torques(record.friction[:samples]),
+    }
+    if robot.description.motor and not robot.description.hydraulic:
+        tau_m = current * plant.outputs.torque
+        channels |= {"tau": tau_m @ robot.assembly.gear, "tau_m": tau_m, "q_m": channels["q"] @ robot.assembly.gear.T}
+    if places.elastic:
+        channels["q_link"] = u[:, places.link]
+    order = [name for name in LOGGED if name in channels]
+    return Log.of(time, events, **{name: channels[name] for name in order})
+
+
+# Channels of a simulated log, in their order.
+LOGGED = (
+    "q", "v", "a", "tau", "tau_m", "current", "q_m", "q_ref", "v_ref", "a_ref", "q_link", "tau_friction",
+)  # fmt: skip

@@ -16,13 +16,17 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
+from armtwin.robot import dynamics
 from armtwin.robot.robot import Robot
+from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.equations import LinearArm
 
 
 @dataclass(frozen=True, eq=False)
 class LinearModel:
     """Linear time-varying equations of motion along a trajectory.
+
+    Of elastic joints the drive sides follow the bodies' as coordinates of their own: n is their number then.
 
     Attributes:
         time: Times of the points, equally spaced, (k,) [s].
@@ -53,13 +57,24 @@ class LinearModel:
         return np.linalg.eigvals(A).astype(np.complex128)
 
 
-def linear_model(robot: Robot, trajectory: Trajectory, points: int) -> LinearModel:
-    """Linearise a robot at equally spaced points of a trajectory."""
+def linear_model(robot: Robot, trajectory: Trajectory, points: int, places: Coordinates | None = None) -> LinearModel:
+    """Linearise a robot at equally spaced points of a trajectory.
+
+    Args:
+        robot: The robot.
+        trajectory: The nominal motion.
+        points: Number of points.
+        places: Coordinates with drive sides of their own; both sides then follow the nominal motion, and the
+            springs between them are no part of the model.
+    """
     times = np.linspace(0, trajectory.duration, points)
     q, v, a = trajectory.at(times)
-    tau = robot.inverse_dynamics(q, v, a)
-    M, D, K = robot.linearise(q, v, a)
-    return LinearModel(times, q, v, a, tau, M, D, K)
+    if places is None or not places.elastic:
+        return LinearModel(times, q, v, a, robot.inverse_dynamics(q, v, a), *robot.linearise(q, v, a))
+    rotors = robot.assembly.rotors_along(places.drive_rows)
+    u, du, ddu = (np.ascontiguousarray(places.both_sides(x)) for x in (q, v, a))
+    tau = dynamics.inverse_dynamics(robot.assembly, u, du, ddu, rotors)
+    return LinearModel(times, u, du, ddu, tau, *dynamics.linearise(robot.assembly, u, du, ddu, rotors))
 
 
 def packed(model: LinearModel) -> LinearArm:

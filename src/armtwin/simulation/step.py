@@ -1,8 +1,9 @@
-"""One step of the plant: velocity implicit in friction, second order.
+"""One step of the plant: velocity implicit in all that resists, second order.
 
-    (M + h/2 Σ D s sᵀ) δv = h (τ - bias - Σ F s),   q += h (v + δv/2)
+    (M + h/2 Σ D s sᵀ) δv = h (τ - bias - Σ F s),   u += h (v + δv/2)
 
-M and bias are taken half a tick ahead, at q + h v / 2 and the extrapolated speed.
+F and D are the torque and its slope of every friction element, spring and cylinder along its row s.
+M and bias are taken half a tick ahead, at u + h v / 2 and the extrapolated speed.
 Before they slide, bristles are springs that swing with the arm at thousands of radians a second: such ticks are
 taken in several steps with the same M and bias.
 Switching friction is a complementarity: each row's impulse lies within - h T and h T and stops the row if it can.
@@ -18,34 +19,121 @@ import numpy as np
 
 from armtwin.drives.friction.curves import look_up
 from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
+from armtwin.drives.hydraulics import cylinder, pressed
+from armtwin.drives.linkage import in_turn
+from armtwin.drives.springs import beyond, spring
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.mechanics.mass import solve_in_place
-from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS, STRUT_INTERVALS
+from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS
+from armtwin.simulation.solve import solve
 
 SWEEPS = 40
+MOTORS, OUTSIDE, FRICTION, DAMPERS, NUMERICAL = range(5)
 
 
 @inlined
-def add_struts(joints: Any, tables: Any, q: Any, bias: Any) -> None:
-    """Add the balancers' torques at joint angles q to the bias."""
-    for b in range(joints.shape[0]):
-        turns = q[joints[b]] / (2 * np.pi) + 0.5
-        x = (turns - np.floor(turns)) * STRUT_INTERVALS
-        i = min(int(x), STRUT_INTERVALS - 1)
-        x -= i
-        rest = tables[b, i, 1] + x * (tables[b, i, 2] + x * tables[b, i, 3])
-        bias[joints[b]] += tables[b, i, 0] + x * rest
+def along(rows: Any, place: Any, count: Any, r: int, x: Any) -> float:
+    """s · x of row r."""
+    total = 0.0
+    for k in range(count[r]):
+        j = place[r, k]
+        total += rows[r, j] * x[j]
+    return total
+
+
+@inlined
+def resist(rows: Any, place: Any, count: Any, r: int, F: float, D: float, h: float, A: Any, dv: Any) -> None:
+    """Put a torque F with slope D on row r into the equations of a step."""
+    half = 0.5 * h * D
+    for k in range(count[r]):
+        i = place[r, k]
+        dv[i] -= h * F * rows[r, i]
+        for other in range(k + 1):
+            j = place[r, other]
+            A[i, j] += half * rows[r, i] * rows[r, j]
+
+
+@inlined
+def add_balancers(rows: Any, place: Any, count: Any, balancer_row: Any, tables: Any, u: Any, bias: Any) -> None:
+    """Add the balancers' torques at coordinates u to the bias."""
+    for b in range(balancer_row.shape[0]):
+        r = balancer_row[b]
+        torque, _ = in_turn(tables, b, along(rows, place, count, r, u))
+        for k in range(count[r]):
+            j = place[r, k]
+            bias[j] += torque * rows[r, j]
+
+
+@compiled
+def set_levers(weights: Any, place: Any, count: Any, lever_row: Any, tables: Any, u: Any, rows: Any) -> None:
+    """Rows with levers at coordinates u: the weights times the slope of the length."""
+    for e in range(lever_row.shape[0]):
+        r = lever_row[e]
+        _, slope = in_turn(tables, e, along(weights, place, count, r, u))
+        for k in range(count[r]):
+            j = place[r, k]
+            rows[r, j] = slope * weights[r, j]
+
+
+@inlined
+def press_springs(
+    rows: Any,
+    place: Any,
+    count: Any,
+    spring_row: Any,
+    stiffness: Any,
+    damping: Any,
+    gap: Any,
+    numerical: Any,
+    u: Any,
+    v: Any,
+    h: float,
+    A: Any,
+    dv: Any,
+    force: Any,
+) -> None:
+    """Put the springs into the equations of a step; force, (springs, 2), keeps torque and slope."""
+    for e in range(spring_row.shape[0]):
+        r = spring_row[e]
+        x, w = along(rows, place, count, r, u), along(rows, place, count, r, v)
+        F, D = spring(stiffness[e], damping[e], gap[e], numerical[e], x, w, h)
+        resist(rows, place, count, r, F, D, h, A, dv)
+        force[e, 0], force[e, 1] = F, D
+
+
+@inlined
+def press_cylinders(
+    rows: Any,
+    place: Any,
+    count: Any,
+    cylinder_row: Any,
+    compliance: Any,
+    leakage: Any,
+    oil: Any,
+    Q: Any,
+    v: Any,
+    h: float,
+    A: Any,
+    dv: Any,
+) -> None:
+    """Put the cylinders, with forces `oil` and flows Q, into the equations of a step."""
+    for c in range(cylinder_row.shape[0]):
+        r = cylinder_row[c]
+        F, D = cylinder(compliance[c], leakage[c], oil[c], Q[c], along(rows, place, count, r, v), h)
+        resist(rows, place, count, r, F, D, h, A, dv)
 
 
 @inlined
 def smooth_step(
     size: Any,
-    kind: int,
+    every: Any,
     rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
     curves: Any,
     numbers: Any,
-    M: Any,
-    force: Any,
+    kind: int,
+    A: Any,
     v: Any,
     z: Any,
     h: float,
@@ -54,17 +142,14 @@ def smooth_step(
     D: Any,
     G: Any,
 ) -> bool:
-    """Speed change dv over a step under force = τ - bias, with bristle (1), arctangent (2) or no friction (0).
+    """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
-    Writes torque F and slope D of each element; M is overwritten, G (e, 3) is scratch.
+    dv comes as h times the torque that is left for friction and acceleration, A as the matrix of the other parts.
+    Writes torque F and slope D of each element; A is overwritten, G (e, 3) is scratch.
     """
-    n = len(size)
-    for i in range(n):
-        dv[i] = h * force[i]
-    for e in range(rows.shape[0]):
-        w = 0.0
-        for j in range(n):
-            w += rows[e, j] * v[j]
+    for e in range(friction_row.shape[0]):
+        r = friction_row[e]
+        w = along(rows, place, count, r, v)
         if kind == 1:
             F[e], D[e], G[e, 1], G[e, 2] = bristle(
                 curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
@@ -73,44 +158,61 @@ def smooth_step(
         else:
             F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
         F[e] += numbers[e, OFFSET]
-        half = 0.5 * h * D[e]
-        for i in range(n):
-            if rows[e, i] != 0.0:
-                dv[i] -= h * F[e] * rows[e, i]
-                for j in range(i + 1):
-                    M[i, j] += half * rows[e, i] * rows[e, j]
-    solved = solve_in_place(size, M, dv)
+        resist(rows, place, count, r, F[e], D[e], h, A, dv)
+    solved = solve(size, every, A, dv)
     if kind == 1:
-        for e in range(rows.shape[0]):
+        for e in range(friction_row.shape[0]):
+            r = friction_row[e]
             w = 0.0
-            for j in range(n):
-                w += rows[e, j] * (v[j] + 0.5 * dv[j])
+            for k in range(count[r]):
+                j = place[r, k]
+                w += rows[r, j] * (v[j] + 0.5 * dv[j])
             z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 1], G[e, 2])
     return solved
 
 
+@inlined
+def _copy(every: Any, M: Any, A: Any) -> None:
+    for i in range(len(every)):
+        for j in range(i + 1):
+            A[i, j] = M[i, j]
+
+
 @compiled
 def switching_step(
-    rows: Any, curves: Any, numbers: Any, M: Any, force: Any, v: Any, impulse: Any, h: float, dv: Any, F: Any
+    size: Any,
+    every: Any,
+    rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
+    curves: Any,
+    numbers: Any,
+    M: Any,
+    v: Any,
+    impulse: Any,
+    h: float,
+    dv: Any,
+    F: Any,
 ) -> bool:
-    """Speed change under friction that opposes sliding and holds at rest, by sweeps over the rows."""
-    n, elements = v.shape[0], rows.shape[0]
-    W, A = np.empty((elements, n)), np.empty((n, n))
-    for i in range(n):
-        dv[i] = h * force[i]
-    A[:] = M
-    if not solve_in_place(v, A, dv):
-        return False
+    """Speed change under friction that opposes sliding and holds at rest, by sweeps over the rows.
+
+    dv comes as h times the torque that is left for friction and acceleration.
+    """
+    n, elements = len(every), friction_row.shape[0]
+    W, A, answer = np.empty((elements, n)), np.empty((n, n)), np.empty(n)
     lower, upper, share = np.empty(elements), np.empty(elements), np.empty(elements)
+    _copy(every, M, A)
+    if not solve(size, every, A, dv):
+        return False
     for e in range(elements):
-        A[:] = M
-        W[e] = rows[e]
-        solve_in_place(v, A, W[e])
-        w = 0.0
-        share[e] = 0.0
+        r = friction_row[e]
         for j in range(n):
-            w += rows[e, j] * v[j]
-            share[e] += rows[e, j] * W[e, j]
+            answer[j] = rows[r, j]
+        _copy(every, M, A)
+        solve(size, every, A, answer)
+        share[e] = along(rows, place, count, r, answer)
+        w = along(rows, place, count, r, v)
         at_rest = 1.0 if abs(w) < 1e-9 else 0.0
         g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
         upper[e] = h * max(g + f, at_rest * numbers[e, HELD])
@@ -118,13 +220,13 @@ def switching_step(
         lower[e] = -h * max(g + f, at_rest * numbers[e, HELD_BACK])
         impulse[e] = min(max(impulse[e], lower[e]), upper[e])
         for j in range(n):
-            dv[j] -= W[e, j] * (impulse[e] + h * numbers[e, OFFSET])
+            W[e, j] = answer[j]
+            dv[j] -= answer[j] * (impulse[e] + h * numbers[e, OFFSET])
     for _ in range(SWEEPS):
         largest = 0.0
         for e in range(elements):
-            w = 0.0
-            for j in range(n):
-                w += rows[e, j] * (v[j] + dv[j])
+            r = friction_row[e]
+            w = along(rows, place, count, r, v) + along(rows, place, count, r, dv)
             new = min(max(impulse[e] + w / share[e], lower[e]), upper[e])
             change = new - impulse[e]
             impulse[e] = new
@@ -136,3 +238,89 @@ def switching_step(
     for e in range(elements):
         F[e] = impulse[e] / h + numbers[e, OFFSET]
     return True
+
+
+@inlined
+def account(
+    every: Any,
+    h: float,
+    rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
+    energy: Any,
+    v: Any,
+    dv: Any,
+    tau: Any,
+    outside: Any,
+    F: Any,
+    D: Any,
+) -> None:
+    """Add the work of a step by motors, from outside and in friction, with the speeds half way through it."""
+    work, pushed, taken = 0.0, 0.0, 0.0
+    for j in range(len(every)):
+        work += tau[j] * (v[j] + 0.5 * dv[j])
+        pushed += outside[j] * (v[j] + 0.5 * dv[j])
+    for e in range(friction_row.shape[0]):
+        r = friction_row[e]
+        w, dw = along(rows, place, count, r, v), along(rows, place, count, r, dv)
+        taken += (F[e] + 0.5 * D[e] * dw) * (w + 0.5 * dw)
+    energy[MOTORS] += h * work
+    energy[OUTSIDE] += h * pushed
+    energy[FRICTION] += h * taken
+
+
+@compiled
+def account_springs(
+    h: float,
+    rows: Any,
+    place: Any,
+    count: Any,
+    spring_row: Any,
+    stiffness: Any,
+    damping: Any,
+    gap: Any,
+    energy: Any,
+    u: Any,
+    v: Any,
+    dv: Any,
+    force: Any,
+) -> None:
+    """Add the loss of a step in the springs' dampers, and what the numerical damping took.
+
+    The latter is the difference to the torque of a spring half way through the step.
+    """
+    for e in range(spring_row.shape[0]):
+        r = spring_row[e]
+        dw = along(rows, place, count, r, dv)
+        w = along(rows, place, count, r, v) + 0.5 * dw
+        used = force[e, 0] + 0.5 * force[e, 1] * dw
+        touching = force[e, 1] != 0.0
+        lost = damping[e] * w if touching else 0.0
+        stored = stiffness[e] * beyond(along(rows, place, count, r, u) + 0.5 * h * w, gap[e])
+        energy[DAMPERS] += h * w * lost
+        energy[NUMERICAL] += h * w * (used - lost - stored)
+
+
+@compiled
+def release(
+    h: float,
+    rows: Any,
+    place: Any,
+    count: Any,
+    cylinder_row: Any,
+    compliance: Any,
+    leakage: Any,
+    energy: Any,
+    oil: Any,
+    Q: Any,
+    v: Any,
+    dv: Any,
+) -> None:
+    """New forces of the cylinders after a step, and the work they did in it, which counts as the motors'."""
+    for c in range(cylinder_row.shape[0]):
+        r = cylinder_row[c]
+        w = along(rows, place, count, r, v) + 0.5 * along(rows, place, count, r, dv)
+        after = pressed(compliance[c], leakage[c], oil[c], Q[c], w, h)
+        energy[MOTORS] += h * w * 0.5 * (oil[c] + after)
+        oil[c] = after

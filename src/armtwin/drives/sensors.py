@@ -1,0 +1,65 @@
+"""Position sensors: what a controller reads of a row, in its own unit, in steps, and late.
+
+y = scale (x - zero), in whole steps of its quantum, as it was some ticks ago
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armtwin.maths.compiled import compiled, inlined
+
+POSITION, SPEED = 0, 1
+
+
+class Sensors(NamedTuple):
+    """Sensors of all drives, (drives,) each.
+
+    Attributes:
+        row: Row whose position is read.
+        speed_row: Row whose speed is read; another one where position and speed come from two encoders.
+        scale: Reading per position.
+        zero: Position that reads as 0.
+        quantum: Step of the position reading; 0 reads every value.
+        speed_quantum: Step of the speed reading.
+        delay: Age of what is read [ticks].
+    """
+
+    row: Any
+    speed_row: Any
+    scale: Any
+    zero: Any
+    quantum: Any
+    speed_quantum: Any
+    delay: Any
+
+
+@inlined
+def quantised(x: float, step: float) -> float:
+    """x in whole steps; a step of 0 changes nothing."""
+    if step == 0.0:
+        return x
+    steps = x / step
+    return step * float(int(steps + 0.5 if steps > 0.0 else steps - 0.5))
+
+
+@inlined
+def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
+    """Value `ticks` ago in a ring (drives, kinds, length) whose newest entry is at head, linear between ticks."""
+    length = past.shape[2]
+    whole = int(ticks)
+    share = ticks - whole
+    younger = past[m, what, (head - whole) % length]
+    older = past[m, what, (head - whole - 1) % length]
+    return (1.0 - share) * younger + share * older
+
+
+@compiled
+def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> None:
+    """Keep positions and speeds of this tick and replace them by those that late sensors show."""
+    for m in range(delay.shape[0]):
+        past[m, POSITION, head] = position[m]
+        past[m, SPEED, head] = speed[m]
+        if delay[m] > 0.0:
+            position[m] = recalled(past, m, POSITION, head, delay[m])
+            speed[m] = recalled(past, m, SPEED, head, delay[m])

@@ -1,0 +1,69 @@
+"""Rotors of motors: their inertia along the coordinates, and what their spin does to the bodies that carry them.
+
+A rotor turns with φ = row · u relative to its carrier. Its inertia about its own axis acts on the
+coordinates of that row, Nᵀ J N; its mass belongs to the carrier's body. The product of its spin and of
+the carrier's rotation, J φ' (z · ω), couples both: an option.
+
+Ref: [Memar-Esfahani 2015, eq. 5], [Waiboer 2007, eq. 4.25]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armtwin.maths.compiled import compiled
+from armtwin.maths.vectors import add, cross, dot, put, scaled, turned, vector
+
+
+class Rotors(NamedTuple):
+    """Rotors along N coordinates, of which the first are the joints of the bodies.
+
+    Attributes:
+        inertia: Inertia of the rotors seen at the coordinates, Nᵀ J N, (N, N) [kg m²].
+        body: Body that carries each rotor whose gyroscopic coupling is modelled, (k,).
+        axis: Axis of that rotor in its carrier's frame, (k, 3).
+        row: Row of that rotor's turns times its inertia, (k, N) [kg m²].
+    """
+
+    inertia: Any
+    body: Any
+    axis: Any
+    row: Any
+
+
+@compiled
+def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any) -> None:
+    """Gyroscopic coupling of rotors: T = J φ' (z · ω), with φ' = row · v relative to the carrying body.
+
+    Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinates J (z · α).
+    """
+    for e in range(body.shape[0]):
+        i = body[e]
+        rate, change = 0.0 * v[0], 0.0 * v[0]
+        for j in range(row.shape[1]):
+            rate += row[e, j] * v[j]
+            change += row[e, j] * a[j]
+        z = vector(axis, e)
+        on_carrier = add(scaled(change, z), scaled(rate, cross(vector(w, i), z)))
+        put(t, i, add(vector(t, i), on_carrier))
+        own = dot(z, vector(al, i))
+        for j in range(row.shape[1]):
+            tau[j] += row[e, j] * own
+
+
+@compiled
+def add_spin_mass(parent: Any, slides: Any, joint_axis: Any, R: Any, body: Any, axis: Any, row: Any, M: Any) -> None:
+    """Add the gyroscopic coupling J (row jᵀ + j rowᵀ) to the lower triangle of M, (N, N).
+
+    j are the rates of the carrier about the rotor's axis.
+    """
+    for e in range(body.shape[0]):
+        z = vector(axis, e)
+        i = body[e]
+        while i >= 0:
+            if slides[i] == 0:
+                rate = dot(vector(joint_axis, i), z)
+                for j in range(row.shape[1]):
+                    M[max(i, j), min(i, j)] += row[e, j] * rate * (2.0 if i == j else 1.0)
+            z = turned(R, i, z)
+            i = parent[i]

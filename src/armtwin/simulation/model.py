@@ -1,0 +1,42 @@
+"""What of a robot is simulated, and how."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.quantities import Temperature
+from armtwin.robot.fields import Flag
+
+FrictionModel = Literal["lugre", "switching", "arctan", "off"]
+JointModel = Literal["rigid", "elastic"]
+FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
+JOINT_KINDS = ("rigid", "elastic")
+
+
+@dataclass(frozen=True)
+class Model:
+    """What of the robot is simulated, and how.
+
+    Attributes:
+        friction: "lugre" (bristles), "switching", "arctan" or "off".
+        servo: Name of a servo of the robot file.
+        quantise: Whether currents and encoder positions come in steps.
+        joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
+        temperature: Temperature of all joints [K], where the robot file gives its effect; None is the reference.
+    """
+
+    friction: FrictionModel = "lugre"
+    servo: str = "cascade"
+    quantise: Flag = True
+    joints: JointModel = "rigid"
+    temperature: Temperature | None = None
+
+    def __post_init__(self) -> None:
+        if self.friction not in FRICTION_KINDS:
+            raise ArmtwinError(f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{self.friction}'")
+        if self.joints not in JOINT_KINDS:
+            raise ArmtwinError(f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'")
+        if self.temperature is not None and not 150 < self.temperature < 600:
+            raise ArmtwinError(f"model temperature must be in kelvin, 150 to 600, got {self.temperature}")

@@ -1,0 +1,213 @@
+"""From a robot and a model to the packed plant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from armtwin.drives import hydraulics
+from armtwin.drives.friction.curves import INTERVALS, ROOT, at_viscosity, breakaway, tabulate
+from armtwin.drives.friction.presliding import bristle_damping
+from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
+from armtwin.drives.outputs import Outputs
+from armtwin.drives.sensors import Sensors
+from armtwin.drives.springs import Springs
+from armtwin.drives.temperature import viscosity_factor
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.robot import Robot
+from armtwin.robot.rows import Row
+from armtwin.robot.servo import Proportional, Servo, for_each
+from armtwin.simulation.coordinates import Coordinates
+from armtwin.simulation.model import FRICTION_KINDS, Model
+from armtwin.simulation.plant import Balancers, Friction, Plant, Rows
+
+LEAST_SPEED = 20.0  # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
+
+
+@dataclass
+class RowList:
+    """Rows as they are collected: each combination of coordinates and lever is kept once."""
+
+    coordinates: Coordinates
+    weights: list[Floats] = field(default_factory=list)
+    linkages: list[Triangle | None] = field(default_factory=list)
+
+    def add(self, row: Row) -> int:
+        """Number of a row of the joints."""
+        return self.add_weights(self.coordinates.weights(row), row.linkage)
+
+    def add_weights(self, weights: Floats, linkage: Triangle | None = None) -> int:
+        """Number of a row of the coordinates."""
+        for r, (known, lever) in enumerate(zip(self.weights, self.linkages, strict=True)):
+            if lever == linkage and np.array_equal(known, weights):
+                return r
+        self.weights.append(weights)
+        self.linkages.append(linkage)
+        return len(self.weights) - 1
+
+    def packed(self) -> Rows:
+        """All rows."""
+        weights = np.array(self.weights).reshape(-1, self.coordinates.count)
+        used = weights != 0
+        first_used = np.argsort(~used, axis=1, kind="stable")
+        return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+
+    def levers(self) -> Levers:
+        """Rows with a linkage and the tables of its length."""
+        numbers = [r for r, linkage in enumerate(self.linkages) if linkage is not None]
+        tables = [turn_table(linkage.length) for linkage in self.linkages if linkage is not None]
+        return Levers(_integers(numbers), np.array(tables).reshape(-1, TURN_INTERVALS, 4))
+
+
+def _integers(values: Sequence[int]) -> Any:
+    return np.array(values, dtype=np.int64)
+
+
+def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: float) -> Plant:
+    """Pack the drives of a robot for a simulation with ticks of a length [s]."""
+    rows = RowList(places)
+    sensors = _sensors(robot, model, servo, rows, tick)
+    outputs = _outputs(robot, model, servo, rows, tick)
+    friction = _friction(robot, model, rows)
+    springs = _springs(places, rows)
+    balancers = _balancers(robot, rows)
+    cylinders = _cylinders(robot, rows, tick)
+    return Plant(
+        rows=rows.packed(),
+        levers=rows.levers(),
+        rotors=robot.assembly.rotors_along(places.drive_rows),
+        friction=friction,
+        springs=springs,
+        balancers=balancers,
+        cylinders=cylinders,
+        sensors=sensors,
+        outputs=outputs,
+    )
+
+
+def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: float) -> Sensors:
+    """Sensors of the drives: the motor's encoder, or the link's for the position where the servo says so."""
+    drives = robot.assembly.drives
+    m = len(drives)
+    sides = for_each(getattr(servo, "feedback", ("motor",)), m)
+    scale, zero, quantum, speed_quantum = np.ones(m), np.zeros(m), np.zeros(m), np.zeros(m)
+    if isinstance(servo, Proportional):
+        scale[:] = servo.sensor_gain
+        zero[:] = servo.sensor_zero or 0.0
+    positions, speeds = [], []
+    for k, (drive, row) in enumerate(drives):
+        on_link = isinstance(drive, Motor) and sides[k] == "link"
+        positions.append(rows.add(Row(row.weights, "link") if on_link else row))
+        speeds.append(rows.add(row))
+        if isinstance(drive, Motor) and model.quantise:
+            quantum[k] = 2 * np.pi / drive.encoder_counts if drive.encoder_counts else 0.0
+            speed_quantum[k] = drive.speed_quantum or 0.0
+    delay = np.array(for_each(servo.delay.sensor, m), dtype=np.float64) / tick
+    return Sensors(_integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay)
+
+
+def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: float) -> Outputs:
+    """Amplifiers of the drives: currents of motors, or of valves."""
+    drives = robot.assembly.drives
+    m = len(drives)
+    _check_currents(robot)
+    numbers = [rows.add(row) for _, row in drives]
+    delay = np.array(for_each(servo.delay.output, m), dtype=np.float64) / tick
+    per_current, torque, limit, quantum = np.ones(m), np.zeros(m), np.zeros(m), np.zeros(m)
+    for k, (drive, _) in enumerate(drives):
+        if isinstance(drive, Hydraulic):
+            valve = drive.circuit.valve
+            limit[k] = valve.current_limit
+            # the spool answers to the current in the middle of a tick
+            delay[k] = max(delay[k] + valve.delay / tick - 0.5, 0.0)
+            continue
+        per_current[k] = torque[k] = drive.torque_constant
+        limit[k] = drive.current_limit
+        if model.quantise:
+            quantum[k] = drive.current_quantum or 0.0
+            limit[k] = _reachable(limit[k], quantum[k])
+    return Outputs(_integers(numbers), per_current, torque, limit, quantum, delay)
+
+
+def _check_currents(robot: Robot) -> None:
+    lacking = [m.name for m in robot.description.motor if m.torque_constant is None or m.current_limit is None]
+    if lacking:
+        raise ArmtwinError(f"motors {', '.join(lacking)} need a torque_constant and a current_limit to be controlled")
+
+
+def _reachable(limit: float, quantum: float) -> float:
+    """Largest current that is a whole number of quanta and within the limit."""
+    return limit if quantum == 0 else float(np.floor(limit / quantum + 1e-9) * quantum)
+
+
+def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
+    elements = robot.assembly.friction if model.friction != "off" else ()
+    fastest = np.where(np.isfinite(robot.limits.velocity), 2 * robot.limits.velocity, LEAST_SPEED)
+    curves = np.empty((len(elements), 2, INTERVALS, 8))
+    numbers = np.empty((len(elements), 6))
+    for e, (element, row) in enumerate(elements):
+        largest = float(np.abs(row.weights) @ fastest)
+        curves[e], numbers[e] = _curves(element, largest, model)
+    places = [rows.add(row) for _, row in elements]
+    return Friction(_integers(places), curves, numbers, FRICTION_KINDS[model.friction])
+
+
+def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Floats, Floats]:
+    """Tables and numbers of one friction element."""
+    factor = viscosity_factor(element.thermal, model.temperature)
+    laws = [at_viscosity(law, factor) for law in (element.law, element.negative or element.law)]
+    c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)
+    curves = np.stack([tabulate(law, largest) for law in laws])
+    scale = INTERVALS / largest ** (1 / ROOT)
+    held = [breakaway(law) for law in laws]
+    return curves, np.array([scale, c0, c1, element.offset or 0.0, *held])
+
+
+def _bristle(element: FrictionElement) -> tuple[float, float]:
+    """Stiffness and damping of the bristles of an element."""
+    pre = element.presliding
+    if pre is None:
+        raise ArmtwinError(
+            f"friction '{element.name}' needs presliding (a bristle stiffness) for the lugre model; "
+            "add it to the robot file, or choose friction = 'switching' or 'arctan'"
+        )
+    if pre.damping is not None:
+        return pre.stiffness, pre.damping
+    if pre.relative_damping is not None and pre.inertia is not None:
+        return pre.stiffness, bristle_damping(pre.stiffness, pre.relative_damping, pre.inertia)
+    return pre.stiffness, 0.0
+
+
+def _springs(places: Coordinates, rows: RowList) -> Springs:
+    """Springs of the elastic transmissions, without numerical damping yet."""
+    transmissions = [t for _, t in places.elastic]
+    count = len(transmissions)
+    return Springs(
+        row=_integers([rows.add_weights(places.twist(k)) for k in range(count)]),
+        stiffness=np.array([t.stiffness for t in transmissions], dtype=np.float64),
+        damping=np.array([t.damping or 0.0 for t in transmissions], dtype=np.float64),
+        gap=np.array([0.5 * (t.backlash or 0.0) for t in transmissions], dtype=np.float64),
+        numerical=np.zeros(count),
+    )
+
+
+def _balancers(robot: Robot, rows: RowList) -> Balancers:
+    """Struts across one joint each, as tables of their torque over its angle."""
+    struts = robot.assembly.struts
+    numbers = [rows.add(Row(np.eye(robot.n)[strut.joint])) for strut in struts]
+    tables = [turn_table(strut.torque_at) for strut in struts]
+    return Balancers(_integers(numbers), np.array(tables).reshape(-1, TURN_INTERVALS, 4))
+
+
+def _cylinders(robot: Robot, rows: RowList, tick: float) -> hydraulics.Cylinders:
+    hydraulic = [
+        (k, drive, row) for k, (drive, row) in enumerate(robot.assembly.drives) if isinstance(drive, Hydraulic)
+    ]
+    circuits = [drive.circuit for _, drive, _ in hydraulic]
+    numbers = [rows.add(row) for _, _, row in hydraulic]
+    return hydraulics.packed(circuits, numbers, [k for k, _, _ in hydraulic], tick)

@@ -1,0 +1,323 @@
+"""A run made ready: plant, controller, inputs, and a state of equilibrium on the first set-point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armtwin.control.controller import HELD, KTFC, KTFV, Controller, controller, initial
+from armtwin.drives.springs import beyond, numerical_damping
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Floats
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot import dynamics
+from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Servo
+from armtwin.simulation import loop
+from armtwin.simulation.coordinates import Coordinates, coordinates
+from armtwin.simulation.equations import LinearArm
+from armtwin.simulation.loop import Inputs, Record, State
+from armtwin.simulation.model import FRICTION_KINDS, Model
+from armtwin.simulation.packing import plant
+from armtwin.simulation.perturbation import LinearModel, packed
+from armtwin.simulation.plant import C0, Plant
+
+Ended = tuple[int, int, int]
+SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
+MOST_SUBSTEPS = 64
+SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
+STILL = 1e-13  # change of the sag that ends them [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class PreparedRun:
+    """Everything the loop needs; it can be run once, for its state and record are written.
+
+    Attributes:
+        robot: The robot.
+        motion: Set-points of the joints.
+        coordinates: What the coordinates mean.
+        plant: Rows and parts.
+        controller: The servo.
+        inputs: Set-points of the drives, outside torques, counts.
+        state: Where the run stands.
+        record: What it logs.
+        linear: The linear model along the motion, in place of the bodies.
+    """
+
+    robot: Robot
+    motion: Trajectory
+    coordinates: Coordinates
+    plant: Plant
+    controller: Controller
+    inputs: Inputs
+    state: State
+    record: Record
+    linear: LinearModel | None
+
+    @property
+    def arguments(self) -> tuple[Any, ...]:
+        """What `loop.run` takes."""
+        n, N = self.coordinates.bodies, self.coordinates.count
+        path = packed(self.linear) if self.linear else no_path(N)
+        head = ((0,) * n, (0,) * N, int(self.linear is not None), self.robot.assembly.arm, path)
+        return (*head, self.plant, self.controller, self.inputs, self.state, self.record)
+
+    def run(self) -> Ended:
+        """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
+        return loop.run(*self.arguments)
+
+    def stored_energy(self) -> float:
+        """Kinetic energy, and potential energy of bodies, balancers, springs and bristles, as the state stands [J]."""
+        u, v, plant = self.state.u, self.state.v, self.plant
+        M = mass_matrix(self.robot, plant, u)
+        q = u[self.coordinates.link]
+        _, potential = self.robot.energy(q, np.zeros_like(q))
+        springs = plant.springs
+        twists = plant.rows.weights[springs.row] @ u
+        pressed = [beyond(x, b) for x, b in zip(twists, springs.gap, strict=True)]
+        in_springs = 0.5 * float(springs.stiffness @ np.square(pressed)) if len(twists) else 0.0
+        in_bristles = 0.5 * float(plant.friction.numbers[:, C0] @ self.state.z**2) if self.has_bristles else 0.0
+        return float(0.5 * v @ M @ v + potential) + in_springs + in_bristles
+
+    @property
+    def has_bristles(self) -> bool:
+        """Whether friction bends before it slides."""
+        return bool(self.plant.friction.kind == FRICTION_KINDS["lugre"])
+
+
+def no_path(N: int) -> LinearArm:
+    """What stands for a linear model where there is none."""
+    return LinearArm(1.0, np.zeros((4, 1, 4, N)), *np.zeros((3, 2, N, N)))
+
+
+def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:
+    """Mass matrix of all coordinates at one place, (N, N)."""
+    return dynamics.mass_matrix(robot.assembly, np.ascontiguousarray(u)[None], plant.rotors)[0]
+
+
+def servo_of(robot: Robot, model: Model) -> Servo:
+    """The servo of the robot file that a model names."""
+    servos = robot.description.servo
+    if model.servo not in servos:
+        raise ArmtwinError(
+            f"robot '{robot.name}': servo '{model.servo}' is not given. {did_you_mean(model.servo, servos)}"
+        )
+    return servos[model.servo]
+
+
+def controller_of(robot: Robot, model: Model) -> Controller:
+    """The servo of a model, packed for the robot's drives."""
+    return controller(servo_of(robot, model), len(robot.assembly.drives))
+
+
+def prepare(
+    robot: Robot,
+    motion: Trajectory,
+    model: Model,
+    *,
+    servo: Controller | None = None,
+    external: Floats | None = None,
+    log_rate: float | None = None,
+    linear: LinearModel | None = None,
+) -> PreparedRun:
+    """Make a run ready that starts on the first set-point, in equilibrium.
+
+    Args:
+        robot: The robot, tool mounted.
+        motion: Joint motion at the set-point rate.
+        model: What is simulated.
+        servo: A packed controller in place of the model's.
+        external: Joint torques from outside at the set-points, (set-points, n).
+        log_rate: Rate of the log; by default the set-point rate [Hz].
+        linear: A linear model along the motion in place of the bodies.
+    """
+    c = controller_of(robot, model) if servo is None else servo
+    places = coordinates(robot, model)
+    parts = plant(robot, model, places, servo_of(robot, model), c.tick)
+    static = robot.gravity(motion.q[0]) - (0.0 if external is None else external[0])
+    force = _drive_forces(robot, motion.q[0], static)
+    u = _start(robot, places, motion.q[0], None if external is None else external[0])
+    M = mass_matrix(robot, parts, u)
+    _check_mass(robot, M)
+    parts = _with_numerical_damping(parts, M, c.tick)
+    inputs = _inputs(robot, motion, places, c, parts, external, log_rate, M)
+    state = _state(robot, motion, places, c, parts, inputs, force, u)
+    record = _record(inputs, c, places.count, len(parts.sensors.row))
+    return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
+
+
+def _drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
+    """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
+    drives = robot.assembly.drives
+    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(len(drives), robot.n)
+    if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
+        raise ArmtwinError(
+            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be controlled, "
+            f"each moving them in its own way, got {len(drives)}"
+        )
+    return np.asarray(np.linalg.solve(acting.T, static))
+
+
+def _start(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
+    """Coordinates at rest with the drive sides on q: elastic joints sag until their springs carry the load."""
+    u = places.both_sides(q)
+    if not places.elastic:
+        return u
+    joints = [joint for joint, _ in places.elastic]
+    stiffness = np.array([t.stiffness for _, t in places.elastic])
+    gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
+    link = q.copy()
+    for _ in range(SETTLING):
+        load = (robot.gravity(link) - (0.0 if external is None else external))[joints]
+        twist = load / stiffness + np.sign(load) * gap
+        moved = q[joints] - twist - link[joints]
+        link[joints] += moved
+        if np.abs(moved).max() < STILL:
+            break
+    u[places.link] = link
+    return u
+
+
+def _check_mass(robot: Robot, M: Floats) -> None:
+    least = float(np.linalg.eigvalsh(M)[0])
+    if not least > 0:
+        idle = int(np.argmin(np.diag(M)))
+        name = robot.joint_names[idle] if idle < robot.n else "a drive side"
+        raise ArmtwinError(
+            f"robot '{robot.name}': its mass matrix must be positive definite to be simulated, got a "
+            f"smallest eigenvalue of {least:.3g} at the start; {name} moves {M[idle, idle]:.3g} kg m²"
+        )
+
+
+def _with_numerical_damping(parts: Plant, M: Floats, tick: float) -> Plant:
+    rows = parts.rows.weights[parts.springs.row]
+    mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))
+    numerical = numerical_damping(parts.springs.stiffness, mobility, tick)
+    return parts._replace(springs=parts.springs._replace(numerical=numerical))
+
+
+def _inputs(
+    robot: Robot,
+    motion: Trajectory,
+    places: Coordinates,
+    c: Controller,
+    parts: Plant,
+    external: Floats | None,
+    log_rate: float | None,
+    M: Floats,
+) -> Inputs:
+    ticks = (len(motion.q) - 1) * c.setpoint_ticks + 1
+    log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
+    pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
+    slow, substeps = _presliding(parts, M, c.tick)
+    return Inputs(_references(robot, motion, c), np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
+
+
+def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
+    """Position, speed, acceleration of each drive and the torque of the model, (set-points, 4, drives)."""
+    drives = robot.assembly.drives
+    ref = np.zeros((len(motion.q), 4, len(drives)))
+    for k, (_, row) in enumerate(drives):
+        x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
+        if row.linkage is not None:
+            angle = x
+            x, slope, bend = row.linkage.length(angle), row.linkage.rate(angle), row.linkage.curvature(angle)
+            v, a = slope * v, slope * a + bend * v**2
+        ref[:, 0, k], ref[:, 1, k], ref[:, 2, k] = x, v, a
+    if c.gains[:, [KTFV, KTFC]].any():
+        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(motion.v, motion.q)
+        ref[:, 3] = torque @ robot.assembly.motor_inverse
+    return ref
+
+
+def _state(
+    robot: Robot,
+    motion: Trajectory,
+    places: Coordinates,
+    c: Controller,
+    parts: Plant,
+    inputs: Inputs,
+    force: Floats,
+    u: Floats,
+) -> State:
+    """The state of a robot in equilibrium on its first set-point."""
+    m = len(force)
+    is_valve = np.array([isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool)
+    v = places.both_sides(motion.v[0])
+    oil = force[parts.cylinders.drive]
+    opening = _openings(robot, oil)
+    current = force / parts.outputs.per_current
+    current[parts.cylinders.drive] = opening
+    servo, memory = initial(c, np.where(is_valve, 0.0, force), inputs.ref[0, 1], inputs.ref[0, 2])
+    servo[parts.cylinders.drive, HELD] = opening  # the set-point of a valve in equilibrium is off by this much
+    position = np.where(is_valve, inputs.ref[0, 0], parts.rows.weights[parts.sensors.row] @ u)
+    commands = _past(parts.outputs.delay, m, 1)
+    commands[:, 0] = current[:, None]
+    return State(
+        u=u,
+        v=v,
+        z=np.zeros(len(parts.friction.row)),
+        oil=oil.copy(),
+        valves=np.stack([opening, np.zeros_like(opening)], axis=1),
+        servo=servo,
+        memory=memory,
+        readings=_past_readings(parts.sensors.delay, c.tick, position, inputs.ref[0, 1]),
+        commands=commands,
+        energy=np.zeros(5),
+        saturated=np.zeros((m, 2)),
+    )
+
+
+def _openings(robot: Robot, oil: Floats) -> Floats:
+    """Spool positions at which the valves make up for the leakage of cylinders that push with forces `oil`."""
+    circuits = [h.circuit for h in robot.description.hydraulic]
+    return np.array([x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)], dtype=np.float64)
+
+
+def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:
+    """What late sensors show at first: drives that have long moved evenly."""
+    past = _past(delay, len(position), 2)
+    length = past.shape[2]
+    age = tick * (length - np.arange(length))
+    past[:, 0] = position[:, None] - age * speed[:, None]
+    past[:, 1] = speed[:, None]
+    return past
+
+
+def _past(delay: Floats, drives: int, kinds: int) -> Floats:
+    """A ring of past values, (drives, kinds, length), long enough for the longest delay [ticks]; 0 without any."""
+    longest = float(delay.max(initial=0.0))
+    return np.zeros((drives, kinds, int(np.ceil(longest)) + 2 if longest > 0 else 0))
+
+
+def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:
+    samples = (inputs.ticks - 1) // inputs.log_ticks + 1
+    traced = (inputs.ticks - 1) // c.position_ticks + 1
+    u, v, a, friction = (np.zeros((samples, N)) for _ in range(4))
+    return Record(u, v, a, np.zeros((samples, drives)), friction, np.zeros((traced, N)))
+
+
+def _log_ticks(rate: float, tick: float) -> int:
+    """Ticks between samples of a log; the rate must divide the velocity loop's."""
+    ticks = 1 / (rate * tick) if rate > 0 else 0.0
+    if not np.isfinite(ticks) or ticks < 1 - 1e-9 or abs(ticks - round(ticks)) > 1e-6:
+        raise ArmtwinError(f"log_rate must divide the velocity loop's rate of {1 / tick:g} Hz, got {rate:g}")
+    return round(ticks)
+
+
+def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
+    """Speeds below which bristles bend more than they slide, and the steps in a tick that resolve their swing.
+
+    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; it swings at √(c0 / J) before.
+    """
+    c0 = parts.friction.numbers[:, C0]
+    if parts.friction.kind != FRICTION_KINDS["lugre"] or not len(c0):
+        return np.zeros(len(c0)), 1
+    rows = parts.rows.weights[parts.friction.row]
+    swing = np.sqrt(c0 * np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T)))
+    largest = parts.friction.curves[..., 0].max(axis=(1, 2))  # dry friction at the nodes; it may vanish at rest
+    return 2 * largest / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
