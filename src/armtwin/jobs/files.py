@@ -7,8 +7,8 @@ from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.whole import write_file
 from armtwin.jobs.description import JobDescription
-from armtwin.robot.files import write_atomically
 from armtwin.robot.reading import read_toml
 from armtwin.robot.schema import Schema
 from armtwin.robot.writing import to_tables, to_toml
@@ -42,4 +42,4 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
 
 def save(description: JobDescription, path: Path) -> None:
     """Write a job file."""
-    write_atomically(path, to_toml(to_tables(description)))
+    write_file(path, to_toml(to_tables(description)))
