@@ -83,7 +83,12 @@ def test_out_names_the_robot_file_and_nothing_is_replaced_unasked(folder, tmp_pa
     assert refused.code == 2
     assert "my.toml exists already; use --force" in refused.err
     assert (tmp_path / "my.toml").read_bytes() == before
-    beside = call(tmp_path, *words, "--force", "--against", "my.toml")
+    own = call(tmp_path, *words, "--force", "--against", "my.toml")
+    assert own.code == 2
+    assert "my.toml: is an input of this run and would be replaced" in own.err
+    assert (tmp_path / "my.toml").read_bytes() == before
+    (tmp_path / "other.toml").write_bytes(before)
+    beside = call(tmp_path, *words, "--force", "--against", "other.toml")
     assert beside.code == 0, beside.err
     assert "Models side by side" in (tmp_path / "my.report.html").read_text(encoding="utf-8")
 

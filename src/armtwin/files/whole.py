@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import stat
 import sys
 import tempfile
 from collections.abc import Callable, Collection, Iterator
@@ -31,11 +32,22 @@ JOURNAL = "journal"
 
 def write_file(path: Path, content: Content) -> None:
     """Write one file: a text, or what a function writes into an open file."""
+    check_file(path)
     with told(path):
-        if os.path.lexists(path) and not path.is_symlink() and not path.is_file():
-            kind = "a folder" if path.is_dir() else "no ordinary file"
-            raise ArmtwinError(f"{path}: cannot be written (is {kind})")
         _write_beside(_real(path.parent), {path.name: content})
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path at which no file can be written: its name, its folder, or what is there."""
+    with told(path):
+        os.stat(path.parent)
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no ordinary file"
+        raise ArmtwinError(f"{path}: cannot be written (it is {kind})")
 
 
 def write_files(folder: Path, contents: dict[str, Content]) -> None:
@@ -242,9 +254,7 @@ def _move_in(stage: Path, target: Path, names: Collection[str], gone: Collection
     (stage / JOURNAL).unlink()
 
 
-def _write_journal(
-    stage: Path, target: Path, names: Collection[str], gone: Collection[str]
-) -> None:
+def _write_journal(stage: Path, target: Path, names: Collection[str], gone: Collection[str]) -> None:
     into = "." if target == stage.parent else target.name
     plan = {"into": into, "names": sorted(names), "gone": sorted(gone)}
     _fill(stage, {f"{JOURNAL}.part": json.dumps(plan)})

@@ -23,7 +23,6 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
-import llvmlite
 import numba
 import numpy
 from numba.core import config
@@ -92,11 +91,11 @@ FRESH = CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())
 
 
 # What a loaded file must agree with beside its own contents.
-_MADE_BY = (platform.python_version(), numba.__version__, llvmlite.__version__, numpy.__version__)
+_MADE_BY = (platform.python_version(), numba.__version__, numpy.__version__)
 _SEAL = hashlib.sha256().digest_size
 
 
-class _SealedFile(IndexDataCacheFile):  # type: ignore[misc]
+class _SealedFile(IndexDataCacheFile):
     """numba's two files of a kernel, index and machine code, each with a seal; what is damaged counts as not there."""
 
     def load(self, key: Any) -> Any:
@@ -144,7 +143,7 @@ def _seal(data: bytes) -> bytes:
     return hashlib.sha256(repr(_MADE_BY).encode() + data).digest()
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
+class _KernelCache(FunctionCache):
     """numba's cache of a kernel with sealed files; what cannot be kept is compiled again next time."""
 
     def __init__(self, kernel: Callable[..., Any]) -> None:

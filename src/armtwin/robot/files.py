@@ -33,9 +33,14 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
     return read_urdf(path, allow_unphysical), str(path)
 
 
+def to_text(description: Description) -> str:
+    """The text of a robot file."""
+    return to_toml(to_tables(description))
+
+
 def save(description: Description, path: Path) -> None:
     """Write a robot file."""
-    write_file(path, to_toml(to_tables(description)))
+    write_file(path, to_text(description))
 
 
 def save_urdf(description: Description, path: Path) -> None:
