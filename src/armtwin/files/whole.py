@@ -277,19 +277,22 @@ def _undo(stage: Path, target: Path, names: Collection[str]) -> None:
 
 def _sweep(place: Path) -> None:
     """Finish or remove the stages in a place whose runs are no more."""
-    with suppress(PermissionError), os.scandir(place) as entries:
-        stages = [Path(x.path) for x in entries if _is_stage(x)]
-        for stage in stages:
-            # what cannot be locked, moved or understood is left as it is
-            with suppress(OSError, ValueError, LookupError, TypeError):
-                _finish(stage)
+    try:
+        names = [name for name in os.listdir(place) if name.startswith(MARK)]
+    except PermissionError:  # one may write there and not look
+        return
+    for name in names:
+        # what cannot be locked, moved or understood is left as it is, and what is gone is gone
+        with suppress(OSError, ValueError, LookupError, TypeError):
+            if _is_ours(place / name):
+                _finish(place / name)
 
 
-def _is_stage(entry: os.DirEntry[str]) -> bool:
-    if not entry.name.startswith(MARK) or not entry.is_dir(follow_symlinks=False):
-        return False
-    # on Windows a folder has no such owner, and places that all may write are rare
-    return not hasattr(os, "geteuid") or entry.stat(follow_symlinks=False).st_uid == os.geteuid()
+def _is_ours(stage: Path) -> bool:
+    """Whether it is a folder of this user; in a place that all may write, others could lay one out for us."""
+    found = stage.lstat()
+    mine = not hasattr(os, "geteuid") or found.st_uid == os.geteuid()
+    return stat.S_ISDIR(found.st_mode) and mine
 
 
 def _finish(stage: Path) -> None:

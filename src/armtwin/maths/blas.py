@@ -22,6 +22,13 @@ def _controller() -> Any:
     return ThreadpoolController()
 
 
+def _take_control() -> None:
+    """Let this thread change the number of threads: threadpoolctl listens to the first that asked, in silence."""
+    for library in _controller().lib_controllers:
+        if hasattr(library, "clear_controlling_thread"):
+            library.clear_controlling_thread(force=True)
+
+
 class _Limit:
     """The limit of one thread holds for the whole process: set by who comes first, lifted by who goes last."""
 
@@ -33,6 +40,7 @@ class _Limit:
     def enter(self) -> None:
         with self.lock:
             if not self.depth:
+                _take_control()
                 self.limiter = _controller().limit(limits=1, user_api="blas")
             self.depth[threading.get_ident()] += 1
 
@@ -54,6 +62,7 @@ class _Limit:
 
     def _lift(self) -> None:
         if not self.depth:
+            _take_control()
             self.limiter.restore_original_limits()
 
 
