@@ -21,6 +21,7 @@ class _Patient:
     def __init__(self, stream: Any, told: bool) -> None:
         self._stream = stream
         self._told = told
+        self._failure = ""
 
     def write(self, text: str) -> int:
         """Write a text."""
@@ -37,7 +38,9 @@ class _Patient:
         except OSError as error:
             self._silence()
             if self._told and error.errno not in CLOSED:
-                raise ArmtwinError(f"the output cannot be written ({error.strerror})") from None
+                self._failure = f"the output cannot be written ({error.strerror})"
+        if self._failure:  # said each time: who tries a stream out may have caught it the first time
+            raise ArmtwinError(self._failure)
 
     def _silence(self) -> None:
         """Lead all that follows to nowhere, also what the interpreter flushes at its end."""
