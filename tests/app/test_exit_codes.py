@@ -42,12 +42,10 @@ def closed_pipe():
 @pytest.mark.parametrize(
     ("words", "text", "code"),
     [
-        (["predict", "job.toml"], None, 0),
         (["predict", "job.toml"], OUT_OF_TOLERANCE, 1),
-        (["predict", "job.toml", "--json"], OUT_OF_TOLERANCE, 1),
+        (["predict", "job.toml", "--json"], None, 0),
         (["check", "rx90b"], None, 0),
         (["--help"], None, 0),
-        (["--version"], None, 0),
     ],
     ids=lambda x: " ".join(x) if isinstance(x, list) else "",
 )
@@ -61,7 +59,7 @@ def test_a_reader_that_leaves_does_not_change_the_code(words, text, code, tmp_pa
 
 
 @needs_full
-@pytest.mark.parametrize("words", [["predict", "job.toml", "--json"], ["robots"], ["--help"]], ids=" ".join)
+@pytest.mark.parametrize("words", [["predict", "job.toml", "--json"], ["robots"]], ids=" ".join)
 def test_output_on_a_full_disk_is_exit_2_with_one_sentence(words, tmp_path):
     with open("/dev/full", "w") as full:
         done = armtwin(save(tmp_path), *words, stdout=full)

