@@ -15,6 +15,7 @@ import time
 from pathlib import Path
 
 from armtwin.files import whole
+from armtwin.files.staging import recover
 from armtwin.report.folder import ResultFolder
 
 STEPS = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.scandir", "os.listdir", "os.chmod")
@@ -103,7 +104,7 @@ class Trial:
         """Old or new, whole; the next run is fine and leaves no litter."""
         if self.in_one_step:
             assert state(self.folder) in (self.before, self.after), state(self.folder)
-        whole.recover(self.folder)
+        recover(self.folder)
         assert state(self.folder) in (self.before, self.after), state(self.folder)
         assert not litter(self.root), litter(self.root)
         self.write_newer(self.folder, "newest")

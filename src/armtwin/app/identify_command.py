@@ -17,7 +17,8 @@ from armtwin.app.options import given_path
 from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
-from armtwin.files.whole import Content, check_file, try_folder, write_files
+from armtwin.files.disk import Content
+from armtwin.files.whole import check_file, try_folder, write_files
 from armtwin.maths.units import parse_quantity
 from armtwin.report.folder import RESULT, ResultFolder, refuse_inputs
 from armtwin.report.page import to_html
@@ -49,7 +50,12 @@ def identify(
     against: Annotated[list[Path] | None, typer.Option("--against", help="Another model to show beside.")] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="The identified robot file (.toml)."),
+        typer.Option(
+            "--out",
+            parser=given_path,
+            metavar="PATH",
+            help="The identified robot file (.toml).",
+        ),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
@@ -66,7 +72,9 @@ def identify(
         robust=robust,
         only="friction" if friction_only else "all",
     )
-    inputs = _inputs(robot, [*logs, *([] if validate is None else [validate])], columns, against)
+    inputs = [Path(robot), *(against or ())]
+    for path in (*logs, validate):
+        inputs += [] if path is None else files_of_log(path, columns)
     if out is None:
         source = Source("identify", prior.name, prior.origin)
         place: _Place = _InFolder(result_folder(source, None, _InFolder.names, inputs, force))
@@ -127,14 +135,6 @@ def _periods(text: str) -> tuple[int, int]:
     return first - 1, last - first + 1
 
 
-def _inputs(robot: str, logs: list[Path], columns: Path | None, against: list[Path] | None) -> list[Path]:
-    """The files that are read."""
-    found = [Path(robot), *(against or ())]
-    for log in logs:
-        found += files_of_log(log, columns)
-    return found
-
-
 class _Place(Protocol):
     """Where the results go."""
 
@@ -178,7 +178,9 @@ class _Beside:
         for path in self.files:
             check_file(path)
             if path.exists() and not force:
-                raise ArmtwinError(f"{path} exists already; use --force to replace it, or another --out")
+                raise ArmtwinError(
+                    f"{path} exists already; use --force to replace it, or --out to choose another name",
+                )
         refuse_inputs(self.files, inputs)
         try_folder(out.parent)
 

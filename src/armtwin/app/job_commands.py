@@ -16,7 +16,7 @@ from armtwin.app.options import given_path
 from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
-from armtwin.files.whole import Content
+from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
 from armtwin.jobs.groups import ToolSpeed
 from armtwin.jobs.job import Job
@@ -41,7 +41,7 @@ Out = Annotated[
         "--out",
         parser=given_path,
         metavar="PATH",
-        help="Folder for the results; by default armtwin_out/JOB, and JOB_OPTION with other options.",
+        help="Folder for the results; by default armtwin_out/JOB or JOB_OPTION.",
     ),
 ]
 Advise = Annotated[bool, typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml.")]

@@ -1,4 +1,4 @@
-"""Where results go: the folder asked for, or one named after the file of the run and its options."""
+"""Where results go: the folder asked for, or one named after the run's file and options."""
 
 from __future__ import annotations
 

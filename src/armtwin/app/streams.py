@@ -39,7 +39,7 @@ class _Patient:
             self._silence()
             if self._told and error.errno not in CLOSED:
                 self._failure = f"the output cannot be written ({error.strerror})"
-        if self._failure:  # said each time: who tries a stream out may have caught it the first time
+        if self._failure:  # each time: who tries a stream out may have caught the first
             raise ArmtwinError(self._failure)
 
     def _silence(self) -> None:

@@ -20,7 +20,7 @@ PAUSE = 0.005
 
 @dataclass(frozen=True)
 class Lock:
-    """A held lock: an open handle, and the file that stands for the folder where folders have no locks."""
+    """A held lock: an open handle, and a file that stands for the folder where those have none."""
 
     handle: int
     file: Path | None = None
@@ -58,7 +58,7 @@ if sys.platform == "win32":
     import msvcrt
 
     def grab(folder: Path) -> Lock | None:
-        """The lock of a folder, or None while another holds it; OSError where it cannot be locked."""
+        """The lock of a folder, None while another holds it; OSError where there are none."""
         place = os.path.normcase(folder.resolve())
         name = hashlib.sha256(place.encode("utf-8", "surrogatepass")).hexdigest()[:24]
         file = Path(tempfile.gettempdir()) / f"armtwin-{name}.lock"
@@ -82,7 +82,7 @@ else:
     import fcntl
 
     def grab(folder: Path) -> Lock | None:
-        """The lock of a folder, or None while another holds it; OSError where it cannot be locked."""
+        """The lock of a folder, None while another holds it; OSError where there are none."""
         handle = os.open(folder, os.O_RDONLY)
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)

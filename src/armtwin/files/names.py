@@ -10,7 +10,7 @@ RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  #
 
 
 def safe_name(text: str, otherwise: str) -> str:
-    """A name that any file system takes: letters, digits, - and _, not too long and still its own."""
+    """A name that any file system takes: letters, digits, . - and _, not too long."""
     name = re.sub(r"[^\w.-]+", "_", text).replace("..", "_").strip("_.") or otherwise
     if RESERVED.fullmatch(name):
         name += "_"

@@ -135,7 +135,8 @@ def columns_beside(path: Path) -> list[Path]:
 
 def columns_for(path: Path, given: Path | None) -> Columns:
     """The columns file of a log: the one given, the one beside it, or none."""
-    found = given if given is not None else next((p for p in columns_beside(path) if p.is_file()), None)
+    beside = next((p for p in columns_beside(path) if p.is_file()), None)
+    found = beside if given is None else given
     if found is None:
         return Columns()
     tables = read_toml(found)

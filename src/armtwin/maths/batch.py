@@ -79,7 +79,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    # A forked child has the pool of its parent without its threads: work given to it would never end.
+    # A forked child has its parent's pool without the threads: work given to it would never end.
     os.register_at_fork(after_in_child=_pool.cache_clear)
 
 

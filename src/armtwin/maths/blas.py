@@ -1,7 +1,8 @@
 """Small matrices on one thread.
 
-The linear algebra under numpy and that under scipy each keep threads of their own, which wait busily for a while after
-each call. Between kernels that use all cores these only stand in the way: an identification took twice as long.
+The linear algebra under numpy and that under scipy each keep threads of their own, which wait
+busily for a while after each call. Between kernels that use all cores these only stand in the way:
+an identification took twice as long. Another number of threads also gives other last digits.
 """
 
 from __future__ import annotations
@@ -23,14 +24,17 @@ def _controller() -> Any:
 
 
 def _take_control() -> None:
-    """Let this thread change the number of threads: threadpoolctl listens to the first that asked, in silence."""
+    """Let this thread change the number of threads.
+
+    threadpoolctl listens only to the thread that asked first, and does not say so.
+    """
     for library in _controller().lib_controllers:
         if hasattr(library, "clear_controlling_thread"):
             library.clear_controlling_thread(force=True)
 
 
 class _Limit:
-    """The limit of one thread holds for the whole process: set by who comes first, lifted by who goes last."""
+    """The limit of one thread, for the whole process: the first sets it, the last lifts it."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
@@ -53,7 +57,7 @@ class _Limit:
             self._lift()
 
     def go_on_in_child(self) -> None:
-        """After a fork: of all threads only the one that forked is there, and none that held the lock."""
+        """After a fork: only the thread that forked is there, and none that held the lock."""
         self.lock = threading.Lock()
         was_limited, me = bool(self.depth), threading.get_ident()
         self.depth = Counter({me: self.depth[me]} if self.depth[me] else {})

@@ -2,9 +2,9 @@
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file would keep
 running the old law after that file was edited, so the cache lives in a folder named after the contents of
-every source file of the package. Nor does it look at what it loads: machine code of a file that was cut off or changed
-on the disk would be run. Each file of ours carries a seal over its contents, and what does not match it is compiled
-again.
+every source file of the package. Nor does it look at what it loads: machine code of a file that was
+cut off or changed on the disk would be run. Each file of ours carries a seal over its contents, and
+what does not match it is compiled again.
 """
 
 from __future__ import annotations
@@ -96,7 +96,10 @@ _SEAL = hashlib.sha256().digest_size
 
 
 class _SealedFile(IndexDataCacheFile):
-    """numba's two files of a kernel, index and machine code, each with a seal; what is damaged counts as not there."""
+    """numba's two files of a kernel, index and machine code, each with a seal.
+
+    What is damaged counts as not there.
+    """
 
     def load(self, key: Any) -> Any:
         """The machine code kept under a key, or None."""
@@ -144,7 +147,7 @@ def _seal(data: bytes) -> bytes:
 
 
 class _KernelCache(FunctionCache):
-    """numba's cache of a kernel with sealed files; what cannot be kept is compiled again next time."""
+    """numba's cache of a kernel, with sealed files; what cannot be kept is compiled again."""
 
     def __init__(self, kernel: Callable[..., Any]) -> None:
         super().__init__(kernel)

@@ -1,4 +1,4 @@
-"""A folder of results: what may be written where, so that nothing of a user's is removed or replaced."""
+"""A folder of results: what may be written where, so that nothing of a user's is lost."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.whole import MARK, Content, plain_name, recover, told, try_folder, write_folder
+from armtwin.files.disk import Content, plain_name, real, told
+from armtwin.files.staging import MARK, recover
+from armtwin.files.whole import try_folder, write_folder
 
 RESULT = "result.json"
 
@@ -41,18 +43,18 @@ class ResultFolder:
                 raise ArmtwinError(f"{folder}: is a link to nowhere")
             if folder.exists() and not folder.is_dir():
                 raise ArmtwinError(f"{folder}: is a file; choose another folder with --out")
-            blocked = next((p for p in folder.absolute().parents if p.exists() and not p.is_dir()), None)
-            if blocked is not None:
-                raise ArmtwinError(f"{folder}: cannot be written, {blocked} is a file")
-            recover(Path(os.path.realpath(folder)))
+            for parent in folder.absolute().parents:
+                if parent.exists() and not parent.is_dir():
+                    raise ArmtwinError(f"{folder}: cannot be written, {parent} is a file")
+            recover(real(folder))
             self._claim()
             try_folder(folder)
 
     def write(self, result: dict[str, Any], contents: dict[str, Content]) -> dict[str, Any]:
         """Write result.json with the list of its files, and those; returns what result.json holds.
 
-        What the folder holds of an older result is replaced, files of others are not touched. Whatever goes wrong on
-        the way leaves the folder as it was.
+        What the folder holds of an older result is replaced, files of others are not touched.
+        Whatever goes wrong on the way leaves the folder as it was.
         """
         complete = {**result, "run": self.run, "files": sorted([RESULT, *contents])}
         text = json.dumps(complete, allow_nan=False, indent=1)
@@ -60,7 +62,7 @@ class ResultFolder:
         return complete
 
     def _claim(self) -> set[str]:
-        """Names of the files of an older result, which may go; raises where the folder must not be written."""
+        """Names of the files of an older result, which may go; raises to refuse the folder."""
         if not self.path.is_dir():
             return set()
         older = read_result(self.path)
@@ -76,13 +78,14 @@ class ResultFolder:
         if older is None:
             if any(not path.name.startswith(MARK) for path in self.path.iterdir()):
                 raise ArmtwinError(
-                    f"{self.path}: holds files that are no result of armtwin; choose another folder with --out, "
-                    "or use --force to add the results there"
+                    f"{self.path}: holds files that are no result of armtwin; "
+                    "choose another folder with --out, or use --force to add the results there"
                 )
         elif files is None:
             raise ArmtwinError(
-                f"{self.path}: holds a {RESULT} that does not list its `files`, so what may be replaced is not known; "
-                "choose another folder with --out, or use --force to write over files of the same names"
+                f"{self.path}: holds a {RESULT} that does not list its `files`, so what may be "
+                "replaced is not known; choose another folder with --out, or use --force to write "
+                "over files of the same names"
             )
         elif older.get("run") != self.run:
             raise ArmtwinError(
@@ -124,7 +127,7 @@ def listed(result: dict[str, Any]) -> set[str] | None:
 
 def result_around(file: Path) -> Path | None:
     """The folder of the result that a file is part of, None if it is part of none."""
-    folder = Path(os.path.realpath(file)).parent
+    folder = real(file).parent
     files = listed(read_result(folder) or {})
     return folder if files is not None and file.name in files else None
 
