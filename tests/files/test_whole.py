@@ -191,6 +191,19 @@ def test_a_journal_leads_nowhere_out_of_its_folder(plan, tmp_path):
     assert (folder / "log.csv").exists()
 
 
+@pytest.mark.parametrize(("age", "left"), [(60, True), (7200, False)])
+def test_where_nothing_can_be_locked_only_an_old_stage_is_swept(age, left, tmp_path, monkeypatch):
+    def no_locks(folder):
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("armtwin.files.locks.grab", no_locks)
+    monkeypatch.setattr("armtwin.files.staging.grab", no_locks)
+    path = stage(tmp_path, None, {"robot.toml": "half"})
+    os.utime(path, (path.stat().st_mtime - age,) * 2)
+    LOG.write(tmp_path / "log.csv")
+    assert path.exists() == left
+
+
 @needs_fork
 def test_the_stage_of_a_run_that_lives_is_not_swept(tmp_path):
     def write_another(file):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -175,14 +176,19 @@ class _Beside:
             out.with_name(f"{out.stem}.report.html"),
             out.with_name(f"{out.stem}.result.json"),
         ]
+        self.inputs, self.force = inputs, force
+        self.check()
+        try_folder(out.parent)
+
+    def check(self) -> None:
+        """Refuse what must not be replaced."""
         for path in self.files:
             check_file(path)
-            if path.exists() and not force:
+            if os.path.lexists(path) and not self.force:
                 raise ArmtwinError(
                     f"{path} exists already; use --force to replace it, or --out to choose another name",
                 )
-        refuse_inputs(self.files, inputs)
-        try_folder(out.parent)
+        refuse_inputs(self.files, self.inputs)
 
     def write(self, result: at.Identification) -> dict[str, Any]:
         robot, report = _texts(result)
@@ -190,6 +196,7 @@ class _Beside:
         told = {**to_result(result), "files": sorted(names)}
         text = json_text.dumps(told, allow_nan=False, indent=1)
         contents: dict[str, Content] = dict(zip(names, (robot, report, text), strict=True))
+        self.check()  # files may have come while the robot was identified
         write_files(self.files[0].parent, contents)
         return told
 

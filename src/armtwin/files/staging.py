@@ -7,6 +7,7 @@ import os
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -15,6 +16,7 @@ from armtwin.files.journal import JOURNAL, roll_forward
 from armtwin.files.locks import Lock, grab, locked, release
 
 MARK = ".armtwin."
+ABANDONED = 3600.0  # seconds after which nobody writes into a stage that cannot be locked
 
 
 def place_for(target: Path) -> Path:
@@ -94,8 +96,13 @@ def _is_ours(stage: Path) -> bool:
 
 
 def _finish(stage: Path) -> None:
-    hold = grab(stage)
-    if hold is None:  # its run is alive
+    try:
+        hold = grab(stage)
+        alive = hold is None
+    except OSError:  # where nothing can be locked, its age tells
+        hold = None
+        alive = time.time() - stage.stat().st_mtime < ABANDONED
+    if alive:
         return
     try:
         journal = stage / JOURNAL
@@ -104,4 +111,5 @@ def _finish(stage: Path) -> None:
             journal.unlink()
         shutil.rmtree(stage)
     finally:
-        release(hold)
+        if hold is not None:
+            release(hold)
