@@ -21,7 +21,7 @@ needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links of files
 LOG = at.Log.of(range(500), q=[[1.0, 2.0]] * 500)
 
 # Longer: python -m tests.files.kills 200 SEED, python -m tests.files.rivals 60
-RANDOM_KILLS, SECONDS = 35, 2
+RANDOM_KILLS, SECONDS = 35, 1.5
 
 
 def program(name, *words):

@@ -29,6 +29,16 @@ from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
 
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        parser=given_path,
+        metavar="PATH",
+        help="The identified robot file (.toml).",
+    ),
+]
+
 
 def identify(
     robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml, .urdf): the prior.")],
@@ -49,15 +59,7 @@ def identify(
     robust: Annotated[bool, typer.Option("--robust", help="Rows with a large residual count less.")] = False,
     friction_only: Annotated[bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")] = False,
     against: Annotated[list[Path] | None, typer.Option("--against", help="Another model to show beside.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out",
-            parser=given_path,
-            metavar="PATH",
-            help="The identified robot file (.toml).",
-        ),
-    ] = None,
+    out: Out = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
@@ -76,11 +78,7 @@ def identify(
     inputs = [Path(robot), *(against or ())]
     for path in (*logs, validate):
         inputs += [] if path is None else files_of_log(path, columns)
-    if out is None:
-        source = Source("identify", prior.name, prior.origin)
-        place: _Place = _InFolder(result_folder(source, None, _InFolder.names, inputs, force))
-    else:
-        place = _Beside(out, inputs, force)
+    place = _place_of(prior, out, inputs, force)
     with progress_bar("logs") as progress:
         read = [_read(path, columns, progress, k / len(logs)) for k, path in enumerate(logs)]
         unseen = None if validate is None else at.Log.read(validate, columns)
@@ -145,6 +143,14 @@ class _Place(Protocol):
 
     def write(self, result: at.Identification) -> dict[str, Any]:
         """Write robot file, report and result; returns what the result file holds."""
+
+
+def _place_of(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> _Place:
+    """Where results go, checked before any work is done."""
+    if out is not None:
+        return _Beside(out, inputs, force)
+    source = Source("identify", prior.name, prior.origin)
+    return _InFolder(result_folder(source, None, _InFolder.names, inputs, force))
 
 
 @dataclass(frozen=True)
