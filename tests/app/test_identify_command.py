@@ -83,9 +83,30 @@ def test_out_names_the_robot_file_and_nothing_is_replaced_unasked(folder, tmp_pa
     assert refused.code == 2
     assert "my.toml exists already; use --force" in refused.err
     assert (tmp_path / "my.toml").read_bytes() == before
-    beside = call(tmp_path, *words, "--force", "--against", "my.toml")
+    own = call(tmp_path, *words, "--force", "--against", "my.toml")
+    assert own.code == 2
+    assert "my.toml: is an input of this run and would be replaced" in own.err
+    assert (tmp_path / "my.toml").read_bytes() == before
+    (tmp_path / "other.toml").write_bytes(before)
+    beside = call(tmp_path, *words, "--force", "--against", "other.toml")
     assert beside.code == 0, beside.err
     assert "Models side by side" in (tmp_path / "my.report.html").read_text(encoding="utf-8")
+
+
+def test_a_robot_file_that_came_while_identifying_is_not_replaced(folder, tmp_path, monkeypatch):
+    original = at.judge
+
+    def late(*args, **kwargs):
+        (tmp_path / "my.toml").write_text("of another run")
+        return original(*args, **kwargs)
+
+    monkeypatch.setattr(at, "judge", late)
+    words = ("--validate", folder / "b.csv", "--cutoff", "10 Hz", "--out", "my.toml")
+    done = call(tmp_path, "identify", "tx40", folder / "a.csv", *words)
+    assert (done.code, done.out) == (2, "")
+    assert "my.toml exists already" in done.err
+    assert tree(tmp_path) == ["my.toml"]
+    assert (tmp_path / "my.toml").read_text() == "of another run"
 
 
 def test_a_fit_that_predicts_worse_than_its_file_ends_with_1(tmp_path):

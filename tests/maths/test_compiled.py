@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import armtwin
+from armtwin.maths import compiled
 
 PACKAGE = Path(armtwin.__file__).parent
 SCRIPT = "import armtwin; print(float(armtwin.Robot.load('rx90b').forward_kinematics([0] * 6)[2, 3]))"
@@ -40,3 +41,95 @@ def test_without_a_writable_cache_folder_it_works_uncached(tmp_path):
 
 def test_with_the_jit_off_the_same_code_runs_in_plain_python(tmp_path):
     assert run(PACKAGE.parent, tmp_path, NUMBA_DISABLE_JIT="1") == pytest.approx(1.405, abs=1e-15)
+
+
+# Damage
+
+
+def twice(x):
+    return x + x
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    """A cache folder of our own, empty."""
+    monkeypatch.setattr(compiled, "CACHE_FOLDER", tmp_path / "kernels")
+    return tmp_path / "kernels"
+
+
+def fresh_kernel():
+    """The kernel as another process would have it: nothing compiled yet, the cache on the disk."""
+    return compiled.compiled(twice)
+
+
+def hits(kernel):
+    return sum(kernel.stats.cache_hits.values())
+
+
+def overwrite(path, place, text):
+    data = bytearray(path.read_bytes())
+    data[place : place + len(text)] = text
+    path.write_bytes(data)
+
+
+DAMAGE = {
+    "empty": lambda path: path.write_bytes(b""),
+    "cut off": lambda path: path.write_bytes(path.read_bytes()[: path.stat().st_size // 2]),
+    "another file": lambda path: path.write_bytes(b"not a kernel\n" * 50),
+    "zeros at the end": lambda path: overwrite(path, path.stat().st_size - 40, bytes(40)),
+    "one letter": lambda path: overwrite(path, path.stat().st_size // 2, b"?"),
+    "a folder": lambda path: (path.unlink(), path.mkdir()),
+}
+
+
+@pytest.mark.parametrize("ending", ["nbi", "nbc"])
+@pytest.mark.parametrize("damage", DAMAGE)
+def test_a_damaged_cache_is_compiled_again_and_mended(damage, ending, cache):
+    assert fresh_kernel()(1.5) == 3.0
+    kernel = fresh_kernel()
+    assert (kernel(1.5), hits(kernel)) == (3.0, 1)
+    [file] = cache.rglob(f"*.{ending}")
+    DAMAGE[damage](file)
+    kernel = fresh_kernel()
+    assert (kernel(1.5), hits(kernel)) == (3.0, 0)
+    kernel = fresh_kernel()
+    assert (kernel(1.5), hits(kernel)) == (3.0, damage != "a folder")
+
+
+def test_machine_code_of_another_signature_is_not_run(cache):
+    """Two processes that compile at once may give one file to two signatures."""
+    fresh_kernel()(1.5)
+    [code], [index] = cache.rglob("*.nbc"), cache.rglob("*.nbi")
+    of_floats = code.read_bytes()
+    index.unlink()
+    fresh_kernel()(3)
+    code.write_bytes(of_floats)
+    assert type(fresh_kernel()(3)) is int
+
+
+def test_a_cache_on_a_full_disk_is_done_without(cache):
+    resource = pytest.importorskip("resource")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (50, before[1]))
+    try:
+        assert fresh_kernel()(1.5) == 3.0
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    assert not [path for path in cache.rglob("*") if path.is_file()]
+
+
+def test_a_cache_folder_that_cannot_be_written_any_more_is_done_without(cache):
+    kernel = fresh_kernel()
+    shutil.rmtree(cache)
+    cache.write_text("a file in its place")
+    assert kernel(1.5) == 3.0
+
+
+def test_what_a_killed_process_was_writing_is_removed_after_a_while(tmp_path):
+    (tmp_path / "mechanics").mkdir()
+    for name, age in (("old.nbc.tmp.0123456789abcdef", 3600), ("new.nbc.tmp.0123456789abcdef", 0)):
+        path = tmp_path / "mechanics" / name
+        path.write_bytes(b"half")
+        os.utime(path, (path.stat().st_mtime - age,) * 2)
+    compiled._forget_halves(tmp_path)
+    assert [path.name for path in (tmp_path / "mechanics").iterdir()] == ["new.nbc.tmp.0123456789abcdef"]

@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-import re
+import os
 import sys
+import tempfile
+import traceback
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from rich.console import Console
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
 from armtwin.app import identify_command, job_commands, job_pages, pages
+from armtwin.app.options import given_path
+from armtwin.app.streams import patient_streams
+from armtwin.files.names import safe_name
+from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
 from armtwin.maths.compiled import FRESH
+from armtwin.report.folder import refuse_inputs
 from armtwin.robot.files import shipped
 from armtwin.robot.reading import read_tables
 
@@ -32,7 +39,7 @@ app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
 
-INTERRUPTED = 130
+BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 
 Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
 
@@ -90,7 +97,14 @@ def check(
 @app.command(name="import")
 def import_urdf(
     file: Annotated[Path, typer.Argument(help="A URDF file.")],
-    out: Annotated[Path | None, typer.Option(help="Robot file to write; by default NAME.toml in this folder.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            metavar="PATH",
+            help="Robot file to write; by default NAME.toml in this folder.",
+        ),
+    ] = None,
     allow_unphysical: Annotated[bool, typer.Option(help="Keep bodies that cannot exist, marked so.")] = False,
     force: Force = False,
 ) -> None:
@@ -98,7 +112,7 @@ def import_urdf(
     if file.suffix not in {".urdf", ".xml", ".xacro"}:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
     robot = Robot.load(file, allow_unphysical=allow_unphysical)
-    target = _free(out or _file_name(robot, ".toml"), force)
+    target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     console = _console()
     console.print(pages.robot_page(robot))
@@ -108,7 +122,14 @@ def import_urdf(
 @export.command(name="urdf")
 def export_urdf(
     robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
-    out: Annotated[Path | None, typer.Option(help="URDF file to write; by default NAME.urdf in this folder.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            parser=given_path,
+            metavar="PATH",
+            help="URDF file to write; by default NAME.urdf in this folder.",
+        ),
+    ] = None,
     tool: Annotated[str | None, typer.Option(help="Mount a tool of the robot's file first.")] = None,
     force: Force = False,
 ) -> None:
@@ -116,7 +137,7 @@ def export_urdf(
     loaded = Robot.load(robot)
     if tool is not None:
         loaded = loaded.with_tool(tool)
-    target = _free(out or _file_name(loaded, ".urdf"), force)
+    target = _free(out or _file_name(loaded, ".urdf"), force, robot)
     loaded.to_urdf(target)
     console = _console()
     console.print(f"wrote {target}", soft_wrap=True, markup=False)
@@ -126,29 +147,66 @@ def export_urdf(
 
 def _file_name(robot: Robot, suffix: str) -> Path:
     """A file in this folder named after the robot, whatever characters its name has."""
-    return Path(re.sub(r"[^\w-]+", "_", robot.name).strip("_") or "robot").with_suffix(suffix)
+    return Path(safe_name(robot.name, "robot") + suffix)
 
 
-def _free(path: Path, force: bool) -> Path:
-    """The path, if it may be written."""
-    if path.exists() and not force:
+def _free(path: Path, force: bool, source: str | Path) -> Path:
+    """The path, if it may be written; never that of the file which is read."""
+    check_file(path)
+    refuse_inputs([path], [Path(source)])
+    if os.path.lexists(path) and not force:
         raise ArmtwinError(f"{path}: exists already; use --force to replace it, or --out to choose another name")
     return path
 
 
 def main() -> None:
-    """Run the command line: 0 done, 2 bad input with one clear message."""
+    """Run the command line: 0 or 1 done, 2 bad input with one clear message, 3 an error of ours."""
     for stream in (sys.stdout, sys.stderr):  # a redirected Windows console may not know every letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
-    if FRESH and sys.stderr.isatty():
-        print("armtwin: the first run compiles its kernels, once; this takes up to half a minute", file=sys.stderr)
+    with patient_streams():
+        if FRESH and sys.stderr is not None and sys.stderr.isatty():
+            print(
+                "armtwin: the first run compiles its kernels, once; this takes up to half a minute",
+                file=sys.stderr,
+            )
+        code = _code()
+    raise SystemExit(code)
+
+
+def _code() -> Any:
+    """The exit code of the command that was asked for."""
     try:
-        app()
+        code = _run()
+        if sys.stdout is not None:
+            sys.stdout.flush()
+        return code
     except ArmtwinError as error:
         print(f"armtwin: {error}", file=sys.stderr)
-        raise SystemExit(2) from None
+        return BAD_INPUT
+    except Exception as error:  # the one net: whatever it is, it must not look like a verdict
+        print(f"armtwin: {_unexpected(error)}", file=sys.stderr)
+        return UNEXPECTED
+
+
+def _run() -> Any:
+    try:
+        app()
     except SystemExit as done:
         if done.code == INTERRUPTED:
             print("armtwin: stopped", file=sys.stderr)
-        raise
+        return done.code
+    return 0
+
+
+def _unexpected(error: Exception) -> str:
+    """A sentence on an error that is ours, and where its traceback is."""
+    head = f"an unexpected error of armtwin ({type(error).__name__}), not of your input"
+    text = "".join(traceback.format_exception(error))
+    try:
+        handle, name = tempfile.mkstemp(prefix="armtwin-error-", suffix=".txt")
+        with open(handle, "w", encoding="utf-8", errors="backslashreplace") as file:
+            file.write(f"armtwin {__version__}, {' '.join(sys.argv[1:])}\n{text}")
+    except OSError as full:
+        return f"{head}; its traceback could not be written ({full.strerror})"
+    return f"{head}; its traceback is in {name}"

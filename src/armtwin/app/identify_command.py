@@ -3,25 +3,41 @@
 from __future__ import annotations
 
 import json as json_text
+import os
 import re
-from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, Protocol
 
 import typer
 from rich.console import Console
 
 import armtwin as at
 from armtwin.app.identify_page import identification_page
+from armtwin.app.options import given_path
+from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
+from armtwin.files.whole import check_file, try_folder, write_files
 from armtwin.maths.units import parse_quantity
-from armtwin.report.folder import check_folder, write_folder
+from armtwin.report.folder import RESULT, ResultFolder, refuse_inputs
+from armtwin.report.page import to_html
 from armtwin.report.results import to_result
-from armtwin.robot.files import write_atomically
+from armtwin.report.writing import to_report
+from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
-Writers = dict[str, Callable[[Path], None]]
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        parser=given_path,
+        metavar="PATH",
+        help="The identified robot file (.toml).",
+    ),
+]
 
 
 def identify(
@@ -43,7 +59,7 @@ def identify(
     robust: Annotated[bool, typer.Option("--robust", help="Rows with a large residual count less.")] = False,
     friction_only: Annotated[bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")] = False,
     against: Annotated[list[Path] | None, typer.Option("--against", help="Another model to show beside.")] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="The identified robot file (.toml).")] = None,
+    out: Out = None,
     json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
@@ -59,7 +75,10 @@ def identify(
         robust=robust,
         only="friction" if friction_only else "all",
     )
-    place = _place(prior.name, out, force)
+    inputs = [Path(robot), *(against or ())]
+    for path in (*logs, validate):
+        inputs += [] if path is None else files_of_log(path, columns)
+    place = _place_of(prior, out, inputs, force)
     with progress_bar("logs") as progress:
         read = [_read(path, columns, progress, k / len(logs)) for k, path in enumerate(logs)]
         unseen = None if validate is None else at.Log.read(validate, columns)
@@ -68,13 +87,13 @@ def identify(
             progress("fit", 0.0)
         found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
         result = at.judge(prior, found, unseen, others=others or None, progress=of(progress, "left out"))
-    told = _write(place, result)
+    told = place.write(result)
     if json:
         typer.echo(json_text.dumps(told, allow_nan=False))
     else:
         console = Console(highlight=False, soft_wrap=False)
         console.print(identification_page(result))
-        names = [x.as_posix() for x in place.files()]
+        names = [x.as_posix() for x in place.files]
         console.print(f"wrote {', '.join(names)}", soft_wrap=True, markup=False)
     raise typer.Exit(FAILED if result.failed else DONE)
 
@@ -115,42 +134,79 @@ def _periods(text: str) -> tuple[int, int]:
     return first - 1, last - first + 1
 
 
-class _place:
-    """Where the results go: a folder of ours, or a robot file with report and result beside it."""
+class _Place(Protocol):
+    """Where the results go."""
 
-    def __init__(self, robot: str, out: Path | None, force: bool) -> None:
-        folder = (re.sub(r"[^\w-]+", "_", robot).strip("_") or "robot") + "_identified"
-        self.folder = Path("armtwin_out") / folder if out is None else out.parent
-        self.names = {"robot": "robot.toml", "report": "report.html", "result": "result.json"}
-        self.ours = out is None
-        if out is None:
-            check_folder(self.folder, force)
-            return
-        if out.suffix != ".toml":
-            raise ArmtwinError(f"--out must be a robot file that ends in .toml, got {out}")
-        self.names = {"robot": out.name, "report": f"{out.stem}.report.html", "result": f"{out.stem}.result.json"}
-        there = next((path for path in self.files() if path.exists()), None)
-        if there is not None and not force:
-            raise ArmtwinError(f"{there} exists already; use --force to replace it, or another --out")
-        if not self.folder.is_dir():
-            raise ArmtwinError(f"{self.folder}: there is no such folder")
-
+    @property
     def files(self) -> list[Path]:
         """The files that are written."""
-        return [self.folder / name for name in self.names.values()]
+
+    def write(self, result: at.Identification) -> dict[str, Any]:
+        """Write robot file, report and result; returns what the result file holds."""
 
 
-def _write(place: _place, result: at.Identification) -> dict[str, Any]:
-    """Write robot file, report and result; returns what result.json holds."""
-    told = to_result(result)
-    writers: Writers = {
-        place.names["robot"]: result.estimate.robot.save,
-        place.names["report"]: lambda path: at.write_report(result, path),
-        place.names["result"]: lambda path: write_atomically(path, json_text.dumps(told, allow_nan=False, indent=1)),
-    }
-    if place.ours:
-        write_folder(place.folder, writers)
-    else:
-        for name, write in writers.items():
-            write(place.folder / name)
-    return told
+def _place_of(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> _Place:
+    """Where results go, checked before any work is done."""
+    if out is not None:
+        return _Beside(out, inputs, force)
+    source = Source("identify", prior.name, prior.origin)
+    return _InFolder(result_folder(source, None, _InFolder.names, inputs, force))
+
+
+@dataclass(frozen=True)
+class _InFolder:
+    """A folder of ours."""
+
+    folder: ResultFolder
+    names: ClassVar = [RESULT, "robot.toml", "report.html"]
+
+    @property
+    def files(self) -> list[Path]:
+        return [self.folder.path / name for name in ("robot.toml", "report.html", RESULT)]
+
+    def write(self, result: at.Identification) -> dict[str, Any]:
+        robot, report = _texts(result)
+        return self.folder.write(to_result(result), {"robot.toml": robot, "report.html": report})
+
+
+class _Beside:
+    """A robot file that was asked for, with report and result beside it."""
+
+    def __init__(self, out: Path, inputs: list[Path], force: bool) -> None:
+        if out.suffix != ".toml":
+            raise ArmtwinError(f"--out must be a robot file that ends in .toml, got {out}")
+        if not out.parent.is_dir():
+            raise ArmtwinError(f"{out.parent}: there is no such folder")
+        self.files = [
+            out,
+            out.with_name(f"{out.stem}.report.html"),
+            out.with_name(f"{out.stem}.result.json"),
+        ]
+        self.inputs, self.force = inputs, force
+        self.check()
+        try_folder(out.parent)
+
+    def check(self) -> None:
+        """Refuse what must not be replaced."""
+        for path in self.files:
+            check_file(path)
+            if os.path.lexists(path) and not self.force:
+                raise ArmtwinError(
+                    f"{path} exists already; use --force to replace it, or --out to choose another name",
+                )
+        refuse_inputs(self.files, self.inputs)
+
+    def write(self, result: at.Identification) -> dict[str, Any]:
+        robot, report = _texts(result)
+        names = [path.name for path in self.files]
+        told = {**to_result(result), "files": sorted(names)}
+        text = json_text.dumps(told, allow_nan=False, indent=1)
+        contents: dict[str, Content] = dict(zip(names, (robot, report, text), strict=True))
+        self.check()  # files may have come while the robot was identified
+        write_files(self.files[0].parent, contents)
+        return told
+
+
+def _texts(result: at.Identification) -> tuple[str, str]:
+    """Robot file and report."""
+    return to_text(result.estimate.robot.description), to_html(to_report(result))

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import json as json_text
-import re
-from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -13,37 +12,51 @@ from rich.console import Console
 
 import armtwin as at
 from armtwin.app import job_pages
+from armtwin.app.options import given_path
+from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
 from armtwin.jobs.groups import ToolSpeed
 from armtwin.jobs.job import Job
-from armtwin.report.folder import check_folder, write_folder
+from armtwin.logs.csv_files import put_csv
+from armtwin.report.folder import RESULT, ResultFolder
+from armtwin.report.page import to_html
 from armtwin.report.results import to_result
-from armtwin.robot.files import write_atomically
+from armtwin.report.writing import to_report
 
 DEFAULT_JOB = "rx90b_line"
 WITHIN, OUT = 0, 1
+PREDICTED = [RESULT, "log.csv", "report.html"]
 
 JobName = Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")]
 Method = Annotated[Literal["nonlinear", "perturbation"], typer.Option(help="How the arm is simulated.")]
 RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot than the job's.")]
 ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
-Out = Annotated[Path | None, typer.Option("--out", help="Folder for the results; by default armtwin_out/JOB.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        parser=given_path,
+        metavar="PATH",
+        help="Folder for the results; by default armtwin_out/JOB or JOB_OPTION.",
+    ),
+]
 Advise = Annotated[bool, typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")]
+Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")]
 
 
 def demo() -> None:
     """Predict the default job and say where the report is."""
     job = Job.load(DEFAULT_JOB)
-    folder = _folder(job, None)
-    check_folder(folder, force=True)
+    source = of_job("predict", job, job, "nonlinear")
+    place = result_folder(source, None, PREDICTED, files_of_job(job), force=True)
     answer = _answered(job, "nonlinear")
-    _write(folder, answer)
-    _show(job_pages.prediction_page(answer), folder)
+    _write(place, answer)
+    _show(job_pages.prediction_page(answer), place.path)
     typer.echo("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
 
 
@@ -59,15 +72,17 @@ def predict(
     force: Force = False,
 ) -> None:
     """Simulate a job in closed loop: errors, verdict, causes, advice. Exit code 1: out of tolerance."""
-    chosen = _chosen(job, robot, tool, speed)
-    folder = _folder(chosen, out)
-    check_folder(folder, force)
+    asked = Job.load(job)
+    chosen = _chosen(asked, robot, tool, speed)
+    source = of_job("predict", asked, chosen, method)
+    names = [*PREDICTED, "advised.toml"] if advise else PREDICTED
+    place = result_folder(source, out, names, files_of_job(chosen), force)
     answer = _answered(chosen, method, advise)
-    result = _write(folder, answer)
+    result = _write(place, answer)
     if json:
         typer.echo(json_text.dumps(result, allow_nan=False))
     else:
-        _show(job_pages.prediction_page(answer), folder)
+        _show(job_pages.prediction_page(answer), place.path)
     raise typer.Exit(WITHIN if answer.prediction.verdict.within else OUT)
 
 
@@ -84,19 +99,21 @@ def compare(
     force: Force = False,
 ) -> None:
     """Show a logged run of a job over the predicted one. Exit code 1: the logged run was out of tolerance."""
-    chosen = _chosen(job, robot, tool, speed)
-    folder = _folder(chosen, out, "_compared")
-    check_folder(folder, force)
+    asked = Job.load(job)
+    chosen = _chosen(asked, robot, tool, speed)
+    source = of_job("compare", asked, chosen, method)
+    inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
+    place = result_folder(source, out, [*PREDICTED, "compared.csv"], inputs, force)
     logged = at.Log.read(log, columns)
     with progress_bar("path") as progress:
         comparison = at.compare(chosen, logged, method=method, progress=progress)
         told = at.explain(comparison.prediction, of(progress, "causes"))
     answer = at.Answer(comparison.prediction, told, comparison=comparison)
-    result = _write(folder, answer)
+    result = _write(place, answer)
     if json:
         typer.echo(json_text.dumps(result, allow_nan=False))
     else:
-        _show(job_pages.comparison_page(comparison, log.name), folder)
+        _show(job_pages.comparison_page(comparison, log.name), place.path)
     raise typer.Exit(WITHIN if comparison.verdict.within else OUT)
 
 
@@ -119,9 +136,8 @@ def _show(page: Any, folder: Path) -> None:
     console.print(f"wrote {(folder / 'report.html').as_posix()}", soft_wrap=True, markup=False)
 
 
-def _chosen(name: str, robot: str | None, tool: str | None, speed: str | None) -> Job:
+def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
     """A job with what the command line changes."""
-    job = Job.load(name)
     if robot is not None or tool is not None:
         job = job.with_robot(robot or job.description.robot, tool)
     if speed is not None:
@@ -132,13 +148,6 @@ def _chosen(name: str, robot: str | None, tool: str | None, speed: str | None) -
     return job
 
 
-def _folder(job: Job, out: Path | None, suffix: str = "") -> Path:
-    """Where results go: the folder asked for, or one named after the job."""
-    if out is not None:
-        return out
-    return Path("armtwin_out") / ((re.sub(r"[^\w-]+", "_", job.name).strip("_") or "job") + suffix)
-
-
 def _answered(job: Job, method: Literal["nonlinear", "perturbation"], advise: bool = False) -> at.Answer:
     with progress_bar("path") as progress:
         prediction = at.predict(None, job, method=method, progress=progress)
@@ -147,22 +156,18 @@ def _answered(job: Job, method: Literal["nonlinear", "perturbation"], advise: bo
     return at.Answer(prediction, told, advice)
 
 
-def _write(folder: Path, answer: at.Answer) -> dict[str, Any]:
+def _write(place: ResultFolder, answer: at.Answer) -> dict[str, Any]:
     """Write the results of an answer; returns what result.json holds."""
-    result = to_result(answer)
-    writers: dict[str, Callable[[Path], None]] = {
-        "result.json": lambda path: write_atomically(path, json_text.dumps(result, allow_nan=False, indent=1)),
-        "log.csv": answer.prediction.log.write,
-        "report.html": lambda path: at.write_report(answer, path),
+    contents: dict[str, Content] = {
+        "log.csv": partial(put_csv, answer.prediction.log),
+        "report.html": to_html(to_report(answer)),
     }
     if answer.comparison is not None:
-        text = _compared(answer.comparison)
-        writers["compared.csv"] = lambda path: write_atomically(path, text)
+        contents["compared.csv"] = _compared(answer.comparison)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
-        writers["advised.toml"] = best.job.seen_from(folder).save
-    write_folder(folder, writers)
-    return result
+        contents["advised.toml"] = best.job.seen_from(place.path).to_toml()
+    return place.write(to_result(answer), contents)
 
 
 def _compared(comparison: at.Comparison) -> str:

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.jobs.description import JobDescription
-from armtwin.robot.files import write_atomically
 from armtwin.robot.reading import read_toml
 from armtwin.robot.schema import Schema
 from armtwin.robot.writing import to_tables, to_toml
@@ -40,6 +39,6 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
     return (description if description.name else replace(description, name=path.stem)), str(path)
 
 
-def save(description: JobDescription, path: Path) -> None:
-    """Write a job file."""
-    write_atomically(path, to_toml(to_tables(description)))
+def to_text(description: JobDescription) -> str:
+    """The text of a job file."""
+    return to_toml(to_tables(description))

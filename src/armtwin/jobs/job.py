@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.whole import write_file
 from armtwin.jobs import files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
@@ -53,7 +54,11 @@ class Job:
 
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job; files it names must lie where it will look."""
-        files.save(self.description, Path(path))
+        write_file(Path(path), self.to_toml())
+
+    def to_toml(self) -> str:
+        """The text of a job file from which `load` makes an equal job."""
+        return files.to_text(self.description)
 
     @property
     def name(self) -> str:

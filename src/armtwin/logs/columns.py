@@ -127,11 +127,16 @@ class Columns:
         return np.array(numbers[: values.shape[1]])
 
 
+def columns_beside(path: Path) -> list[Path]:
+    """Where the columns file of a log may stand, the first that is there counts."""
+    stem = path.name.removesuffix(".gz").rpartition(".")[0]
+    return [path.with_name(f"{stem}.columns.toml"), path.with_name("columns.toml")]
+
+
 def columns_for(path: Path, given: Path | None) -> Columns:
     """The columns file of a log: the one given, the one beside it, or none."""
-    stem = path.name.removesuffix(".gz").rpartition(".")[0]
-    beside = [path.with_name(f"{stem}.columns.toml"), path.with_name("columns.toml")]
-    found = given if given is not None else next((p for p in beside if p.is_file()), None)
+    beside = next((p for p in columns_beside(path) if p.is_file()), None)
+    found = beside if given is None else given
     if found is None:
         return Columns()
     tables = read_toml(found)

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -32,21 +33,15 @@ _EVENT = "# event "
 BLOCK = 2000  # lines written at a time
 
 
-def write_csv(log: Log, path: Path) -> None:
-    """Write a log with all digits, whole or not at all."""
-    beside = path.with_name(f".{path.name}.part")
-    try:
-        with beside.open("wb") as file:
-            if path.suffix == ".gz":
-                with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
-                    packed.writelines(_lines(log))
-            else:
-                file.writelines(_lines(log))
-        beside.replace(path)
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        beside.unlink(missing_ok=True)
+def put_csv(log: Log, file: BinaryIO) -> None:
+    """Write a log with all digits into an open file."""
+    file.writelines(_lines(log))
+
+
+def put_packed_csv(log: Log, file: BinaryIO) -> None:
+    """Write a log with all digits into an open file, packed by gzip."""
+    with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
+        put_csv(log, packed)  # type: ignore[arg-type]
 
 
 def _lines(log: Log) -> Iterator[bytes]:

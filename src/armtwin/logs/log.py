@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats
 
 CHANNELS = {
@@ -127,8 +129,9 @@ class Log:
 
     def write(self, path: str | Path) -> None:
         """Write the log as a CSV file (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
-        from armtwin.logs.csv_files import write_csv
-        from armtwin.logs.npz_files import write_npz
+        from armtwin.logs.csv_files import put_csv, put_packed_csv
+        from armtwin.logs.npz_files import put_npz
 
-        file = Path(path)
-        (write_npz if file.suffix == ".npz" else write_csv)(self, file)
+        target = Path(path)
+        put = {".npz": put_npz, ".gz": put_packed_csv}.get(target.suffix, put_csv)
+        write_file(target, partial(put, self))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -16,17 +17,11 @@ from armtwin.maths.batch import Floats
 _EVENTS = "events"
 
 
-def write_npz(log: Log, path: Path) -> None:
-    """Write a log, whole or not at all."""
+def put_npz(log: Log, file: BinaryIO) -> None:
+    """Write a log into an open file."""
     told = json.dumps([[float(e.time), e.kind, e.joint, e.text] for e in log.events])
-    beside = path.with_name(f".{path.stem}.part.npz")
-    try:
-        np.savez_compressed(beside, **{"time": log.time, **log.channels, _EVENTS: np.array(told)})  # type: ignore[arg-type]
-        beside.replace(path)
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
-    finally:
-        beside.unlink(missing_ok=True)
+    arrays = {"time": log.time, **log.channels, _EVENTS: np.array(told)}
+    np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
 def read_npz(path: Path, columns: Columns) -> Log:

@@ -78,6 +78,11 @@ def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="armtwin")
 
 
+if hasattr(os, "register_at_fork"):
+    # A forked child has its parent's pool without the threads: work given to it would never end.
+    os.register_at_fork(after_in_child=_pool.cache_clear)
+
+
 def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -> None:
     """Run kernel(*arguments, start, stop) over all rows, on several threads where that pays.
 

@@ -2,27 +2,36 @@
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file would keep
 running the old law after that file was edited, so the cache lives in a folder named after the contents of
-every source file of the package.
+every source file of the package. Nor does it look at what it loads: machine code of a file that was
+cut off or changed on the disk would be run. Each file of ours carries a seal over its contents, and
+what does not match it is compiled again.
 """
 
 from __future__ import annotations
 
 import hashlib
 import os
+import pickle
+import platform
 import re
 import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeVar
 
 import numba
+import numpy
 from numba.core import config
+from numba.core.caching import FunctionCache, IndexDataCacheFile
 
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_STAMPS = 6
+HALF_WRITTEN = 600.0  # seconds after which nobody is still writing a file
 
 
 def source_stamp(package: Path) -> str:
@@ -53,6 +62,7 @@ def _open_folder() -> Path | None:
         if not folder.is_dir():
             folder.mkdir(parents=True)
             _forget_old(folder.parent)
+        _forget_halves(folder)
         with tempfile.TemporaryFile(dir=folder):
             return folder
     except (OSError, RuntimeError):  # RuntimeError: Path.home() of a user without a home
@@ -67,9 +77,87 @@ def _forget_old(root: Path) -> None:
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def _forget_halves(folder: Path) -> None:
+    """Remove files that a killed process was writing."""
+    for path in folder.glob("*/*.tmp.*"):
+        with suppress(OSError):  # another process may have moved it into place
+            if time.time() - path.stat().st_mtime > HALF_WRITTEN:
+                path.unlink()
+
+
 CACHE_FOLDER = _open_folder()
 # Whether nothing is compiled yet for these sources: the first calls will take their time.
 FRESH = CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())
+
+
+# What a loaded file must agree with beside its own contents.
+_MADE_BY = (platform.python_version(), numba.__version__, numpy.__version__)
+_SEAL = hashlib.sha256().digest_size
+
+
+class _SealedFile(IndexDataCacheFile):
+    """numba's two files of a kernel, index and machine code, each with a seal.
+
+    What is damaged counts as not there.
+    """
+
+    def load(self, key: Any) -> Any:
+        """The machine code kept under a key, or None."""
+        found = super().load(key)
+        if found is None or found[0] != key:  # two processes may have given one file two meanings
+            return None
+        return found[1]
+
+    def save(self, key: Any, data: Any) -> None:
+        """Keep machine code under a key."""
+        super().save(key, (key, data))
+
+    def _load_index(self) -> Any:
+        stamp_and_names = self._opened(self._index_path)
+        if stamp_and_names is None or stamp_and_names[0] != self._source_stamp:
+            return {}
+        return stamp_and_names[1]
+
+    def _save_index(self, overloads: Any) -> None:
+        self._write_sealed(self._index_path, (self._source_stamp, overloads))
+
+    def _load_data(self, name: str) -> Any:
+        return self._opened(self._data_path(name))
+
+    def _save_data(self, name: str, data: Any) -> None:
+        self._write_sealed(self._data_path(name), data)
+
+    def _write_sealed(self, path: str, value: Any) -> None:
+        data = self._dump(value)
+        with self._open_for_write(path) as file:
+            file.write(_seal(data) + data)
+
+    def _opened(self, path: str) -> Any:
+        """What a file holds; None if it is not there or its seal is broken."""
+        try:
+            content = Path(path).read_bytes()
+        except OSError:
+            return None
+        data = content[_SEAL:]
+        return pickle.loads(data) if content[:_SEAL] == _seal(data) else None
+
+
+def _seal(data: bytes) -> bytes:
+    return hashlib.sha256(repr(_MADE_BY).encode() + data).digest()
+
+
+class _KernelCache(FunctionCache):
+    """numba's cache of a kernel, with sealed files; what cannot be kept is compiled again."""
+
+    def __init__(self, kernel: Callable[..., Any]) -> None:
+        super().__init__(kernel)
+        stamp = self._impl.locator.get_source_stamp()
+        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, stamp)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep a compiled kernel; a full or read-only disk is no reason to stop."""
+        with suppress(OSError):
+            super().save_overload(signature, data)
 
 
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
@@ -89,7 +177,7 @@ def compiled(f: F) -> F:
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)
         try:
-            kernel.enable_caching()
+            kernel._cache = _KernelCache(f)
         finally:
             settings.CACHE_DIR = before
     return kernel

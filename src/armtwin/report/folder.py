@@ -1,98 +1,150 @@
-"""A folder of results: written beside its place and then moved there, so that it is whole or not there at all."""
+"""A folder of results: what may be written where, so that nothing of a user's is lost."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import tempfile
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import os
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content, plain_name, real, told
+from armtwin.files.staging import MARK, recover
+from armtwin.files.whole import try_folder, write_folder
 
-OURS = ("result.json", "log.csv", "compared.csv", "report.html", "advised.toml", "robot.toml")
-
-
-def check_folder(folder: Path, force: bool) -> None:
-    """Refuse a folder that must not or cannot be written, before any work is done."""
-    with _told(folder):
-        if folder.is_symlink() and not folder.exists():
-            raise ArmtwinError(f"{folder}: is a link to nowhere")
-        if folder.exists() and not folder.is_dir():
-            raise ArmtwinError(f"{folder}: is a file; choose another folder with --out")
-        blocked = next((p for p in folder.absolute().parents if p.exists() and not p.is_dir()), None)
-        if blocked is not None:
-            raise ArmtwinError(f"{folder}: cannot be written, {blocked} is a file")
-        if folder.is_dir() and any(folder.iterdir()) and not is_ours(folder) and not force:
-            raise ArmtwinError(
-                f"{folder}: holds files that are no result of armtwin; choose another folder with --out, or use "
-                "--force to add the results there"
-            )
-        with _fresh(folder.resolve()):
-            pass
+RESULT = "result.json"
 
 
-def is_ours(folder: Path) -> bool:
-    """Whether a folder holds a result of armtwin."""
-    try:
-        result = json.loads((folder / "result.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
-    return isinstance(result, dict) and "armtwin" in result and "format" in result
+@dataclass(frozen=True)
+class ResultFolder:
+    """Where the result of a run goes.
 
-
-def write_folder(folder: Path, writers: dict[str, Callable[[Path], None]]) -> None:
-    """Write files into a folder, each by a function that is given its path; what was there of ours is replaced.
-
-    Files of others in the folder are not touched. Whatever goes wrong on the way leaves the folder as it was.
+    Attributes:
+        path: The folder.
+        run: What makes a result this run's own: command, file and options; kept in result.json.
+        names: Files that the run may write.
+        inputs: Files that the run reads, which are never removed nor replaced.
+        force: Whether a folder that holds other things may be written.
     """
-    with _told(folder), _fresh(folder.resolve()) as fresh:
-        target = folder.resolve()
-        for name, write in writers.items():
-            write(fresh / name)
-        if not target.exists():
-            fresh.rename(target)
-            return
-        old = fresh / "old"
-        old.mkdir()
-        try:
-            for name in OURS:
-                if (target / name).exists():
-                    (target / name).rename(old / name)
-            for name in writers:
-                (fresh / name).rename(target / name)
-        except BaseException:
-            for name in writers:
-                (target / name).unlink(missing_ok=True)
-            for path in old.iterdir():
-                path.rename(target / path.name)
-            raise
+
+    path: Path
+    run: dict[str, Any]
+    names: Collection[str]
+    inputs: Collection[Path]
+    force: bool = False
+
+    def check(self) -> None:
+        """Refuse a folder that must not or cannot be written, before any work is done."""
+        folder = self.path
+        with told(folder):
+            if folder.is_symlink() and not folder.exists():
+                raise ArmtwinError(f"{folder}: is a link to nowhere")
+            if folder.exists() and not folder.is_dir():
+                raise ArmtwinError(f"{folder}: is a file; choose another folder with --out")
+            for parent in folder.absolute().parents:
+                if parent.exists() and not parent.is_dir():
+                    raise ArmtwinError(f"{folder}: cannot be written, {parent} is a file")
+            recover(real(folder))
+            self._claim()
+            try_folder(folder)
+
+    def write(self, result: dict[str, Any], contents: dict[str, Content]) -> dict[str, Any]:
+        """Write result.json with the list of its files, and those; returns what result.json holds.
+
+        What the folder holds of an older result is replaced, files of others are not touched.
+        Whatever goes wrong on the way leaves the folder as it was.
+        """
+        complete = {**result, "run": self.run, "files": sorted([RESULT, *contents])}
+        text = json.dumps(complete, allow_nan=False, indent=1)
+        write_folder(self.path, {RESULT: text, **contents}, self._claim)
+        return complete
+
+    def _claim(self) -> set[str]:
+        """Names of the files of an older result, which may go; raises to refuse the folder."""
+        if not self.path.is_dir():
+            return set()
+        older = read_result(self.path)
+        files = None if older is None else listed(older)
+        gone = files or set()
+        refuse_inputs((self.path / name for name in {*gone, *self.names}), self.inputs)
+        if not self.force:
+            self._refuse_others(older, files)
+        return gone
+
+    def _refuse_others(self, older: dict[str, Any] | None, files: set[str] | None) -> None:
+        """Refuse a folder that holds anything but a result of this very run and files beside it."""
+        if older is None:
+            if any(not path.name.startswith(MARK) for path in self.path.iterdir()):
+                raise ArmtwinError(
+                    f"{self.path}: holds files that are no result of armtwin; "
+                    "choose another folder with --out, or use --force to add the results there"
+                )
+        elif files is None:
+            raise ArmtwinError(
+                f"{self.path}: holds a {RESULT} that does not list its `files`, so what may be "
+                "replaced is not known; choose another folder with --out, or use --force to write "
+                "over files of the same names"
+            )
+        elif older.get("run") != self.run:
+            raise ArmtwinError(
+                f"{self.path}: holds the result of another run ({_in_words(older.get('run'))}); "
+                "choose another folder with --out, or use --force to replace it"
+            )
 
 
-@contextmanager
-def _told(folder: Path) -> Iterator[None]:
-    """Failures of the file system as a sentence."""
+def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:
+    """Refuse to remove or replace a file that the run reads."""
+    read = [path for path in inputs if path.exists()]
+    for target in written:
+        if target.exists() and any(os.path.samefile(target, path) for path in read):
+            raise ArmtwinError(
+                f"{target}: is an input of this run and would be replaced; choose another place with --out"
+            )
+
+
+def read_result(folder: Path) -> dict[str, Any] | None:
+    """What result.json of a folder holds, None if it holds no result of armtwin."""
     try:
-        yield
-    except OSError as error:
-        raise ArmtwinError(f"{str(folder)[:200]}: cannot be written ({error.strerror or str(error)[:200]})") from None
+        result = json.loads((folder / RESULT).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return None
+    ours = isinstance(result, dict) and "armtwin" in result and "format" in result
+    return result if ours else None
 
 
-@contextmanager
-def _fresh(folder: Path) -> Iterator[Path]:
-    """An empty folder inside of a folder, or beside one that is not there yet; gone afterwards unless it was moved."""
-    inside = folder if folder.is_dir() else folder.parent
-    made = [p for p in (folder.parent, *folder.parent.parents) if not p.exists()]
-    fresh = None
+def listed(result: dict[str, Any]) -> set[str] | None:
+    """Names of the files of a result, None if it does not list them."""
+    names = result.get("files")
+    if not isinstance(names, list) or not all(isinstance(x, str) for x in names):
+        return None
     try:
-        inside.mkdir(parents=True, exist_ok=True)
-        fresh = Path(tempfile.mkdtemp(dir=inside, prefix=".armtwin."))
-        fresh.chmod(0o755)
-        yield fresh
-    finally:
-        if fresh is not None:
-            shutil.rmtree(fresh, ignore_errors=True)
-        for parent in made:  # parents that were made for nothing go again
-            if parent.is_dir() and not any(parent.iterdir()):
-                parent.rmdir()
+        return {plain_name(name) for name in names}
+    except ValueError:
+        return None
+
+
+def result_around(file: Path) -> Path | None:
+    """The folder of the result that a file is part of, None if it is part of none."""
+    folder = real(file).parent
+    files = listed(read_result(folder) or {})
+    return folder if files is not None and file.name in files else None
+
+
+def seen_from(folder: Path, file: str) -> str:
+    """A file as seen from a folder, so that both can be moved together."""
+    try:
+        return Path(os.path.relpath(os.path.realpath(file), os.path.realpath(folder))).as_posix()
+    except ValueError:  # another drive
+        return Path(os.path.realpath(file)).as_posix()
+
+
+def _in_words(run: Any) -> str:
+    if not isinstance(run, dict):
+        return "unknown"
+    words = [str(run.get("command")), str(run.get("file"))]
+    options = run.get("options")
+    if isinstance(options, dict):
+        words += [f"{key} {value}" for key, value in options.items()]
+    return " ".join(words)[:200]

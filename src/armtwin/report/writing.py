@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.whole import write_file
 from armtwin.identification.estimate import Estimate
 from armtwin.identification.judged import Identification
 from armtwin.prediction.answer import Answer
@@ -17,7 +18,6 @@ from armtwin.report.identification_report import identification_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.sections import Report
-from armtwin.robot.files import write_atomically
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -28,7 +28,7 @@ def write_report(result: Any, path: str | Path) -> None:
             identification that holds one with its judgement.
         path: The file.
     """
-    write_atomically(Path(path), to_html(to_report(result)))
+    write_file(Path(path), to_html(to_report(result)))
 
 
 @singledispatch

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.whole import write_file
 from armtwin.robot.description import Description
 from armtwin.robot.reading import read_robot
 from armtwin.robot.writing import to_tables, to_toml
@@ -34,31 +33,18 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
     return read_urdf(path, allow_unphysical), str(path)
 
 
-def write_atomically(path: Path, text: str) -> None:
-    """Write a whole file or nothing: into a neighbour first, then moved into place."""
-    try:
-        handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be written ({error.strerror})") from None
-    try:
-        text.encode("utf-8")
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except (OSError, UnicodeError) as error:
-        raise ArmtwinError(f"{path}: cannot be written ({getattr(error, 'strerror', None) or error})") from None
-    finally:
-        Path(name).unlink(missing_ok=True)
+def to_text(description: Description) -> str:
+    """The text of a robot file."""
+    return to_toml(to_tables(description))
 
 
 def save(description: Description, path: Path) -> None:
     """Write a robot file."""
-    write_atomically(path, to_toml(to_tables(description)))
+    write_file(path, to_text(description))
 
 
 def save_urdf(description: Description, path: Path) -> None:
     """Write a URDF file."""
     from armtwin.robot.urdf_writing import to_urdf
 
-    write_atomically(path, to_urdf(description))
+    write_file(path, to_urdf(description))

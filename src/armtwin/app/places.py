@@ -1,0 +1,105 @@
+"""Where results go: the folder asked for, or one named after the run's file and options."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armtwin.files.names import safe_name
+from armtwin.jobs import files as job_files
+from armtwin.jobs.job import Job
+from armtwin.logs.columns import columns_beside
+from armtwin.report.folder import ResultFolder, result_around, seen_from
+from armtwin.robot import files as robot_files
+
+ROOT = Path("armtwin_out")
+
+
+@dataclass(frozen=True)
+class Source:
+    """What a run is of: a command, a file with its name, options that are not the file's.
+
+    Attributes:
+        command: The command.
+        name: Name of the job or robot.
+        file: Its file.
+        options: What the command line changes, for result.json.
+        words: The same in words for the name of a folder.
+    """
+
+    command: str
+    name: str
+    file: str
+    options: dict[str, Any] = field(default_factory=dict)
+    words: tuple[str, ...] = ()
+
+    def folder(self, suffix: str) -> Path:
+        """The folder of its own; a file that is part of a result has another than that result."""
+        around = result_around(Path(self.file)) if self.file else None
+        name = self.name if around is None else f"{around.name}_{Path(self.file).stem}"
+        words = "_".join([name, *self.words])
+        return ROOT / (safe_name(words, self.command) + suffix)
+
+    def run_in(self, folder: Path) -> dict[str, Any]:
+        """What result.json keeps of it, the same for the same file wherever one stands."""
+        options = {}
+        for key, value in self.options.items():
+            is_file = isinstance(value, str) and Path(value).is_file()
+            options[key] = seen_from(folder, value) if is_file else value
+        return {"command": self.command, "file": self._file_from(folder), "options": options}
+
+    def _file_from(self, folder: Path) -> str:
+        known = (*job_files.shipped().values(), *robot_files.shipped().values())
+        if Path(self.file) in known:
+            return Path(self.file).stem
+        return seen_from(folder, self.file)
+
+
+def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
+    """The source of a job's run, with what differs from the job's file."""
+    had, has = asked.description, chosen.description
+    options: dict[str, Any] = {}
+    words = []
+    if has.speed != had.speed:
+        options["speed_m_s"] = has.speed
+        words.append(f"{1e3 * has.speed:.10g}mm_s")
+    if has.robot != had.robot:
+        options["robot"] = has.robot
+        words.append(Path(has.robot).stem)
+    if has.tool != had.tool:
+        options["tool"] = has.tool
+        words.append(has.tool or "no_tool")
+    if method != "nonlinear":
+        options["method"] = method
+        words.append(method)
+    return Source(command, asked.name, asked.origin, options, tuple(words))
+
+
+def result_folder(
+    source: Source,
+    out: Path | None,
+    names: Collection[str],
+    inputs: Collection[Path],
+    force: bool,
+) -> ResultFolder:
+    """The folder of a run, checked before any work is done."""
+    suffixes = {"predict": "", "compare": "_compared", "identify": "_identified"}
+    folder = source.folder(suffixes[source.command]) if out is None else out
+    place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
+    place.check()
+    return place
+
+
+def files_of_job(job: Job) -> list[Path]:
+    """The files that a job is read from: its own, and those it names."""
+    description, beside = job.description, Path(job.origin).parent
+    named = [description.robot]
+    named += [segment.points for segment in description.segment if segment.points is not None]
+    return [Path(job.origin), Path(description.robot), *(beside / name for name in named)]
+
+
+def files_of_log(log: Path, columns: Path | None) -> list[Path]:
+    """The files that a log is read from: its own, and its columns file."""
+    return [log, *(columns_beside(log) if columns is None else [columns])]

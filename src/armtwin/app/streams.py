@@ -1,0 +1,66 @@
+"""Standard output and error: a reader that leaves is no error, a disk that is full is one."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
+from typing import Any
+
+from armtwin.errors import ArmtwinError
+
+# Windows says EINVAL of a pipe whose reader is gone.
+CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
+
+
+class _Patient:
+    """A stream that goes on when its reader has left, `head -1` say; other failures are told."""
+
+    def __init__(self, stream: Any, told: bool) -> None:
+        self._stream = stream
+        self._told = told
+        self._failure = ""
+
+    def write(self, text: str) -> int:
+        """Write a text."""
+        self._try(lambda: self._stream.write(text))
+        return len(text)
+
+    def flush(self) -> None:
+        """Hand on what was written."""
+        self._try(self._stream.flush)
+
+    def _try(self, act: Callable[[], object]) -> None:
+        try:
+            act()
+        except OSError as error:
+            self._silence()
+            if self._told and error.errno not in CLOSED:
+                self._failure = f"the output cannot be written ({error.strerror})"
+        if self._failure:  # each time: who tries a stream out may have caught the first
+            raise ArmtwinError(self._failure)
+
+    def _silence(self) -> None:
+        """Lead all that follows to nowhere, also what the interpreter flushes at its end."""
+        with suppress(OSError, ValueError):
+            nowhere = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(nowhere, self._stream.fileno())
+            os.close(nowhere)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def patient_streams() -> Iterator[None]:
+    """Within it, what is printed does not break a command off when nobody reads it."""
+    with ExitStack() as both:
+        if sys.stdout is not None:
+            out: Any = _Patient(sys.stdout, told=True)
+            both.enter_context(redirect_stdout(out))
+        if sys.stderr is not None:
+            err: Any = _Patient(sys.stderr, told=False)
+            both.enter_context(redirect_stderr(err))
+        yield

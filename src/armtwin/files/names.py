@@ -1,0 +1,21 @@
+"""Names of files and folders made from names that a user chose."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+LONGEST = 100  # bytes, so that suffixes fit into what file systems allow
+RESERVED = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\..*)?", re.IGNORECASE)  # by Windows
+
+
+def safe_name(text: str, otherwise: str) -> str:
+    """A name that any file system takes: letters, digits, . - and _, not too long."""
+    name = re.sub(r"[^\w.-]+", "_", text).replace("..", "_").strip("_.") or otherwise
+    if RESERVED.fullmatch(name):
+        name += "_"
+    encoded = name.encode("utf-8", "replace")
+    if len(encoded) <= LONGEST:
+        return name
+    mark = hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:8]
+    return f"{encoded[:LONGEST].decode('utf-8', 'ignore')}_{mark}"

@@ -1,0 +1,120 @@
+"""Sets of files that are written whole or not at all; one file is a set of one.
+
+A set is first staged: written completely into a hidden folder on the same file system and brought
+to the disk. Then it is committed. One file is moved into place. A folder that holds nothing else
+changes places with the staged one. Else a journal says what moves where.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+from collections.abc import Callable, Collection
+from contextlib import ExitStack, suppress
+from pathlib import Path
+
+from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content, fill, real, sync, told
+from armtwin.files.exchange import exchange
+from armtwin.files.journal import move_in
+from armtwin.files.locks import locked
+from armtwin.files.staging import parents_of, place_for, recover, staged
+
+Claim = Callable[[], Collection[str]]
+
+
+def write_file(path: Path, content: Content) -> None:
+    """Write one file: a text, or what a function writes into an open file."""
+    check_file(path)
+    with told(path):
+        _write_beside(real(path.parent), {path.name: content})
+
+
+def check_file(path: Path) -> None:
+    """Refuse a path at which no file can be written: its name, its folder, or what is there."""
+    with told(path):
+        os.stat(path.parent)
+        try:
+            found = os.lstat(path)
+        except FileNotFoundError:
+            return
+    if not stat.S_ISREG(found.st_mode) and not stat.S_ISLNK(found.st_mode):
+        kind = "a folder" if stat.S_ISDIR(found.st_mode) else "no ordinary file"
+        raise ArmtwinError(f"{path}: cannot be written (it is {kind})")
+
+
+def write_files(folder: Path, contents: dict[str, Content]) -> None:
+    """Write several files into a folder that is there, all or none; others in it stay."""
+    with told(folder):
+        _write_beside(real(folder), contents)
+
+
+def _write_beside(folder: Path, contents: dict[str, Content]) -> None:
+    with staged(folder) as stage:
+        fill(stage / "new", contents)
+        with locked(folder):
+            move_in(stage, folder, contents, ())
+
+
+def write_folder(folder: Path, contents: dict[str, Content], claim: Claim) -> None:
+    """Write a folder of files, all or none; it is made with its parents if it is not there.
+
+    Args:
+        folder: The folder.
+        contents: The files by name.
+        claim: Asked when all is staged and nobody else writes there: names of files that shall be
+            gone afterwards; it raises to refuse the folder.
+    """
+    target = real(folder)
+    with told(folder), parents_of(target):
+        recover(target)
+        with staged(place_for(target)) as stage:
+            fill(stage / "new", contents)
+            with ExitStack() as locks:
+                locks.enter_context(locked(stage.parent))
+                if target.is_dir() and target != stage.parent:
+                    locks.enter_context(locked(target))
+                gone = set(claim()) - set(contents)
+                _commit(stage, target, contents, gone)
+
+
+def try_folder(folder: Path) -> None:
+    """Raise what would keep a folder from being written; leaves no trace."""
+    target = real(folder)
+    with told(folder):
+        missing = [path for path in (target, *target.parents) if not path.exists()]
+        place = missing[-1].parent if missing else place_for(target)
+        with staged(place) as stage:
+            # a name can be too long for one file system and not for another
+            (stage / target.relative_to(place)).mkdir(parents=True, exist_ok=True)
+
+
+def _commit(stage: Path, target: Path, names: Collection[str], gone: Collection[str]) -> None:
+    """Put a staged folder into its place, in one step where that can be done."""
+    if not target.exists():
+        os.rename(stage / "new", target)
+        sync(target.parent)
+        return
+    if _is_replaceable(target, {*names, *gone}):
+        shutil.copymode(target, stage / "new")
+        if exchange(stage / "new", target):
+            _give_back(stage / "new", target, {*names, *gone})
+            sync(target.parent)
+            return
+    move_in(stage, target, names, gone)
+
+
+def _is_replaceable(folder: Path, known: set[str]) -> bool:
+    """Whether a folder holds nothing but known files, and we do not stand in it."""
+    with suppress(OSError):  # where we stand may be gone
+        if Path.cwd().resolve().is_relative_to(folder):
+            return False
+    with os.scandir(folder) as entries:
+        return all(x.name in known and x.is_file(follow_symlinks=False) for x in entries)
+
+
+def _give_back(old: Path, target: Path, known: set[str]) -> None:
+    """Move what somebody saved into the old folder at the last moment into the new one."""
+    for name in set(os.listdir(old)) - known:
+        os.replace(old / name, target / name)
