@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.control.controller import Controller, controller, initial
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 from armtwin.simulation import loop
 from armtwin.simulation.equations import LinearArm
@@ -110,12 +111,13 @@ def _watched(work: tuple[Any, ...], trace: Floats, progress: Callable[[float], N
 
 
 def _controller(robot: Robot, model: Model) -> Controller:
-    servos = robot.description.servo
-    if model.servo not in servos:
-        raise ArmtwinError(
-            f"robot '{robot.name}': servo '{model.servo}' is not given. {did_you_mean(model.servo, servos)}"
-        )
-    return controller(servos[model.servo], robot.description.motor, model.quantise)
+    friction = model.friction if robot.description.active_friction() else "off"
+    lacking = missing(robot.description, model.servo, friction)
+    if lacking:
+        origin = robot.origin or f"robot '{robot.name}'"
+        raise FileError(origin, [f"cannot be simulated: {x}" for x in lacking])
+    servo = robot.description.servo[model.servo]
+    return controller(servo, robot.description.motor, model.quantise)
 
 
 def _check(robot: Robot, trajectory: Trajectory, model: Model, points: int, settle: tuple[float, float]) -> None:
