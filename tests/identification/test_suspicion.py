@@ -191,3 +191,16 @@ def test_wrapped_angles_are_refused(tx40, log):
     q[:, 5] += 3.0
     wrapped = np.angle(np.exp(1j * q))
     assert "log 1: the angle of joint_6 jumps by a whole turn" in refusal(tx40, changed(log, q=wrapped))
+
+
+def test_accelerations_that_take_torques_beyond_the_limits_are_compressed_time(tx40):
+    """Slow strokes, seventy times too fast: speeds are within the limits, what moves the arm is not."""
+    time = np.arange(0, 20, 0.004)
+    phase = np.arange(6)
+    q = 0.03 * np.sin(2.0 * time[:, None] + phase) + np.array([0.0, 0.3, 1.2, 0.0, 0.6, 0.0])
+    v = 0.06 * np.cos(2.0 * time[:, None] + phase)
+    a = -0.12 * np.sin(2.0 * time[:, None] + phase)
+    tau = tx40.inverse_dynamics(q, v, a) + tx40.friction_torque(v)
+    at.identify(tx40, [at.Log.of(time, q=q, tau=tau)])
+    with pytest.raises(at.ArmtwinError, match=r"time looks compressed: joint_\d would need .* N m where its limit is"):
+        at.identify(tx40, [at.Log.of(time / 70, q=q, tau=tau)])

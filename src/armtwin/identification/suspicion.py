@@ -23,6 +23,8 @@ MOVES = 1e-3  # range from which on a joint must show a torque [rad]
 STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
+VIOLENT = 3.0  # times a limit of acceleration or torque beyond which time is compressed
+OFTEN = 0.98  # share of the samples that stay below what is compared with it, noise being in the rest
 TOLD = 1.5  # times the power left unexplained that a joint must leave without its weight, or inertia, to tell it
 AGREE = 2.0  # factor within which joints tell one stretch of time
 STRETCHED = 2.5  # inertia over weight from which on time is stretched; less, and the robot file may be wrong
@@ -103,6 +105,7 @@ def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     some = [(b, _some(b, len(blocks))) for b in blocks]
     q, v, a, tau = (np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau"))
     told = robot.inverse_dynamics(q, v, a)
+    _refuse_violent(robot, a, told)
     _refuse_stretched(robot, v, told, robot.gravity(q), tau)
     here = np.array([_explained(tau[:, j], told[:, j], v[:, j]) for j in range(robot.n)])
     best, sentence = 0.0, ""
@@ -111,6 +114,25 @@ def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
             best, sentence = gain, words
     if sentence:
         raise ArmtwinError(sentence)
+
+
+def _refuse_violent(robot: Robot, a: Floats, told: Floats) -> None:
+    """Refuse accelerations far beyond the limits, or that take torques far beyond them."""
+    slides, limits = np.array(_slides(robot)), robot.limits
+    for values, limit, words, units in (
+        (a, limits.acceleration, "accelerate by", np.where(slides, "m/s²", "rad/s²")),
+        (told, limits.torque, "need", np.where(slides, "N", "N m")),
+    ):
+        usual = np.quantile(np.abs(values), OFTEN, axis=0)
+        beyond = usual > VIOLENT * limit
+        if not beyond.any():
+            continue
+        j = int(beyond.argmax())
+        raise ArmtwinError(
+            f"time looks compressed: {robot.joint_names[j]} would {words} {usual[j]:.4g} {units[j]} where "
+            f"its limit is {limit[j]:.4g} {units[j]}; check the unit of time in the columns file, and the "
+            "robot file"
+        )
 
 
 def _refuse_stretched(robot: Robot, v: Floats, told: Floats, weight: Floats, tau: Floats) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
@@ -35,7 +36,7 @@ NEAR_TURN = 0.5  # by which a jump may differ from whole turns [rad]
 STEADY = 1.0  # step that nearly all samples must keep for a jump to be seen [rad]
 DEGREES = 8 * np.pi  # angle beyond which a log alone is taken to be in degrees
 SAME = 1.1  # factor between the stretches of single joints, and from 1, that is taken for noise
-FITS = 0.95  # correlation from which on logged speeds are those of the positions
+FITS = 0.995  # correlation from which on logged speeds are those of the positions
 # factors of speeds logged in deg/s, rpm, or deg/s from rpm, which say nothing about time
 OTHER_UNITS = (180 / np.pi, 30 / np.pi, 6.0, 1e3)
 
@@ -63,7 +64,7 @@ class Pace:
         turns = np.array([joint.type == "revolute" for joint in joints])
         limit = robot.limits.velocity
         usual, most = np.where(turns[:, None], TURNS, SLIDES).T
-        known = np.isfinite(limit)
+        known = np.isfinite(limit) & (limit > 0)
         usual, most = np.where(known, limit, usual), np.where(known, limit, most)
         return Pace(robot.joint_names, turns, usual, most)
 
@@ -170,10 +171,8 @@ def _time(log: Log, channel: str, pace: Pace) -> str:
 def _speeds(time: Floats, q: Floats) -> Floats:
     """Highest speed of each joint, (n,), of smoothed positions between gaps; 0 where all pieces are short."""
     whole, _ = without_outliers(Log.of(time, q=q))
-    steps = np.diff(time)
-    cuts = np.flatnonzero(steps > GAP * np.median(steps)) + 1
     highest = np.zeros(q.shape[1])
-    for piece in np.split(np.arange(len(time)), cuts):
+    for piece in np.split(np.arange(len(time)), _gaps(time)):
         if len(piece) < SHORTEST:
             continue
         smooth = low_pass(whole.q[piece], SMOOTH, 1.0)
@@ -181,6 +180,12 @@ def _speeds(time: Floats, q: Floats) -> Floats:
             speeds = np.abs(np.gradient(smooth, time[piece], axis=0))
         highest = np.maximum(highest, speeds.max(axis=0))
     return highest
+
+
+def _gaps(time: Floats) -> NDArray[np.int64]:
+    """Numbers of the samples before which some are missing."""
+    steps = np.diff(time)
+    return np.flatnonzero(steps > GAP * np.median(steps)) + 1
 
 
 def _too_slow(rate: float, share: float, fastest: float) -> str:
@@ -206,7 +211,7 @@ def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
     """A sentence about positions that do not do the logged speeds in the logged time, "" where they do."""
     speeds = {"q": "v", "q_ref": "v_ref"}.get(channel, "")
     q = log.channels[channel]
-    if speeds not in log or log.channels[speeds].shape != q.shape:
+    if speeds not in log or log.channels[speeds].shape != q.shape or len(_gaps(log.time)):
         return ""
     found = []
     for j in np.flatnonzero(moved):

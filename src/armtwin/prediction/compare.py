@@ -117,8 +117,8 @@ def compare(
     prediction = predict(robot, job, method=method, progress=progress)
     robot = prediction.robot
     q, side = _positions(robot, log)
-    if side != "q_m":
-        check_motion(log, side, Pace.of_motion(robot, prediction.motion.trajectory.v))
+    moved = Log(log.time, {**log.channels, "q": q})
+    check_motion(moved, "q", Pace.of_motion(robot, prediction.motion.trajectory.v))
     shift = _aligned(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
     inside = (log.time >= shift - half) & (log.time <= shift + prediction.motion.trajectory.duration + half)
