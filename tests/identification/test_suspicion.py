@@ -1,5 +1,6 @@
 """Logs that cannot be of this robot are named in one sentence, with the cause where it can be known."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -169,6 +170,17 @@ def test_stretched_time_is_told_of_a_bare_ur10e(shared_data, factor, word):
     whole = at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
     bare = at.Log.of(factor * whole.time, q=whole.q, current=whole.current_des)
     with pytest.raises(at.ArmtwinError, match=f"time looks {word} by .* shoulder_lift_joint and elbow_joint"):
+        at.identify(robot, [bare])
+
+
+@pytest.mark.parametrize(("factor", "told"), [(2.0, False), (10.0, True)])
+def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
+    """In the slow motion of the KR 300 only joint 5 shows both; a payload left out looks like a factor of 3."""
+    robot = at.Robot.load("kr300").with_payload("recorded")
+    whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
+    bare = at.Log.of(factor * whole.time, q=whole.q, tau=whole.tau)
+    refused = pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\.") if told else nullcontext()
+    with refused:
         at.identify(robot, [bare])
 
 

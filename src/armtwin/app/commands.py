@@ -73,7 +73,7 @@ def robots(
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A robot (.toml, .urdf, shipped), a job (.toml, shipped) or a log (.csv, .npz, a bag)."),
+        typer.Argument(help="A robot (.toml, .urdf, shipped), job (.toml, shipped), log or bag."),
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""

@@ -24,11 +24,13 @@ STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
 VIOLENT = 3.0  # times a limit of acceleration or torque beyond which time is compressed
-OFTEN = 0.98  # share of the samples that stay below what is compared with it, noise being in the rest
-TOLD = 1.5  # times the power left unexplained that a joint must leave without its weight, or inertia, to tell it
+OFTEN = 0.98  # share of the samples below what is compared with it; noise is in the rest
+# times the unexplained power that must be left without a joint's weight, or inertia, to tell it
+TOLD = 1.5
 AGREE = 2.0  # factor within which joints tell one stretch of time
-STRETCHED = 2.5  # inertia over weight from which on time is stretched; less, and the robot file may be wrong
+STRETCHED = 2.5  # inertia over weight that is no longer a mistake of the robot file
 ASSUMED = 4.0  # the same where rotor inertias are assumed
+ALONE = 30.0  # the same where one joint alone shows it, as with a payload that is not in the file
 BETTER, GOOD = 0.25, 0.5  # share of the torque's power that another reading must explain more, and at least
 
 
@@ -128,35 +130,38 @@ def _refuse_violent(robot: Robot, a: Floats, told: Floats) -> None:
         if not beyond.any():
             continue
         j = int(beyond.argmax())
+        unit = units[j]
         raise ArmtwinError(
-            f"time looks compressed: {robot.joint_names[j]} would {words} {usual[j]:.4g} {units[j]} where "
-            f"its limit is {limit[j]:.4g} {units[j]}; check the unit of time in the columns file, and the "
-            "robot file"
+            f"time looks compressed: {robot.joint_names[j]} would {words} {usual[j]:.4g} {unit} "
+            f"where its limit is {limit[j]:.4g} {unit}; check the unit of time in the columns "
+            "file, and the robot file"
         )
 
 
 def _refuse_stretched(robot: Robot, v: Floats, told: Floats, weight: Floats, tau: Floats) -> None:
     """Refuse times in which the arm's inertia does not fit its weight.
 
-    Time stretched by f divides accelerations by f², but no weight: torque = α weight + β inertia + friction with
-    β / α = f² whatever the scale of the masses or of a current. Told only where two joints at least show both, and
-    then one factor.
+        torque = α weight + β inertia + friction        β / α = f²
+
+    Time stretched by f divides accelerations by f², but no weight, whatever the scale of masses or
+    of a current. All joints that show both must tell one factor; one joint alone must tell more.
     """
     found = {}
     for j, name in enumerate(robot.joint_names):
         ratio = _inertia_over_weight(tau[:, j], weight[:, j], told[:, j] - weight[:, j], v[:, j])
         if ratio is not None:
             found[name] = ratio
-    if len(found) < 2 or max(found.values()) > AGREE * min(found.values()):
+    if not found or max(found.values()) > AGREE * min(found.values()):
         return
     ratio = float(np.exp(np.mean(np.log(list(found.values())))))
     least = ASSUMED if _rotors_assumed(robot) else STRETCHED
+    least = ALONE if len(found) == 1 else least
     if 1 / least < ratio < least:
         return
     raise ArmtwinError(
         f"time looks {stretched(np.sqrt(ratio))}: beside their weight {' and '.join(found)} show "
-        f"{ratio:.3g} times the inertia that the robot file gives them; check the unit of time in the "
-        "columns file and the rate at which the log was taken, or the inertias of the robot file"
+        f"{ratio:.3g} times the inertia that the robot file gives them; check the unit of time in "
+        "the columns file and the rate of the log, or the inertias of the robot file"
     )
 
 
@@ -167,7 +172,7 @@ def _rotors_assumed(robot: Robot) -> bool:
 
 
 def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats) -> float | None:
-    """Factor of a joint's inertia torque over that of its weight; None where the log does not show both."""
+    """Factor of a joint's inertia over that of its weight; None where a log does not show both."""
     rubbing = _friction_columns(v)
     factors, left = _nonnegative(np.column_stack([weight, inertia, rubbing]), tau)
     _, without_weight = _nonnegative(np.column_stack([inertia, rubbing]), tau)
@@ -178,7 +183,7 @@ def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats
 
 
 def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
-    """Factors of columns, none of them negative, that explain a torque best, and the power they leave."""
+    """Factors of columns, none negative, that explain a torque best, and the power they leave."""
     from scipy.optimize import nnls
 
     size = np.linalg.norm(columns, axis=0)

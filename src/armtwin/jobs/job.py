@@ -120,7 +120,7 @@ class Job:
         return self._mounted(robot)
 
     def _mounted(self, robot: Robot) -> Robot:
-        """The robot with the job's tool and payload; one it has not is refused with all else that it lacks."""
+        """The robot with the job's tool and payload; without these, all that it lacks is told."""
         d, refused = self.description, []
         for mount, name in ((Robot.with_tool, d.tool), (Robot.with_payload, d.payload)):
             try:

@@ -28,7 +28,7 @@ ABOVE_NOISE = 30.0  # times the noise that a frequency must hold to count as mot
 ROOM = 4.0  # default cut-off over that frequency
 MOST_RATE = 12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
 EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
-LEAST_PERIODS = 3.0  # of the cut-off frequency that a log must last: one at either end and one between
+LEAST_PERIODS = 3.0  # of the cut-off frequency in a log: one at either end and one between
 
 
 @dataclass(frozen=True)
@@ -101,8 +101,8 @@ def _check_length(duration: float, cutoff: float, period: float | None) -> None:
         return
     what = f"a log of {duration:.4g} s" if period is None else f"a period of {period:g} s"
     raise ArmtwinError(
-        f"cutoff must be at least {least:.4g} Hz for {what}, got {cutoff:g}: the filter would leave "
-        "nothing of the motion"
+        f"cutoff must be at least {least:.4g} Hz for {what}, got {cutoff:g}: the filter would "
+        "leave nothing of the motion"
     )
 
 

@@ -1,8 +1,9 @@
-"""Whether the time stamps and angles of a log can be those of an arm, and what they look like if not.
+"""Whether times and angles of a log can be those of an arm, and what they look like if not.
 
-Speeds come from positions by the log's own time. Time in milliseconds makes an arm a thousand times too slow and its
-samples as much too rare; time that runs too fast takes joints beyond their speed limits; and where speeds were logged
-too, the positions must do them. A wrong unit is far off, so the bounds are wide.
+Speeds come from positions by the log's own time. Time in milliseconds makes an arm a thousand times
+too slow and its samples as much too rare; time that runs too fast takes joints beyond their speed
+limits; and where speeds were logged too, the positions must do them. A wrong unit is far off, so
+the bounds are wide.
 """
 
 from __future__ import annotations
@@ -37,8 +38,9 @@ STEADY = 1.0  # step that nearly all samples must keep for a jump to be seen [ra
 DEGREES = 8 * np.pi  # angle beyond which a log alone is taken to be in degrees
 SAME = 1.1  # factor between the stretches of single joints, and from 1, that is taken for noise
 FITS = 0.995  # correlation from which on logged speeds are those of the positions
-# factors of speeds logged in deg/s, rpm, or deg/s from rpm, which say nothing about time
+# factors of speeds in deg/s, in rpm, of rpm over deg/s, in mrad/s: they say nothing about time
 OTHER_UNITS = (180 / np.pi, 30 / np.pi, 6.0, 1e3)
+NEAR_UNIT = 0.02  # relative difference within which a factor is one of these
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,8 +94,7 @@ def check_motion(log: Log, channel: str, pace: Pace) -> None:
         channel: Its joint positions: "q", "q_ref", "q_link".
         pace: How fast the joints can be.
     """
-    q = log.channels[channel]
-    doubt = _wrapped(log.time, q, pace) or _time(log, channel, pace)
+    doubt = _doubt(log, channel, pace)
     if doubt:
         raise ArmtwinError(doubt)
 
@@ -101,23 +102,34 @@ def check_motion(log: Log, channel: str, pace: Pace) -> None:
 def doubts(log: Log) -> Iterator[str]:
     """What cannot be in a log, as far as it can be told without a robot, one sentence each."""
     channel = next((name for name in ("q", "q_link", "q_ref") if name in log), None)
-    if channel is None:
+    if channel is None or not len(log.time):
         return
     q = log.channels[channel]
-    pace = Pace.of_any(q.shape[1])
-    if np.abs(q).max() > DEGREES:
-        j = int(np.abs(q).max(axis=0).argmax())
-        told = f"{channel}{j + 1} reaches {np.abs(q[:, j]).max():.4g} rad"
-        yield f'Angles look like degrees: {told}. If so, say unit.{channel} = "deg" in a columns file.'
-        q = np.radians(q)
-        log = Log.of(log.time, (), **{channel: q})
-    doubt = _wrapped(log.time, q, pace) or _time(log, channel, pace)
+    reached = np.abs(q).max(axis=0)
+    if reached.max() > DEGREES:
+        name = f"{channel}{int(reached.argmax()) + 1}"
+        remedy = f'If so, say unit.{channel} = "deg" in a columns file.'
+        yield f"Angles look like degrees: {name} reaches {reached.max():.4g} rad. {remedy}"
+        log = Log.of(log.time, (), **{channel: np.radians(q)})
+    doubt = _doubt(log, channel, Pace.of_any(q.shape[1]))
     if doubt:
         yield f"{doubt[0].upper()}{doubt[1:]}."
 
 
+@np.errstate(over="ignore", invalid="ignore")
+def _doubt(log: Log, channel: str, pace: Pace) -> str:
+    """A sentence about what cannot be in a log, "" where all can; no number is too large for it."""
+    return _wrapped(log.time, log.channels[channel], pace) or _time(log, channel, pace)
+
+
 def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:
-    """A clause about positions (m, n) that do all that was commanded, speeds (k, n), but slower or faster; else ""."""
+    """A clause about positions that do what was commanded, but at another pace; else "".
+
+    Args:
+        time: Times of the log, (m,).
+        q: Its positions, (m, n).
+        v_ref: Speeds that were commanded, (k, n).
+    """
     commanded = np.abs(v_ref).max(axis=0)
     moved = (np.ptp(q, axis=0) > MOVED) & (commanded > 0)
     if len(q) < SHORTEST or moved.sum() < 2:
@@ -169,15 +181,14 @@ def _time(log: Log, channel: str, pace: Pace) -> str:
 
 
 def _speeds(time: Floats, q: Floats) -> Floats:
-    """Highest speed of each joint, (n,), of smoothed positions between gaps; 0 where all pieces are short."""
+    """Highest speed of each joint, (n,), smoothed, between gaps; 0 where all pieces are short."""
     whole, _ = without_outliers(Log.of(time, q=q))
     highest = np.zeros(q.shape[1])
     for piece in np.split(np.arange(len(time)), _gaps(time)):
         if len(piece) < SHORTEST:
             continue
-        smooth = low_pass(whole.q[piece], SMOOTH, 1.0)
-        with np.errstate(over="ignore", invalid="ignore"):
-            speeds = np.abs(np.gradient(smooth, time[piece], axis=0))
+        smooth, t = low_pass(whole.q[piece], SMOOTH, 1.0), time[piece]
+        speeds = np.abs((smooth[2:] - smooth[:-2]) / (t[2:] - t[:-2])[:, None])
         highest = np.maximum(highest, speeds.max(axis=0))
     return highest
 
@@ -189,26 +200,27 @@ def _gaps(time: Floats) -> NDArray[np.int64]:
 
 
 def _too_slow(rate: float, share: float, fastest: float) -> str:
-    """What time looks like that makes an arm so slow: the largest unit in which it is not too fast."""
-    told = f"in seconds the log has {rate:.3g} samples a second and no joint moves faster than {fastest:.3g} rad/s"
-    sentence = f"time looks stretched: {told}; say the unit of time as unit.time in a columns file"
+    """What time looks like that makes an arm so slow: the largest unit that makes none too fast."""
+    pace = f"{rate:.3g} samples a second and no joint moves faster than {fastest:.3g} rad/s"
+    looks, remedy = "stretched", "the unit of time as unit.time"
     for unit, (words, factor) in UNITS.items():
         if rate * factor <= QUICKEST and share * factor <= FAST:
-            sentence = f'time looks like {words}: {told}; say unit.time = "{unit}" in a columns file'
-    return sentence
+            looks, remedy = f"like {words}", f'unit.time = "{unit}"'
+    return f"time looks {looks}: in seconds the log has {pace}; say {remedy} in a columns file"
 
 
 def _too_fast(pace: Pace, speed: Floats, j: int) -> str:
     """What is said of a joint beyond its speed limit."""
     unit = "rad/s" if pace.turns[j] else "m/s"
     return (
-        f"time looks compressed: {pace.names[j]} would move at {speed[j]:.4g} {unit} where its limit is "
-        f"{pace.most[j]:.4g} {unit}; check the unit of time and of positions in the columns file, and the limit"
+        f"time looks compressed: {pace.names[j]} would move at {speed[j]:.4g} {unit} where its "
+        f"limit is {pace.most[j]:.4g} {unit}; check the units of time and positions in the columns "
+        "file, and the limit"
     )
 
 
 def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
-    """A sentence about positions that do not do the logged speeds in the logged time, "" where they do."""
+    """A sentence about positions that do not do the logged speeds in time, "" where they do."""
     speeds = {"q": "v", "q_ref": "v_ref"}.get(channel, "")
     q = log.channels[channel]
     if speeds not in log or log.channels[speeds].shape != q.shape or len(_gaps(log.time)):
@@ -221,17 +233,18 @@ def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
     if not found or max(found) > SAME * min(found):
         return ""
     factor = float(np.median(found))
-    another_unit = any(abs(factor / x - 1) < 0.02 or abs(factor * x - 1) < 0.02 for x in OTHER_UNITS)
-    if another_unit or 1 / SAME < factor < SAME:
+    size = max(factor, 1 / factor)
+    if size < SAME or np.isclose(size, OTHER_UNITS, rtol=NEAR_UNIT).any():
         return ""
     return (
-        f"time looks {stretched(factor)}: the logged speeds {speeds} are {factor:.3g} times those of "
-        f"the positions {channel} in it; correct the time column, or the unit of {speeds} in a columns file"
+        f"time looks {stretched(factor)}: the logged speeds {speeds} are {factor:.3g} times those "
+        f"of the positions {channel} in it; correct the time column, or say the unit of {speeds} "
+        "in a columns file"
     )
 
 
 def _stretch(time: Floats, q: Floats, v: Floats) -> float | None:
-    """By how much the way of logged speeds is longer than that of positions; None where they do not fit."""
+    """By how much the way of speeds is longer than that of positions; None without a fit."""
     way = np.concatenate([[0.0], np.cumsum(0.5 * (v[1:] + v[:-1]) * np.diff(time))])
     x, y = q - q.mean(), way - way.mean()
     size = float(np.linalg.norm(x) * np.linalg.norm(y))

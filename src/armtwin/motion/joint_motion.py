@@ -21,7 +21,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
-RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time at which it is looked at; its peak is at one half
+RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 COARSE = 200  # poses on which the branches are compared where no posture is given
 
 
@@ -65,7 +65,7 @@ def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMoti
 def _joints(
     robot: Robot, seam: Seam, command: Command, near: Floats
 ) -> tuple[Floats, tuple[Floats, Floats, Floats, Floats]]:
-    """Poses at commanded arc lengths; joint positions, speeds, accelerations and distances to a singularity."""
+    """Poses of a command; joint positions, speeds, accelerations, distances to a singularity."""
     jet, turning = seam.at(command.s)
     X = np.zeros((len(jet.p), 4, 4))
     X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = turning.R, jet.p, 1.0

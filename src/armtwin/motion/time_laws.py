@@ -136,7 +136,7 @@ class Profile:
         return np.clip(s, 0.0, self.ways[-1]), v, a
 
     def ramps(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
-        """Time, arc length, speed and acceleration at shares x of the time of each ramp, (ramps, len(x)) each.
+        """Time, arc length, speed, acceleration at shares x of each ramp's time, (ramps, shares).
 
         They follow from the law, not from times: a ramp may be shorter than any time can tell.
         """

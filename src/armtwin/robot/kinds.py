@@ -1,4 +1,4 @@
-"""What a file or name is, told before it is read as something else: a robot, a job, a log, a columns file."""
+"""What a file or name is, told before it is read as something else: a robot, a job, a log."""
 
 from __future__ import annotations
 
@@ -46,7 +46,8 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
     """Refuse a name or path that is clearly of another kind, in one sentence."""
     path = Path(name_or_path)
     if path.suffix == ".toml" and wanted == "log":
-        raise FileError(str(path), [f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"])
+        told = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
+        raise FileError(str(path), [told])
     other = SUFFIXES.get(path.suffix) or _shipped(str(name_or_path))
     if other is not None and other != wanted:
         raise _refused(str(name_or_path), other, wanted)

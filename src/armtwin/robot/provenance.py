@@ -74,7 +74,7 @@ def missing(
     *,
     seam: bool = False,
 ) -> list[str]:
-    """All that a closed-loop run needs and the file does not have, as phrases; none if it can be run.
+    """All that a closed-loop run needs and the file does not have, as phrases.
 
     Args:
         description: The robot.
