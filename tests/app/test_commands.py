@@ -1,5 +1,6 @@
 """The command line: fits 80 columns, one clear sentence and exit 2 on bad input, nothing lost."""
 
+import math
 import re
 import subprocess
 import sys
@@ -31,7 +32,7 @@ def test_a_robot_page_is_a_useful_summary():
 
 def test_check_tells_what_is_assumed_and_missing():
     out = armtwin("check", "tx40").stdout
-    assert "servo: a servo controller" in out
+    assert "servo.cascade: a servo controller is missing" in out
     assert "assumed: an engineering assumption" in out
     assert "65 mm from wrist centre to flange" in out
 
@@ -133,3 +134,11 @@ def test_check_shows_a_log(tmp_path):
     done = armtwin("check", "bad.csv", cwd=tmp_path)
     assert done.returncode == 2
     assert "line 3: time must increase" in done.stderr
+
+
+def test_check_tells_of_a_log_in_milliseconds(tmp_path):
+    rows = [f"{4 * k},{math.sin(0.02 * k)},0" for k in range(500)]
+    (tmp_path / "run.csv").write_text("\n".join(["time,q1,q2", *rows]))
+    done = armtwin("check", "run.csv", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout

@@ -323,7 +323,7 @@ def test_a_log_that_does_not_hold_half_of_the_motion_is_refused(span, runs, tmp_
 def test_a_robot_without_servo_is_refused_with_the_list_of_what_is_missing(never_run, tmp_path):
     done = call(save(tmp_path), "predict", "job.toml", "--robot", "tx40", "--tool", "")
     assert (done.code, done.out) == (2, "")
-    for phrase in ("tx40.toml: 3 problems", "servo.cascade: a servo", "motor.torque_constant:", "friction.presliding:"):
+    for phrase in ("tx40.toml: 4 problems", "servo.cascade: a servo", "motor.torque_constant:", "friction.presliding:"):
         assert phrase in done.err
     assert tree(tmp_path) == ["job.toml"]
 

@@ -77,7 +77,7 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
     assert violations(robot, free.parameters(wanted)) == ["link_4: its mass and inertia are those of no real body"]
     made_up = Fit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
-    phi = free.parameters(nearest(robot, made_up, free, {}))
+    phi = nearest(robot, made_up, free, {})
     assert violations(robot, phi) == []
     assert phi[30] > 0
     robot.with_parameters(phi)  # a robot file would be accepted
@@ -135,3 +135,58 @@ def test_a_log_that_cannot_be_used_is_refused_in_one_sentence(robots, change, se
         at.identify(robots["rx90b"], [at.Log.of(t, q=positions, tau=tau)])
     with pytest.raises(at.ArmtwinError, match="at least one log"):
         at.identify(robots["rx90b"], [])
+
+
+@pytest.mark.parametrize("cutoff", [1.0, 1e-9])
+def test_a_cut_off_that_leaves_nothing_of_a_log_is_refused_with_the_least(shared_data, cutoff):
+    """Segments of 0.75 s hold three periods of 4 Hz."""
+    folder = shared_data / "staubli_tx40"
+    logs = [at.Log.read(folder / f"segment_{k:02d}.csv.gz") for k in (0, 2)]
+    with pytest.raises(at.ArmtwinError) as error:
+        at.identify(at.Robot.load("tx40"), logs, torque="tau", cutoff=cutoff)
+    assert f"cutoff must be at least 4.001 Hz for a log of 0.7498 s, got {cutoff:g}" in str(error.value)
+
+
+def test_a_cut_off_below_the_period_of_a_motion_is_refused(robots):
+    robot = robots["tx40"]
+    log, _ = logged(robot, robot, 16.0, 1)
+    with pytest.raises(at.ArmtwinError, match=r"cutoff must be at least 0.125 Hz for a period of 8 s, got 1e-09"):
+        at.identify(robot, [log], cutoff=1e-9, recipe=at.Recipe(period=8.0))
+
+
+def test_a_log_that_begins_with_a_long_rest_is_identified(robots):
+    """All samples on which the width of a reversal would be tried stand still."""
+    robot = robots["tx40"]
+    log, _ = logged(robot, robot, 8.0, 1)
+    rest = 9000
+    time = np.arange(rest + len(log.time)) / 250
+    q, tau = (np.concatenate([np.tile(x[:1], (rest, 1)), x]) for x in (log.q, log.tau))
+    found = at.identify(robot, [at.Log.of(time, q=q, tau=tau)], cutoff=25.0)
+    assert found.validate(log).nrmse[:3].max() < 10
+
+
+@pytest.mark.parametrize("seed", [2, 4, 6, 10])
+def test_a_contract_of_zero_is_kept_exactly(robots, seed):
+    """Rows of sizes that differ by 1e6: the solver misses a bound by its tolerance, the parameters must not."""
+    robot = robots["tx40"]
+    free = freedom(robot, at.Recipe())
+    signed = [k for k, p in enumerate(robot.parameter_table) if p.group in ("rotor", "friction")]
+    signed = [k for k in signed if not robot.parameter_names[k].endswith(".offset")]
+    size, chance = len(free.start), np.random.default_rng(seed)
+    R = np.linalg.qr(chance.normal(size=(size, size)))[1] * 10.0 ** chance.uniform(-3, 3, size)
+    wanted = np.zeros(size)
+    wanted[signed] = -3.0  # of the prior's size: far below zero
+    phi = nearest(robot, Fit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {})
+    assert phi[signed].min() >= 0.0
+    assert phi[signed].min() == pytest.approx(0.0, abs=1e-6)
+
+
+def test_numbers_that_a_robot_cannot_have_are_not_blamed_on_its_file(shared_data):
+    from armtwin.robot.assumed_drives import with_assumed_drives
+
+    robot = with_assumed_drives(at.Robot.load(shared_data / "ur10e" / "ur10e.urdf"))
+    phi = robot.parameters.copy()
+    phi[[p.group for p in robot.parameter_table].index("rotor")] = -4.6e-14
+    with pytest.raises(at.FileError) as error:
+        robot.with_parameters(phi)
+    assert error.value.origin == "robot 'ur10e' with these parameters"

@@ -1,5 +1,6 @@
 """Logs that cannot be of this robot are named in one sentence, with the cause where it can be known."""
 
+from contextlib import nullcontext
 from dataclasses import replace
 
 import numpy as np
@@ -126,3 +127,92 @@ def test_gains_of_currents_are_found_with_the_parameters(robots):
     told = [m.torque_constant for m in found.robot.description.motor]
     assert told[:3] == pytest.approx(constants[:3], rel=0.1)
     assert found.validate(found.logs[0]).nrmse[:3].max() < 5
+
+
+# Time
+
+
+@pytest.fixture(scope="module")
+def kr300():
+    return at.Robot.load("kr300")
+
+
+@pytest.fixture(scope="module")
+def heavy(kr300):
+    """A log in which several joints show both their weight and their inertia."""
+    return logged(kr300, kr300, 8.0, 1)[0]
+
+
+def in_time(log, factor):
+    return at.Log.of(factor * log.time, (), **log.channels)
+
+
+@pytest.mark.parametrize("cutoff", [None, 10.0])
+def test_time_in_milliseconds_is_named_and_no_joint_blamed(tx40, log, cutoff):
+    with pytest.raises(at.ArmtwinError) as error:
+        at.identify(tx40, [log, in_time(log, 1e3)], cutoff=cutoff)
+    assert str(error.value).startswith("log 2: time looks like milliseconds")
+
+
+@pytest.mark.parametrize("factor", [2.0, 5.0])
+def test_inertia_beside_weight_tells_stretched_time(kr300, heavy, factor):
+    """Accelerations go with the square of time, weight does not; told to a tenth."""
+    with pytest.raises(at.ArmtwinError) as error:
+        at.identify(kr300, [in_time(heavy, factor)])
+    number = str(error.value).split(":")[0].removeprefix("time looks stretched by ")
+    assert float(number) == pytest.approx(factor, rel=0.1)
+
+
+@pytest.mark.parametrize(("factor", "word"), [(2.0, "stretched"), (1 / 3, "compressed")])
+def test_stretched_time_is_told_of_a_bare_ur10e(shared_data, factor, word):
+    """Currents without gains, assumed rotors: weight and inertia of lift and elbow tell it all the same."""
+    robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
+    whole = at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
+    bare = at.Log.of(factor * whole.time, q=whole.q, current=whole.current_des)
+    with pytest.raises(at.ArmtwinError, match=f"time looks {word} by .* shoulder_lift_joint and elbow_joint"):
+        at.identify(robot, [bare])
+
+
+@pytest.mark.parametrize(("factor", "told"), [(2.0, False), (10.0, True)])
+def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
+    """In the slow motion of the KR 300 only joint 5 shows both; a payload left out looks like a factor of 3."""
+    robot = at.Robot.load("kr300").with_payload("recorded")
+    whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
+    bare = at.Log.of(factor * whole.time, q=whole.q, tau=whole.tau)
+    refused = pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\.") if told else nullcontext()
+    with refused:
+        at.identify(robot, [bare])
+
+
+def test_a_robot_file_with_other_inertias_is_not_taken_for_stretched_time(kr300, heavy):
+    """Links half as heavy again and rotors of half the inertia: the file is corrected, not the log."""
+    group = np.array([p.group for p in kr300.parameter_table])
+    wrong = kr300.with_parameters(kr300.parameters * np.select([group == "rotor", group == "link"], [0.5, 1.5], 1.0))
+    assert at.identify(wrong, [heavy], cutoff=10.0).validate(heavy).nrmse.max() < 20
+
+
+def test_a_log_to_validate_in_milliseconds_is_refused_by_its_name(tx40, log):
+    found = at.identify(tx40, [log], cutoff=10.0)
+    other = in_time(logged(tx40, tx40, 8.0, 2)[0], 1e3)
+    with pytest.raises(at.ArmtwinError, match="the log to validate: time looks like milliseconds"):
+        at.judge(tx40, found, other)
+
+
+def test_wrapped_angles_are_refused(tx40, log):
+    q = log.q.copy()
+    q[:, 5] += 3.0
+    wrapped = np.angle(np.exp(1j * q))
+    assert "log 1: the angle of joint_6 jumps by a whole turn" in refusal(tx40, changed(log, q=wrapped))
+
+
+def test_accelerations_that_take_torques_beyond_the_limits_are_compressed_time(tx40):
+    """Slow strokes, seventy times too fast: speeds are within the limits, what moves the arm is not."""
+    time = np.arange(0, 20, 0.004)
+    phase = np.arange(6)
+    q = 0.03 * np.sin(2.0 * time[:, None] + phase) + np.array([0.0, 0.3, 1.2, 0.0, 0.6, 0.0])
+    v = 0.06 * np.cos(2.0 * time[:, None] + phase)
+    a = -0.12 * np.sin(2.0 * time[:, None] + phase)
+    tau = tx40.inverse_dynamics(q, v, a) + tx40.friction_torque(v)
+    at.identify(tx40, [at.Log.of(time, q=q, tau=tau)])
+    with pytest.raises(at.ArmtwinError, match=r"time looks compressed: joint_\d would need .* N m where its limit is"):
+        at.identify(tx40, [at.Log.of(time / 70, q=q, tau=tau)])

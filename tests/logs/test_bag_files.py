@@ -89,3 +89,14 @@ def test_a_damaged_recording_is_refused_by_its_name(tmp_path, values, plugin, da
     )
     with pytest.raises(at.FileError, match=re.escape(file.name)):
         at.Log.read(file)
+
+
+def test_check_shows_a_bag(tmp_path, values):
+    from tests.app.test_job_commands import call
+
+    folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
+    (file,) = Path(folder).glob("*.mcap")
+    for bag in (folder, file):
+        done = call(tmp_path, "check", bag)
+        assert done.code == 0, done.err
+        assert "a log of 50 samples, 0.49 s" in done.out

@@ -1,5 +1,7 @@
 """Feasibility: each thing a robot cannot do is found, at its place on the seam and with the joint's name."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -296,3 +298,28 @@ def test_a_joint_that_follows_backwards_stops_its_leader_from_the_other_side():
 def test_the_torque_of_a_motor_is_its_constant_times_its_current(robots):
     stronger = changed(robots["rx90b"], {"motor.3.torque_constant": 0.5, "motor.3.current_limit": 8.0})
     assert stronger.limits.motor_torque[2] == pytest.approx(4.0)
+
+
+# ramps between set-points
+
+
+@pytest.mark.parametrize("ramp", [1e-9, 1e-5, 1e-3])
+def test_a_ramp_between_two_set_points_is_refused_by_the_torque_it_takes(ramp):
+    """No set-point shows it: at 250 Hz the tool stands at one and moves steadily at the next."""
+    job = at.Job.load("rx90b_line")
+    quick = at.Job(replace(job.description, time_law=TimeLaw(ramp=ramp)))
+    with pytest.raises(at.FileError) as error:
+        at.predict(None, quick)
+    told = str(error.value)
+    assert "at 0.0 mm joint_1 would need" in told
+    assert "at 975.0 mm joint_1 would need" in told
+
+
+def test_the_acceleration_of_a_ramp_is_that_of_the_law_and_not_of_a_sample(welding_robot):
+    """Only joint 1 moves: twice the change of its speed over the ramp's time, however few set-points there are."""
+    limited = changed(welding_robot, {"joint.1.limits.acceleration": "1000 rad/s^2"})
+    for ramp in (0.25, 0.004, 0.001):
+        seam, radius = around_axis_1(limited, AHEAD, law=TimeLaw(ramp=ramp))
+        motion = joint_motion(limited, seam, 250.0, AHEAD)
+        share = feasibility(limited, seam, motion).shares["acceleration"][0]
+        assert share == pytest.approx(2 * seam.profile.speeds.max() / radius / ramp / 1000, rel=1e-6)

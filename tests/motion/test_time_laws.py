@@ -1,5 +1,7 @@
 """Time laws: speed and acceleration are rates of the way, ramps keep their limits and lie where they should."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -189,3 +191,30 @@ def test_a_fast_stretch_too_short_between_slow_ones_is_refused_by_name():
 )
 def test_a_law_without_its_numbers_is_refused(law, phrase):
     assert law.problem() == phrase
+
+
+@laws
+def test_ramps_are_where_the_profile_passes_them(law):
+    """The same way, speed and acceleration by the share of a ramp as by the time."""
+    profile = build_profile(BOUNDS, SPEEDS, NAMES, law)
+    x = np.linspace(0.01, 0.99, 15)
+    times, s, v, a = profile.ramps(x)
+    assert len(times) == 4  # up, up, down, down
+    for t, *told in zip(times, s, v, a, strict=True):
+        for mine, other in zip(told, profile.at(t), strict=True):
+            assert mine == pytest.approx(other, abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("law", "sentence"),
+    [
+        (TimeLaw(ramp=1e-300), "ramp must be at least 1e-09 s, got 1e-300"),
+        (TimeLaw("trapezoid", acceleration=1e300), "acceleration must be at most 1e+06 m/s², got 1e+300"),
+        (TimeLaw("jerk_limited", acceleration=1.0, jerk=1e300), "jerk must be at most 1e+12 m/s³, got 1e+300"),
+    ],
+)
+def test_numbers_that_would_overflow_are_refused(law, sentence):
+    assert law.problem() == sentence
+    job = at.Job.load("rx90b_line")
+    with pytest.raises(at.FileError, match="time_law"):
+        at.Job(replace(job.description, time_law=law))

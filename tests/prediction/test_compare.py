@@ -128,3 +128,17 @@ def test_a_whole_log_is_judged_whole_where_the_prediction_stops_early():
     comparison = at.compare(tight, at.Log.of(motion.time, q=motion.q, q_ref=motion.q))
     assert comparison.covered > 0.999
     assert comparison.verdict.within
+
+
+@pytest.mark.parametrize(("factor", "words"), [(1e3, "milliseconds"), (1e9, "nanoseconds")])
+def test_a_log_in_another_unit_of_time_is_named(job, factor, words):
+    log = logged(job, noise=False)
+    with pytest.raises(at.ArmtwinError, match=f"time looks like {words}"):
+        at.compare(job, at.Log.of(factor * log.time, q=log.q))
+
+
+@pytest.mark.parametrize(("factor", "words"), [(2.0, "stretched by 2"), (0.5, "compressed by 2")])
+def test_a_run_of_the_job_in_stretched_time_is_told(job, factor, words):
+    log = logged(job, noise=False, start=0.0)
+    with pytest.raises(at.ArmtwinError, match=f"the log is not of job .* time looks {words}, or the run was made"):
+        at.compare(job, at.Log.of(factor * log.time, q=log.q))

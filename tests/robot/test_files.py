@@ -89,7 +89,7 @@ def test_every_shipped_number_has_a_source(robots):
     assert [o.path for o in robots["rx90b"].provenance.of_kind("document") if "tool" in o.path] == [
         "tool.laser_head.mass"
     ]
-    assert "servo: a servo controller" in robots["tx40"].provenance.missing
+    assert "servo.cascade: a servo controller is missing" in robots["tx40"].provenance.missing
 
 
 def test_kr300_file_explains_its_recorded_torques(robots, shared_data):

@@ -19,7 +19,9 @@ from armtwin.app.streams import patient_streams
 from armtwin.files.names import safe_name
 from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
+from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import FRESH
+from armtwin.prediction.predict import refuse_incomplete
 from armtwin.report.folder import refuse_inputs
 from armtwin.robot.files import shipped
 from armtwin.robot.reading import read_tables
@@ -77,21 +79,31 @@ def robots(
 @app.command()
 def check(
     file: Annotated[
-        str, typer.Argument(help="A robot (.toml, .urdf, shipped), a job (.toml, shipped) or a log (.csv, .csv.gz).")
+        str,
+        typer.Argument(help="A robot (.toml, .urdf, shipped), job (.toml, shipped), log or bag."),
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
     console = _console()
-    if file.endswith((".csv", ".csv.gz", ".npz")):
+    if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         console.print(pages.log_page(Log.read(file), Path(file).name))
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
-        console.print(job_pages.job_page(Job.load(file)))
+        job = Job.load(file)
+        _refuse_unknown_servo(job)
+        console.print(job_pages.job_page(job))
         return
     robot = Robot.load(file)
     console.print(pages.robot_page(robot))
     console.print(pages.provenance_page(robot))
+
+
+def _refuse_unknown_servo(job: Job) -> None:
+    """Refuse a job that names another servo than its robot has, as a prediction would."""
+    robot = job.robot()
+    if robot.description.servo and job.description.model.servo not in robot.description.servo:
+        refuse_incomplete(robot, job)
 
 
 @app.command(name="import")

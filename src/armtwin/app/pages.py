@@ -15,6 +15,7 @@ from rich.text import Text
 
 from armtwin import Robot
 from armtwin.logs.log import CHANNELS, Log, channel_kind
+from armtwin.logs.plausibility import doubts
 from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 
@@ -155,6 +156,9 @@ def _sources(robot: Robot) -> RenderableType:
     if robot.provenance.missing:
         lines.append(Text("Missing for a prediction:"))
         lines += [Text(f"  {phrase}") for phrase in robot.provenance.missing]
+    if robot.provenance.not_given:
+        lines.append(Text("Not given, and so not simulated or not checked:"))
+        lines += [Text(f"  {phrase}") for phrase in robot.provenance.not_given]
     return Group(*lines)
 
 
@@ -195,7 +199,7 @@ def lost_in_urdf(robot: Robot) -> list[str]:
 
 
 def log_page(log: Log, name: str) -> RenderableType:
-    """Channels, rate and events of a log."""
+    """Channels, rate and events of a log, and what in it cannot be."""
     steps = np.diff(log.time)
     step = float(np.median(steps)) if len(steps) else float("nan")
     uneven = float(np.abs(steps - step).max()) if len(steps) else 0.0
@@ -206,4 +210,5 @@ def log_page(log: Log, name: str) -> RenderableType:
         label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
         table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
     events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
-    return Group(Text(head, style="bold"), Text(rate), table, *events)
+    doubtful = [Text(sentence, style="red") for sentence in doubts(log)]
+    return Group(Text(head, style="bold"), Text(rate), *doubtful, table, *events)

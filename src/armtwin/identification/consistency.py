@@ -22,6 +22,7 @@ from armtwin.robot.bodies import mounted_load
 from armtwin.robot.robot import Robot
 
 MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
+SLACK = 1e-3  # of a parameter's size by which a solver may miss a contract of 0
 
 
 def violations(robot: Robot, phi: Floats) -> list[str]:
@@ -52,7 +53,7 @@ def _at_least_zero(group: str, name: str) -> bool:
 
 
 def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[float, float]]) -> Floats:
-    """Free coordinates z that minimise ‖R z - d‖ of a fit among physical parameters, masses within their bounds."""
+    """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
     import clarabel
     from scipy import sparse
 
@@ -87,7 +88,14 @@ def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[fl
     if "Solved" not in str(solution.status):
         told = "check signs and units of the logs, and the bounds of masses"
         raise ArmtwinError(f"no physically consistent parameters were found ({solution.status}); {told}")
-    return np.array(solution.x[:f])
+    return _kept(robot, free, free.parameters(np.array(solution.x[:f])))
+
+
+def _kept(robot: Robot, free: Freedom, phi: Floats) -> Floats:
+    """Parameters that keep a contract of 0 exactly, where a solver keeps it to its tolerance."""
+    at_least_zero = np.array([_at_least_zero(x.group, x.name) for x in robot.parameter_table])
+    missed = at_least_zero & (phi < 0) & (phi > -SLACK * free.sizes)
+    return np.where(missed, 0.0, phi)
 
 
 def _triangle(S: Floats) -> Floats:

@@ -143,7 +143,7 @@ def _chosen(problem: Problem, found: Fit, analysis: Decomposition) -> Floats:
         phi = analysis.truncated(recipe.kept)
     broken = violations(prior, phi)
     if recipe.estimator == "consistent" and (broken or recipe.mass):
-        phi = free.parameters(nearest(prior, found, free, recipe.mass))
+        phi = nearest(prior, found, free, recipe.mass)
     elif broken:
         raise ArmtwinError(
             f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "

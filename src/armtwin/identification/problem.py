@@ -130,6 +130,8 @@ class Problem:
         samples = max(LEAST_STRETCH, STRETCHES // len(self.blocks))
         some = replace(self, blocks=[b.first(samples) for b in self.blocks])
         parts = some.parts()
+        if not together(parts).count.any():  # every joint stands in all stretches
+            return self
         gains = gains_of(some, together(parts))
         whole = together(parts) if gains is None else together(parts).scaled(gains)
         found = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))

@@ -14,6 +14,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.regression import Block
 from armtwin.logs.log import Log
+from armtwin.logs.plausibility import Pace, check_motion, stretched
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -22,6 +23,14 @@ MOVES = 1e-3  # range from which on a joint must show a torque [rad]
 STILL = 1e-6  # range of a joint that does not move [rad]
 FAR = 1.5  # times its limit beyond which a position is not believed
 TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
+VIOLENT = 3.0  # times a limit of acceleration or torque beyond which time is compressed
+OFTEN = 0.98  # share of the samples below what is compared with it; noise is in the rest
+# times the unexplained power that must be left without a joint's weight, or inertia, to tell it
+TOLD = 1.5
+AGREE = 2.0  # factor within which joints tell one stretch of time
+STRETCHED = 2.5  # inertia over weight that is no longer a mistake of the robot file
+ASSUMED = 4.0  # the same where rotor inertias are assumed
+ALONE = 30.0  # the same where one joint alone shows it, as with a payload that is not in the file
 BETTER, GOOD = 0.25, 0.5  # share of the torque's power that another reading must explain more, and at least
 
 
@@ -52,6 +61,10 @@ def check_positions(robot: Robot, log: Log, motion: str, name: str) -> None:
     if got != robot.n:
         raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
     _in_reach(robot, getattr(log, motion), name)
+    try:
+        check_motion(log, motion, Pace.of_robot(robot))
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{name}: {error}") from None
 
 
 def same_log(a: Log, b: Log) -> bool:
@@ -94,6 +107,8 @@ def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     some = [(b, _some(b, len(blocks))) for b in blocks]
     q, v, a, tau = (np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau"))
     told = robot.inverse_dynamics(q, v, a)
+    _refuse_violent(robot, a, told)
+    _refuse_stretched(robot, v, told, robot.gravity(q), tau)
     here = np.array([_explained(tau[:, j], told[:, j], v[:, j]) for j in range(robot.n)])
     best, sentence = 0.0, ""
     for joints, gain, words in _readings(robot, (q, v, a, tau), told, here):
@@ -103,23 +118,98 @@ def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
         raise ArmtwinError(sentence)
 
 
+def _refuse_violent(robot: Robot, a: Floats, told: Floats) -> None:
+    """Refuse accelerations far beyond the limits, or that take torques far beyond them."""
+    slides, limits = np.array(_slides(robot)), robot.limits
+    for values, limit, words, units in (
+        (a, limits.acceleration, "accelerate by", np.where(slides, "m/s²", "rad/s²")),
+        (told, limits.torque, "need", np.where(slides, "N", "N m")),
+    ):
+        usual = np.quantile(np.abs(values), OFTEN, axis=0)
+        beyond = usual > VIOLENT * limit
+        if not beyond.any():
+            continue
+        j = int(beyond.argmax())
+        unit = units[j]
+        raise ArmtwinError(
+            f"time looks compressed: {robot.joint_names[j]} would {words} {usual[j]:.4g} {unit} "
+            f"where its limit is {limit[j]:.4g} {unit}; check the unit of time in the columns "
+            "file, and the robot file"
+        )
+
+
+def _refuse_stretched(robot: Robot, v: Floats, told: Floats, weight: Floats, tau: Floats) -> None:
+    """Refuse times in which the arm's inertia does not fit its weight.
+
+        torque = α weight + β inertia + friction        β / α = f²
+
+    Time stretched by f divides accelerations by f², but no weight, whatever the scale of masses or
+    of a current. All joints that show both must tell one factor; one joint alone must tell more.
+    """
+    found = {}
+    for j, name in enumerate(robot.joint_names):
+        ratio = _inertia_over_weight(tau[:, j], weight[:, j], told[:, j] - weight[:, j], v[:, j])
+        if ratio is not None:
+            found[name] = ratio
+    if not found or max(found.values()) > AGREE * min(found.values()):
+        return
+    ratio = float(np.exp(np.mean(np.log(list(found.values())))))
+    least = ASSUMED if _rotors_assumed(robot) else STRETCHED
+    least = ALONE if len(found) == 1 else least
+    if 1 / least < ratio < least:
+        return
+    raise ArmtwinError(
+        f"time looks {stretched(np.sqrt(ratio))}: beside their weight {' and '.join(found)} show "
+        f"{ratio:.3g} times the inertia that the robot file gives them; check the unit of time in "
+        "the columns file and the rate of the log, or the inertias of the robot file"
+    )
+
+
+def _rotors_assumed(robot: Robot) -> bool:
+    """Whether a rotor inertia of the file is an assumption."""
+    places = [origin.path.split(".") for origin in robot.provenance.of_kind("assumed")]
+    return any(x[0] == "motor" and x[2:] in ([], ["rotor_inertia"]) for x in places)
+
+
+def _inertia_over_weight(tau: Floats, weight: Floats, inertia: Floats, v: Floats) -> float | None:
+    """Factor of a joint's inertia over that of its weight; None where a log does not show both."""
+    rubbing = _friction_columns(v)
+    factors, left = _nonnegative(np.column_stack([weight, inertia, rubbing]), tau)
+    _, without_weight = _nonnegative(np.column_stack([inertia, rubbing]), tau)
+    _, without_inertia = _nonnegative(np.column_stack([weight, rubbing]), tau)
+    if min(without_weight, without_inertia) <= TOLD * left or not (factors[:2] > 0).all():
+        return None
+    return float(factors[1] / factors[0])
+
+
+def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
+    """Factors of columns, none negative, that explain a torque best, and the power they leave."""
+    from scipy.optimize import nnls
+
+    size = np.linalg.norm(columns, axis=0)
+    size = np.where(size > 0, size, 1.0)
+    R = np.asarray(np.linalg.qr(np.column_stack([columns / size, tau]), mode="r"))
+    factors, left = nnls(R[:, :-1], R[:, -1])
+    return factors / size, float(left**2)
+
+
+def _friction_columns(v: Floats) -> Floats:
+    """Dry friction, viscous friction and an offset of either sign."""
+    one = np.ones(len(v))
+    return np.column_stack([np.sign(v), v, one, -one])
+
+
 def _some(b: Block, logs: int) -> slice:
     return slice(None, None, max(1, len(b.time) * logs // SAMPLES))
 
 
 def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
     """Share of a torque's power that rigid torque and friction explain, none of them with a negative factor."""
-    from scipy.optimize import nnls
-
-    one = np.ones(len(tau))
-    columns = np.column_stack([rigid, np.sign(v), v, one, -one])
-    size = np.linalg.norm(columns, axis=0)
     power = float(((tau - tau.mean()) ** 2).sum())
     if not power > 0:
         return 1.0
-    R = np.asarray(np.linalg.qr(np.column_stack([columns / np.where(size > 0, size, 1.0), tau]), mode="r"))
-    _, left = nnls(R[:, :-1], R[:, -1])
-    return float(1 - left**2 / power)
+    _, left = _nonnegative(np.column_stack([rigid, _friction_columns(v)]), tau)
+    return 1 - left / power
 
 
 def _readings(

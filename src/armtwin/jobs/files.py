@@ -8,6 +8,7 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.jobs.description import JobDescription
+from armtwin.robot.kinds import check_name, check_tables
 from armtwin.robot.reading import read_toml
 from armtwin.robot.schema import Schema
 from armtwin.robot.writing import to_tables, to_toml
@@ -26,10 +27,13 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
     path, known = Path(name_or_path), shipped()
     if str(name_or_path) in known:
         path = known[str(name_or_path)]
-    elif path.suffix != ".toml":
+    else:
+        check_name(name_or_path, "job")
+    if path.suffix != ".toml":
         hint = did_you_mean(str(name_or_path), known)
         raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
     tables = read_toml(path)
+    check_tables(tables, "job", str(path))
     try:
         description = SCHEMA.read(tables, tables, str(path))
     except FileError:

@@ -24,6 +24,7 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import build_profile
 from armtwin.robot.fields import control_characters, groups_of
 from armtwin.robot.overrides import overridden
+from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
@@ -124,11 +125,21 @@ class Job:
         if d.posture is not None and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
             raise FileError(self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"])
-        try:
-            robot = robot.with_tool(d.tool) if d.tool else robot
-            return robot.with_payload(d.payload) if d.payload else robot
-        except ArmtwinError as error:
-            raise ArmtwinError(f"{self.where}: {error}") from None
+        return self._mounted(robot)
+
+    def _mounted(self, robot: Robot) -> Robot:
+        """The robot with the job's tool and payload; without these, all that it lacks is told."""
+        d, refused = self.description, []
+        for mount, name in ((Robot.with_tool, d.tool), (Robot.with_payload, d.payload)):
+            try:
+                robot = mount(robot, name) if name else robot
+            except ArmtwinError as error:
+                refused.append(str(error))
+        if refused:
+            lacking = missing(robot.description, d.model.wants, seam=True)
+            also = [f"robot '{robot.name}' cannot be predicted: {x}" for x in lacking]
+            raise FileError(self.where, [*refused, *also])
+        return robot
 
     @property
     def where(self) -> str:

@@ -28,6 +28,7 @@ ABOVE_NOISE = 30.0  # times the noise that a frequency must hold to count as mot
 ROOM = 4.0  # default cut-off over that frequency
 MOST_RATE = 12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
 EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
+LEAST_PERIODS = 3.0  # of the cut-off frequency in a log: one at either end and one between
 
 
 @dataclass(frozen=True)
@@ -80,6 +81,7 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     wanted = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled)) if cutoff is None else cutoff
     if not 0 < wanted < rate / 2:
         raise ArmtwinError(f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}")
+    _check_length(float(log.time[-1] - log.time[0]), wanted, period)
     if period is not None:
         whole = max(1, round(period * rate)) / period
         resampled |= abs(whole / rate - 1) > NEARLY
@@ -90,6 +92,18 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     rate = rate / averaged
     step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
     return Cleaning(rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged)
+
+
+def _check_length(duration: float, cutoff: float, period: float | None) -> None:
+    """Refuse a cut-off so low that the filter would leave nothing of a log, or of a period."""
+    least = 1 / period if period is not None else LEAST_PERIODS / duration
+    if cutoff >= least * (1 - NEARLY):
+        return
+    what = f"a log of {duration:.4g} s" if period is None else f"a period of {period:g} s"
+    raise ArmtwinError(
+        f"cutoff must be at least {least:.4g} Hz for {what}, got {cutoff:g}: the filter would "
+        "leave nothing of the motion"
+    )
 
 
 def _even_rate(time: Floats) -> float | None:

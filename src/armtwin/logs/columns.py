@@ -18,7 +18,9 @@ from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
+from armtwin.robot.fields import Flag
 from armtwin.robot.groups import TurnCoordinate
+from armtwin.robot.kinds import check_tables
 from armtwin.robot.reading import read_toml
 from armtwin.robot.schema import Schema
 
@@ -46,6 +48,7 @@ class Columns:
         sign: For each joint +1, or -1 where the machine counts the other way.
         torque_sign: For each joint or motor +1, or -1 where its torque or current alone is counted the other way.
         offset: For each joint the angle at the machine's zero [rad].
+        unwrap: Whether angles that jump by whole turns are joined.
     """
 
     time: str = "time"
@@ -56,6 +59,7 @@ class Columns:
     sign: tuple[Number, ...] | None = None
     torque_sign: tuple[Number, ...] | None = None
     offset: tuple[TurnCoordinate, ...] | None = None
+    unwrap: Flag = False
 
     __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
@@ -119,6 +123,8 @@ class Columns:
             values = values * self._each("torque_sign", self.torque_sign, values)
         if channel in ANGLES and self.offset is not None:
             values = values + self._each("offset", self.offset, values)
+        if channel in ANGLES and self.unwrap:
+            values = np.unwrap(values, axis=0)
         return values
 
     def _each(self, key: str, numbers: tuple[float, ...], values: Floats) -> Floats:
@@ -140,6 +146,7 @@ def columns_for(path: Path, given: Path | None) -> Columns:
     if found is None:
         return Columns()
     tables = read_toml(found)
+    check_tables(tables, "columns file", str(found))
     columns: Columns = Schema(Columns, "columns file").read(tables, tables, str(found))
     if columns.problem():
         raise FileError(str(found), [columns.problem()])

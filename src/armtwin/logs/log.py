@@ -121,8 +121,10 @@ class Log:
         from armtwin.logs.columns import columns_for
         from armtwin.logs.csv_files import read_csv
         from armtwin.logs.npz_files import read_npz
+        from armtwin.robot.kinds import check_name
 
         file = Path(path)
+        check_name(path, "log")
         names = columns_for(file, None if columns is None else Path(columns))
         read = read_npz if file.suffix == ".npz" else read_bag if is_bag(file) else read_csv
         return replace(read(file, names), origin=str(path))

@@ -43,6 +43,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "s": (1.0, _TIME),
     "ms": (1e-3, _TIME),
     "us": (1e-6, _TIME),
+    "ns": (1e-9, _TIME),
     "min": (60.0, _TIME),
     "h": (3600.0, _TIME),
     "A": (1.0, _CURRENT),

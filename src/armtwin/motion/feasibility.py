@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
-from armtwin.motion.joint_motion import CHUNK, JointMotion
+from armtwin.motion.joint_motion import CHUNK, Instants, JointMotion, with_ramps
 from armtwin.motion.orientations import Following
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
@@ -83,11 +83,12 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
             worst = rows[int(np.maximum(low[j] - q[rows, j], q[rows, j] - high[j]).argmax())]
             bound = float(low[j] if q[worst, j] < low[j] else high[j])
             found.append(_violation("position", name, s[rows], float(q[worst, j]), bound, _turns(robot, j)))
-    torque, drive = _torques(robot, motion, known)
+    law = with_ramps(robot, seam, motion)
+    torque, drive = _torques(robot, law)
     motors = [m.name for m in robot.description.motor]
     checks: tuple[tuple[Kind, Sequence[str], Floats, Floats], ...] = (
-        ("velocity", robot.joint_names, motion.trajectory.v, limits.velocity),
-        ("acceleration", robot.joint_names, motion.trajectory.a, limits.acceleration),
+        ("velocity", robot.joint_names, law.v, limits.velocity),
+        ("acceleration", robot.joint_names, law.a, limits.acceleration),
         ("torque", robot.joint_names, torque, limits.torque),
         ("drive", motors, drive, limits.motor_torque),
     )
@@ -97,7 +98,7 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
         for j in map(int, np.flatnonzero(peaks > limit)):
             for rows in runs(np.abs(values[:, j]) > limit[j]):
                 peak, turns = float(np.abs(values[rows, j]).max()), kind == "drive" or _turns(robot, j)
-                found.append(_violation(kind, names[j], s[rows], peak, float(limit[j]), turns))
+                found.append(_violation(kind, names[j], law.s[rows], peak, float(limit[j]), turns))
     nearest = int(np.where(known, motion.distance, np.inf).argmin())
     ordered = tuple(sorted(found, key=lambda v: (KINDS.index(v.kind), v.from_m, v.joint)))
     return Feasibility(ordered, shares, float(motion.distance[nearest]), float(s[nearest]))
@@ -188,9 +189,10 @@ def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
             yield Violation("curvature", "", x.start, x.stop, count, LEAST_SETPOINTS, text)
 
 
-def _torques(robot: Robot, motion: JointMotion, known: NDArray[np.bool_]) -> tuple[Floats, Floats]:
+def _torques(robot: Robot, motion: Instants) -> tuple[Floats, Floats]:
     """Joint and motor torques that the motion needs, friction included; NaN where it is unknown."""
-    q, v, a = motion.trajectory.q, motion.trajectory.v, motion.trajectory.a
+    q, v, a = motion.q, motion.v, motion.a
+    known = ~np.isnan(q[:, 0])
     motors, n = robot.assembly.motor_rows.shape
     joint, motor = np.full_like(q, np.nan), np.full((len(q), motors), np.nan)
     for start in range(0, len(q), CHUNK):

@@ -22,6 +22,7 @@ from armtwin.robot.robot import Robot
 
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
 POSE = 6  # directions in which a seam prescribes the tool's motion
+RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 COARSE = 200  # poses on which the branches are compared where no posture is given
 
 
@@ -52,20 +53,66 @@ def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMoti
     near = np.asarray(q0, dtype=np.float64)
     for start in range(0, len(time), CHUNK):
         rows = slice(start, start + CHUNK)
-        jet, turning = seam.at(command.s[rows])
-        X = np.zeros((len(jet.p), 4, 4))
-        X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = turning.R, jet.p, 1.0
-        q[rows] = robot.inverse.trace(X, near)
+        some = Command(command.s[rows], command.speed[rows], command.acceleration[rows])
+        X, (q[rows], v[rows], a[rows], distance[rows]) = _joints(robot, seam, some, near)
         missed = np.isnan(q[rows, 0])
         for k in np.flatnonzero(missed & ~np.concatenate([[False], missed[:-1]])):
             reasons[start + int(k)] = robot.why_unreachable(X[k])
         if not missed.all():
             near = q[rows][~missed][-1]
-        ds, dds = command.speed[rows, None], command.acceleration[rows, None]
-        twist = np.hstack([jet.t, turning.w]) * ds
-        rate_of_twist = np.hstack([jet.c, turning.dw]) * ds**2 + np.hstack([jet.t, turning.w]) * dds
-        v[rows], a[rows], distance[rows] = _rates(robot, q[rows], twist, rate_of_twist)
     return JointMotion(Trajectory(rate, q, v, a), command, distance, reasons)
+
+
+def _joints(
+    robot: Robot, seam: Seam, command: Command, near: Floats
+) -> tuple[Floats, tuple[Floats, Floats, Floats, Floats]]:
+    """Poses of a command; joint positions, speeds, accelerations, distances to a singularity."""
+    jet, turning = seam.at(command.s)
+    X = np.zeros((len(jet.p), 4, 4))
+    X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = turning.R, jet.p, 1.0
+    q = robot.inverse.trace(X, near)
+    ds, dds = command.speed[:, None], command.acceleration[:, None]
+    along, bend = np.hstack([jet.t, turning.w]), np.hstack([jet.c, turning.dw])
+    v, a, distance = _rates(robot, q, along * ds, bend * ds**2 + along * dds)
+    return X, (q, v, a, distance)
+
+
+@dataclass(frozen=True, eq=False)
+class Instants:
+    """Joint motion at single instants.
+
+    Attributes:
+        time: When, (m,) [s].
+        s: Arc length, (m,) [m].
+        q: Joint positions, (m, n); NaN where a pose is out of reach.
+        v: Joint speeds, (m, n).
+        a: Joint accelerations, (m, n).
+    """
+
+    time: Floats
+    s: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+
+
+def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
+    """A motion at its set-points and, between them, at instants of every ramp of its time law.
+
+    A ramp may be over before the next set-point; what it asks of the joints only the law shows.
+    """
+    trajectory, before = motion.trajectory, seam.standstill[0]
+    parts = [(trajectory.time, motion.command.s, trajectory.q, trajectory.v, trajectory.a)]
+    for t, s, speed, acceleration in zip(*seam.profile.ramps(RAMP_SHARES), strict=True):
+        row = min(int(np.searchsorted(trajectory.time, before + t[0])), len(trajectory.q) - 1)
+        near = trajectory.q[row]
+        if np.isnan(near).any():
+            continue
+        _, (q, v, a, _) = _joints(robot, seam, Command(s, speed, acceleration), near)
+        parts.append((before + t, s, q, v, a))
+    time, s, q, v, a = (np.concatenate(x) for x in zip(*parts, strict=True))
+    order = np.argsort(time, kind="stable")
+    return Instants(*(x[order] for x in (time, s, q, v, a)))
 
 
 def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> tuple[Floats, Floats, Floats]:

@@ -19,6 +19,10 @@ RampTime = Annotated[float, Unit("s", above=0, plausible=60, hint="ms")]
 ToolAcceleration = Annotated[float, Unit("m/s^2", above=0)]
 ToolJerk = Annotated[float, Unit("m/s^3", above=0)]
 
+# beyond these, numbers would overflow
+LARGEST = {"acceleration": (1e6, "m/s²"), "jerk": (1e12, "m/s³")}
+SHORTEST = 1e-9  # ramp [s]
+
 NEEDED = {"ramped_sine": ("ramp",), "trapezoid": ("acceleration",), "jerk_limited": ("acceleration", "jerk")}
 
 
@@ -50,6 +54,12 @@ class TimeLaw:
         for key in ("ramp", "acceleration", "jerk"):
             if (getattr(self, key) is None) == (key in needed):
                 return f"of kind {self.kind} must have {' and '.join(needed)} and nothing else"
+        if self.ramp is not None and self.ramp < SHORTEST:
+            return f"ramp must be at least {SHORTEST:g} s, got {self.ramp:g}"
+        for key, (largest, unit) in LARGEST.items():
+            value = getattr(self, key)
+            if value is not None and value > largest:
+                return f"{key} must be at most {largest:g} {unit}, got {value:g}"
         return ""
 
     def duration(self, change: float) -> float:
@@ -115,7 +125,7 @@ class Profile:
         s, v, a = self.ways[phase] + self.speeds[phase] * since, self.speeds[phase].copy(), np.zeros_like(t)
         for k, rows in rows_of_each(phase):
             change, T = float(self.speeds[k + 1] - self.speeds[k]), float(self.times[k + 1] - self.times[k])
-            if change == 0.0:
+            if change == 0.0 or T == 0.0:
                 continue
             way, speed, rate = self.law.shape(np.clip(since[rows] / T, 0.0, 1.0), change)
             s[rows] += change * T * way
@@ -124,6 +134,21 @@ class Profile:
         outside = (time <= 0) | (time >= self.duration)
         v[outside], a[outside] = 0.0, 0.0
         return np.clip(s, 0.0, self.ways[-1]), v, a
+
+    def ramps(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
+        """Time, arc length, speed, acceleration at shares x of each ramp's time, (ramps, shares).
+
+        They follow from the law, not from times: a ramp may be shorter than any time can tell.
+        """
+        found = []
+        for k in np.flatnonzero(np.diff(self.speeds)):
+            before, change = float(self.speeds[k]), float(self.speeds[k + 1] - self.speeds[k])
+            T = self.law.duration(change)
+            way, speed, rate = self.law.shape(x, change)
+            s = self.ways[k] + T * (before * x + change * way)
+            found.append((self.times[k] + x * T, s, before + change * speed, change / T * rate))
+        t, s, v, a = np.array(found).reshape(-1, 4, len(x)).swapaxes(0, 1)
+        return t, np.clip(s, 0.0, self.ways[-1]), v, a
 
     @property
     def steady(self) -> tuple[float, float]:

@@ -15,6 +15,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
+from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.torque import CHANNELS, joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.prediction.alignment import align
@@ -116,12 +117,14 @@ def compare(
     prediction = predict(robot, job, method=method, progress=progress)
     robot = prediction.robot
     q, side = _positions(robot, log)
+    moved = Log(log.time, {**log.channels, "q": q})
+    check_motion(moved, "q", Pace.of_motion(robot, prediction.motion.trajectory.v))
     shift = _aligned(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
     inside = (log.time >= shift - half) & (log.time <= shift + prediction.motion.trajectory.duration + half)
     time = log.time[inside] - shift
     reference = prediction.motion.trajectory.at(time)[0]
-    _check_same_job(prediction, q[inside] - reference)
+    _check_same_job(prediction, log, q, q[inside] - reference)
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = dict(_errors(prediction, side, time, q[inside] - reference, measured))
     source = ""
@@ -168,7 +171,7 @@ def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
     return align(log.time, q, prediction.log.time, prediction.log.q)
 
 
-def _check_same_job(prediction: Prediction, deviation: Floats) -> None:
+def _check_same_job(prediction: Prediction, log: Log, q: Floats, deviation: Floats) -> None:
     job, robot = prediction.job, prediction.robot
     if not len(deviation):
         raise ArmtwinError(f"the log holds no sample of job '{job.name}'")
@@ -180,6 +183,7 @@ def _check_same_job(prediction: Prediction, deviation: Floats) -> None:
         raise ArmtwinError(
             f"the log is not of job '{job.name}': at the best alignment {robot.joint_names[j]} is up to "
             f"{np.degrees(far):.3g}° from the commanded motion"
+            f"{other_pace(log.time, q, prediction.motion.trajectory.v)}"
         )
 
 

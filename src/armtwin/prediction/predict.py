@@ -15,6 +15,7 @@ from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.verdict import Verdict, judge
+from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method, setpoint_rate, simulate
@@ -84,12 +85,7 @@ def predict(
         raise ArmtwinError("predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))")
     say: Progress = progress or (lambda what, share: None)
     given, robot = robot, job.robot(robot)
-    lacking = missing(robot, job)
-    if lacking:
-        raise FileError(
-            robot.origin or f"robot '{robot.name}'",
-            [f"cannot be predicted: {x}" for x in lacking],
-        )
+    refuse_incomplete(robot, job)
     say("path", 0.0)
     motion = planned(robot, job)
     say("limits", 0.0)
@@ -129,24 +125,16 @@ def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
 
 
 def missing(robot: Robot, job: Job) -> list[str]:
-    """What the robot's file lacks for a closed-loop prediction of a job, as phrases."""
-    model, d = job.description.model, robot.description
-    lacking = []
-    if model.servo not in d.servo:
-        known = f" (it has {', '.join(d.servo)})" if d.servo else ""
-        lacking.append(f"servo.{model.servo}: a servo controller is missing{known}")
-    if model.friction != "off" and not d.active_friction():
-        lacking.append('friction: joint friction is missing; or choose model friction = "off"')
-    if not d.motor and not d.hydraulic:
-        lacking.append("motor: motors with rotor inertia, torque constant and current limit are missing")
-    without = [m.name for m in d.motor if m.torque_constant is None]
-    if without:
-        lacking.append(f"motor.torque_constant: missing for {', '.join(without)}")
-    if model.friction == "lugre":
-        without = [f.name for f in d.active_friction() if f.presliding is None]
-        if without:
-            lacking.append(f"friction.presliding: a bristle stiffness is missing for {', '.join(without)}")
-    return lacking
+    """All that the robot's file lacks for a closed-loop prediction of a job, as phrases."""
+    return provenance.missing(robot.description, job.description.model.wants, seam=True)
+
+
+def refuse_incomplete(robot: Robot, job: Job) -> None:
+    """Refuse a robot that lacks something for the prediction of a job, with all that it lacks."""
+    lacking = missing(robot, job)
+    if lacking:
+        origin = robot.origin or f"robot '{robot.name}'"
+        raise FileError(origin, [f"cannot be predicted: {x}" for x in lacking])
 
 
 def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:

@@ -71,6 +71,6 @@ def provenance(p: Prediction) -> Iterator[Block]:
     rows += [[name, text] for name, text in versions().items()]
     rows.append(["seed", "none: nothing here is random"])
     yield Table(("input or version", "sha-256 or number"), rows, words=True, folded="Inputs and versions")
-    if p.robot.provenance.missing:
-        rows = [[text] for text in p.robot.provenance.missing]
+    if p.robot.provenance.not_given:
+        rows = [[text] for text in p.robot.provenance.not_given]
         yield Table(("missing in the robot file",), rows, words=True, folded="What the robot file does not say")

@@ -8,7 +8,8 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.whole import write_file
 from armtwin.robot.description import Description
-from armtwin.robot.reading import read_robot
+from armtwin.robot.kinds import check_name, check_tables
+from armtwin.robot.reading import read_robot, read_tables
 from armtwin.robot.writing import to_tables, to_toml
 
 
@@ -23,11 +24,15 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
     path, known = Path(name_or_path), shipped()
     if str(name_or_path) in known:
         path = known[str(name_or_path)]
-    elif path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
+    else:
+        check_name(name_or_path, "robot")
+    if path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
         hint = did_you_mean(str(name_or_path), known)
         raise ArmtwinError(f"robot '{name_or_path}' is neither shipped nor a .toml or .urdf file. {hint}")
     if path.suffix == ".toml":
-        return read_robot(path), str(path)
+        tables = read_tables(path)
+        check_tables(tables, "robot", str(path))
+        return read_robot(tables, str(path)), str(path)
     from armtwin.robot.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from armtwin.robot.description import Description
 from armtwin.robot.fields import SOURCE_KINDS, groups_of
 
+DEFAULT_SERVO = "cascade"  # of a job that names none
+SEAM_JOINTS = 6
+
 
 @dataclass(frozen=True)
 class Origin:
@@ -31,11 +34,13 @@ class Provenance:
 
     Attributes:
         origins: One for each group or key with a source.
-        missing: What the file lacks, as phrases.
+        missing: What a prediction cannot do without and the file lacks, as phrases.
+        not_given: What the file lacks and a prediction does without, as phrases.
     """
 
     origins: tuple[Origin, ...]
     missing: tuple[str, ...]
+    not_given: tuple[str, ...]
 
     def counts(self) -> dict[str, int]:
         """Number of sources of each kind, in the order of trust."""
@@ -49,7 +54,8 @@ class Provenance:
 
 def provenance(description: Description) -> Provenance:
     """Sources of all groups in the order of the file, and what is missing."""
-    return Provenance(tuple(_origins(description)), tuple(_missing(description)))
+    lacking = missing(description, seam=True)
+    return Provenance(tuple(_origins(description)), tuple(lacking), tuple(_not_given(description)))
 
 
 def _origins(description: Description) -> Iterator[Origin]:
@@ -61,28 +67,102 @@ def _origins(description: Description) -> Iterator[Origin]:
             yield Origin(f"{path}.{key}".strip("."), kind, words.strip())
 
 
-def _missing(description: Description) -> Iterator[str]:
-    """What a closed-loop prediction needs and the file does not have."""
-    for key, what in (
-        ("flange", "a flange to mount tools on"),
-        ("tool", "a tool"),
-        ("friction", "joint friction"),
-        ("servo", "a servo controller"),
-    ):
-        if not getattr(description, key) and not (key in ("friction", "servo") and description.hydraulic):
-            yield f"{key}: {what}"
-    if not description.hydraulic:
-        if not description.motor:
-            yield "motor: motors with rotor inertia, torque constant and current limit"
-        for key in ("torque_constant", "current_limit", "current_quantum", "encoder_counts"):
-            without = [m.name for m in description.motor if getattr(m, key) is None]
-            if without:
-                yield f"motor.{key}: {'all motors' if len(without) == len(description.motor) else ', '.join(without)}"
-    for key in ("lower", "upper", "velocity", "torque"):
-        without = [j.name for j in description.joint if j.limits is None or getattr(j.limits, key) is None]
+@dataclass(frozen=True)
+class Wants:
+    """What a closed-loop run wants of a robot file.
+
+    Attributes:
+        servo: Name of the servo; "" for any that the file has.
+        friction: Friction model, as in a job's model.
+        joints: "rigid" or "elastic".
+    """
+
+    servo: str = ""
+    friction: str = "lugre"
+    joints: str = "rigid"
+
+
+def missing(description: Description, wants: Wants | None = None, *, seam: bool = False) -> list[str]:
+    """All that a closed-loop run needs and the file does not have, as phrases.
+
+    Args:
+        description: The robot.
+        wants: What the run wants.
+        seam: Whether the tool is to follow a seam.
+    """
+    wants = Wants() if wants is None else wants
+    return [
+        *_not_simulated(description, seam),
+        *_missing_servo(description, wants.servo),
+        *_missing_friction(description, wants.friction),
+        *_missing_drives(description),
+        *_missing_springs(description, wants.joints),
+    ]
+
+
+def _not_simulated(description: Description, seam: bool) -> Iterator[str]:
+    """What no number in the file would help."""
+    followers = [j.name for j in description.joint if j.mimic is not None]
+    if followers:
+        yield f"joint.mimic: joints that follow others are not simulated, as {', '.join(followers)}"
+    free = len(description.joint) - len(followers)
+    if seam and free < SEAM_JOINTS:
+        yield f"joint: a seam needs {SEAM_JOINTS} joints that move freely, got {free}"
+
+
+def _missing_servo(description: Description, servo: str) -> Iterator[str]:
+    known = description.servo
+    if servo in known or (not servo and known):
+        return
+    told = f" (it has {', '.join(known)})" if known else ""
+    yield f"servo.{servo or DEFAULT_SERVO}: a servo controller is missing{told}"
+
+
+def _missing_friction(description: Description, friction: str) -> Iterator[str]:
+    if friction == "off":
+        return
+    elements = description.active_friction()
+    if not elements:
+        yield 'friction: joint friction is missing; or choose model friction = "off"'
+    without = [f.name for f in elements if f.presliding is None]
+    if friction == "lugre" and without:
+        names, other = ", ".join(without), 'or choose model friction = "switching"'
+        yield f"friction.presliding: a bristle stiffness is missing for {names}; {other}"
+
+
+def _missing_drives(description: Description) -> Iterator[str]:
+    motors, joints = description.motor, sum(j.mimic is None for j in description.joint)
+    drives = len(motors) + len(description.hydraulic)
+    if not drives:
+        yield "motor: motors with rotor inertia, torque constant and current limit are missing"
+    elif drives < joints:
+        yield f"motor: {joints} joints need as many motors or cylinders to be controlled, got {drives}"
+    for key in ("torque_constant", "current_limit"):
+        without = [m.name for m in motors if getattr(m, key) is None]
         if without:
-            yield f"joint.limits.{key}: {_which(without, len(description.joint))}"
+            yield f"motor.{key}: missing for {', '.join(without)}"
 
 
-def _which(names: list[str], total: int) -> str:
-    return "all joints" if len(names) == total else ", ".join(names)
+def _missing_springs(description: Description, joints: str) -> Iterator[str]:
+    if joints == "elastic" and not any(t.stiffness is not None for t in description.transmission):
+        yield 'transmission.stiffness: missing for all joints; or choose model joints = "rigid"'
+
+
+def _not_given(description: Description) -> Iterator[str]:
+    """What a prediction does without: it is then not simulated, or not checked."""
+    for key, what in (("flange", "a flange to mount tools on"), ("tool", "a tool")):
+        if not getattr(description, key):
+            yield f"{key}: {what}"
+    for key in ("current_quantum", "encoder_counts"):
+        without = [m.name for m in description.motor if getattr(m, key) is None]
+        if without:
+            yield f"motor.{key}: {_which(without, len(description.motor), 'motors')}"
+    for key in ("lower", "upper", "velocity", "torque"):
+        limits = [(j.name, j.limits) for j in description.joint]
+        without = [name for name, x in limits if x is None or getattr(x, key) is None]
+        if without:
+            yield f"joint.limits.{key}: {_which(without, len(description.joint), 'joints')}"
+
+
+def _which(names: list[str], total: int, what: str) -> str:
+    return f"all {what}" if len(names) == total else ", ".join(names)

@@ -30,13 +30,12 @@ def read_toml(path: Path, format_number: int = 1) -> Tables:
     return checked_format(read_tables(path), str(path), format_number)
 
 
-def read_robot(path: Path) -> Description:
-    """Description of a robot file; an older format is refused with the keys to change."""
-    tables = read_tables(path)
+def read_robot(tables: Tables, origin: str) -> Description:
+    """Description of the tables of a robot file; an older format is refused with the keys to change."""
     if tables.get("format") == 1:
         head = f"format 1 is older than this armtwin reads ({FORMAT}); write format = {FORMAT} on its first line"
-        raise FileError(str(path), [head, *changes_since_format_1(tables)])
-    return describe(checked_format(tables, str(path), FORMAT), str(path))
+        raise FileError(origin, [head, *changes_since_format_1(tables)])
+    return describe(checked_format(tables, origin, FORMAT), origin)
 
 
 def changes_since_format_1(tables: Tables) -> list[str]:

@@ -130,7 +130,8 @@ class Robot:
         values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
             raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
-        return Robot(with_values(self.description, values, source), self.origin)
+        new = with_values(self.description, values, source)  # its file has others: not to blame
+        return replace(Robot(new, f"robot '{self.name}' with these parameters"), origin=self.origin)
 
     def with_tool(self, name: str | None) -> Robot:
         """The robot with a tool of its file on the flange; None takes the tool off."""

@@ -78,8 +78,6 @@ class Coordinates:
 
 def coordinates(robot: Robot, model: Model) -> Coordinates:
     """The coordinates of a robot under a model."""
-    if robot.assembly.coupling is not None:
-        raise ArmtwinError(f"robot '{robot.name}': joints that follow others cannot be simulated in closed loop")
     n = robot.n
     elastic = _elastic(robot) if model.joints == "elastic" else ()
     link = np.arange(n)
@@ -95,11 +93,6 @@ def _elastic(robot: Robot) -> tuple[tuple[int, Transmission], ...]:
     for transmission in robot.description.transmission:
         if transmission.stiffness is not None:
             found[robot.assembly.tree.joint(transmission.joint)] = transmission
-    if not found:
-        raise ArmtwinError(
-            f"robot '{robot.name}': elastic joints need a [[transmission]] with a stiffness, and its file has none; "
-            "add one, or choose model joints = 'rigid'"
-        )
     driven = np.abs(robot.assembly.gear).sum(axis=0) > 0
     idle = [robot.joint_names[j] for j in found if not driven[j]]
     if idle:

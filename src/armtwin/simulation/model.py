@@ -8,6 +8,7 @@ from typing import Literal
 from armtwin.errors import ArmtwinError
 from armtwin.maths.quantities import Temperature
 from armtwin.robot.fields import Flag
+from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]
@@ -32,6 +33,11 @@ class Model:
     quantise: Flag = True
     joints: JointModel = "rigid"
     temperature: Temperature | None = None
+
+    @property
+    def wants(self) -> Wants:
+        """What it wants of a robot file."""
+        return Wants(self.servo, self.friction, self.joints)
 
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:

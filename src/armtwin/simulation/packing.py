@@ -16,7 +16,6 @@ from armtwin.drives.outputs import Outputs
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
 from armtwin.drives.temperature import viscosity_factor
-from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
 from armtwin.robot.robot import Robot
@@ -115,7 +114,6 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
     """Amplifiers of the drives: currents of motors, or of valves."""
     drives = robot.assembly.drives
     m = len(drives)
-    _check_currents(robot)
     numbers = [rows.add(row) for _, row in drives]
     delay = np.array(for_each(servo.delay.output, m), dtype=np.float64) / tick
     per_current, torque, limit, quantum = np.ones(m), np.zeros(m), np.zeros(m), np.zeros(m)
@@ -132,12 +130,6 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             quantum[k] = drive.current_quantum or 0.0
             limit[k] = _reachable(limit[k], quantum[k])
     return Outputs(_integers(numbers), per_current, torque, limit, quantum, delay)
-
-
-def _check_currents(robot: Robot) -> None:
-    lacking = [m.name for m in robot.description.motor if m.torque_constant is None or m.current_limit is None]
-    if lacking:
-        raise ArmtwinError(f"motors {', '.join(lacking)} need a torque_constant and a current_limit to be controlled")
 
 
 def _reachable(limit: float, quantum: float) -> float:
@@ -171,11 +163,7 @@ def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Flo
 def _bristle(element: FrictionElement) -> tuple[float, float]:
     """Stiffness and damping of the bristles of an element."""
     pre = element.presliding
-    if pre is None:
-        raise ArmtwinError(
-            f"friction '{element.name}' needs presliding (a bristle stiffness) for the lugre model; "
-            "add it to the robot file, or choose friction = 'switching' or 'arctan'"
-        )
+    assert pre is not None  # a robot without is refused before
     if pre.damping is not None:
         return pre.stiffness, pre.damping
     if pre.relative_damping is not None and pre.inertia is not None:

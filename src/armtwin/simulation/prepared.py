@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from armtwin.control.controller import HELD, KTFC, KTFV, Controller, controller, initial
 from armtwin.drives.springs import beyond, numerical_damping
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot import dynamics
 from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Servo
 from armtwin.simulation import loop
@@ -100,13 +101,13 @@ def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:
 
 
 def servo_of(robot: Robot, model: Model) -> Servo:
-    """The servo of the robot file that a model names."""
-    servos = robot.description.servo
-    if model.servo not in servos:
-        raise ArmtwinError(
-            f"robot '{robot.name}': servo '{model.servo}' is not given. {did_you_mean(model.servo, servos)}"
-        )
-    return servos[model.servo]
+    """The servo of the robot file that a model names; a robot that lacks anything is refused with all of it."""
+    wants = model.wants if robot.description.active_friction() else replace(model.wants, friction="off")
+    lacking = missing(robot.description, wants)
+    if lacking:
+        origin = robot.origin or f"robot '{robot.name}'"
+        raise FileError(origin, [f"cannot be simulated: {x}" for x in lacking])
+    return robot.description.servo[model.servo]
 
 
 def controller_of(robot: Robot, model: Model) -> Controller:

@@ -1,0 +1,68 @@
+"""What a file or name is, told before it is read as something else: a robot, a job, a log."""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Any, Literal
+
+from armtwin.errors import FileError
+
+Kind = Literal["robot", "job", "log", "columns file"]
+SUFFIXES: dict[str, Kind] = {
+    ".urdf": "robot",
+    ".xacro": "robot",
+    ".csv": "log",
+    ".gz": "log",
+    ".npz": "log",
+    ".bag": "log",
+    ".mcap": "log",
+    ".db3": "log",
+}
+# keys that only one kind of file has
+KEYS: dict[Kind, frozenset[str]] = {
+    "robot": frozenset({"joint", "link", "motor", "gear", "mounted", "friction_set"}),
+    "job": frozenset({"segment", "speed", "tolerance", "workpiece", "time_law"}),
+    "columns file": frozenset({"columns", "unit", "delimiter", "decimal"}),
+}
+WANTED: dict[Kind, str] = {
+    "robot": "a robot (.toml, .urdf, or a shipped one)",
+    "job": "a job (.toml, or a shipped one)",
+    "log": "a log (.csv, .csv.gz, .npz, or a bag)",
+    "columns file": "a columns file (.toml)",
+}
+
+
+def check_tables(tables: dict[str, Any], wanted: Kind, origin: str) -> None:
+    """Refuse the tables of a file that is clearly of another kind, in one sentence."""
+    if KEYS[wanted] & set(tables):
+        return
+    other = next((kind for kind, keys in KEYS.items() if keys & set(tables)), None)
+    if other is not None:
+        raise _refused(origin, other, wanted)
+
+
+def check_name(name_or_path: str | Path, wanted: Kind) -> None:
+    """Refuse a name or path that is clearly of another kind, in one sentence."""
+    path = Path(name_or_path)
+    if path.suffix == ".toml" and wanted == "log":
+        told = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
+        raise FileError(str(path), [told])
+    other = SUFFIXES.get(path.suffix) or _shipped(str(name_or_path))
+    if other is not None and other != wanted:
+        raise _refused(str(name_or_path), other, wanted)
+
+
+def _refused(origin: str, other: Kind, wanted: Kind) -> FileError:
+    return FileError(origin, [f"is a {other}, where {WANTED[wanted]} is wanted"])
+
+
+def _shipped(name: str) -> Kind | None:
+    """The kind of a name that comes with the package, None where there is none such."""
+    package = Path(str(resources.files("armtwin")))
+    rooms: dict[str, Kind] = {"robot": "robot", "jobs": "job"}
+    for room, kind in rooms.items():
+        known = {path.stem for path in (package / room / "library").glob("*.toml")}
+        if name in known:
+            return kind
+    return None
