@@ -70,7 +70,7 @@ def test_stribeck_runs_from_static_to_coulomb():
 def test_asymmetric_values_act_on_their_side_only(robots, tmp_path):
     """Document 002 allows other values for negative speed: the file's key `negative`."""
     text = """
-format = 1
+format = 2
 name = "bench"
 [[joint]]
 name = "j"

@@ -69,7 +69,7 @@ def test_forward_dynamics_undoes_inverse_dynamics(robot, state):
 
 def test_regressor_times_parameters_is_torque_with_friction(robot, state):
     q, v, a = state
-    torque = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
+    torque = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q)
     assert relative(robot.regressor(q, v, a) @ robot.parameters, torque) < 1e-12
 
 

@@ -66,7 +66,9 @@ def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
 
 def ramp_causes(job, kafc):
     """Causes of the error while speeding up, for acceleration feed-forward gains, without friction."""
-    gains = {f"servo.cascade.kafc.{k + 1}": float(x) for k, x in enumerate(kafc)}
+    inertia = job.robot().description.servo["cascade"].rule.inertia
+    shares = [float(x) / J for x, J in zip(kafc, inertia, strict=True)]
+    gains = {"servo.cascade.rule.acceleration_feedforward": shares}
     model = replace(EXACT, friction="off")
     told = at.explain(at.predict(None, everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6))))
     return [c for x in told if x.span.from_m < 0.03 for c in x.causes]

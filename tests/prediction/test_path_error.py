@@ -111,7 +111,7 @@ def test_tool_speed_is_that_of_the_closest_point():
 
 def test_wrong_shapes_are_refused():
     job = at.Job.load("rx90b_line")
-    with pytest.raises(at.ArmtwinError, match=r"q must have shape \(3, 6\), a row for each time, got \(2, 6\)"):
+    with pytest.raises(at.ArmtwinError, match=r"X must have shape \(3, 4, 4\), a pose for each time, got \(2, 4, 4\)"):
         path_error(job.seam, np.arange(3.0), np.tile(np.eye(4), (2, 1, 1)))
 
 

@@ -23,7 +23,7 @@ def problem(change, name="rx90b"):
     spoiled = tables(name)
     change(spoiled)
     with pytest.raises(at.FileError) as caught:
-        at.Robot(describe(checked_format(spoiled, "spoiled.toml"), "spoiled.toml"), "spoiled.toml")
+        at.Robot(describe(checked_format(spoiled, "spoiled.toml", 2), "spoiled.toml"), "spoiled.toml")
     assert len(caught.value.problems) == 1, caught.value
     return str(caught.value)
 
@@ -49,7 +49,7 @@ def test_with_parameters_gives_these_parameters(name, robots, rng, tmp_path):
     loaded = at.Robot.load(tmp_path / "other.toml")
     assert relative(loaded.parameters, phi) < 1e-15
     q, v, a = rng.normal(size=(3, 10, robot.n))
-    torque = loaded.inverse_dynamics(q, v, a) + loaded.friction_torque(v)
+    torque = loaded.inverse_dynamics(q, v, a) + loaded.friction_torque(v, q)
     assert relative(torque, robot.regressor(q, v, a) @ phi) < 1e-12
     assert other.with_parameters(robot.parameters).parameters == pytest.approx(robot.parameters, rel=1e-12, abs=1e-15)
 
@@ -105,7 +105,7 @@ def test_kr300_file_explains_its_recorded_torques(robots, shared_data):
     a = np.apply_along_axis(np.convolve, 0, a, window, mode="same")
     errors = []
     for robot in (robots["kr300"].with_payload("recorded"), robots["kr300"]):
-        hat = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
+        hat = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v, q)
         errors.append(100 * np.linalg.norm(tau - hat, axis=0) / np.linalg.norm(tau, axis=0))
     assert np.all(errors[0][[1, 2, 4]] < 35)
     assert np.all(errors[1][[1, 2, 4]] > 2 * errors[0][[1, 2, 4]])
@@ -147,19 +147,22 @@ SPOILED = [
     ),
     (
         lambda t: t["friction"][4].update(on="joint_7"),
-        "friction.5.on ('wrist_a'): joint or motor 'joint_7' is not given",
+        "friction.5.on ('wrist_a'): joint or drive 'joint_7' is not given",
     ),
     (lambda t: t["friction"][4].update(source="somebody said"), "must be a text that starts with one of measured"),
     (lambda t: t["joint"][3].pop("source"), "joint.4.source ('joint_4') is missing"),
-    (lambda t: t["servo"]["cascade"]["kp"].pop(), "servo.cascade.kp must have a number for each of 6 motors, got 5"),
+    (
+        lambda t: t["servo"]["cs7b"]["coulomb"].pop(),
+        "servo.cs7b.coulomb must have a number for each of 6 drives, got 5",
+    ),
     (lambda t: t["balancer"][0]["pins"].update(link_b="link_3"), "must act across exactly one revolute joint"),
     (
         lambda t: t["tool"]["laser_head"]["tcp"]["orientation"].update(abc=[0, 0, 0]),
         "tool.laser_head.tcp.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
     ),
     (lambda t: t.update(mounted={"tool": "torch"}), "mounted.tool: tool 'torch' is not given. Known: laser_head."),
-    (lambda t: t.update(format=2), "format 2 is newer than this armtwin reads (1)"),
-    (lambda t: t.pop("format"), "format is missing; write format = 1 on its first line"),
+    (lambda t: t.update(format=3), "format 3 is newer than this armtwin reads (2)"),
+    (lambda t: t.pop("format"), "format is missing; write format = 2 on its first line"),
     (lambda t: t["joint"].clear(), "a robot needs at least one joint"),
 ]
 
@@ -261,7 +264,7 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
     assert relative(robot.jacobian(q), free.jacobian(full[0]) @ G) < 1e-14
     torque = robot.inverse_dynamics(q, v, a)
     assert relative(robot.forward_dynamics(q, v, torque), a) < 1e-9
-    assert relative(robot.regressor(q, v, a) @ robot.parameters, torque + robot.friction_torque(v)) < 1e-12
+    assert relative(robot.regressor(q, v, a) @ robot.parameters, torque + robot.friction_torque(v, q)) < 1e-12
     X = robot.forward_kinematics(q[0])
     solutions = robot.inverse_kinematics(X)
     assert np.abs(robot.forward_kinematics(solutions) - X).max() < 1e-9
@@ -273,7 +276,7 @@ def test_shipped_files_lie_in_the_package():
 
 
 MORE_SPOILED = [
-    (lambda t: t["motor"][0].update(name="joint_1"), "motor 'joint_1' has the name of a joint"),
+    (lambda t: t["motor"][0].update(name="joint_1"), "drive 'joint_1' has the name of a joint"),
     (lambda t: t["link"].append({"name": "lost", "source": "assumed: x"}), "link 'lost' is not joined to the robot"),
     (
         lambda t: t.update(frame=[{"name": "tool", "link": "link_6", "source": "assumed: x"}]),
@@ -326,7 +329,7 @@ def test_a_counterbalance_without_room_for_its_stroke_is_refused():
 def test_numbers_beyond_the_plausible_survive_saving(robots, tmp_path):
     spoiled = tables()
     spoiled["joint"][0]["limits"].update(velocity="7200 deg/s", lower="-800 deg")
-    robot = at.Robot(describe(checked_format(spoiled, "x"), "x"))
+    robot = at.Robot(describe(checked_format(spoiled, "x", 2), "x"))
     robot.save(tmp_path / "fast.toml")
     assert at.Robot.load(tmp_path / "fast.toml") == robot
 
@@ -352,7 +355,7 @@ def test_code_keeps_the_contracts_of_files(robots):
 
 def test_a_slider_takes_units_of_length(tmp_path):
     text = """
-format = 1
+format = 2
 name = "slide"
 [[joint]]
 name = "x"
@@ -379,3 +382,71 @@ source = "assumed: bench"
     assert robot.friction_torque([2.0]) == pytest.approx([9.0])
     X = robot.forward_kinematics([2.0])
     assert "x would be at 2000.0 mm (limits 0.0 mm to 900.0 mm)" in robot.why_unreachable(X)
+
+
+FORMAT_1 = """
+format = 1
+name = "old"
+
+[[joint]]
+name = "j"
+parent = "base"
+child = "arm"
+source = "assumed: test"
+
+[[link]]
+name = "arm"
+source = "assumed: test"
+
+[[friction]]
+name = "f"
+on = "j"
+law = "coulomb"
+level = 1.0
+source = "assumed: test"
+
+[[transmission]]
+joint = "j"
+kind = "rigid"
+stiffness = 1000.0
+source = "assumed: test"
+
+[[hydraulic]]
+name = "L"
+on = "j"
+viscous = 5.0
+gain = 0.1
+source = "assumed: test"
+
+[servo.old]
+output_filter = { kind = "notch", frequency = [50.0], damping = 0.5 }
+"""
+
+
+def test_a_robot_of_format_1_is_refused_with_every_key_to_change(tmp_path):
+    path = tmp_path / "old.toml"
+    path.write_text(FORMAT_1, encoding="utf-8")
+    with pytest.raises(at.FileError) as told:
+        at.Robot.load(path)
+    sentences = told.value.problems
+    assert sentences[0].startswith("format 1 is older than this armtwin reads (2); write format = 2")
+    for start in (
+        "transmission.1.kind: take it out",
+        "friction.1.side: add it, 'motor' or 'link'",
+        "hydraulic.1: move viscous to a [[friction]]",
+        "hydraulic.1: move gain to a [servo.NAME]",
+        "servo.old.output_filter.damping: write it as a list, [0.5]",
+    ):
+        assert any(x.startswith(start) for x in sentences), start
+
+
+def test_friction_says_its_side_where_a_transmission_lies_between(robots):
+    d = robots["rx90b"].description
+    for side, sentence in (
+        (None, "friction.1.side .* is missing: 'motor' or 'link' of the transmission of 'joint_1'"),
+    ):
+        elements = (replace(d.friction[0], side=side), *d.friction[1:])
+        with pytest.raises(at.FileError, match=sentence):
+            at.Robot(replace(d, friction=elements))
+    with pytest.raises(at.FileError, match=r"must be left out where no \[\[transmission\]\] lies between, got 'motor'"):
+        at.Robot(replace(d, transmission=()))

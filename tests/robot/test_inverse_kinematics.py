@@ -201,7 +201,7 @@ def test_what_is_no_pose_is_refused(robots, X, sentence):
 def test_half_a_turn_is_not_taken_for_none(tmp_path):
     """One joint, tool on its axis: the pose of half a turn differs from the start by a rotation of sine zero."""
     text = """
-format = 1
+format = 2
 name = "turntable"
 [[joint]]
 name = "t"

@@ -62,8 +62,9 @@ def test_units_are_those_of_a_robot_file(robots):
 
 def test_one_of_many_numbers_of_a_list_changes(robots):
     servo = robots["rx90b"].description.servo["cascade"]
-    gains = overridden(robots["rx90b"].description, {"servo.cascade.kp.3": 7.5}, "test").servo["cascade"].kp
-    assert gains == (*servo.kp[:2], 7.5, *servo.kp[3:])
+    change = {"servo.cascade.rule.bandwidth.3": 7.5}
+    rule = overridden(robots["rx90b"].description, change, "test").servo["cascade"].rule
+    assert rule.bandwidth == (*servo.rule.bandwidth[:2], 7.5, *servo.rule.bandwidth[3:])
 
 
 def test_a_heavier_link_weighs_more(robots):
@@ -104,7 +105,7 @@ def test_an_overridden_robot_survives_its_file(robots, tmp_path):
 
 
 def test_every_problem_is_told_at_once(robots):
-    values = {"frictoin.5.asperity": 1.0, "friction.8.asperity": 1.0, "servo.cascade.kp.9": 1.0}
+    values = {"frictoin.5.asperity": 1.0, "friction.8.asperity": 1.0, "servo.cascade.rule.bandwidth.9": 1.0}
     with pytest.raises(at.FileError) as told:
         changed(robots["rx90b"], values)
     for path in values:
@@ -130,7 +131,11 @@ def test_every_problem_is_told_at_once(robots):
         ("friction.5.asperity", "2 mm", "must be in N m or a unit of that kind, got '2 mm'"),
         ("friction.5", 1.0, "override 'friction.5': must name one number, 1 to 7"),
         ("friction.5.source", "public: me", "override 'friction.5.source': must name one key of a group"),
-        ("servo.cascade.kp.7", 1.0, "override 'servo.cascade.kp.7': must name one number, 1 to 6"),
+        (
+            "servo.cascade.rule.bandwidth.7",
+            1.0,
+            "override 'servo.cascade.rule.bandwidth.7': must name one number, 1 to 6",
+        ),
         ("servo.cascade", 1.0, "override 'servo.cascade': must name one key of a group"),
         ("link.1.body.mass", -1.0, "mass must be"),
     ],

@@ -264,7 +264,7 @@ def test_a_finer_log_holds_the_same_samples(robot):
         (lambda r: at.simulate(r, from_rest(r, 0.1), settle=(-1, 0)), "settle must be two times"),
         (lambda r: at.simulate(r, from_rest(r, 0.1), points=2), "points must be a whole number from 4 on"),
         (lambda r: at.simulate(r, from_rest(r, 0.1), "lugre"), "model must be an armtwin Model"),
-        (lambda r: at.Model(joints="elastic"), "model joints must be 'rigid'"),
+        (lambda r: at.Model(joints="soft"), "model joints must be one of rigid, elastic, got 'soft'"),
         (lambda r: at.Model(temperature=20), "must be in kelvin"),
     ],
 )
@@ -387,7 +387,7 @@ def test_a_standing_arm_stays_where_it_is(robots, name):
     """Also where the dry friction vanishes with the speed and bristles come to rest bent beyond it (lwa4p)."""
     q = np.tile(np.radians([-23.2, -12.5, 78.7, 0.0, 88.7, -23.2]), (500, 1))
     run = at.simulate(robots[name], at.Trajectory.sampled(250, q, 0 * q, 0 * q))
-    assert not run.log.events
+    assert not [e for e in run.log.events if e.kind != "position_limit"]
     assert np.abs(run.log.q - q[0]).max() < 2e-5  # a current quantum against the servo's stiffness
 
 
@@ -405,3 +405,42 @@ def test_the_trace_is_the_log_at_the_rate_of_the_position_loop(robots):
     run = at.simulate(robots["rx90b"], from_rest(robots["rx90b"], 1.0))
     assert run.trace_rate == 2000
     assert np.array_equal(run.link_side[::8], run.log.q)
+
+
+def test_a_row_of_the_log_is_one_instant(robots):
+    """Torque, acceleration and friction of a row belong together: equation of motion, row by row, where all slide."""
+    robot = robots["rx90b"].with_tool("laser_head")
+    log = at.simulate(robot, from_rest(robot, 1.0, scale=0.6), EXACT).log
+    inertia = robot.inverse_dynamics(log.q, log.v, log.a)
+    left = np.abs(log.tau - log.tau_friction - inertia)
+    # the means of a tick against the values at its start: half a tick of how fast these change
+    change = np.abs(np.gradient(inertia, 1 / 250, axis=0)).max(axis=0)
+    assert np.all(left.max(axis=0) < 1.5 * 0.5 / 4000 * change + 1e-3)
+
+
+def test_a_joint_beyond_its_position_limits_is_an_event(robots):
+    robot = robots["rx90b"]
+    high = robot.position_limits[1]
+    t = np.arange(0, 1.001, 1 / 250)[:, None]
+    s = (1 - np.cos(np.pi * t)) / 2
+    q0 = np.array([0.0, 0.6, 1.3, 0.2, 1.0, 0.1])
+    reach = (high[4] + np.radians(2.0) - q0[4]) * np.eye(6)[4]
+    v, a = np.pi / 2 * np.sin(np.pi * t) * reach, np.pi**2 / 2 * np.cos(np.pi * t) * reach
+    log = at.simulate(robot, at.Trajectory.sampled(250, q0 + s * reach, v, a), EXACT).log
+    (event,) = [e for e in log.events if e.kind == "position_limit"]
+    assert event.joint == "joint_5"
+    assert "passes its position limit of" in event.text
+    assert 0.5 < event.time < 1.0
+    assert log.q[int(event.time * 250) - 1, 4] < high[4]
+
+
+def test_joints_without_inertia_are_refused_by_a_sentence():
+    robot = joint(inertia=0.0, mass=0.0)
+    weightless = at.Robot(replace(robot.description, motor=(replace(robot.description.motor[0], rotor_inertia=0.0),)))
+    with pytest.raises(at.ArmtwinError, match="mass matrix must be positive definite to be simulated.*j moves 0"):
+        at.simulate(weightless, sine(0.1, 1.0, 0.2), EXACT)
+
+
+def test_a_standstill_that_no_memory_holds_is_refused():
+    with pytest.raises(at.ArmtwinError, match="a run must last at most 8e.04 s at the set-point rate of 250 Hz"):
+        at.simulate(joint(), sine(0.1, 1.0, 0.2), EXACT, settle=(0, 1e6))

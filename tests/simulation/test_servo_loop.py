@@ -47,7 +47,9 @@ def elastic_step(u, v, torque, K, c):
     s = np.array([-1.0, 1.0])
     x, w = s @ u, s @ v
     force = K * (x + 0.5 * h * w) + c * w
-    dv = np.linalg.solve(M + 0.5 * h * (c + 0.5 * h * K) * np.outer(s, s), h * (np.array([0.0, torque * GEAR]) - force * s))
+    dv = np.linalg.solve(
+        M + 0.5 * h * (c + 0.5 * h * K) * np.outer(s, s), h * (np.array([0.0, torque * GEAR]) - force * s)
+    )
     return u + h * (v + 0.5 * dv), v + dv
 
 
@@ -102,7 +104,16 @@ def test_the_velocity_law(late, reset, after):
     """v_cmd = v_ref(t - d) + kp e + kff τ_ref(t - d), a PI loop on it, and a torque behind it."""
     kp, kv, kff = 0.5, 0.05, 0.3
     servo = VelocityLaw(
-        RATE, RATE, RATE, (kp,), (kv,), SOURCE, kiv=(reset,), kff=(kff,), ktfc=(after,), delay=Delays(reference=(late * h,))
+        RATE,
+        RATE,
+        RATE,
+        (kp,),
+        (kv,),
+        SOURCE,
+        kiv=(reset,),
+        kff=(kff,),
+        ktfc=(after,),
+        delay=Delays(reference=(late * h,)),
     )
     motion = steps()
     log = at.simulate(with_servo(servo), motion, EXACT).log

@@ -9,7 +9,7 @@ from pathlib import Path
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.jobs.description import JobDescription
 from armtwin.robot.kinds import check_name, check_tables
-from armtwin.robot.reading import read_toml
+from armtwin.robot.reading import checked_format, read_tables
 from armtwin.robot.schema import Schema
 from armtwin.robot.writing import to_tables, to_toml
 
@@ -32,8 +32,9 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
     if path.suffix != ".toml":
         hint = did_you_mean(str(name_or_path), known)
         raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
-    tables = read_toml(path)
+    tables = read_tables(path)
     check_tables(tables, "job", str(path))
+    tables = checked_format(tables, str(path), JobDescription.format_number)
     try:
         description = SCHEMA.read(tables, tables, str(path))
     except FileError:

@@ -21,11 +21,12 @@ from armtwin.maths.units import parse_quantity
 from armtwin.robot.fields import Flag
 from armtwin.robot.groups import TurnCoordinate
 from armtwin.robot.kinds import check_tables
-from armtwin.robot.reading import read_toml
+from armtwin.robot.reading import checked_format, read_tables
 from armtwin.robot.schema import Schema
 
 ANGLES = ("q", "q_ref", "q_link")
 TURNED = (*ANGLES, "v", "a", "tau", "v_ref", "a_ref", "tau_friction")  # channels that take a joint's sign
+COLUMNS_FORMAT = 1
 _UNITS = {name: text.partition("[")[2].rstrip("]").replace("²", "^2") for name, text in CHANNELS.items()}
 _UNITS["time"] = "s"
 
@@ -145,8 +146,9 @@ def columns_for(path: Path, given: Path | None) -> Columns:
     found = beside if given is None else given
     if found is None:
         return Columns()
-    tables = read_toml(found)
+    tables = read_tables(found)
     check_tables(tables, "columns file", str(found))
+    tables = checked_format(tables, str(found), COLUMNS_FORMAT)
     columns: Columns = Schema(Columns, "columns file").read(tables, tables, str(found))
     if columns.problem():
         raise FileError(str(found), [columns.problem()])
