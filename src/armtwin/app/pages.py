@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armtwin import Robot
+from armtwin.errors import printable
 from armtwin.logs.log import CHANNELS, Log, channel_kind
 from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
@@ -205,5 +206,5 @@ def log_page(log: Log, name: str) -> RenderableType:
     for channel, values in log.channels.items():
         label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
         table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
-    events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
+    events = [Text(printable(f"at {event.time:.3f} s: {event.text}")) for event in log.events] or [Text("No events.")]
     return Group(Text(head, style="bold"), Text(rate), table, *events)

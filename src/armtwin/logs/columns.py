@@ -7,6 +7,7 @@ It stands beside the log, as run.columns.toml for run.csv, or as columns.toml fo
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.opening import COLUMNS
 from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
@@ -130,11 +132,11 @@ class Columns:
 def columns_for(path: Path, given: Path | None) -> Columns:
     """The columns file of a log: the one given, the one beside it, or none."""
     stem = path.name.removesuffix(".gz").rpartition(".")[0]
-    beside = [path.with_name(f"{stem}.columns.toml"), path.with_name("columns.toml")]
-    found = given if given is not None else next((p for p in beside if p.is_file()), None)
+    beside = [path.parent / f"{stem}.columns.toml", path.parent / "columns.toml"]
+    found = given if given is not None else next((p for p in beside if os.path.isfile(p)), None)
     if found is None:
         return Columns()
-    tables = read_toml(found)
+    tables = read_toml(found, COLUMNS)
     columns: Columns = Schema(Columns, "columns file").read(tables, tables, str(found))
     if columns.problem():
         raise FileError(str(found), [columns.problem()])

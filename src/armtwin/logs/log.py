@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -28,7 +29,8 @@ CHANNELS = {
     "temperature": "temperature [K]",
 }
 
-
+LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
+SHORTEST_STEP = 1e-12  # of time [s]
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
 
@@ -55,6 +57,18 @@ class Event:
     joint: str
     text: str
 
+    @staticmethod
+    def of(told: Any) -> Event:
+        """The event that a list of time, kind, joint and text tells; a ValueError where it is no such list."""
+        if not isinstance(told, list) or len(told) != 4:
+            raise ValueError("no list of four")
+        time, *texts = told
+        if not isinstance(time, float | int) or not abs(time) <= LARGEST:
+            raise ValueError("no time")
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("no texts")
+        return Event(float(time), *texts)
+
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -78,6 +92,8 @@ class Log:
         stamps = np.asarray(time, dtype=np.float64)
         if stamps.ndim != 1 or not np.isfinite(stamps).all():
             raise ArmtwinError(f"time of a log must be finite numbers in one row, got shape {stamps.shape}")
+        if np.abs(stamps).max(initial=0.0) > LARGEST:
+            raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {np.abs(stamps).max():g}")
         late = np.flatnonzero(np.diff(stamps) <= 0)
         if len(late):
             k = int(late[0]) + 1
@@ -93,7 +109,13 @@ class Log:
             if len(bad):
                 place = f"sample {bad[0][0] + 1}, column {bad[0][1] + 1}"
                 raise ArmtwinError(f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}")
+            most = np.abs(array).max(initial=0.0)
+            if most > LARGEST:
+                raise ArmtwinError(f"log channel '{name}' must be at most {LARGEST:g}, got {most:g}")
             arrays[name] = array
+        steps = np.diff(stamps)
+        if steps.min(initial=1.0) < SHORTEST_STEP:
+            raise ArmtwinError(f"time of a log must have steps of at least {SHORTEST_STEP:g} s, got {steps.min():g}")
         return Log(stamps, arrays, events)
 
     def __getattr__(self, name: str) -> Floats:
@@ -121,6 +143,8 @@ class Log:
         from armtwin.logs.npz_files import read_npz
 
         file = Path(path)
+        if not file.name:
+            raise ArmtwinError(f"log '{path}' must be the name of a file")
         names = columns_for(file, None if columns is None else Path(columns))
         read = read_npz if file.suffix == ".npz" else read_bag if is_bag(file) else read_csv
         return replace(read(file, names), origin=str(path))

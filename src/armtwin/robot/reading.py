@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import FileError, shortened
+from armtwin.files.opening import TOML, Kind, read_text
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Hydraulic
 from armtwin.robot.schema import Schema
@@ -17,24 +19,68 @@ Tables = dict[str, Any]
 FLATTENED: dict[str, type] = {"friction": FrictionElement, "balancer": Balancer, "hydraulic": Hydraulic}
 
 
-def read_toml(path: Path) -> Tables:
+DEEPEST = 16  # tables and lists within each other
+MOST_GROUPS = 300  # of one kind in a robot file
+LARGEST_INTEGER = 2**63  # TOML's own
+# A key of more parts than tables may be nested; parts are matched possessively, so that no text takes long.
+_DEEP_KEY = re.compile(
+    r"""(?<![\w"'-]) (?: (?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' ) [ \t]*+ \. [ \t]*+ ){%d}""" % DEEPEST, re.VERBOSE
+)
+
+
+def read_toml(path: Path, kind: Kind = TOML) -> Tables:
     """Tables of a TOML file, its format checked."""
+    text = read_text(path, kind)
+    too_deep = FileError(str(path), [f"must not nest tables and lists deeper than {DEEPEST}"])
+    if _DEEP_KEY.search(text):
+        raise too_deep
     try:
-        tables = tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
+        tables = tomllib.loads(text)
     except RecursionError:
-        raise FileError(str(path), ["is nested too deep"]) from None
-    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise too_deep from None
+    except ValueError as error:  # not TOML, or a number of thousands of digits
         raise FileError(str(path), [f"is not valid TOML: {error!s:.200}"]) from None
+    if _depth(tables) > DEEPEST:
+        raise too_deep
+    place = _endless_integer(tables)
+    if place is not None:
+        raise FileError(str(path), [f"{place} must be a whole number of at most 64 bits"])
     return checked_format(tables, str(path))
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    """What a table or a list holds, by key or by number from 1."""
+    if isinstance(value, dict):
+        return [(str(key), item) for key, item in value.items()]
+    return [(str(i), item) for i, item in enumerate(value, 1)] if isinstance(value, list) else []
+
+
+def _depth(tables: Tables) -> int:
+    """How deep tables and lists are nested, one level after the other."""
+    depth, level = 0, [tables]
+    while level:
+        depth += 1
+        level = [item for value in level for _, item in _items(value) if isinstance(item, dict | list)]
+    return depth
+
+
+def _endless_integer(value: Any, path: str = "") -> str | None:
+    """Key path of the first integer that no machine number holds."""
+    for key, item in _items(value):
+        place = f"{path}.{shortened(key, 60)}".lstrip(".")
+        if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
+            return place
+        found = _endless_integer(item, place) if isinstance(item, dict | list) else None
+        if found is not None:
+            return found
+    return None
 
 
 def checked_format(tables: Tables, origin: str) -> Tables:
     """The tables without their format number, if this version can read it."""
     found = tables.get("format")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        got = "is missing" if found is None else f"must be {FORMAT}, got {found!r}"
+        got = "is missing" if found is None else f"must be {FORMAT}, got {found!r:.60}"
         raise FileError(origin, [f"format {got}; write format = {FORMAT} on its first line"])
     if found > FORMAT:
         raise FileError(origin, [f"format {found} is newer than this armtwin reads ({FORMAT}); update armtwin"])
@@ -43,6 +89,9 @@ def checked_format(tables: Tables, origin: str) -> Tables:
 
 def describe(tables: Tables, origin: str) -> Description:
     """Description of the tables of a robot file; raises a FileError that lists all problems of form."""
+    for key, groups in tables.items():
+        if isinstance(groups, list) and len(groups) > MOST_GROUPS:
+            raise FileError(origin, [f"{key} must have at most {MOST_GROUPS} entries, got {len(groups)}"])
     return Schema(Description, "robot file").read(_nested(tables), tables, origin)
 
 

@@ -1,0 +1,1 @@
+"""Files: how they are opened and how much of them is read, knowing no format."""
