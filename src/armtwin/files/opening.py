@@ -17,6 +17,7 @@ from armtwin.errors import ArmtwinError, FileError
 
 MB = 1024 * 1024
 CHUNK = MB
+PACKED_SHARE, SMALL = 200, 64 * MB  # a file that unpacks to more than so many times its size is a trap, if it is not small
 # bits of st_mode and what they stand for
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -109,12 +110,16 @@ def unpacked(path: Path, kind: Kind) -> bytearray:
     """All that a gzip file holds, unpacked piece by piece up to what its kind may hold."""
     data = bytearray()
     with opened(path, kind) as file:
+        honest = max(PACKED_SHARE * os.fstat(file.fileno()).st_size, SMALL)
         try:
             with gzip.GzipFile(fileobj=file) as packed:
                 while piece := packed.read(CHUNK):
                     data += piece
                     if len(data) > kind.most:
                         raise kind.too_long(path)
+                    if len(data) > honest:
+                        told = f"unpacks to more than {PACKED_SHARE} times its size, which no table of numbers does"
+                        raise FileError(str(path), [told])
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
         except OSError as error:

@@ -36,7 +36,7 @@ BLOCK = 2000  # lines written at a time
 LONGEST_HEADER = 100_000  # bytes
 LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
 LONGEST_LINE = 1_000_000  # bytes of a line of numbers
-_EMPTY = re.compile(rb"(?:[ \t\r\f\v]*+\n|#[^\n]*+(?:\n|\Z))*+")  # empty lines and remarks
+_EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")  # empty lines, and remarks from a line's start on
 
 
 def write_csv(log: Log, path: Path) -> None:
@@ -115,7 +115,7 @@ class _Sheet:
 def read_csv(path: Path, columns: Columns) -> Log:
     """Read a log; a file that is no log is refused with the line."""
     data = unpacked(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
-    sheet = _Sheet(path, data, columns)
+    sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
     start, after = _head(sheet)
     words = [word.strip().strip('"') for word in sheet.words(start, after)]
     header = _header(sheet, start, after, words)
@@ -137,8 +137,7 @@ def read_csv(path: Path, columns: Columns) -> Log:
 
 def _head(sheet: _Sheet) -> tuple[int, int]:
     """Where the header line begins and ends."""
-    mark = len(codecs.BOM_UTF8) if sheet.data.startswith(codecs.BOM_UTF8) else 0
-    lines = sheet.lines(mark)
+    lines = sheet.lines(0)
     start, after = next(lines, (0, 0))
     if next(lines, None) is None:
         raise FileError(str(sheet.path), ["a log needs a header line and at least one line of numbers"])

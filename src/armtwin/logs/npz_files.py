@@ -74,6 +74,8 @@ def _log(archive: _Archive, columns: Columns) -> Log:
         got = shortened(", ".join(names), 80) or "none"
         raise FileError(str(path), [f"needs an array '{columns.time}', got {got}"])
     time = _seconds(path, columns, archive.array(columns.time))
+    if not len(time):
+        raise archive.error(columns.time, "must have at least one sample")
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
         raise FileError(str(path), [f"sample {late[0] + 2}: time must increase, got {time[late[0] + 1]}"])
