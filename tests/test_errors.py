@@ -40,7 +40,7 @@ def test_one_problem_stands_behind_the_name_of_its_file():
     assert str(FileError("robot.toml", ["speed is missing"])) == "robot.toml: speed is missing"
 
 
-@pytest.mark.parametrize("word", ["wrst", "w" * 1_000_000])
+@pytest.mark.parametrize("word", ["wrst", "w" * 1_000_000], ids=["short", "long"])
 def test_a_suggestion_is_found_soon_among_many_and_for_long_words(word):
     import time
 

@@ -212,4 +212,3 @@ def test_nothing_but_our_own_error_leaves_a_reader(name, tmp_path):
         check(read, path, f"{name}, mutation {count} of seed {SEED}")
         count += 1
     assert count > 3
-    print(name, count)

@@ -22,7 +22,7 @@ JOINERS = "\u200c\u200d\u00ad"  # belong to the spelling of some languages
 
 
 def printable(text: str, kept: str = "") -> str:
-    """The text with every character that is not a glyph shown as an escape, as \\x1b or \\u202e.
+    r"""The text with every character that is not a glyph shown as an escape, as \x1b or \u202e.
 
     Args:
         text: Any text.

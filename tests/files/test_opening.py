@@ -103,13 +103,15 @@ def test_a_file_of_the_system_that_says_it_is_empty_is_bounded_all_the_same():
         read_bytes(opening.Path("/proc/self/maps"), Kind("a note", 100))
 
 
-@pytest.mark.parametrize("name", ["", ".", "a\0b.csv", "x" * 400 + ".csv", "x" * 400 + ".npz", "a\0b.mcap"])
+@pytest.mark.parametrize(
+    "name", ["", ".", "a\0b.csv", "x" * 400 + ".csv", "x" * 400 + ".npz", "a\0b.mcap"], ids=range(6)
+)
 def test_a_name_that_no_file_can_have_is_refused_as_a_log(name):
     with pytest.raises(at.ArmtwinError):
         at.Log.read(name)
 
 
-@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 400 + ".toml", "x" * 400 + ".urdf"])
+@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 400 + ".toml", "x" * 400 + ".urdf"], ids=range(3))
 def test_a_name_that_no_file_can_have_is_refused_as_a_robot_and_as_a_job(name, tmp_path):
     with pytest.raises(at.ArmtwinError):
         at.Robot.load(name)

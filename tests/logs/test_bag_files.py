@@ -182,6 +182,7 @@ def test_a_recording_whose_chunks_are_packed_is_a_log(packing, tmp_path, values)
     folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
     (file,) = folder.glob("*.mcap")
     file.write_bytes(repacked(file.read_bytes(), packing, compress if packing == "lz4" else zstd.compress))
+    assert packing.encode() in file.read_bytes()
     assert (at.Log.read(file).q == values).all()
 
 

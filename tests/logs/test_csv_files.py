@@ -116,6 +116,7 @@ def test_what_is_no_table_of_numbers_is_not_repeated(name, tmp_path):
         ('time,q1\n0,1\n1,2\n# event [1e999, "a", "b", "c"]\n', "line 4: an event must be a list"),
         ("time,q1\n0,1\n1," + "x" * 1_000_001 + "\n", "line 3: must have at most 1000000 characters"),
     ],
+    ids=["time", "angle", "step", "inf", "digits", "event", "event without end", "line"],
 )
 def test_numbers_that_no_machine_has_are_refused_without_a_warning(text, sentence, tmp_path):
     (tmp_path / "m.csv").write_text(text)

@@ -17,7 +17,10 @@ from armtwin.errors import ArmtwinError, FileError
 
 MB = 1024 * 1024
 CHUNK = MB
-PACKED_SHARE, SMALL = 200, 64 * MB  # a file that unpacks to more than so many times its size is a trap, if it is not small
+PACKED_SHARE, SMALL = (
+    200,
+    64 * MB,
+)  # a file that unpacks to more than so many times its size is a trap, if it is not small
 # bits of st_mode and what they stand for
 KINDS = {
     stat.S_IFDIR: "a folder",

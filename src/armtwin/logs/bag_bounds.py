@@ -148,11 +148,18 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
         raise damaged(path, "a chunk cannot be unpacked") from None
 
 
+def zstd_library() -> Any:
+    """The library that unpacks zstd: the one that the reader of bags takes on this version of Python."""
+    from rosbags.rosbag2 import storage_mcap
+
+    return vars(storage_mcap)["zstd"]
+
+
 def _unpackers() -> dict[str, tuple[Callable[[], Any], Any]]:
     """For each compression what unpacks it piece by piece, and what that raises."""
     from lz4.frame import LZ4FrameDecompressor
-    from rosbags.rosbag2.storage_mcap import zstd
 
+    zstd = zstd_library()
     return {
         "bz2": (bz2.BZ2Decompressor, (OSError, EOFError, ValueError)),
         "lz4": (LZ4FrameDecompressor, (RuntimeError, EOFError, ValueError)),

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean, shortened
-from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damaged
+from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damaged, zstd_library
 from armtwin.logs.columns import Columns
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
@@ -108,7 +108,7 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
     check_bag(path)
     try:
         stamps, messages = _unpacked(path)
-    except (*_errors_of_readers(), *DAMAGE) as error:
+    except _errors_of_readers() as error:
         raise damaged(path, str(error)) from None
     if len(messages) < 2:
         raise FileError(str(path), [f"holds {len(messages)} joint states; a log needs two"])
@@ -140,12 +140,12 @@ def _unpacked(path: Path) -> tuple[list[float], list[Any]]:
 
 
 def _errors_of_readers() -> tuple[type[Exception], ...]:
-    """What the readers of bags and the libraries under them raise of their own."""
+    """What the readers of bags and the libraries under them raise, also of their own."""
     import apsw
     from rosbags import rosbag1, rosbag2
     from rosbags.highlevel import AnyReaderError
-    from rosbags.rosbag2.storage_mcap import zstd
     from rosbags.serde import SerdeError
     from rosbags.typesys import TypesysError
 
-    return AnyReaderError, rosbag1.ReaderError, rosbag2.ReaderError, SerdeError, TypesysError, apsw.Error, zstd.ZstdError
+    own = AnyReaderError, rosbag1.ReaderError, rosbag2.ReaderError, SerdeError, TypesysError
+    return (*own, apsw.Error, zstd_library().ZstdError, *DAMAGE)

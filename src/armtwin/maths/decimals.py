@@ -186,7 +186,16 @@ def _number(
 
 @compiled
 def _parse(
-    text: Any, at: int, row: int, separator: int, decimal: int, powers: Any, exact: Any, places: Any, out: Any, bits: Any
+    text: Any,
+    at: int,
+    row: int,
+    separator: int,
+    decimal: int,
+    powers: Any,
+    exact: Any,
+    places: Any,
+    out: Any,
+    bits: Any,
 ) -> Any:
     """Fill rows of `out` from a place on; returns where the first line begins that is no row, and the rows so far."""
     size, width = text.shape[0], places.shape[0]

@@ -34,12 +34,12 @@ def to_rpy(R: Floats) -> Floats:
 def from_quaternion(w: ArrayLike, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Floats:
     """Rotation of a quaternion with the real part first, scaled to unit length; (3, 3), of arrays (...) (..., 3, 3)."""
     four = np.array([w, x, y, z], dtype=np.float64)
-    w, x, y, z = four / np.sqrt((four * four).sum(axis=0))
+    r, i, j, k = four / np.sqrt((four * four).sum(axis=0))
     rows = np.array(
         [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            [1 - 2 * (j * j + k * k), 2 * (i * j - r * k), 2 * (i * k + r * j)],
+            [2 * (i * j + r * k), 1 - 2 * (i * i + k * k), 2 * (j * k - r * i)],
+            [2 * (i * k - r * j), 2 * (j * k + r * i), 1 - 2 * (i * i + j * j)],
         ]
     )
     return np.moveaxis(rows, (0, 1), (-2, -1))

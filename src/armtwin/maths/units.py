@@ -180,7 +180,7 @@ class Unit:
         elif isinstance(value, bool) or not isinstance(value, int | float):
             raise ArmtwinError(f"must be a number in {self.symbol} or a quantity as text, got {value!r:.60}")
         else:
-            number = float(value) if abs(value) < 1e300 else math.inf
+            number = float(value) if isinstance(value, float) or abs(value) < 1e300 else math.inf
             if self.plausible < abs(number) <= self.largest:
                 raise ArmtwinError(
                     f"as a bare number must be at most {self.plausible:.4g} {self.symbol}, got {value:g}. "

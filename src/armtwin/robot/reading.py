@@ -23,9 +23,8 @@ DEEPEST = 16  # tables and lists within each other
 MOST_GROUPS = 300  # of one kind in a robot file
 LARGEST_INTEGER = 2**63  # TOML's own
 # A key of more parts than tables may be nested; parts are matched possessively, so that no text takes long.
-_DEEP_KEY = re.compile(
-    r"""(?<![\w"'-]) (?: (?: [\w-]++ | "[^"\n]*+" | '[^'\n]*+' ) [ \t]*+ \. [ \t]*+ ){%d}""" % DEEPEST, re.VERBOSE
-)
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:{_PART}){{{DEEPEST}}}""")
 
 
 def read_toml(path: Path, kind: Kind = TOML) -> Tables:
@@ -57,7 +56,8 @@ def _items(value: Any) -> list[tuple[str, Any]]:
 
 def _depth(tables: Tables) -> int:
     """How deep tables and lists are nested, one level after the other."""
-    depth, level = 0, [tables]
+    depth = 0
+    level: list[Any] = [tables]
     while level:
         depth += 1
         level = [item for value in level for _, item in _items(value) if isinstance(item, dict | list)]

@@ -136,9 +136,7 @@ def _assembled(
     return Description(name=root.attributes.get("name") or path.stem, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
 
 
-def _carriers(
-    bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path
-) -> dict[str, tuple[str, Floats]]:
+def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> dict[str, tuple[str, Floats]]:
     """For each link the link that it is rigidly part of, and its pose there; a chain is walked once."""
     found: dict[str, tuple[str, Floats]] = {}
     for name in bodies:
