@@ -60,9 +60,9 @@ def test_twenty_thousand_unknown_keys_are_told_soon_and_counted(tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("mass = .+", "mass = 1e300", "mass must be at most 1e+09 kg, got 1e+300"),
-        ("mass = .+", "mass = 1e-300", "mass must be 0 or at least 1e-30 kg, got 1e-300"),
-        ("mass = .+", 'mass = "1e300 t"', "mass must be at most 1e+09 kg"),
+        ("mass = [0-9.]+", "mass = 1e300", "mass must be at most 1e+09 kg, got 1e+300"),
+        ("mass = [0-9.]+", "mass = 1e-300", "mass must be 0 or at least 1e-30 kg, got 1e-300"),
+        ("mass = [0-9.]+", 'mass = "1e300 t"', "mass must be at most 1e+09 kg"),
         ("rotor_inertia = .+", "rotor_inertia = 1e300", "must be at most 1e+15 kg m^2"),
         ("\nspeed = .+", "\nspeed = 1e-300", "must be at least 1e-30 rad/s"),
         ('name = "joint_1"', 'name = ""', "is empty"),
