@@ -1,7 +1,8 @@
 """The errors a user can meet; every message is a sentence that can be acted on, and safe to print.
 
-What a file or a command line holds may end up in a message: control characters and those that turn the direction of
-writing are shown as escapes, and neither a long file nor a long name makes a long message.
+What a file or a command line holds may end up in a message: control characters and those that
+turn the direction of writing are shown as escapes, and neither a long file nor a long name makes a
+long message.
 """
 
 from __future__ import annotations
@@ -17,7 +18,8 @@ MOST_PROBLEMS = 20  # of a file that are shown
 LONGEST_WORD = 60  # that is compared with the known ones
 MOST_CHOICES = 100  # that a word is compared with, or of which some are listed
 LISTED = 40
-UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")  # controls, also of direction, halves of pairs, separators of lines
+# controls, also those of direction, halves of pairs, separators of lines
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
 JOINERS = "\u200c\u200d\u00ad"  # belong to the spelling of some languages
 
 

@@ -74,7 +74,7 @@ def test_a_file_of_gigabytes_is_refused_before_it_is_read(suffix, tmp_path):
 
 
 def test_a_gzip_bomb_is_unpacked_no_further_than_a_log_may_be_long(tmp_path, monkeypatch):
-    monkeypatch.setattr("armtwin.logs.csv_files.LOG", Kind("a log", 4 * MB))
+    monkeypatch.setattr("armtwin.logs.csv_reading.LOG", Kind("a log", 4 * MB))
     path = tmp_path / "bomb.csv.gz"
     with gzip.open(path, "wb", compresslevel=1) as file:
         file.write(b"time,q1\n")

@@ -206,5 +206,6 @@ def log_page(log: Log, name: str) -> RenderableType:
     for channel, values in log.channels.items():
         label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
         table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
-    events = [Text(printable(f"at {event.time:.3f} s: {event.text}")) for event in log.events] or [Text("No events.")]
+    told = [f"at {event.time:.3f} s: {event.text}" for event in log.events] or ["No events."]
+    events = [Text(printable(text)) for text in told]
     return Group(Text(head, style="bold"), Text(rate), table, *events)

@@ -1,6 +1,7 @@
-"""The one place that opens files for reading: plain files only, and never more of one than its kind may hold.
+"""The one place that opens files for reading: plain files, and no more of them than they may hold.
 
-A pipe or a device has no end and may block for ever; a packed file may unpack to more than the memory holds.
+A pipe or a device has no end and may block for ever; a packed file may unpack to more than the
+memory holds.
 """
 
 from __future__ import annotations
@@ -17,10 +18,8 @@ from armtwin.errors import ArmtwinError, FileError
 
 MB = 1024 * 1024
 CHUNK = MB
-PACKED_SHARE, SMALL = (
-    200,
-    64 * MB,
-)  # a file that unpacks to more than so many times its size is a trap, if it is not small
+# a file that unpacks to more than so many times its size is a trap, where that is not small
+PACKED_SHARE, SMALL = 200, 64 * MB
 # bits of st_mode and what they stand for
 KINDS = {
     stat.S_IFDIR: "a folder",
@@ -91,7 +90,8 @@ def read_bytes(path: Path, kind: Kind) -> bytes:
     """All that a file holds."""
     with opened(path, kind) as file:
         try:
-            # a file that grows is read as it was when it was opened; one of the system's says that it has no size
+            # a file that grows is read as it was when it was opened; one of the system's says that
+            # it has no size
             size = max(os.fstat(file.fileno()).st_size, CHUNK)
             data = file.read(min(size, kind.most) + 1)
         except OSError as error:
@@ -121,8 +121,8 @@ def unpacked(path: Path, kind: Kind) -> bytearray:
                     if len(data) > kind.most:
                         raise kind.too_long(path)
                     if len(data) > honest:
-                        told = f"unpacks to more than {PACKED_SHARE} times its size, which no table of numbers does"
-                        raise FileError(str(path), [told])
+                        told = f"unpacks to more than {PACKED_SHARE} times its size"
+                        raise FileError(str(path), [f"{told}, which no table of numbers does"])
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
         except OSError as error:

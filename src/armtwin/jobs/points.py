@@ -168,8 +168,9 @@ def _numbers(rows: _Rows, column: _Column) -> Floats:
         numbers = np.array([float(word) for word in words])
     except ValueError:
         row, word = next((i, w) for i, w in enumerate(words, 1) if not _is_number(w))
-        raise rows.error(row, f"{column.name} must be a number, got '{shortened(word.strip(), 40)}'") from None
-    _read(rows, 1, column, float(numbers[0]))  # tells a unit of another kind with the number beside it
+        got = shortened(word.strip(), 40)
+        raise rows.error(row, f"{column.name} must be a number, got '{got}'") from None
+    _read(rows, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
     unit, factor = column.unit, _read(rows, 1, column, 1.0) if column.written else 1.0
     with np.errstate(over="ignore"):
         values = numbers * factor

@@ -1,7 +1,7 @@
-"""What a ROS bag says of its own lengths, checked before it is read: the readers of bags believe all of it.
+"""What a ROS bag says of its own lengths, checked first: the readers of bags believe all of it.
 
-Chunks must unpack to what they say and to no more than a chunk may hold; a recording's database holds plain tables;
-texts in YAML are short and flat.
+Chunks must unpack to what they say and to no more than a chunk may hold; a recording's database
+holds plain tables; texts in YAML are short and flat.
 """
 
 from __future__ import annotations
@@ -23,7 +23,11 @@ DEEPEST_YAML = 20
 SUFFIXES = (".bag", ".mcap", ".db3")
 BAG_MAGIC, MCAP_MAGIC = b"#ROSBAG V2.0\n", b"\x89MCAP0\r\n"
 CHUNK_OF_BAG, CHUNK_OF_MCAP, CHANNEL_OF_MCAP = 5, 6, 4
+ENTRIES = "select type, name, substr(sql, 1, 60) from sqlite_master limit 100"
 TABLES = ("schema", "metadata", "topics", "messages", "message_definitions")
+PACKED_MODE = re.compile(r"^\s*compression_mode:\s*[\"']?(file|message)\b", re.I | re.M)
+# lists within lists, or far to the right
+DEEP_BLOCK = re.compile(rf"(?:[-?][ \t]+){{{DEEPEST_YAML}}}|^[ ]{{{8 * DEEPEST_YAML}}}", re.M)
 
 
 class Packed(NamedTuple):
@@ -130,9 +134,10 @@ def _mcap_chunks(path: Path, file: BinaryIO) -> Iterator[Packed]:
 
 
 def _check_chunk(path: Path, chunk: Packed) -> None:
-    """Unpack a chunk piece by piece and refuse it where it is larger than it says, or than any may be."""
+    """Unpack a chunk piece by piece; one larger than it says, or than any may be, is refused."""
     if chunk.size > LARGEST_CHUNK:
-        raise FileError(str(path), [f"a chunk must unpack to at most {LARGEST_CHUNK // MB} MB, got {chunk.size // MB}"])
+        contract = f"a chunk must unpack to at most {LARGEST_CHUNK // MB} MB"
+        raise FileError(str(path), [f"{contract}, got {chunk.size // MB}"])
     makers = _unpackers()
     if chunk.how not in makers:
         raise damaged(path, f"chunks are packed by '{chunk.how}'")
@@ -149,7 +154,7 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
 
 
 def zstd_library() -> Any:
-    """The library that unpacks zstd: the one that the reader of bags takes on this version of Python."""
+    """The library that unpacks zstd: the one that the reader of bags takes on this Python."""
     from rosbags.rosbag2 import storage_mcap
 
     return vars(storage_mcap)["zstd"]
@@ -173,7 +178,7 @@ def _check_database(path: Path) -> None:
     try:
         connection = sqlite3.connect(address, uri=True)
         try:
-            rows = connection.execute("select type, name, substr(sql, 1, 60) from sqlite_master limit 100").fetchall()
+            rows = connection.execute(ENTRIES).fetchall()
             odd = next((row for row in rows if not _is_plain(*row)), None)
             if odd is not None:
                 raise damaged(path, f"its database holds '{odd[1]}', which no recording has")
@@ -190,29 +195,28 @@ def _is_plain(kind: Any, name: Any, sql: Any) -> bool:
     """Whether an entry of a database is one of a recording's tables, or an index."""
     if kind == "index":
         return True
-    return kind == "table" and (name in TABLES or str(name).startswith("sqlite_")) and "virtual" not in str(sql).lower()
+    known = name in TABLES or str(name).startswith("sqlite_")
+    return kind == "table" and known and "virtual" not in str(sql).lower()
 
 
 def _check_metadata(path: Path) -> None:
     text = read_text(path, BAG_METADATA)
     check_yaml(path, text)
-    mode = re.search(r"^\s*compression_mode:\s*[\"']?(file|message)\b", text, re.IGNORECASE | re.MULTILINE)
+    mode = PACKED_MODE.search(text)
     if mode is not None:
-        raise FileError(
-            str(path), [f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"]
-        )
+        told = f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"
+        raise FileError(str(path), [told])
 
 
 def check_yaml(path: Path, text: str) -> None:
-    """Refuse YAML that is long, deep or refers to itself: its readers take time without end for it."""
+    """Refuse YAML that is long, deep or refers to itself: its readers take without end for it."""
     if len(text) > BAG_METADATA.most:
         raise BAG_METADATA.too_long(path)
     depth = deepest = 0
     for sign in re.findall(r"[\[{\]}]", text):
         depth = max(depth + (1 if sign in "[{" else -1), 0)
         deepest = max(deepest, depth)
-    block = re.search(rf"(?:[-?][ \t]+){{{DEEPEST_YAML}}}|^[ ]{{{8 * DEEPEST_YAML}}}", text, re.MULTILINE)
-    if deepest > DEEPEST_YAML or block is not None:
+    if deepest > DEEPEST_YAML or DEEP_BLOCK.search(text) is not None:
         raise FileError(str(path), [f"YAML must not be nested deeper than {DEEPEST_YAML}"])
     if re.search(r"(?:^|[\s\[{,:-])[&*]\w", text):
         raise FileError(str(path), ["YAML must not refer to itself (& and *)"])

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import struct
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -21,8 +22,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 
 MOST_MESSAGES = 5_000_000
-# what Python raises in the readers of bags where a file is cut off, overwritten or made up; RecursionError is a
-# RuntimeError
+# what Python raises in the readers of bags where a file is cut off, overwritten or made up
 DAMAGE = (
     OSError,
     ValueError,
@@ -42,19 +42,22 @@ _FIELDS = {"position": "q", "velocity": "v", "effort": "tau"}
 
 def is_bag(path: Path) -> bool:
     """Whether a path is that of a ROS bag."""
-    return path.suffix in SUFFIXES or (os.path.isdir(path) and os.path.isfile(path / "metadata.yaml"))
+    if path.suffix in SUFFIXES:
+        return True
+    return os.path.isdir(path) and os.path.isfile(path / "metadata.yaml")
 
 
 def read_bag(path: Path, columns: Columns) -> Log:
     """Read the joint states of a bag; a bag without them is refused with what it holds."""
     stamps, messages = _messages(path)
     names = _joints(path, columns, list(messages[0].name))
-    rows = [(t, m) for t, m in zip(stamps, messages, strict=True) if all(name in m.name for name in names)]
-    time = np.array([t for t, _ in rows])
+    whole = [set(names) <= set(message.name) for message in messages]
+    states = list(compress(messages, whole))
+    time = np.array(list(compress(stamps, whole)))
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
-        raise FileError(str(path), [f"message {late[0] + 2}: time must increase, got {time[late[0] + 1]}"])
-    states = [message for _, message in rows]
+        told = f"time must increase, got {time[late[0] + 1]}"
+        raise FileError(str(path), [f"message {late[0] + 2}: {told}"])
     channels = {}
     try:
         for field, channel in _FIELDS.items():
@@ -76,16 +79,17 @@ def _joints(path: Path, columns: Columns, held: list[str]) -> list[str]:
     names = list(wanted) if wanted is not None and not isinstance(wanted, str) else held
     missing = next((name for name in names if name not in held), None)
     if missing is not None:
-        known = did_you_mean(missing, held)
-        raise FileError(str(path), [f"joint '{missing}' of the columns file is not in the bag. {known}"])
+        told = f"joint '{missing}' of the columns file is not in the bag"
+        raise FileError(str(path), [f"{told}. {did_you_mean(missing, held)}"])
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
-        raise FileError(str(path), [f"joint '{shortened(twice, 60)}' must be named once in a message"])
+        told = f"joint '{shortened(twice, 60)}' must be named once in a message"
+        raise FileError(str(path), [told])
     return names
 
 
 def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Floats | None:
-    """One field of all messages in the order of the joints, (m, n); None where a message leaves it out."""
+    """One field of all messages by joint, (m, n); None where a message leaves it out."""
     rows: list[NDArray[Any]] = []
     for state in states:
         values, order = np.asarray(getattr(state, field)), list(state.name)
@@ -95,7 +99,9 @@ def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Float
     table = np.array(rows, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
-        raise FileError(str(path), [f"message {bad[0][0] + 1}: {field} of {names[bad[0][1]]} must be finite"])
+        message, joint = bad[0]
+        told = f"message {message + 1}: {field} of {names[joint]} must be finite"
+        raise FileError(str(path), [told])
     return table
 
 

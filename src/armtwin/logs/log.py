@@ -59,7 +59,7 @@ class Event:
 
     @staticmethod
     def of(told: Any) -> Event:
-        """The event that a list of time, kind, joint and text tells; a ValueError where it is no such list."""
+        """The event that a list of time, kind, joint and text tells; else a ValueError."""
         if not isinstance(told, list) or len(told) != 4:
             raise ValueError("no list of four")
         time, *texts = told
@@ -92,8 +92,9 @@ class Log:
         stamps = np.asarray(time, dtype=np.float64)
         if stamps.ndim != 1 or not np.isfinite(stamps).all():
             raise ArmtwinError(f"time of a log must be finite numbers in one row, got shape {stamps.shape}")
-        if np.abs(stamps).max(initial=0.0) > LARGEST:
-            raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {np.abs(stamps).max():g}")
+        most = np.abs(stamps).max(initial=0.0)
+        if most > LARGEST:
+            raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
         late = np.flatnonzero(np.diff(stamps) <= 0)
         if len(late):
             k = int(late[0]) + 1
@@ -111,11 +112,13 @@ class Log:
                 raise ArmtwinError(f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}")
             most = np.abs(array).max(initial=0.0)
             if most > LARGEST:
-                raise ArmtwinError(f"log channel '{name}' must be at most {LARGEST:g}, got {most:g}")
+                contract = f"must be at most {LARGEST:g}"
+                raise ArmtwinError(f"log channel '{name}' {contract}, got {most:g}")
             arrays[name] = array
-        steps = np.diff(stamps)
-        if steps.min(initial=1.0) < SHORTEST_STEP:
-            raise ArmtwinError(f"time of a log must have steps of at least {SHORTEST_STEP:g} s, got {steps.min():g}")
+        step = np.diff(stamps).min(initial=1.0)
+        if step < SHORTEST_STEP:
+            contract = f"must have steps of at least {SHORTEST_STEP:g} s"
+            raise ArmtwinError(f"time of a log {contract}, got {step:g}")
         return Log(stamps, arrays, events)
 
     def __getattr__(self, name: str) -> Floats:
@@ -139,7 +142,7 @@ class Log:
         """
         from armtwin.logs.bag_files import is_bag, read_bag
         from armtwin.logs.columns import columns_for
-        from armtwin.logs.csv_files import read_csv
+        from armtwin.logs.csv_reading import read_csv
         from armtwin.logs.npz_files import read_npz
 
         file = Path(path)

@@ -65,7 +65,8 @@ def read_npz(path: Path, columns: Columns) -> Log:
             with zipfile.ZipFile(file) as archive:
                 return _log(_Archive(path, archive), columns)
         except DAMAGE:
-            raise FileError(str(path), ["is no NPZ file of plain arrays, or a damaged one"]) from None
+            told = "is no NPZ file of plain arrays, or a damaged one"
+            raise FileError(str(path), [told]) from None
 
 
 def _log(archive: _Archive, columns: Columns) -> Log:
@@ -88,7 +89,8 @@ def _log(archive: _Archive, columns: Columns) -> Log:
             if key in names:
                 channels[name] = columns.to_si(name, _checked(path, key, archive.array(key), 2))
         if not channels:
-            raise FileError(str(path), [f"no array is a known channel; known: {', '.join(CHANNELS)}"])
+            known = ", ".join(CHANNELS)
+            raise FileError(str(path), [f"no array is a known channel; known: {known}"])
         return Log.of(time, _events(archive), **channels)
     except FileError:
         raise
@@ -98,7 +100,7 @@ def _log(archive: _Archive, columns: Columns) -> Log:
 
 @dataclass(frozen=True)
 class _Archive:
-    """The arrays of an NPZ file, each read when it is asked for and never larger than the file says it is."""
+    """The arrays of an NPZ file, each read when it is asked for and no larger than its member."""
 
     path: Path
     archive: zipfile.ZipFile
@@ -151,7 +153,8 @@ def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
     if given.dtype.kind != "m":
         return _checked(path, columns.time, given, 1) * columns.factor("time")
     if np.datetime_data(given.dtype)[0] == "generic":
-        raise FileError(str(path), [f"array '{columns.time}' must say its unit, as timedelta64[ms]"])
+        told = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
+        raise FileError(str(path), [told])
     return _checked(path, columns.time, given / np.timedelta64(1, "s"), 1)
 
 

@@ -45,7 +45,8 @@ class Layout(NamedTuple):
     Attributes:
         separator: What stands between two values, one byte; none for any white space.
         decimal: The decimal point, one byte.
-        places: For each value of a line its column of the table; -1 for a value that is passed over, whatever it is.
+        places: For each value of a line its column of the table; -1 for a value that is passed
+            over, whatever it is.
     """
 
     separator: bytes
@@ -53,10 +54,11 @@ class Layout(NamedTuple):
     places: NDArray[np.int64]
 
 
+Text = bytes | bytearray
 Otherwise = Callable[[int, int], Sequence[float] | None]
 
 
-def table_of(data: bytes | bytearray, layout: Layout, otherwise: Otherwise, start: int = 0) -> Floats:
+def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -> Floats:
     """Numbers of all lines that hold any, (rows, columns).
 
     Lines that are empty or start with # are passed over.
@@ -64,8 +66,8 @@ def table_of(data: bytes | bytearray, layout: Layout, otherwise: Otherwise, star
     Args:
         data: The text.
         layout: How its lines are written.
-        otherwise: Reads a line, from one place of the text to another, that is no row of plain numbers: returns its
-            columns, None for a line to pass over, or raises.
+        otherwise: Reads a line, from one place of the text to another, that is no row of plain
+            numbers: returns its columns, None for a line to pass over, or raises.
         start: Where the first line begins.
     """
     width = len(layout.places)
@@ -74,11 +76,12 @@ def table_of(data: bytes | bytearray, layout: Layout, otherwise: Otherwise, star
     out = np.empty((most, int(layout.places.max(initial=-1)) + 1))
     text = np.frombuffer(data, dtype=np.uint8)
     text.flags.writeable = False  # one type for the kernel, whatever holds the text
+    signs = (*layout.separator, *layout.decimal)
+    fixed = (*signs, _powers(), _EXACT, layout.places, out, out.view(np.uint64))
     at, row = start, 0
     while at < len(data):
         if layout.separator:
-            signs = layout.separator[0], layout.decimal[0]
-            at, row = _parse(text, at, row, *signs, _powers(), _EXACT, layout.places, out, out.view(np.uint64))
+            at, row = _parse(text, at, row, *fixed)
         if at < len(data):
             end = data.find(b"\n", at)
             end = len(data) if end < 0 else end
@@ -197,7 +200,7 @@ def _parse(
     out: Any,
     bits: Any,
 ) -> Any:
-    """Fill rows of `out` from a place on; returns where the first line begins that is no row, and the rows so far."""
+    """Fill rows of `out` from a place on; returns where a line is no row, and the rows so far."""
     size, width = text.shape[0], places.shape[0]
     while at < size:
         begin = at

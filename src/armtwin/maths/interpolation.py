@@ -10,9 +10,11 @@ from armtwin.maths.batch import Floats
 
 
 def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
-    """The curve that has given values and derivatives at x, all intervals at once; called as scipy's BPoly.
+    """The curve with given values and derivatives at x, all intervals at once, as scipy's BPoly.
 
-        c0 = y0,  c1 = y0 + h y0'/5,  c2 = y0 + 2 h y0'/5 + h² y0''/20     (Bernstein, interval of length h)
+    With the coefficients of Bernstein in an interval of length h:
+
+        c0 = y0,  c1 = y0 + h y0'/5,  c2 = y0 + 2 h y0'/5 + h² y0''/20
         c5 = y1,  c4 = y1 - h y1'/5,  c3 = y1 - 2 h y1'/5 + h² y1''/20
 
     Args:

@@ -9,7 +9,7 @@ from armtwin.maths.batch import Floats
 
 
 def about(axis: ArrayLike, angle: ArrayLike) -> Floats:
-    """Rotation by an angle [rad] about a unit vector, (3, 3); by angles (...), (..., 3, 3)."""
+    """Rotation by an angle [rad] about a unit vector, (..., 3, 3)."""
     x, y, z = np.asarray(axis, dtype=np.float64)
     turn = np.asarray(angle, dtype=np.float64)[..., None, None]
     c, s = np.cos(turn), np.sin(turn)
@@ -19,7 +19,7 @@ def about(axis: ArrayLike, angle: ArrayLike) -> Floats:
 
 
 def from_rpy(roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Floats:
-    """Rz(yaw) Ry(pitch) Rx(roll): the roll, pitch and yaw of URDF [rad]; (3, 3), of angles (...) (..., 3, 3)."""
+    """Rz(yaw) Ry(pitch) Rx(roll): the roll, pitch and yaw of URDF [rad], (..., 3, 3)."""
     return about((0, 0, 1), yaw) @ about((0, 1, 0), pitch) @ about((1, 0, 0), roll)
 
 
@@ -32,7 +32,7 @@ def to_rpy(R: Floats) -> Floats:
 
 
 def from_quaternion(w: ArrayLike, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Floats:
-    """Rotation of a quaternion with the real part first, scaled to unit length; (3, 3), of arrays (...) (..., 3, 3)."""
+    """Rotation of a quaternion with the real part first, scaled to unit length, (..., 3, 3)."""
     four = np.array([w, x, y, z], dtype=np.float64)
     r, i, j, k = four / np.sqrt((four * four).sum(axis=0))
     rows = np.array(

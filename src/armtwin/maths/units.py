@@ -73,7 +73,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
 LONGEST_QUANTITY = 100  # characters
 SMALLEST = 1e-30  # magnitude of a number that must be above 0
 LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
-# Magnitudes that no machine has, so that a slip of the pen is told and products of numbers stay finite.
+# Magnitudes that no machine has: a slip of the pen is told, and products of numbers stay finite.
 LARGEST_IN = {
     "m": 1e6,
     "m/s": 1e6,
@@ -93,8 +93,9 @@ _FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^(-?[0-9]+))?")
 
 
 def whole_number(text: str) -> int | None:
-    """The number that plain digits stand for; None for any other text (² is a digit to Python, but no number)."""
-    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else None
+    """The number that plain digits stand for; None for any other text."""
+    plain = text.isascii() and text.isdigit()  # ² and others are digits to Python, but no numbers
+    return int(text) if plain and len(text) <= 9 else None
 
 
 def parse_unit(text: str) -> tuple[float, Dimension]:
@@ -128,7 +129,8 @@ def parse_quantity(text: str, unit: str) -> float:
     0.1
     """
     if len(text) > LONGEST_QUANTITY:
-        raise ArmtwinError(f"must be a number or a quantity such as '1.5 {unit}', got '{text[:40]} …'")
+        contract = f"must be a number or a quantity such as '1.5 {unit}'"
+        raise ArmtwinError(f"{contract}, got '{text[:40]} …'")
     match = _NUMBER.match(text.strip())
     symbol = "" if match is None else text.strip()[match.end() :].strip()
     if match is None or symbol.startswith((",", ".")):
@@ -178,7 +180,8 @@ class Unit:
         if isinstance(value, str):
             number = self._of_text(value)
         elif isinstance(value, bool) or not isinstance(value, int | float):
-            raise ArmtwinError(f"must be a number in {self.symbol} or a quantity as text, got {value!r:.60}")
+            contract = f"must be a number in {self.symbol} or a quantity as text"
+            raise ArmtwinError(f"{contract}, got {value!r:.60}")
         else:
             number = float(value) if isinstance(value, float) or abs(value) < 1e300 else math.inf
             if self.plausible < abs(number) <= self.largest:
@@ -188,7 +191,8 @@ class Unit:
                 )
         broken = self.broken(number)
         if broken:
-            got = number if isinstance(value, int) else value  # a whole number may have thousands of digits
+            # a whole number may have more digits than Python writes
+            got = number if isinstance(value, int) else value
             raise ArmtwinError(f"{broken}, got {got!s:.40}")
         return number
 

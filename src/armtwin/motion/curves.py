@@ -153,7 +153,8 @@ class Spline:
         nodes, weights = np.polynomial.legendre.leggauss(6)
         half = np.diff(u) / 2
         middle, steps = u[:-1] + half, np.zeros(len(half))
-        for node, weight in zip(nodes, weights, strict=True):  # one after the other: splines may have 100 000 points
+        # one node after the other, so that splines of 100 000 points take little memory
+        for node, weight in zip(nodes, weights, strict=True):
             speed = np.linalg.norm(self._curve(middle + half * node, 1), axis=1)
             steps += speed * weight * half
         s = np.concatenate([[0.0], np.cumsum(steps)])

@@ -71,7 +71,8 @@ def body_problems(description: Description) -> list[str]:
         if body.mass < 0:
             problems.append(f"{place}: mass must be at least 0 kg, got {body.mass:g}")
         elif 0 < body.mass < SMALLEST:
-            problems.append(f"{place}: mass must be 0 or at least {SMALLEST:g} kg, got {body.mass:g}")
+            contract = f"mass must be 0 or at least {SMALLEST:g} kg"
+            problems.append(f"{place}: {contract}, got {body.mass:g}")
         elif not place.startswith("link.") and body.inertia is not None:
             problems += [f"{place}: {why}" for why in [why_unphysical(parameters_of(body))] if why]
     if problems:

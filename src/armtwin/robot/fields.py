@@ -62,7 +62,8 @@ class OneOf:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or value.partition(":")[0] not in SOURCE_KINDS:
         kinds = ", ".join(SOURCE_KINDS)
-        raise ArmtwinError(f"must be a text that starts with one of {kinds} and a colon, got {value!r:.60}")
+        contract = f"must be a text that starts with one of {kinds} and a colon"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
     return value
 
 
@@ -80,7 +81,8 @@ def _row(value: Any) -> str | dict[str, float]:
     if isinstance(value, dict) and value:
         return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
     if not isinstance(value, str):
-        raise ArmtwinError(f"must name a joint, a motor or weights of joints ({{ joint_5 = 1 }}), got {value!r:.60}")
+        contract = "must name a joint, a motor or weights of joints ({ joint_5 = 1 })"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
     return value
 
 

@@ -22,7 +22,7 @@ FLATTENED: dict[str, type] = {"friction": FrictionElement, "balancer": Balancer,
 DEEPEST = 16  # tables and lists within each other
 MOST_GROUPS = 300  # of one kind in a robot file
 LARGEST_INTEGER = 2**63  # TOML's own
-# A key of more parts than tables may be nested; parts are matched possessively, so that no text takes long.
+# A key of more parts than tables may be nested; no part is tried twice, so that no text takes long.
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
 _DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:{_PART}){{{DEEPEST}}}""")
 
@@ -60,7 +60,8 @@ def _depth(tables: Tables) -> int:
     level: list[Any] = [tables]
     while level:
         depth += 1
-        level = [item for value in level for _, item in _items(value) if isinstance(item, dict | list)]
+        below = [item for value in level for _, item in _items(value)]
+        level = [item for item in below if isinstance(item, dict | list)]
     return depth
 
 
@@ -91,7 +92,8 @@ def describe(tables: Tables, origin: str) -> Description:
     """Description of the tables of a robot file; raises a FileError that lists all problems of form."""
     for key, groups in tables.items():
         if isinstance(groups, list) and len(groups) > MOST_GROUPS:
-            raise FileError(origin, [f"{key} must have at most {MOST_GROUPS} entries, got {len(groups)}"])
+            contract = f"{key} must have at most {MOST_GROUPS} entries"
+            raise FileError(origin, [f"{contract}, got {len(groups)}"])
     return Schema(Description, "robot file").read(_nested(tables), tables, origin)
 
 

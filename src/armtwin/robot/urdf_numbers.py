@@ -65,11 +65,13 @@ class Reader:
             return np.array(default)
         words = node.attributes[key].split()
         if len(words) != 3:
-            self.problem(node, f"{what} {key} must be three numbers, got '{node.attributes[key]:.60}'")
+            got = shortened(node.attributes[key], 60)
+            self.problem(node, f"{what} {key} must be three numbers, got '{got}'")
             return np.array(default)
         values = np.array([self._parsed(node, word, f"{what} {key}") for word in words])
         if np.abs(values).max() > LARGEST_LENGTH:
-            self.problem(node, f"{what} {key} must be at most {LARGEST_LENGTH:g}, got {values.tolist()}")
+            contract = f"{what} {key} must be at most {LARGEST_LENGTH:g}"
+            self.problem(node, f"{contract}, got {values.tolist()}")
             return np.array(default)
         return values
 

@@ -26,6 +26,7 @@ from armtwin.robot.xml_tree import Node, read_xml
 
 TOOL_FRAMES = ("tcp", "tool")
 MOST_LINKS = 5000
+Carriers = dict[str, tuple[str, Floats]]
 XACRO_ADVICE = (
     "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
 )
@@ -57,7 +58,8 @@ def _check_size(root: Node, path: Path) -> None:
     """Refuse what is no arm: a scene, or a file made to keep the reader busy."""
     links = sum(1 for _ in root.all("link"))
     moving = sum(1 for joint in root.all("joint") if joint.attributes.get("type") in MOVING)
-    for what, count, most in (("links", links, MOST_LINKS), ("joints that move", moving, MOST_GROUPS)):
+    counts = (("links", links, MOST_LINKS), ("joints that move", moving, MOST_GROUPS))
+    for what, count, most in counts:
         if count > most:
             raise FileError(str(path), [f"must have at most {most} {what}, got {count}"])
 
@@ -75,7 +77,8 @@ def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
         bodies[name] = _inertial(reader, node.first("inertial"), what)
     meshes = [m.attributes.get("filename", "") for m in root.walk() if m.tag == "mesh"]
     if meshes:
-        reader.note(f"{len(meshes)} mesh references were ignored (first: {meshes[0]:.100}); meshes are not opened.")
+        ignored = f"{len(meshes)} mesh references were ignored (first: {meshes[0]:.100})"
+        reader.note(f"{ignored}; meshes are not opened.")
     return bodies
 
 
@@ -114,7 +117,8 @@ def _assembled(
         lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
         if home != name and name not in ("flange", *TOOL_FRAMES):
             if name == "base":
-                reader.note("Its frame 'base' is called base_frame here: base is the link that does not move.")
+                reason = "base is the link that does not move."
+                reader.note(f"Its frame 'base' is called base_frame here: {reason}")
                 name = "base_frame"
             frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
     carried = {j.child for j in moving}
@@ -136,14 +140,15 @@ def _assembled(
     return Description(name=root.attributes.get("name") or path.stem, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
 
 
-def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> dict[str, tuple[str, Floats]]:
-    """For each link the link that it is rigidly part of, and its pose there; a chain is walked once."""
-    found: dict[str, tuple[str, Floats]] = {}
+def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> Carriers:
+    """For each link the link that it is rigidly part of, and its pose there; walked once."""
+    found: Carriers = {}
     for name in bodies:
         link, chain = name, dict[str, None]()
         while link in fixed and link not in found:
             if link in chain:
-                raise FileError(str(path), [f"fixed joints form a cycle ({' -> '.join([*chain, link])})"])
+                circle = " -> ".join([*chain, link])
+                raise FileError(str(path), [f"fixed joints form a cycle ({circle})"])
             chain[link] = None
             link = fixed[link].parent
         home, X = found.setdefault(link, (link, np.eye(4)))
