@@ -22,7 +22,7 @@ from tests.fuzzing import mutated, mutated_inside_gzip, mutated_inside_zip
 from tests.jobs.examples import JOB, POINTS
 from tests.robot.test_urdf import GOOD
 
-SECONDS = float(os.environ.get("ARMTWIN_FUZZ_SECONDS", "28"))
+SECONDS = float(os.environ.get("ARMTWIN_FUZZ_SECONDS", "22"))
 SEED = int(os.environ.get("ARMTWIN_FUZZ_SEED", "11"))
 LONGEST = 5.0  # CPU seconds that a reader may take for one input
 LOG = at.Log.of(
