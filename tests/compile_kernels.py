@@ -5,7 +5,7 @@ import time
 import numpy as np
 
 import armtwin as at
-from armtwin.maths.decimals import table_of
+from armtwin.maths.decimals import Layout, table_of
 from armtwin.maths.smoothing import low_pass
 
 start = time.perf_counter()
@@ -23,5 +23,5 @@ robot.inverse._by_newton(X[0])
 still = at.Trajectory.sampled(250, np.tile(q[:1], (5, 1)), np.zeros((5, 6)), np.zeros((5, 6)))
 at.simulate(robot, still)
 low_pass(q, 250.0, 10.0)
-table_of(b"1,2\n", 2, b",", b".")
+table_of(b"1,2\n", Layout(b",", b".", np.arange(2)), lambda at, end: None)
 print(f"kernels compiled or found in the cache in {time.perf_counter() - start:.1f} s")

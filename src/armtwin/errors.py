@@ -1,13 +1,60 @@
-"""The errors a user can meet; every message is a sentence that can be acted on."""
+"""The errors a user can meet; every message is a sentence that can be acted on, and safe to print.
+
+What a file or a command line holds may end up in a message: control characters and those that
+turn the direction of writing are shown as escapes, and neither a long file nor a long name makes a
+long message.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import unicodedata
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from typing import Any
+
+LONGEST_MESSAGE = 1900  # characters
+LONGEST_PROBLEM = 500
+MOST_PROBLEMS = 20  # of a file that are shown
+LONGEST_WORD = 60  # that is compared with the known ones
+MOST_CHOICES = 100  # that a word is compared with, or of which some are listed
+LISTED = 40
+# controls, also those of direction, halves of pairs, separators of lines
+UNPRINTABLE = ("Cc", "Cf", "Cs", "Zl", "Zp")
+JOINERS = "\u200c\u200d\u00ad"  # belong to the spelling of some languages
+
+
+def printable(text: str, kept: str = "") -> str:
+    r"""The text with every character that is not a glyph shown as an escape, as \x1b or \u202e.
+
+    Args:
+        text: Any text.
+        kept: Characters that stay as they are, as a new line.
+    """
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(_escaped(c) if c not in kept and unprintable(c) else c for c in text)
+
+
+def unprintable(character: str) -> bool:
+    """Whether a character is a control or has no glyph of its own."""
+    return character not in JOINERS and unicodedata.category(character) in UNPRINTABLE
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def shortened(text: str, most: int) -> str:
+    """The text, its end left out where it is too long."""
+    return text if len(text) <= most else text[: most - 2] + " …"
 
 
 class ArmtwinError(Exception):
     """Root of all errors of this package: bad input, or a computation that failed, with its numbers."""
+
+    def __init__(self, message: str) -> None:
+        clean = printable(message[: 2 * LONGEST_MESSAGE], kept="\n")
+        super().__init__(shortened(clean, LONGEST_MESSAGE))
 
 
 class FileError(ArmtwinError):
@@ -16,20 +63,51 @@ class FileError(ArmtwinError):
     Attributes:
         origin: The file, or what stands for it.
         problems: One sentence for each problem, each starting with its place in the file.
+        more: How many problems there are besides.
     """
 
-    def __init__(self, origin: str, problems: Iterable[str]) -> None:
+    def __init__(self, origin: str, problems: Iterable[str], more: int = 0) -> None:
         self.origin = origin
-        self.problems = tuple(problems)
-        count = len(self.problems)
-        head = f"{origin}: " + ("" if count == 1 else f"{count} problems\n  ")
-        super().__init__(head + "\n  ".join(self.problems))
+        self.problems = tuple(_one_line(problem) for problem in problems)
+        self.more = more
+        super().__init__(_told(_one_line(origin), self.problems, more))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Made again from its parts where it crosses to another process."""
+        return FileError, (self.origin, self.problems, self.more)
+
+
+def _one_line(text: str) -> str:
+    return shortened(printable(text[: 2 * LONGEST_PROBLEM]), LONGEST_PROBLEM)
+
+
+def _told(origin: str, problems: Sequence[str], more: int) -> str:
+    """The message of a file: as many problems as fit, then how many there are besides."""
+    count = len(problems) + more
+    if count == 1:
+        return f"{origin}: {problems[0]}"
+    lines = [f"{origin}: {count} problems"]
+    room = LONGEST_MESSAGE - len(lines[0]) - len(f"\n  and {count} more")
+    for problem in problems[:MOST_PROBLEMS]:
+        room -= len(problem) + len("\n  ")
+        if room < 0:
+            break
+        lines.append(problem)
+    left = count - (len(lines) - 1)
+    if left:
+        lines.append(f"and {left} more")
+    return "\n  ".join(lines)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Sentence that suggests the nearest known word, or lists the known ones."""
-    choices = list(known)
-    near = get_close_matches(word, choices, n=1, cutoff=0.6)
+    choices = [choice for choice in known if choice]
+    if not choices:
+        return "There is none to choose from."
+    short = [choice for choice in choices[:MOST_CHOICES] if len(choice) <= LONGEST_WORD]
+    near = get_close_matches(word, short, n=1, cutoff=0.6) if len(word) <= LONGEST_WORD else []
     if near:
         return f"Did you mean '{near[0]}'?"
-    return f"Known: {', '.join(sorted(choices))}." if choices else "There is none to choose from."
+    listed = ", ".join(sorted(choices[:MOST_CHOICES])[:LISTED])
+    rest = f" and {len(choices) - LISTED} more" if len(choices) > LISTED else ""
+    return f"Known: {listed}{rest}."

@@ -142,3 +142,20 @@ def test_check_tells_of_a_log_in_milliseconds(tmp_path):
     done = armtwin("check", "run.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout
+def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
+    event = r'# event [0.004, "kind", "joint", "\u001b[31mred\u202e"]'
+    (tmp_path / "run.csv").write_text(f"time,q1\n0,1\n0.004,2\n{event}\n")
+    done = armtwin("check", "run.csv", cwd=tmp_path)
+    assert r"\x1b[31mred\u202e" in done.stdout
+    assert "\x1b" not in done.stdout
+    assert "\u202e" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    "option", [["--cutoff", "1e300"], ["--cutoff", "²"], ["--periods", "9" * 5000], ["--periods", "²"]]
+)
+def test_a_quantity_of_the_command_line_that_nothing_has_is_bad_input(option, tmp_path):
+    done = armtwin("identify", "rx90b", "none.csv", *option, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(f"armtwin: {option[0]} must be")
+    assert "Traceback" not in done.stderr

@@ -1,11 +1,14 @@
 """Points of a seam from a file: the same seam as written in the job, whatever the units and the convention of angles."""
 
+import time
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
 import armtwin as at
 from armtwin.jobs.points import read_points
+from armtwin.motion.joint_motion import joint_motion, start_posture
 from tests.jobs.examples import JOB, POINTS, changed
 
 PLACES = np.array([[0.0, -0.1, 0.0], [0.02, -0.03, 0.01], [0.01, 0.04, 0.0], [0.0, 0.1, -0.01]])
@@ -218,3 +221,50 @@ def test_the_small_job_and_its_points_are_one_line(tmp_path):
     points = job(tmp_path, POINTS, "x [mm],y [mm],z [mm]\n0,-100,0\n0,0,0\n0,100,0\n").seam
     s = np.linspace(0, 0.2, 9)
     np.testing.assert_allclose(points.at(s)[0].p, line.at(s)[0].p, rtol=0, atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    "header", ["x" + " " * 5000 + "y", "x [" + " " * 5000 + "mm", " " * 200_000, "x [" * 50_000], ids=range(4)
+)
+def test_a_header_of_spaces_is_answered_at_once(header, tmp_path):
+    (tmp_path / "p.csv").write_text(f"{header},y,z\n0,0,0\n1,0,0\n")
+    begin = time.process_time()
+    with pytest.raises(at.FileError):
+        read_points(tmp_path / "p.csv", None)
+    assert time.process_time() - begin < 0.5
+
+
+@pytest.mark.parametrize("word", ["1e300", "-1e300", "1e12"])
+@pytest.mark.parametrize("unit", ["", " [mm]"])
+def test_a_place_that_no_robot_reaches_is_refused_without_a_warning(word, unit, tmp_path):
+    (tmp_path / "p.csv").write_text(f"x{unit},y{unit},z{unit}\n0,0,0\n0,{word},0\n")
+    with pytest.raises(at.FileError, match="line 3: y must be at most"):
+        read_points(tmp_path / "p.csv", None)
+
+
+def test_more_points_than_a_seam_may_have_are_refused(tmp_path):
+    (tmp_path / "p.csv").write_text("x,y,z\n" + "".join(f"0,0,{i}\n" for i in range(200_001)))
+    with pytest.raises(at.FileError, match="must have at most 200000 points, got 200001"):
+        read_points(tmp_path / "p.csv", None)
+
+
+@pytest.mark.parametrize("angles", [False, True])
+def test_a_hundred_thousand_points_are_planned_in_five_seconds(angles, tmp_path):
+    """From the file to the motion of the joints; the CPU time of one run, with kernels compiled before."""
+    u = np.linspace(0, 1, 100_000)
+    places = 1e3 * np.column_stack([0.02 * np.sin(6 * u), 0.2 * u - 0.1, 0.005 * np.sin(9 * u)])
+    turned = np.column_stack([180 + 0 * u, 5 * np.sin(3 * u), 90 + 3 * u])
+    head, columns = ("x [mm],y [mm],z [mm]", [places]) if not angles else (DEGREES["rpy"], [1e-3 * places, turned])
+    text = GIVEN + 'angles = "rpy"\n' if angles else POINTS
+    robot = at.Robot.load("rx90b").with_tool("laser_head")
+    planned(robot, job(tmp_path, POINTS, table("x,y,z", PLACES)).seam)
+    long = job(tmp_path, text, table(head, *columns))
+    begin = time.process_time()
+    motion = planned(robot, long.seam)
+    assert time.process_time() - begin < 5
+    assert np.isfinite(motion.trajectory.q).all()
+    assert long.seam.path.marks[0].shape == (99_999,)
+
+
+def planned(robot, seam):
+    return joint_motion(robot, seam, 250.0, start_posture(robot, seam, None))

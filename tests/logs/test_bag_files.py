@@ -1,6 +1,10 @@
 """ROS bags: joint states written by rosbags come back as a log."""
 
+import bz2
 import re
+import sqlite3
+import struct
+import time
 from pathlib import Path
 
 import numpy as np
@@ -35,6 +39,16 @@ def recorded(path, plugin, values):
     return path
 
 
+def ros_1(path, values):
+    store = get_typestore(Stores.ROS1_NOETIC)
+    with Writer1(path) as writer:
+        topic = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        for t, row in zip(TIME, values, strict=True):
+            message = state(store, t, NAMES, row)
+            writer.write(topic, round(1e9 * t), store.serialize_ros1(message, "sensor_msgs/msg/JointState"))
+    return path
+
+
 @pytest.fixture
 def values(rng):
     return rng.normal(size=(len(TIME), 3))
@@ -63,13 +77,7 @@ def test_a_single_mcap_file_and_the_order_of_a_columns_file(tmp_path, values):
 
 
 def test_a_ros_1_bag_is_a_log(tmp_path, values):
-    store = get_typestore(Stores.ROS1_NOETIC)
-    with Writer1(tmp_path / "run.bag") as writer:
-        topic = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
-        for t, row in zip(TIME, values, strict=True):
-            message = state(store, t, NAMES, row)
-            writer.write(topic, round(1e9 * t), store.serialize_ros1(message, "sensor_msgs/msg/JointState"))
-    assert (at.Log.read(tmp_path / "run.bag").q == values).all()
+    assert (at.Log.read(ros_1(tmp_path / "run.bag", values)).q == values).all()
 
 
 def test_what_is_no_bag_is_refused(tmp_path):
@@ -100,3 +108,109 @@ def test_check_shows_a_bag(tmp_path, values):
         done = call(tmp_path, "check", bag)
         assert done.code == 0, done.err
         assert "a log of 50 samples, 0.49 s" in done.out
+
+
+def packed_bag(folder, how, data, size):
+    """A bag of ROS 1 with one chunk that says what it unpacks to."""
+
+    def record(fields, data):
+        head = b"".join(struct.pack("<I", len(x)) + x for x in (name + b"=" + value for name, value in fields.items()))
+        return struct.pack("<I", len(head)) + head + struct.pack("<I", len(data)) + data
+
+    path = folder / "run.bag"
+    chunk = record({b"op": b"\x05", b"compression": how, b"size": struct.pack("<I", size)}, data)
+    path.write_bytes(b"#ROSBAG V2.0\n" + chunk)
+    return path
+
+
+@pytest.mark.parametrize("said", [100, 2**31])
+def test_a_chunk_that_unpacks_to_gigabytes_is_refused_at_once(said, tmp_path):
+    """A gigabyte of zeros packs to 750 bytes by bzip2."""
+    packer = bz2.BZ2Compressor()
+    pieces = [packer.compress(bytes(1 << 20)) for _ in range(64)]
+    path = packed_bag(tmp_path, b"bz2", b"".join([*pieces, packer.flush()]), said)
+    begin = time.process_time()
+    with pytest.raises(at.FileError, match="chunk"):
+        at.Log.read(path)
+    assert time.process_time() - begin < 1
+
+
+@pytest.mark.parametrize("length", [2**31, 2**40, 2**63])
+def test_a_record_that_is_longer_than_its_bag_is_refused(length, tmp_path, values):
+    folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
+    (file,) = folder.glob("*.mcap")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:9] + struct.pack("<Q", length) + whole[17:])  # of its first record
+    with pytest.raises(at.FileError, match="a record is cut off"):
+        at.Log.read(file)
+
+
+HOSTILE = {
+    "20 000 brackets": "[" * 20_000,
+    "lists within each other": "- " * 20_000,
+    "references": "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n",
+    "a megabyte": "x" * 1_000_000,
+    "packed as a whole": "rosbag2_bagfile_information:\n  compression_mode: FILE\n",
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_hostile_metadata_of_a_recording_are_refused_at_once(name, tmp_path, values):
+    folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
+    (folder / "metadata.yaml").write_text(HOSTILE[name])
+    begin = time.process_time()
+    with pytest.raises(at.FileError, match=r"metadata\.yaml: "):
+        at.Log.read(folder)
+    assert time.process_time() - begin < 0.5
+
+
+def test_a_database_that_is_a_query_without_end_is_refused(tmp_path, values):
+    folder = recorded(tmp_path / "run", StoragePlugin.SQLITE3, values)
+    (file,) = folder.glob("*.db3")
+    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select x as id, x as topic_id from n"
+    database = sqlite3.connect(file)
+    database.executescript(f"drop table messages; create view messages as {endless};")
+    database.close()
+    begin = time.process_time()
+    with pytest.raises(at.FileError, match="its database holds 'messages', which no recording has"):
+        at.Log.read(file)
+    assert time.process_time() - begin < 1
+
+
+def test_an_empty_bag_is_refused(tmp_path):
+    for name in ("run.bag", "run.mcap", "run.db3"):
+        (tmp_path / name).write_bytes(b"")
+        with pytest.raises(at.FileError, match=re.escape(name)):
+            at.Log.read(tmp_path / name)
+
+
+@pytest.mark.parametrize("packing", ["lz4", "zstd"])
+def test_a_recording_whose_chunks_are_packed_is_a_log(packing, tmp_path, values):
+    """The check of the chunks leaves honest ones alone: an MCAP file whose chunk is packed again."""
+    from lz4.frame import compress
+    from rosbags.rosbag2.storage_mcap import zstd
+
+    folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
+    (file,) = folder.glob("*.mcap")
+    file.write_bytes(repacked(file.read_bytes(), packing, compress if packing == "lz4" else zstd.compress))
+    assert packing.encode() in file.read_bytes()
+    assert (at.Log.read(file).q == values).all()
+
+
+def repacked(data, packing, compress):
+    """An MCAP file without its index, its chunks packed."""
+    out, at_ = [data[:8]], 8
+    while at_ < len(data) - 8:
+        kind, size = struct.unpack_from("<BQ", data, at_)
+        record = data[at_ + 9 : at_ + 9 + size]
+        if kind == 6:
+            letters = struct.unpack_from("<I", record, 28)[0]
+            inside = record[40 + letters :]
+            name = packing.encode()
+            packed = compress(inside)
+            record = record[:28] + struct.pack("<I", len(name)) + name + struct.pack("<Q", len(packed)) + packed
+        if kind in (1, 3, 4, 6, 15):
+            out.append(struct.pack("<BQ", kind, len(record)) + record)
+        at_ += 9 + size
+    footer = struct.pack("<BQQQI", 2, 20, 0, 0, 0)
+    return b"".join([*out, footer, data[-8:]])

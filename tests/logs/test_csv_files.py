@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.jobs.points import read_points
 from tests.simulation.bench import from_rest
 
 
@@ -81,3 +82,43 @@ def test_any_text_of_an_event_survives(tmp_path):
     events = (at.Event(0.5, "kind", "j\u2028oint", "a\x85b \ud800 \U0001f916"),)
     at.Log.of([0.0, 1.0], events, q=np.zeros((2, 1))).write(tmp_path / "e.csv")
     assert at.Log.read(tmp_path / "e.csv").events == events
+
+
+@pytest.mark.parametrize("word", ["nan", "", "RUN", "inf", "1e999", "²"])
+def test_a_column_that_is_not_used_may_hold_anything(word, tmp_path):
+    (tmp_path / "m.csv").write_text(f"time,q1,state,v1\n0,1,0,2\n0.1,3,{word},4\n", encoding="utf-8")
+    log = at.Log.read(tmp_path / "m.csv")
+    assert log.q[:, 0].tolist() == [1, 3]
+    assert log.v[:, 0].tolist() == [2, 4]
+
+
+SECRET = "root:x:0:0:root:/root:/bin/bash\ndaemon:*:secret word:\n"
+
+
+@pytest.mark.parametrize("name", ["m.csv", "p.csv"])
+def test_what_is_no_table_of_numbers_is_not_repeated(name, tmp_path):
+    (tmp_path / name).write_text(SECRET)
+    with pytest.raises(at.FileError) as caught:
+        at.Log.read(tmp_path / name) if name == "m.csv" else read_points(tmp_path / name, None)
+    assert "root" not in caught.value.problems[0]
+    assert "secret" not in caught.value.problems[0]
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("time,q1\n0,1\n1e300,2\n", r"line 3: value 1 \(time\) must be at most 1e"),
+        ("time,q1\n0,1\n1,-1e300\n", r"line 3: value 2 \(q1\) must be at most 1e"),
+        ("time,q1\n0,1\n1e-300,2\n", "time of a log must have steps of at least"),
+        ("time,q1\n0,1\n1,2e999\n", r"line 3: value 2 \(q1\) must be a finite number"),
+        ("time,q1\n0,1\n1," + "1" * 5000 + "\n", r"line 3: value 2 \(q1\) must be"),
+        ("time,q1\n0,1\n1,2\n# event [1" + "0" * 5000 + ', "a", "b", "c"]\n', "line 4: an event must be a list"),
+        ('time,q1\n0,1\n1,2\n# event [1e999, "a", "b", "c"]\n', "line 4: an event must be a list"),
+        ("time,q1\n0,1\n1," + "x" * 1_000_001 + "\n", "line 3: must have at most 1000000 characters"),
+    ],
+    ids=["time", "angle", "step", "inf", "digits", "event", "event without end", "line"],
+)
+def test_numbers_that_no_machine_has_are_refused_without_a_warning(text, sentence, tmp_path):
+    (tmp_path / "m.csv").write_text(text)
+    with pytest.raises(at.FileError, match=sentence):
+        at.Log.read(tmp_path / "m.csv")

@@ -3,7 +3,15 @@
 import numpy as np
 import pytest
 
-from armtwin.maths.decimals import table_of
+from armtwin.maths.decimals import Layout, table_of
+
+
+def plain(data, width, separator=b",", decimal=b".", places=None):
+    """The table of a text all of whose lines are plain numbers; None where one is not."""
+    left = []
+    layout = Layout(separator, decimal, np.arange(width) if places is None else np.array(places))
+    table = table_of(data, layout, lambda at, end: left.append(data[at:end]))
+    return None if left else table
 
 
 def same(words, width=8):
@@ -11,7 +19,7 @@ def same(words, width=8):
     words = words[: len(words) // width * width]
     data = "\n".join(",".join(words[k : k + width]) for k in range(0, len(words), width)).encode()
     expected = np.array([float(word) for word in words]).reshape(-1, width)
-    found = table_of(data, width, b",", b".")
+    found = plain(data, width)
     return found is not None and (found.view(np.uint64) == expected.view(np.uint64)).all()
 
 
@@ -32,13 +40,13 @@ def test_long_numbers_with_any_power_are_rounded_right(rng):
 
 
 def test_signs_zeros_and_spaces():
-    found = table_of(b"-0.0, +1 ,0003.50\r\n\r\n# a remark, 3\n 1e3,-2E-2,.5\n", 3, b",", b".")
+    found = plain(b"-0.0, +1 ,0003.50\r\n\r\n# a remark, 3\n 1e3,-2E-2,.5\n", 3)
     assert (found == [[0.0, 1.0, 3.5], [1000.0, -0.02, 0.5]]).all()
     assert np.signbit(found[0, 0])
 
 
 def test_a_decimal_comma_and_another_separator():
-    assert (table_of(b"1,5;-2,25\n3;4\n", 2, b";", b",") == [[1.5, -2.25], [3.0, 4.0]]).all()
+    assert (plain(b"1,5;-2,25\n3;4\n", 2, b";", b",") == [[1.5, -2.25], [3.0, 4.0]]).all()
 
 
 @pytest.mark.parametrize(
@@ -57,4 +65,21 @@ def test_a_decimal_comma_and_another_separator():
     ],
 )
 def test_what_is_no_row_of_plain_numbers_is_left_to_the_caller(text):
-    assert table_of(text, 2, b",", b".") is None
+    assert plain(text, 2) is None
+
+
+def test_a_column_that_is_not_wanted_may_hold_anything():
+    assert (plain(b"1,nan,2\n3,,4\n5,RUN now,6\r\n", 3, places=[0, -1, 1]) == [[1, 2], [3, 4], [5, 6]]).all()
+
+
+def test_a_line_that_is_left_to_the_caller_is_a_row_among_the_others():
+    lines = []
+
+    def otherwise(at, end):
+        lines.append(data[at:end])
+        return [7.0, 8.0]
+
+    data = b"1,2\n3,x\n5,6\n"
+    table = table_of(data, Layout(b",", b".", np.arange(2)), otherwise)
+    assert lines == [b"3,x"]
+    assert (table == [[1, 2], [7, 8], [5, 6]]).all()

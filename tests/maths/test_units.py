@@ -5,7 +5,7 @@ import math
 import pytest
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.units import Unit, parse_quantity
+from armtwin.maths.units import Unit, parse_quantity, whole_number
 
 
 @pytest.mark.parametrize(
@@ -52,3 +52,29 @@ def test_degrees_given_as_radians_are_refused_unless_the_unit_is_written():
 def test_what_is_no_finite_number_is_refused(value):
     with pytest.raises(ArmtwinError, match="must be"):
         Unit("kg").read(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "sentence"),
+    [
+        (1e300, r"must be at most 1e\+06 m/s"),
+        (1e-300, "must be at least 1e-30 m/s"),
+        ("1e300 m/s", r"must be at most 1e\+06 m/s"),
+        (int("f" * 5000, 16), "must be a finite number in m/s, got inf"),
+        ("² m/s", "must be a number with a decimal point"),
+        ("1" * 5000 + " m/s", "must be a number or a quantity"),
+        ("1" + " " * 100_000 + "x", "must be a number or a quantity"),
+        ("1 " + "m" * 50, "is not known"),
+    ],
+    ids=["huge", "tiny", "huge text", "endless integer", "power", "digits", "spaces", "unit"],
+)
+def test_a_number_that_no_machine_has_is_refused(value, sentence):
+    with pytest.raises(ArmtwinError, match=sentence):
+        Unit("m/s", above=0).read(value)
+
+
+@pytest.mark.parametrize(
+    ("text", "number"), [("7", 7), ("²", None), ("٣", None), ("9" * 5000, None), ("", None)], ids=range(5)
+)
+def test_a_whole_number_is_plain_digits(text, number):
+    assert whole_number(text) == number

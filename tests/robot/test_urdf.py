@@ -1,5 +1,7 @@
 """URDF: the same dynamics out and in, and every bad file refused with a sentence."""
 
+import time
+
 import numpy as np
 import pytest
 
@@ -196,3 +198,91 @@ def test_one_sided_limits_survive(tmp_path):
 def test_an_unknown_encoding_is_refused(encoding, tmp_path):
     with pytest.raises(at.FileError, match="is not valid XML"):
         load(f'<?xml version="1.0" encoding="{encoding}"?>' + GOOD, tmp_path)
+
+
+def chain(count, kind="fixed"):
+    """A URDF of many links, each on the one before, the first of them on a joint that moves."""
+    links = "".join(f'<link name="l{i}"/>' for i in range(count))
+    joints = "".join(
+        f'<joint name="j{i}" type="{kind if i else "revolute"}"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        '<origin xyz="0.001 0 0"/><axis xyz="0 0 1"/></joint>'
+        for i in range(count - 1)
+    )
+    body = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    links = links.replace('<link name="l1"/>', f'<link name="l1">{body}</link>')
+    return f'<robot name="chain">{links}{joints}</robot>'
+
+
+@pytest.mark.parametrize("kind", ["fixed", "revolute"])
+def test_twenty_thousand_links_are_answered_within_five_seconds(kind, tmp_path):
+    begin = time.process_time()
+    with pytest.raises(at.FileError, match="must have at most 5000 links, got 20000"):
+        load(chain(20_000, kind), tmp_path)
+    assert time.process_time() - begin < 5
+
+
+def test_a_chain_of_thousands_of_fixed_joints_is_folded_in_a_time_that_grows_with_its_length(tmp_path):
+    begin = time.process_time()
+    robot = load(chain(3000), tmp_path)
+    assert time.process_time() - begin < 5
+    assert robot.forward_kinematics([0.0], "l2999")[0, 3] == pytest.approx(2.999)
+
+
+def test_fixed_joints_in_a_circle_are_refused(tmp_path):
+    text = GOOD.replace("</robot>", '<joint name="x" type="fixed"><parent link="y"/><child link="z"/></joint></robot>')
+    text = text.replace("</robot>", '<joint name="w" type="fixed"><parent link="z"/><child link="y"/></joint></robot>')
+    text = text.replace("</robot>", '<link name="y"/><link name="z"/></robot>')
+    with pytest.raises(at.FileError, match="fixed joints form a cycle"):
+        load(text, tmp_path)
+
+
+def test_more_joints_than_an_arm_has_are_refused(tmp_path):
+    with pytest.raises(at.FileError, match="must have at most 300 joints that move, got 999"):
+        load(chain(1000, "revolute"), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["<a/>" * 300_000, "<a>" + "text\n" * 1_000_000 + "</a>", "<a>" * 100_000],
+    ids=["elements", "text", "depth"],
+)
+def test_a_file_made_to_keep_the_reader_busy_is_answered_soon(text, tmp_path):
+    begin = time.process_time()
+    with pytest.raises(at.FileError):
+        load(f'<robot name="busy">{text}</robot>', tmp_path)
+    assert time.process_time() - begin < 5
+
+
+def test_thousands_of_unknown_links_are_told_soon_and_counted(tmp_path):
+    joints = "".join(
+        f'<joint name="j{i}" type="fixed"><parent link="u{i}"/><child link="v{i}"/></joint>' for i in range(4000)
+    )
+    text = GOOD.replace("</robot>", f"{joints}</robot>")
+    begin = time.process_time()
+    with pytest.raises(at.FileError, match=r"8000 problems\n(.*\n)*  and \d+ more$"):
+        load(text, tmp_path)
+    assert time.process_time() - begin < 3
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ('mass value="2"', 'mass value="1e300"', "link 'arm' mass value must be at most 1e"),
+        ('mass value="2"', 'mass value="1e-300"', "mass must be 0 or at least 1e-30 kg"),
+        ('ixx="0.02"', 'ixx="1e300"', "inertia ixx must be at most 1e"),
+        ('xyz="0 0 0.1"', 'xyz="0 0 1e200"', "origin xyz must be at most 1e"),
+        ('damping="0.7"', 'damping="1e300"', "damping must be at most 1e"),
+        ('joint name="turn"', 'joint name=""', "joint: name 1 is empty"),
+        ('name="two"', 'name="a&#x202e;b"', "name must not hold control characters"),
+        ('name="two"', f'name="{"a" * 2000}"', "name must have at most 1000 characters"),
+    ],
+)
+def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(old, new, sentence, tmp_path):
+    assert old in GOOD
+    with pytest.raises(at.FileError, match=sentence):
+        load(GOOD.replace(old, new), tmp_path)
+
+
+def test_limits_written_as_huge_numbers_still_mean_none(tmp_path):
+    text = GOOD.replace('lower="-2" upper="2"', 'lower="-1.79769e+308" upper="1.79769e+308"')
+    assert load(text, tmp_path).position_limits[0, 0] == -np.inf

@@ -20,7 +20,7 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.files.whole import check_file, try_folder, write_files
-from armtwin.maths.units import parse_quantity
+from armtwin.maths.units import Unit, whole_number
 from armtwin.report.folder import RESULT, ResultFolder, refuse_inputs
 from armtwin.report.page import to_html
 from armtwin.report.results import to_result
@@ -113,22 +113,17 @@ def _read(path: Path, columns: Path | None, progress: Any, share: float) -> at.L
 
 def _quantity(option: str, text: str, unit: str) -> float:
     try:
-        value = float(text) if re.fullmatch(r"[\d.eE+-]+", text.strip()) else parse_quantity(text, unit)
-    except ValueError:
-        raise ArmtwinError(f"{option} must be a quantity as 10 {unit}, got {text}") from None
+        return Unit(unit, above=0).read_word(text)
     except ArmtwinError as error:
         raise ArmtwinError(f"{option} {error}") from None
-    if not value > 0:
-        raise ArmtwinError(f"{option} must be above 0 {unit}, got {text}")
-    return value
 
 
 def _periods(text: str) -> tuple[int, int]:
     """First period (0 is the first) and number of periods, from "2-3" or "2"."""
     words = text.split("-")
-    if not all(word.strip().isdecimal() for word in words) or len(words) > 2 or int(words[0]) < 1:
+    first, last = whole_number(words[0].strip()), whole_number(words[-1].strip())
+    if not first or last is None or len(words) > 2:
         raise ArmtwinError(f'--periods must be a number or two as "2-3", counted from 1, got {text}')
-    first, last = int(words[0]), int(words[-1])
     if last < first:
         raise ArmtwinError(f"--periods must not run backwards, got {text}")
     return first - 1, last - first + 1

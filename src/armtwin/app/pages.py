@@ -14,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from armtwin import Robot
+from armtwin.errors import printable
 from armtwin.logs.log import CHANNELS, Log, channel_kind
 from armtwin.logs.plausibility import doubts
 from armtwin.robot.fields import SOURCE_KINDS
@@ -209,6 +210,7 @@ def log_page(log: Log, name: str) -> RenderableType:
     for channel, values in log.channels.items():
         label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
         table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
-    events = [Text(f"at {event.time:.3f} s: {event.text}") for event in log.events] or [Text("No events.")]
+    told = [f"at {event.time:.3f} s: {event.text}" for event in log.events] or ["No events."]
+    events = [Text(printable(text)) for text in told]
     doubtful = [Text(sentence, style="red") for sentence in doubts(log)]
     return Group(Text(head, style="bold"), Text(rate), *doubtful, table, *events)

@@ -1,1 +1,1 @@
-"""Writing files so that they are whole or not there; this room knows no robot."""
+"""Files, knowing no format: opened and read within bounds, written whole or not at all."""

@@ -22,7 +22,7 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import build_profile
-from armtwin.robot.fields import control_characters, groups_of
+from armtwin.robot.fields import bad_texts, groups_of
 from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
@@ -92,7 +92,7 @@ class Job:
 
         def path(name: str) -> str:
             file = self._folder / name
-            if not file.is_file():
+            if not os.path.isfile(file):
                 return name
             try:
                 return Path(os.path.relpath(file.resolve(), folder.resolve())).as_posix()
@@ -113,7 +113,7 @@ class Job:
         if robot is None:
             beside = self._folder / d.robot
             try:
-                robot = Robot.load(beside if beside.suffix and beside.exists() else d.robot)
+                robot = Robot.load(beside if beside.suffix and os.path.exists(beside) else d.robot)
             except FileError:
                 raise
             except ArmtwinError as error:
@@ -247,7 +247,7 @@ class Job:
 def _problems(description: JobDescription) -> Iterator[str]:
     """What the groups find wrong with themselves, and what does not fit together."""
     for path, group in groups_of(description, by_name=False):
-        for problem in (group.problem() if hasattr(group, "problem") else "", control_characters(group)):
+        for problem in (group.problem() if hasattr(group, "problem") else "", bad_texts(group)):
             if problem:
                 yield f"{path} {problem}".strip()
     if not description.segment:

@@ -7,6 +7,7 @@ It stands beside the log, as run.columns.toml for run.csv, or as columns.toml fo
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -14,6 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.opening import COLUMNS
 from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
@@ -137,16 +139,16 @@ class Columns:
 def columns_beside(path: Path) -> list[Path]:
     """Where the columns file of a log may stand, the first that is there counts."""
     stem = path.name.removesuffix(".gz").rpartition(".")[0]
-    return [path.with_name(f"{stem}.columns.toml"), path.with_name("columns.toml")]
+    return [path.parent / f"{stem}.columns.toml", path.parent / "columns.toml"]
 
 
 def columns_for(path: Path, given: Path | None) -> Columns:
     """The columns file of a log: the one given, the one beside it, or none."""
-    beside = next((p for p in columns_beside(path) if p.is_file()), None)
+    beside = next((p for p in columns_beside(path) if os.path.isfile(p)), None)
     found = beside if given is None else given
     if found is None:
         return Columns()
-    tables = read_tables(found)
+    tables = read_tables(found, COLUMNS)
     check_tables(tables, "columns file", str(found))
     tables = checked_format(tables, str(found), COLUMNS_FORMAT)
     columns: Columns = Schema(Columns, "columns file").read(tables, tables, str(found))

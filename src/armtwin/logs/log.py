@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -30,7 +31,8 @@ CHANNELS = {
     "temperature": "temperature [K]",
 }
 
-
+LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
+SHORTEST_STEP = 1e-12  # of time [s]
 TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
 
 
@@ -57,6 +59,18 @@ class Event:
     joint: str
     text: str
 
+    @staticmethod
+    def of(told: Any) -> Event:
+        """The event that a list of time, kind, joint and text tells; else a ValueError."""
+        if not isinstance(told, list) or len(told) != 4:
+            raise ValueError("no list of four")
+        time, *texts = told
+        if not isinstance(time, float | int) or not abs(time) <= LARGEST:
+            raise ValueError("no time")
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("no texts")
+        return Event(float(time), *texts)
+
 
 @dataclass(frozen=True, eq=False)
 class Log:
@@ -80,6 +94,9 @@ class Log:
         stamps = np.asarray(time, dtype=np.float64)
         if stamps.ndim != 1 or not np.isfinite(stamps).all():
             raise ArmtwinError(f"time of a log must be finite numbers in one row, got shape {stamps.shape}")
+        most = np.abs(stamps).max(initial=0.0)
+        if most > LARGEST:
+            raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
         late = np.flatnonzero(np.diff(stamps) <= 0)
         if len(late):
             k = int(late[0]) + 1
@@ -95,7 +112,15 @@ class Log:
             if len(bad):
                 place = f"sample {bad[0][0] + 1}, column {bad[0][1] + 1}"
                 raise ArmtwinError(f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}")
+            most = np.abs(array).max(initial=0.0)
+            if most > LARGEST:
+                contract = f"must be at most {LARGEST:g}"
+                raise ArmtwinError(f"log channel '{name}' {contract}, got {most:g}")
             arrays[name] = array
+        step = np.diff(stamps).min(initial=1.0)
+        if step < SHORTEST_STEP:
+            contract = f"must have steps of at least {SHORTEST_STEP:g} s"
+            raise ArmtwinError(f"time of a log {contract}, got {step:g}")
         return Log(stamps, arrays, events)
 
     def __getattr__(self, name: str) -> Floats:
@@ -119,11 +144,13 @@ class Log:
         """
         from armtwin.logs.bag_files import is_bag, read_bag
         from armtwin.logs.columns import columns_for
-        from armtwin.logs.csv_files import read_csv
+        from armtwin.logs.csv_reading import read_csv
         from armtwin.logs.npz_files import read_npz
         from armtwin.robot.kinds import check_name
 
         file = Path(path)
+        if not file.name:
+            raise ArmtwinError(f"log '{path}' must be the name of a file")
         check_name(path, "log")
         names = columns_for(file, None if columns is None else Path(columns))
         read = read_npz if file.suffix == ".npz" else read_bag if is_bag(file) else read_csv

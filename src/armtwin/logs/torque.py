@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.csv_files import ALIASES
+from armtwin.logs.csv_reading import ALIASES
 from armtwin.logs.log import Log, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.units import whole_number
 
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
@@ -65,9 +66,10 @@ def thread_count() -> int:
     """Threads for large batches: ARMTWIN_THREADS, or the cores this process may use."""
     given = os.environ.get("ARMTWIN_THREADS")
     if given:
-        if not given.isdigit() or int(given) < 1:
+        threads = whole_number(given)
+        if not threads:
             raise ArmtwinError(f"ARMTWIN_THREADS must be a whole number from 1 on, got '{given}'")
-        return int(given)
+        return threads
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

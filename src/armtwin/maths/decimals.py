@@ -8,8 +8,9 @@ Ref: [Lemire 2021]
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,17 +39,58 @@ def _powers() -> NDArray[np.uint64]:
     return table
 
 
-def table_of(data: bytes, width: int, separator: bytes, decimal: bytes) -> Floats | None:
-    """Numbers of all lines that hold any, (rows, width); None where a line is not `width` plain numbers.
+class Layout(NamedTuple):
+    """How the lines of a table are written.
+
+    Attributes:
+        separator: What stands between two values, one byte; none for any white space.
+        decimal: The decimal point, one byte.
+        places: For each value of a line its column of the table; -1 for a value that is passed
+            over, whatever it is.
+    """
+
+    separator: bytes
+    decimal: bytes
+    places: NDArray[np.int64]
+
+
+Text = bytes | bytearray
+Otherwise = Callable[[int, int], Sequence[float] | None]
+
+
+def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -> Floats:
+    """Numbers of all lines that hold any, (rows, columns).
 
     Lines that are empty or start with # are passed over.
+
+    Args:
+        data: The text.
+        layout: How its lines are written.
+        otherwise: Reads a line, from one place of the text to another, that is no row of plain
+            numbers: returns its columns, None for a line to pass over, or raises.
+        start: Where the first line begins.
     """
-    if not width:
-        return np.zeros((0, 0))
+    width = len(layout.places)
+    # a line has a sign after each of its values, so that lines without any do not ask for memory
+    most = min(data.count(b"\n", start) + 1, (len(data) - start) // max(width, 1) + 1)
+    out = np.empty((most, int(layout.places.max(initial=-1)) + 1))
     text = np.frombuffer(data, dtype=np.uint8)
-    out = np.empty((data.count(b"\n") + 1, width))
-    rows = _parse(text, separator[0], decimal[0], _powers(), _EXACT, out, out.view(np.uint64))
-    return None if rows < 0 else out[:rows]
+    text.flags.writeable = False  # one type for the kernel, whatever holds the text
+    signs = (*layout.separator, *layout.decimal)
+    fixed = (*signs, _powers(), _EXACT, layout.places, out, out.view(np.uint64))
+    at, row = start, 0
+    while at < len(data):
+        if layout.separator:
+            at, row = _parse(text, at, row, *fixed)
+        if at < len(data):
+            end = data.find(b"\n", at)
+            end = len(data) if end < 0 else end
+            values = otherwise(at, end)
+            if values is not None:
+                out[row] = values
+                row += 1
+            at = end + 1
+    return out[:row]
 
 
 @compiled
@@ -146,34 +188,53 @@ def _number(
 
 
 @compiled
-def _parse(text: Any, separator: int, decimal: int, powers: Any, exact: Any, out: Any, bits: Any) -> int:
-    """Fill the rows of `out`; returns how many, or -1 where a line is no row of plain numbers."""
-    size, width = text.shape[0], out.shape[1]
-    at, row = 0, 0
+def _parse(
+    text: Any,
+    at: int,
+    row: int,
+    separator: int,
+    decimal: int,
+    powers: Any,
+    exact: Any,
+    places: Any,
+    out: Any,
+    bits: Any,
+) -> Any:
+    """Fill rows of `out` from a place on; returns where a line is no row, and the rows so far."""
+    size, width = text.shape[0], places.shape[0]
     while at < size:
+        begin = at
+        while at < size and text[at] == 32:
+            at += 1
+        if at >= size:
+            return size, row
         if text[at] == 10 or text[at] == 13:
             at += 1
             continue
-        if text[at] == 35:  # a comment
+        if text[at] == 35 and at == begin:  # a comment
             while at < size and text[at] != 10:
                 at += 1
             continue
         for column in range(width):
             while at < size and text[at] == 32:
                 at += 1
-            at = _number(text, at, decimal, powers, exact, row, column, out, bits)
-            if at < 0:
-                return -1
+            if places[column] < 0:
+                while at < size and text[at] != separator and text[at] != 10:
+                    at += 1
+            else:
+                at = _number(text, at, decimal, powers, exact, row, places[column], out, bits)
+                if at < 0:
+                    return begin, row
             while at < size and text[at] == 32:
                 at += 1
             if column + 1 < width:
                 if at >= size or text[at] != separator:
-                    return -1
+                    return begin, row
                 at += 1
         if at < size and text[at] == 13:
             at += 1
         if at < size and text[at] != 10:
-            return -1
+            return begin, row
         at += 1
         row += 1
-    return row
+    return size, row

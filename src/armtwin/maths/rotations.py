@@ -8,17 +8,18 @@ from numpy.typing import ArrayLike
 from armtwin.maths.batch import Floats
 
 
-def about(axis: ArrayLike, angle: float) -> Floats:
-    """Rotation by an angle [rad] about a unit vector, (3, 3)."""
+def about(axis: ArrayLike, angle: ArrayLike) -> Floats:
+    """Rotation by an angle [rad] about a unit vector, (..., 3, 3)."""
     x, y, z = np.asarray(axis, dtype=np.float64)
-    c, s = np.cos(angle), np.sin(angle)
+    turn = np.asarray(angle, dtype=np.float64)[..., None, None]
+    c, s = np.cos(turn), np.sin(turn)
     skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
     along = np.outer((x, y, z), (x, y, z))
     return along + c * (np.eye(3) - along) + s * skew
 
 
-def from_rpy(roll: float, pitch: float, yaw: float) -> Floats:
-    """Rz(yaw) Ry(pitch) Rx(roll): the roll, pitch and yaw of URDF [rad]."""
+def from_rpy(roll: ArrayLike, pitch: ArrayLike, yaw: ArrayLike) -> Floats:
+    """Rz(yaw) Ry(pitch) Rx(roll): the roll, pitch and yaw of URDF [rad], (..., 3, 3)."""
     return about((0, 0, 1), yaw) @ about((0, 1, 0), pitch) @ about((1, 0, 0), roll)
 
 
@@ -30,16 +31,18 @@ def to_rpy(R: Floats) -> Floats:
     return np.array([np.arctan2(R[2, 1], R[2, 2]), pitch, np.arctan2(R[1, 0], R[0, 0])])
 
 
-def from_quaternion(w: float, x: float, y: float, z: float) -> Floats:
-    """Rotation of a quaternion with the real part first; it is scaled to unit length."""
-    w, x, y, z = np.array([w, x, y, z]) / np.sqrt(w * w + x * x + y * y + z * z)
-    return np.array(
+def from_quaternion(w: ArrayLike, x: ArrayLike, y: ArrayLike, z: ArrayLike) -> Floats:
+    """Rotation of a quaternion with the real part first, scaled to unit length, (..., 3, 3)."""
+    four = np.array([w, x, y, z], dtype=np.float64)
+    r, i, j, k = four / np.sqrt((four * four).sum(axis=0))
+    rows = np.array(
         [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
+            [1 - 2 * (j * j + k * k), 2 * (i * j - r * k), 2 * (i * k + r * j)],
+            [2 * (i * j + r * k), 1 - 2 * (i * i + k * k), 2 * (j * k - r * i)],
+            [2 * (i * k - r * j), 2 * (j * k + r * i), 1 - 2 * (i * i + j * j)],
         ]
     )
+    return np.moveaxis(rows, (0, 1), (-2, -1))
 
 
 def pose(R: ArrayLike, p: ArrayLike) -> Floats:

@@ -71,8 +71,32 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "%": (1e-2, _dimension()),
 }
 
-_QUANTITY = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*(.*?)\s*", re.DOTALL)
-_FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^(-?\d+))?")
+LONGEST_QUANTITY = 100  # characters
+SMALLEST = 1e-30  # magnitude of a number that must be above 0
+LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
+# Magnitudes that no machine has: a slip of the pen is told, and products of numbers stay finite.
+LARGEST_IN = {
+    "m": 1e6,
+    "m/s": 1e6,
+    "rad": 1e9,
+    "rad/s": 1e9,
+    "kg": 1e9,
+    "s": 1e9,
+    "Hz": 1e9,
+    "A": 1e9,
+    "K": 1e6,
+    "N": 1e12,
+    "N m": 1e12,
+}
+
+_NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
+_FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^(-?[0-9]+))?")
+
+
+def whole_number(text: str) -> int | None:
+    """The number that plain digits stand for; None for any other text."""
+    plain = text.isascii() and text.isdigit()  # ² and others are digits to Python, but no numbers
+    return int(text) if plain and len(text) <= 9 else None
 
 
 def parse_unit(text: str) -> tuple[float, Dimension]:
@@ -105,10 +129,14 @@ def parse_quantity(text: str, unit: str) -> float:
     >>> parse_quantity("100 mm/s", "m/s")
     0.1
     """
-    match = _QUANTITY.fullmatch(text)
-    if match is None or match[2].startswith((",", ".")):
+    if len(text) > LONGEST_QUANTITY:
+        contract = f"must be a number or a quantity such as '1.5 {unit}'"
+        raise ArmtwinError(f"{contract}, got '{text[:40]} …'")
+    match = _NUMBER.match(text.strip())
+    symbol = "" if match is None else text.strip()[match.end() :].strip()
+    if match is None or symbol.startswith((",", ".")):
         raise ArmtwinError(f"must be a number with a decimal point or a quantity such as '1.5 {unit}', got '{text}'")
-    number, symbol = float(match[1]), match[2]
+    number = float(match[0])
     if symbol in {"degC", "°C"} and unit == "K":
         return number + 273.15
     if not symbol and unit == "1":
@@ -143,22 +171,30 @@ class Unit:
     above: float | None = None
     at_least: float | None = None
 
+    @property
+    def largest(self) -> float:
+        """Largest magnitude that the number may have in SI, however it is written."""
+        return LARGEST_IN.get(self.symbol, LARGEST)
+
     def read(self, value: object) -> float:
         """SI number of a bare number or of a quantity; raises with the contract and the value."""
         if isinstance(value, str):
             number = self._of_text(value)
         elif isinstance(value, bool) or not isinstance(value, int | float):
-            raise ArmtwinError(f"must be a number in {self.symbol} or a quantity as text, got {value!r}")
+            contract = f"must be a number in {self.symbol} or a quantity as text"
+            raise ArmtwinError(f"{contract}, got {value!r:.60}")
         else:
-            number = float(value) if abs(value) < 1e300 else math.inf
-            if math.isfinite(number) and abs(number) > self.plausible:
+            number = float(value) if isinstance(value, float) or abs(value) < 1e300 else math.inf
+            if self.plausible < abs(number) <= self.largest:
                 raise ArmtwinError(
                     f"as a bare number must be at most {self.plausible:.4g} {self.symbol}, got {value:g}. "
                     f"Did you mean '{value:g} {self.hint}'?"
                 )
         broken = self.broken(number)
         if broken:
-            raise ArmtwinError(f"{broken}, got {value!s:.40}")
+            # a whole number may have more digits than Python writes
+            got = number if isinstance(value, int) else value
+            raise ArmtwinError(f"{broken}, got {got!s:.40}")
         return number
 
     def read_word(self, word: str) -> float:
@@ -174,6 +210,10 @@ class Unit:
             return f"must be a finite number in {self.symbol}"
         if self.above is not None and not number > self.above:
             return f"must be greater than {self.above:g} {self.symbol}"
+        if self.above == 0 and number < SMALLEST:
+            return f"must be at least {SMALLEST:g} {self.symbol}"
+        if abs(number) > self.largest:
+            return f"must be at most {self.largest:g} {self.symbol}"
         if self.at_least is not None and number < self.at_least:
             return f"must be at least {self.at_least:g} {self.symbol}"
         return ""

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.interpolation import quintic
 
 KNOTS = 16  # arc lengths tabulated in each interval of a spline
 
@@ -147,19 +148,20 @@ class Spline:
     @cached_property
     def _table(self) -> tuple[Floats, Any]:
         """Arc length at fine parameters, and the quintic of the parameter over the arc length."""
-        from scipy.interpolate import BPoly
-
         inside = self.knots[:-1, None] + np.diff(self.knots)[:, None] * (np.arange(KNOTS) / KNOTS)
         u = np.append(inside.ravel(), self.knots[-1])
         nodes, weights = np.polynomial.legendre.leggauss(6)
-        half = np.diff(u)[:, None] / 2
-        inner = (u[:-1, None] + half) + half * nodes
-        speed = np.linalg.norm(self._curve(inner.ravel(), 1), axis=1).reshape(inner.shape)
-        s = np.concatenate([[0.0], np.cumsum((speed * weights * half).sum(axis=1))])
+        half = np.diff(u) / 2
+        middle, steps = u[:-1] + half, np.zeros(len(half))
+        # one node after the other, so that splines of 100 000 points take little memory
+        for node, weight in zip(nodes, weights, strict=True):
+            speed = np.linalg.norm(self._curve(middle + half * node, 1), axis=1)
+            steps += speed * weight * half
+        s = np.concatenate([[0.0], np.cumsum(steps)])
         first, second = self._curve(u, 1), self._curve(u, 2)
         size = np.linalg.norm(first, axis=1)
         rate, bend = 1 / size, -np.einsum("ij,ij->i", first, second) / size**4
-        return s, BPoly.from_derivatives(s, np.stack([u, rate, bend], axis=1))
+        return s, quintic(s, u, rate, bend)
 
     @property
     def length(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -98,11 +99,12 @@ class Given:
 
     def at(self, s: Floats, path: Jet) -> Turning:
         """The spline at arc lengths s."""
-        spline = self._spline()
+        spline = self._spline
         inside = np.clip(s, self.marks[0], self.marks[-1])
         rotation = spline(inside)
         return Turning(rotation.as_matrix(), rotation.apply(spline(inside, 1)), rotation.apply(spline(inside, 2)))
 
+    @cached_property
     def _spline(self) -> Any:
         from scipy.spatial.transform import Rotation, RotationSpline
 

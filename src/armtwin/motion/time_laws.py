@@ -125,7 +125,7 @@ class Profile:
         s, v, a = self.ways[phase] + self.speeds[phase] * since, self.speeds[phase].copy(), np.zeros_like(t)
         for k, rows in rows_of_each(phase):
             change, T = float(self.speeds[k + 1] - self.speeds[k]), float(self.times[k + 1] - self.times[k])
-            if change == 0.0 or T == 0.0:
+            if change == 0.0 or T == 0.0:  # steady, or a ramp shorter than the time is known
                 continue
             way, speed, rate = self.law.shape(np.clip(since[rows] / T, 0.0, 1.0), change)
             s[rows] += change * T * way

@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
+from armtwin.maths.interpolation import quintic
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,10 +66,8 @@ class Trajectory:
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
         """Positions, speeds and accelerations at times, by the quintic through those of neighbours; at rest outside."""
-        from scipy.interpolate import BPoly
-
         inside = np.clip(times, 0.0, self.duration)
-        curve = BPoly.from_derivatives(self.time, np.stack([self.q, self.v, self.a], axis=1))
+        curve = quintic(self.time, self.q, self.v, self.a)
         moving = ((times >= 0.0) & (times <= self.duration))[:, None]
         return curve(inside), curve.derivative(1)(inside) * moving, curve.derivative(2)(inside) * moving
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.units import SMALLEST
 from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphysical
 from armtwin.robot.description import Description
 from armtwin.robot.groups import Body, SixInertias
@@ -69,6 +70,9 @@ def body_problems(description: Description) -> list[str]:
             problems.append(f"{place}: body must have com or first_moment, not both")
         if body.mass < 0:
             problems.append(f"{place}: mass must be at least 0 kg, got {body.mass:g}")
+        elif 0 < body.mass < SMALLEST:
+            contract = f"mass must be 0 or at least {SMALLEST:g} kg"
+            problems.append(f"{place}: {contract}, got {body.mass:g}")
         elif not place.startswith("link.") and body.inertia is not None:
             problems += [f"{place}: {why}" for why in [why_unphysical(parameters_of(body))] if why]
     if problems:

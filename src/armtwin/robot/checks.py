@@ -13,7 +13,7 @@ from armtwin.errors import did_you_mean
 from armtwin.maths.units import units_of
 from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
-from armtwin.robot.fields import control_characters, groups_of
+from armtwin.robot.fields import bad_texts, groups_of
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
@@ -36,8 +36,8 @@ def _own_problems(description: Description) -> Iterator[str]:
     for path, group in groups_of(description, by_name=False):
         if hasattr(group, "problem") and group.problem():
             yield f"{path} {group.problem()}"
-        if control_characters(group):
-            yield f"{path} {control_characters(group)}".strip()
+        if bad_texts(group):
+            yield f"{path} {bad_texts(group)}".strip()
         yield from _broken_contracts(group, path)
         source = getattr(group, "source", None)
         if isinstance(source, dict):

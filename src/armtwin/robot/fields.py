@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, unprintable
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
@@ -22,6 +21,9 @@ SOURCE_KINDS = {
     "derived": "computed from other numbers",
     "assumed": "an engineering assumption",
 }
+
+PROSE = ("title", "note", "source", "unphysical")  # texts that may be long
+LONGEST_NAME, LONGEST_PROSE = 1000, 50_000  # characters
 
 
 @dataclass(frozen=True)
@@ -60,7 +62,8 @@ class OneOf:
 def _text(value: Any) -> str:
     if not isinstance(value, str) or value.partition(":")[0] not in SOURCE_KINDS:
         kinds = ", ".join(SOURCE_KINDS)
-        raise ArmtwinError(f"must be a text that starts with one of {kinds} and a colon, got {value!r}")
+        contract = f"must be a text that starts with one of {kinds} and a colon"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
     return value
 
 
@@ -70,7 +73,7 @@ def _source(value: Any) -> str | dict[str, str]:
 
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
-        raise ArmtwinError(f"must be true or false, got {value!r}")
+        raise ArmtwinError(f"must be true or false, got {value!r:.60}")
     return value
 
 
@@ -78,7 +81,8 @@ def _row(value: Any) -> str | dict[str, float]:
     if isinstance(value, dict) and value:
         return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
     if not isinstance(value, str):
-        raise ArmtwinError(f"must name a joint, a motor or weights of joints ({{ joint_5 = 1 }}), got {value!r}")
+        contract = "must name a joint, a motor or weights of joints ({ joint_5 = 1 })"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
     return value
 
 
@@ -103,10 +107,22 @@ def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, 
                 yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
 
 
-def control_characters(group: Any) -> str:
+def bad_texts(group: Any) -> str:
     """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
     for f in fields(group):
-        value = getattr(group, f.name)
-        if isinstance(value, str) and any(unicodedata.category(c) == "Cc" and c not in "\n\t" for c in value):
-            return f"{f.name} must not hold control characters, got {value!r:.60}"
+        for text in _texts(getattr(group, f.name)):
+            most = LONGEST_PROSE if f.name in PROSE else LONGEST_NAME
+            if len(text) > most:
+                return f"{f.name} must have at most {most} characters, got {len(text)}"
+            if any(unprintable(c) for c in text if c not in "\n\t"):
+                return f"{f.name} must not hold control characters, got {text!r:.60}"
     return ""
+
+
+def _texts(value: Any) -> list[str]:
+    """The texts of a field: itself, those of a list, keys and texts of a table."""
+    if isinstance(value, str):
+        return [value]
+    if isinstance(value, dict):
+        return [text for text in (*value.keys(), *value.values()) if isinstance(text, str)]
+    return [text for text in value if isinstance(text, str)] if isinstance(value, tuple) else []

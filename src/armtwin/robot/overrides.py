@@ -7,6 +7,7 @@ from copy import deepcopy
 from typing import Any
 
 from armtwin.errors import FileError, did_you_mean
+from armtwin.maths.units import whole_number
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.reading import checked_format, describe
 from armtwin.robot.writing import to_tables
@@ -36,7 +37,7 @@ def _put(tables: Any, path: str, value: Any) -> str:
         here = found
     last, known = words[-1], list(here) if isinstance(here, dict) else []
     if isinstance(here, list):
-        place = int(last) - 1 if last.isdigit() else -1
+        place = (whole_number(last) or 0) - 1
         if not 0 <= place < len(here) or isinstance(here[place], dict):
             return f"override '{path}': must name one number, 1 to {len(here)}"
         here[place] = value
@@ -56,8 +57,9 @@ def _step(here: Any, word: str) -> tuple[Any, list[str]]:
         return here.get(word), list(here)
     if isinstance(here, list):
         names = [str(item.get("name", item.get("joint", ""))) if isinstance(item, dict) else "" for item in here]
-        if word.isdigit() and 1 <= int(word) <= len(here):
-            return here[int(word) - 1], names
+        number = whole_number(word)
+        if number is not None and 1 <= number <= len(here):
+            return here[number - 1], names
         return (here[names.index(word)] if word in names else None), [n for n in names if n]
     return None, []
 

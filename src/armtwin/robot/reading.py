@@ -2,32 +2,30 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import FileError, shortened
+from armtwin.files.opening import TOML, Kind, read_text
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Hydraulic
+from armtwin.robot.older_formats import changes_since_format_1
 from armtwin.robot.schema import Schema
 
 Tables = dict[str, Any]
 
-# Keys of a hydraulic drive of format 1, and the groups that have them now.
-FROM_HYDRAULIC = {
-    ("viscous", "coulomb"): "a [[friction]] on it, law = 'coulomb_viscous', as viscous and level",
-    ("gain", "sensor_gain", "sensor_delay", "zero"): (
-        "a [servo.NAME] of kind 'proportional', as gain, sensor_gain, delay.sensor and sensor_zero"
-    ),
-}
-
 FLATTENED: dict[str, type] = {"friction": FrictionElement, "balancer": Balancer, "hydraulic": Hydraulic}
 
 
-def read_toml(path: Path, format_number: int = 1) -> Tables:
-    """Tables of a TOML file of a format."""
-    return checked_format(read_tables(path), str(path), format_number)
+DEEPEST = 16  # tables and lists within each other
+MOST_GROUPS = 300  # of one kind in a robot file
+LARGEST_INTEGER = 2**63  # TOML's own
+# A key of more parts than tables may be nested; no part is tried twice, so that no text takes long.
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:{_PART}){{{DEEPEST}}}""")
 
 
 def read_robot(tables: Tables, origin: str) -> Description:
@@ -38,55 +36,61 @@ def read_robot(tables: Tables, origin: str) -> Description:
     return describe(checked_format(tables, origin, FORMAT), origin)
 
 
-def changes_since_format_1(tables: Tables) -> list[str]:
-    """What to change in a robot file of format 1, key by key, as sentences."""
-    found = []
-    transmissions = _items(tables, "transmission")
-    for i, item in enumerate(transmissions, 1):
-        if "kind" in item:
-            found.append(f"transmission.{i}.kind: take it out; a model says whether joints are elastic")
-    between = {item.get("joint") for item in transmissions}
-    for i, item in enumerate(_items(tables, "friction"), 1):
-        on = item.get("on")
-        joints = set(on) if isinstance(on, dict) else {on}
-        if joints & between and "side" not in item:
-            found.append(f"friction.{i}.side: add it, 'motor' or 'link' of the transmission")
-    for i, item in enumerate(_items(tables, "hydraulic"), 1):
-        for keys, where in FROM_HYDRAULIC.items():
-            present = [key for key in keys if key in item]
-            if present:
-                found.append(f"hydraulic.{i}: move {', '.join(present)} to {where}")
-    servos = tables.get("servo")
-    for name, servo in servos.items() if isinstance(servos, dict) else ():
-        for key, value in servo.items() if isinstance(servo, dict) else ():
-            if isinstance(value, dict) and isinstance(value.get("damping"), float | int):
-                found.append(f"servo.{name}.{key}.damping: write it as a list, [{value['damping']}]")
-    return found
-
-
-def _items(tables: Tables, key: str) -> list[Tables]:
-    """The tables of a list of groups, as far as they are any."""
-    items = tables.get(key)
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def read_tables(path: Path) -> Tables:
+def read_tables(path: Path, kind: Kind = TOML) -> Tables:
     """Tables of a TOML file as they are."""
+    text = read_text(path, kind)
+    too_deep = FileError(str(path), [f"must not nest tables and lists deeper than {DEEPEST}"])
+    if _DEEP_KEY.search(text):
+        raise too_deep
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
+        tables = tomllib.loads(text)
     except RecursionError:
-        raise FileError(str(path), ["is nested too deep"]) from None
-    except ValueError as error:  # not TOML, not UTF-8, or a number of thousands of digits
+        raise too_deep from None
+    except ValueError as error:  # not TOML, or a number of thousands of digits
         raise FileError(str(path), [f"is not valid TOML: {error!s:.200}"]) from None
+    if _depth(tables) > DEEPEST:
+        raise too_deep
+    place = _endless_integer(tables)
+    if place is not None:
+        raise FileError(str(path), [f"{place} must be a whole number of at most 64 bits"])
+    return tables
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    """What a table or a list holds, by key or by number from 1."""
+    if isinstance(value, dict):
+        return [(str(key), item) for key, item in value.items()]
+    return [(str(i), item) for i, item in enumerate(value, 1)] if isinstance(value, list) else []
+
+
+def _depth(tables: Tables) -> int:
+    """How deep tables and lists are nested, one level after the other."""
+    depth = 0
+    level: list[Any] = [tables]
+    while level:
+        depth += 1
+        below = [item for value in level for _, item in _items(value)]
+        level = [item for item in below if isinstance(item, dict | list)]
+    return depth
+
+
+def _endless_integer(value: Any, path: str = "") -> str | None:
+    """Key path of the first integer that no machine number holds."""
+    for key, item in _items(value):
+        place = f"{path}.{shortened(key, 60)}".lstrip(".")
+        if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
+            return place
+        found = _endless_integer(item, place) if isinstance(item, dict | list) else None
+        if found is not None:
+            return found
+    return None
 
 
 def checked_format(tables: Tables, origin: str, wanted: int) -> Tables:
     """The tables without their format number, if it is the wanted one."""
     found = tables.get("format")
     if not isinstance(found, int) or isinstance(found, bool) or found < 1:
-        got = "is missing" if found is None else f"must be {wanted}, got {found!r}"
+        got = "is missing" if found is None else f"must be {wanted}, got {found!r:.60}"
         raise FileError(origin, [f"format {got}; write format = {wanted} on its first line"])
     if found > wanted:
         raise FileError(origin, [f"format {found} is newer than this armtwin reads ({wanted}); update armtwin"])
@@ -95,6 +99,10 @@ def checked_format(tables: Tables, origin: str, wanted: int) -> Tables:
 
 def describe(tables: Tables, origin: str) -> Description:
     """Description of the tables of a robot file; raises a FileError that lists all problems of form."""
+    for key, groups in tables.items():
+        if isinstance(groups, list) and len(groups) > MOST_GROUPS:
+            contract = f"{key} must have at most {MOST_GROUPS} entries"
+            raise FileError(origin, [f"{contract}, got {len(groups)}"])
     return Schema(Description, "robot file").read(_nested(tables), tables, origin)
 
 

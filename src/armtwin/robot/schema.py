@@ -9,7 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, get_args, get_type_hints
 
-from armtwin.errors import FileError, did_you_mean
+from armtwin.errors import MOST_PROBLEMS, FileError, did_you_mean
 
 Tables = dict[str, Any]
 
@@ -33,8 +33,9 @@ class Schema:
         try:
             return _validator(self.kind).validate_python(values)
         except ValidationError as error:
-            problems = [_sentence(item, tables, self) for item in error.errors(include_url=False)]
-            raise FileError(origin, dict.fromkeys(problems)) from None
+            shown = error.errors(include_url=False)[:MOST_PROBLEMS]
+            problems = dict.fromkeys(_sentence(item, tables, self) for item in shown)
+            raise FileError(origin, problems, more=error.error_count() - len(shown)) from None
 
 
 @cache

@@ -65,6 +65,7 @@ def tree_problems(description: Description) -> list[str]:
         ("link or frame", [*(x.name for x in description.link), *(f.name for f in description.frame)]),
     ):
         problems += [f"{group} '{name}' is given {count} times" for name, count in Counter(names).items() if count > 1]
+        problems += [f"{group}: name {i} is empty" for i, name in enumerate(names, 1) if not name]
     for child, count in Counter(j.child for j in description.joint).items():
         if count > 1:
             which = " and ".join(f"'{j.name}'" for j in description.joint if j.child == child)

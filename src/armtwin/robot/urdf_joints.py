@@ -20,6 +20,7 @@ MOVING = ("revolute", "continuous", "prismatic")
 # Files write "no limit" as a huge number; between the two an angle is most likely given in degrees.
 NO_LIMIT = 1000.0
 LARGEST_ANGLE = 4 * math.pi
+LARGEST_RATIO = 1e6
 
 
 @dataclass(frozen=True)
@@ -65,7 +66,8 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
         child = node.first(end)
         link = child.attributes.get("link", "") if child is not None else ""
         if link not in bodies:
-            reader.problem(node, f"{what} {end} link '{link}' is not given. {did_you_mean(link, bodies)}")
+            hint = "" if reader.full else did_you_mean(link, bodies)
+            reader.problem(node, f"{what} {end} link '{link}' is not given. {hint}")
         ends[end] = link
     axis = reader.vector(node.first("axis"), "xyz", f"{what} axis", (1.0, 0.0, 0.0))
     if kind in MOVING and not np.linalg.norm(axis) > 1e-9:
@@ -102,7 +104,7 @@ def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str
         return {}
     limits: dict[str, float] = {}
     for key, ours in (("velocity", "velocity"), ("effort", "torque")):
-        value = reader.number(node, key, f"{what} limit", 0.0)
+        value = reader.any_number(node, key, f"{what} limit", 0.0)
         if value < 0:
             reader.problem(node, f"{what} limit {key} must not be negative, got {value:g}")
         if 0 < value < 1e9:  # zero and huge numbers are written where none is known
@@ -110,7 +112,7 @@ def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str
     if kind == "continuous":
         return limits
     for key in ("lower", "upper"):
-        value = reader.number(node, key, f"{what} limit", 0.0)
+        value = reader.any_number(node, key, f"{what} limit", 0.0)
         if kind == "revolute" and LARGEST_ANGLE < abs(value) <= NO_LIMIT:
             reader.problem(node, f"{what} limit {key} must be in radians, got {value:g}. Is it in degrees?")
         if abs(value) <= NO_LIMIT:
@@ -132,10 +134,10 @@ def mechanical_reductions(reader: Reader, root: Node) -> dict[str, float]:
                 ratio = float(text)
             except ValueError:
                 ratio = 0.0
-            if joint is not None and ratio != 0 and math.isfinite(ratio):
+            if joint is not None and 0 < abs(ratio) <= LARGEST_RATIO:
                 ratios[joint.attributes.get("name", "")] = ratio
             else:
-                reader.notes.append(f"Line {reduction.line}: mechanicalReduction '{text}' was ignored.")
+                reader.note(f"Line {reduction.line}: mechanicalReduction '{text}' was ignored.")
     return ratios
 
 

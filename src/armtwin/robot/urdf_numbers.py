@@ -7,9 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from armtwin.errors import MOST_PROBLEMS, shortened
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.robot.xml_tree import Node
+
+LARGEST, LARGEST_LENGTH = 1e9, 1e6  # magnitudes that no machine has, SI
+MOST_NOTES, LONGEST_NOTE = 20, 200
 
 
 @dataclass
@@ -18,14 +22,36 @@ class Reader:
 
     source: str
     problems: list[str] = field(default_factory=list)
+    more: int = 0
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def full(self) -> bool:
+        """Whether further problems are only counted."""
+        return len(self.problems) >= MOST_PROBLEMS
 
     def problem(self, node: Node, sentence: str) -> None:
         """Remember a problem at an element."""
-        self.problems.append(f"line {node.line}: {sentence}")
+        if self.full:
+            self.more += 1
+        else:
+            self.problems.append(f"line {node.line}: {sentence}")
+
+    def note(self, sentence: str) -> None:
+        """Remember something that the robot file shall say; of many only the first."""
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(shortened(sentence, LONGEST_NOTE))
 
     def number(self, node: Node, key: str, what: str, default: float | None = None) -> float:
-        """A finite number of an attribute."""
+        """A number of an attribute that a machine may have."""
+        value = self.any_number(node, key, what, default)
+        if abs(value) > LARGEST:
+            self.problem(node, f"{what} {key} must be at most {LARGEST:g}, got {value:g}")
+            return 0.0
+        return value
+
+    def any_number(self, node: Node, key: str, what: str, default: float | None = None) -> float:
+        """A finite number of an attribute, however large."""
         text = node.attributes.get(key)
         if text is None:
             if default is None:
@@ -39,19 +65,25 @@ class Reader:
             return np.array(default)
         words = node.attributes[key].split()
         if len(words) != 3:
-            self.problem(node, f"{what} {key} must be three numbers, got '{node.attributes[key]}'")
+            got = shortened(node.attributes[key], 60)
+            self.problem(node, f"{what} {key} must be three numbers, got '{got}'")
             return np.array(default)
-        return np.array([self._parsed(node, word, f"{what} {key}") for word in words])
+        values = np.array([self._parsed(node, word, f"{what} {key}") for word in words])
+        if np.abs(values).max() > LARGEST_LENGTH:
+            contract = f"{what} {key} must be at most {LARGEST_LENGTH:g}"
+            self.problem(node, f"{contract}, got {values.tolist()}")
+            return np.array(default)
+        return values
 
     def _parsed(self, node: Node, text: str, what: str) -> float:
         try:
             value = float(text)
         except ValueError:
             hint = " (use a decimal point)" if "," in text else ""
-            self.problem(node, f"{what} must be a number, got '{text}'{hint}")
+            self.problem(node, f"{what} must be a number, got '{text:.60}'{hint}")
             return 0.0
         if not math.isfinite(value):
-            self.problem(node, f"{what} must be finite, got '{text}'")
+            self.problem(node, f"{what} must be finite, got '{text:.60}'")
             return 0.0
         return value
 

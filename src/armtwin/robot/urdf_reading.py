@@ -6,6 +6,7 @@ Fixed joints are folded into the links they hang on and stay as named frames. Me
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +19,14 @@ from armtwin.mechanics.inertia import moved_to_parent, ten_parameters, why_unphy
 from armtwin.robot.bodies import body_from
 from armtwin.robot.description import Description
 from armtwin.robot.groups import Flange, Frame, Link, Mounted, Pose, Tool
+from armtwin.robot.reading import MOST_GROUPS
 from armtwin.robot.urdf_joints import MOVING, UrdfJoint, drive_groups, joint_group, mechanical_reductions
 from armtwin.robot.urdf_numbers import Reader
 from armtwin.robot.xml_tree import Node, read_xml
 
 TOOL_FRAMES = ("tcp", "tool")
+MOST_LINKS = 5000
+Carriers = dict[str, tuple[str, Floats]]
 XACRO_ADVICE = (
     "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
 )
@@ -40,13 +44,24 @@ def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
         raise FileError(str(path), [XACRO_ADVICE])
     if root.tag != "robot":
         raise FileError(str(path), [f"must have <robot> as its root element, got <{root.tag}>"])
+    _check_size(root, path)
     reader = Reader(f"public: URDF file {path.name}")
     bodies = _bodies(reader, root)
     joints = [joint_group(reader, node, bodies) for node in root.all("joint")]
     _check_names(reader, root, joints)
     if reader.problems:
-        raise FileError(str(path), reader.problems)
+        raise FileError(str(path), reader.problems, reader.more)
     return _assembled(reader, root, bodies, joints, path, allow_unphysical)
+
+
+def _check_size(root: Node, path: Path) -> None:
+    """Refuse what is no arm: a scene, or a file made to keep the reader busy."""
+    links = sum(1 for _ in root.all("link"))
+    moving = sum(1 for joint in root.all("joint") if joint.attributes.get("type") in MOVING)
+    counts = (("links", links, MOST_LINKS), ("joints that move", moving, MOST_GROUPS))
+    for what, count, most in counts:
+        if count > most:
+            raise FileError(str(path), [f"must have at most {most} {what}, got {count}"])
 
 
 def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
@@ -62,7 +77,8 @@ def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
         bodies[name] = _inertial(reader, node.first("inertial"), what)
     meshes = [m.attributes.get("filename", "") for m in root.walk() if m.tag == "mesh"]
     if meshes:
-        reader.notes.append(f"{len(meshes)} mesh references were ignored (first: {meshes[0]}); meshes are not opened.")
+        ignored = f"{len(meshes)} mesh references were ignored (first: {meshes[0]:.100})"
+        reader.note(f"{ignored}; meshes are not opened.")
     return bodies
 
 
@@ -92,28 +108,17 @@ def _assembled(
     reader: Reader, root: Node, bodies: dict[str, Floats], joints: list[UrdfJoint], path: Path, allow: bool
 ) -> Description:
     """Fold fixed joints, then put the groups together."""
-    fixed = {j.child: j for j in joints if j.type == "fixed"}
     moving = [j for j in joints if j.type in MOVING]
-
-    def carrier(link: str) -> tuple[str, Floats]:
-        """Link that a link is rigidly part of, and its pose there."""
-        X, seen = np.eye(4), [link]
-        while link in fixed:
-            X = fixed[link].X @ X
-            link = fixed[link].parent
-            if link in seen:
-                raise FileError(str(path), [f"fixed joints form a cycle ({' -> '.join(seen)} -> {link})"])
-            seen.append(link)
-        return link, X
-
+    carrier = _carriers(bodies, {j.child: j for j in joints if j.type == "fixed"}, path)
     lumped: dict[str, Floats] = {}
     frames = []
     for name, ten in bodies.items():
-        home, X = carrier(name)
+        home, X = carrier[name]
         lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
         if home != name and name not in ("flange", *TOOL_FRAMES):
             if name == "base":
-                reader.notes.append("Its frame 'base' is called base_frame here: base is the link that does not move.")
+                reason = "base is the link that does not move."
+                reader.note(f"Its frame 'base' is called base_frame here: {reason}")
                 name = "base_frame"
             frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
     carried = {j.child for j in moving}
@@ -125,14 +130,32 @@ def _assembled(
         Link(name, reader.source, body_from(ten) if ten.any() else None, unphysical.get(name, ""))
         for name, ten in lumped.items()
     )
-    groups = [j.group(*carrier(j.parent), reader.source) for j in moving]
+    groups = [j.group(*carrier[j.parent], reader.source) for j in moving]
     drives = drive_groups(reader, moving, mechanical_reductions(reader, root))
-    rigid = {name: carrier(name) for name in bodies if carrier(name)[0] != name}
+    rigid = {name: (home, X) for name, (home, X) in carrier.items() if home != name}
     flange = _flange(reader, rigid, moving)
     tools = _tools(reader, rigid, flange)
     note = " ".join([f"Imported from {path.name}.", *reader.notes])
     arm = {"joint": tuple(groups), "link": links, "flange": flange, "frame": tuple(frames)}
     return Description(name=root.attributes.get("name") or path.stem, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
+
+
+def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> Carriers:
+    """For each link the link that it is rigidly part of, and its pose there; walked once."""
+    found: Carriers = {}
+    for name in bodies:
+        link, chain = name, dict[str, None]()
+        while link in fixed and link not in found:
+            if link in chain:
+                circle = " -> ".join([*chain, link])
+                raise FileError(str(path), [f"fixed joints form a cycle ({circle})"])
+            chain[link] = None
+            link = fixed[link].parent
+        home, X = found.setdefault(link, (link, np.eye(4)))
+        for link in reversed(chain):
+            X = X @ fixed[link].X
+            found[link] = home, X
+    return found
 
 
 def _flange(reader: Reader, rigid: dict[str, tuple[str, Floats]], moving: list[UrdfJoint]) -> Flange:

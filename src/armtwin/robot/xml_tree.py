@@ -8,8 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.opening import URDF, read_bytes
 
 DEEPEST = 50
+MOST_ELEMENTS = 200_000
+LONGEST_TEXT = 200  # characters between two elements that are kept
 
 
 @dataclass
@@ -43,11 +46,15 @@ class _Target:
         self.open: list[Node] = []
         self.root: Node | None = None
         self.parser: Any = None
+        self.count = 0
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
         if len(self.open) >= DEEPEST:
             raise ArmtwinError(f"line {node.line}: elements must not be nested deeper than {DEEPEST}")
+        self.count += 1
+        if self.count > MOST_ELEMENTS:
+            raise ArmtwinError(f"line {node.line}: must have at most {MOST_ELEMENTS} elements")
         if self.open:
             self.open[-1].children.append(node)
         else:
@@ -61,7 +68,7 @@ class _Target:
         """Text between elements is not used by URDF, except mechanicalReduction."""
         if self.open and text.strip():
             before = self.open[-1].attributes.get("#text", "")
-            self.open[-1].attributes["#text"] = before + text
+            self.open[-1].attributes["#text"] = (before + text)[:LONGEST_TEXT]
 
     def close(self) -> Node:
         assert self.root is not None
@@ -75,10 +82,7 @@ def read_xml(path: Path) -> Node:
     from defusedxml.common import DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden
     from defusedxml.ElementTree import DefusedXMLParser
 
-    try:
-        text = path.read_bytes()
-    except OSError as error:
-        raise ArmtwinError(f"{path}: cannot be read ({error.strerror})") from None
+    text = read_bytes(path, URDF)
     target = _Target()
     parser = DefusedXMLParser(target=target, forbid_dtd=True)
     target.parser = parser.parser

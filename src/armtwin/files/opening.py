@@ -1,0 +1,130 @@
+"""The one place that opens files for reading: plain files, and no more of them than they may hold.
+
+A pipe or a device has no end and may block for ever; a packed file may unpack to more than the
+memory holds.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import stat
+import zlib
+from dataclasses import dataclass
+from pathlib import Path
+from typing import BinaryIO
+
+from armtwin.errors import ArmtwinError, FileError
+
+MB = 1024 * 1024
+CHUNK = MB
+# a file that unpacks to more than so many times its size is a trap, where that is not small
+PACKED_SHARE, SMALL = 200, 64 * MB
+# bits of st_mode and what they stand for
+KINDS = {
+    stat.S_IFDIR: "a folder",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of file.
+
+    Attributes:
+        what: What it is called.
+        most: Bytes that it may hold, unpacked.
+    """
+
+    what: str
+    most: int
+
+    def too_long(self, path: Path) -> FileError:
+        """The error for a file that holds more."""
+        return FileError(str(path), [f"{self.what} must be at most {self.most / MB:g} MB"])
+
+
+TOML = Kind("a TOML file", 4 * MB)
+COLUMNS = Kind("a columns file", MB)
+URDF = Kind("a URDF file", 16 * MB)
+POINTS = Kind("a points file", 64 * MB)
+LOG = Kind("a log", 1024 * MB)
+BAG = Kind("a bag", 16 * 1024 * MB)
+BAG_METADATA = Kind("metadata of a bag", MB // 8)
+
+
+def opened(path: Path, kind: Kind) -> BinaryIO:
+    """A plain file opened for reading; what is none, or holds too much, is refused."""
+    try:
+        _check(path, os.stat(path), kind)
+        file: BinaryIO = open(path, "rb", opener=_open)  # noqa: SIM115
+    except OSError as error:
+        raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    except ValueError as error:  # a name with a null character
+        raise ArmtwinError(f"{path}: cannot be read ({error})") from None
+    try:
+        _check(path, os.fstat(file.fileno()), kind)  # it may be another file by now
+    except ArmtwinError:
+        file.close()
+        raise
+    return file
+
+
+def _open(name: str, flags: int) -> int:
+    """Open without waiting for the other end of a pipe, where the system knows how."""
+    return os.open(name, flags | getattr(os, "O_NONBLOCK", 0))
+
+
+def _check(path: Path, found: os.stat_result, kind: Kind) -> None:
+    if not stat.S_ISREG(found.st_mode):
+        other = KINDS.get(stat.S_IFMT(found.st_mode), "something else")
+        raise FileError(str(path), [f"must be a plain file, but is {other}"])
+    if found.st_size > kind.most:
+        raise kind.too_long(path)
+
+
+def read_bytes(path: Path, kind: Kind) -> bytes:
+    """All that a file holds."""
+    with opened(path, kind) as file:
+        try:
+            # a file that grows is read as it was when it was opened; one of the system's says that
+            # it has no size
+            size = max(os.fstat(file.fileno()).st_size, CHUNK)
+            data = file.read(min(size, kind.most) + 1)
+        except OSError as error:
+            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    if len(data) > kind.most:
+        raise kind.too_long(path)
+    return data
+
+
+def read_text(path: Path, kind: Kind) -> str:
+    """All that a file holds, as text in UTF-8."""
+    try:
+        return read_bytes(path, kind).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise FileError(str(path), ["is not a text file in UTF-8"]) from None
+
+
+def unpacked(path: Path, kind: Kind) -> bytearray:
+    """All that a gzip file holds, unpacked piece by piece up to what its kind may hold."""
+    data = bytearray()
+    with opened(path, kind) as file:
+        honest = max(PACKED_SHARE * os.fstat(file.fileno()).st_size, SMALL)
+        try:
+            with gzip.GzipFile(fileobj=file) as packed:
+                while piece := packed.read(CHUNK):
+                    data += piece
+                    if len(data) > kind.most:
+                        raise kind.too_long(path)
+                    if len(data) > honest:
+                        told = f"unpacks to more than {PACKED_SHARE} times its size"
+                        raise FileError(str(path), [f"{told}, which no table of numbers does"])
+        except (EOFError, zlib.error, gzip.BadGzipFile):
+            raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
+        except OSError as error:
+            raise ArmtwinError(f"{path}: cannot be read ({error.strerror or error})") from None
+    return data

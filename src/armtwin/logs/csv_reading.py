@@ -1,0 +1,285 @@
+"""Logs from CSV files: what is a channel is read, what is not may hold anything.
+
+Plain lines of numbers are read all at once; any other line by itself, so that an error has its
+line.
+"""
+
+from __future__ import annotations
+
+import codecs
+import json
+import math
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, FileError, shortened
+from armtwin.files.opening import LOG, read_bytes, unpacked
+from armtwin.logs.columns import Columns
+from armtwin.logs.csv_files import EVENT
+from armtwin.logs.log import CHANNELS, LARGEST, Event, Log, channel_kind
+from armtwin.maths.batch import Floats
+from armtwin.maths.decimals import Layout, table_of
+
+ALIASES = {
+    "dq": "v",
+    "ddq": "a",
+    "taum": "tau_m",
+    "qm": "q_m",
+    "qs": "q_link",
+    "qref": "q_ref",
+    "dqref": "v_ref",
+    "ddqref": "a_ref",
+}
+LONGEST_HEADER = 100_000  # bytes
+LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
+LONGEST_LINE = 1_000_000  # bytes of a line of numbers
+# empty lines, and remarks from the start of a line on
+_EMPTY = re.compile(rb"(?:[ \t\r\n\f\v]++|(?<![^\n])#[^\n]*+)*+")
+_NUMBER = re.compile(rb"[-+]?(?:[0-9.]*[0-9](?:[eE][-+]?[0-9]+)?|nan|inf)", re.IGNORECASE)
+NOTHING = "a log needs a header line and at least one line of numbers"
+
+
+@dataclass(frozen=True)
+class _Sheet:
+    """The text of a log.
+
+    Attributes:
+        path: Its file.
+        data: What the file holds, unpacked.
+        columns: How it is written.
+    """
+
+    path: Path
+    data: bytes | bytearray
+    columns: Columns
+
+    def line(self, at: int) -> int:
+        """Number of the line that begins at a place."""
+        return self.data.count(b"\n", 0, at) + 1
+
+    def error(self, where: str, sentence: str) -> FileError:
+        """An error at a place of the file."""
+        return FileError(str(self.path), [f"{where}: {sentence}"])
+
+    def words(self, at: int, end: int) -> list[str]:
+        """The values of the line from one place to another."""
+        if end - at > LONGEST_LINE:
+            where = f"line {self.line(at)}"
+            raise self.error(where, f"must have at most {LONGEST_LINE} characters")
+        try:
+            text = self.data[at:end].decode("utf-8").strip()
+        except UnicodeDecodeError:
+            raise FileError(str(self.path), ["is not a text file in UTF-8"]) from None
+        return text.split(self.columns.separator)
+
+    def lines(self, at: int) -> Iterator[tuple[int, int]]:
+        """Where each line that holds values begins and ends, from a place on."""
+        while at < len(self.data):
+            at = _EMPTY.match(self.data, at).end()  # type: ignore[union-attr]
+            end = self.data.find(b"\n", at)
+            end = len(self.data) if end < 0 else end
+            if self.data[at:end].strip():
+                yield at, end
+            at = end + 1
+
+
+def read_csv(path: Path, columns: Columns) -> Log:
+    """Read a log; a file that is no log is refused with the line."""
+    data = unpacked(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
+    sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
+    start, after = _head(sheet)
+    words = [word.strip().strip('"') for word in sheet.words(start, after)]
+    header = _header(sheet, start, after, words)
+    places = _places(path, header)
+    wanted = [header.index("time")]
+    for row in places.values():
+        wanted += row
+    table = _table(sheet, after + 1, header, wanted)
+    time = table[:, 0] * columns.factor("time")
+    _check_time(sheet, after + 1, time)
+    channels, done = {}, 1
+    try:
+        for name, row in places.items():
+            channels[name] = columns.to_si(name, table[:, done : done + len(row)])
+            done += len(row)
+        return Log.of(time, _events(sheet), **channels)
+    except FileError:
+        raise
+    except ArmtwinError as error:
+        raise FileError(str(path), [str(error)]) from None
+
+
+def _head(sheet: _Sheet) -> tuple[int, int]:
+    """Where the header line begins and ends."""
+    lines = sheet.lines(0)
+    start, after = next(lines, (0, 0))
+    if next(lines, None) is None:
+        raise FileError(str(sheet.path), [NOTHING])
+    if after - start > LONGEST_HEADER:
+        where = f"line {sheet.line(start)}"
+        raise sheet.error(where, f"a header must have at most {LONGEST_HEADER} characters")
+    return start, after
+
+
+def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str]:
+    """The header in the names of channels."""
+    where, columns = f"line {sheet.line(start)}", sheet.columns
+    if not _holds_numbers(sheet, after + 1):
+        wanted = f"a column '{columns.time}' and lines of numbers"
+        raise sheet.error(where, f"a log needs {wanted}; the file has no line of numbers there")
+    try:
+        header = columns.canonical(words)
+    except ArmtwinError as error:
+        raise sheet.error(where, str(error)) from None
+    if "time" not in header:
+        hint = _hint(sheet.data[start:after].decode("utf-8"), columns.separator)
+        got = shortened(", ".join(words[:8]), 80)
+        raise sheet.error(where, f"a log needs a column '{columns.time}', got {got}{hint}")
+    return header
+
+
+def _holds_numbers(sheet: _Sheet, after: int) -> bool:
+    """Whether the line after the header has any number; what is no table is not repeated."""
+    at, end = next(sheet.lines(after))
+    line = bytes(sheet.data[at : min(end, at + LONGEST_HEADER)])
+    return any(_NUMBER.fullmatch(word) for word in re.split(rb"[;,\s]+", line))
+
+
+def _table(sheet: _Sheet, after: int, header: list[str], wanted: list[int]) -> Floats:
+    """The wanted columns of all lines after the header, (m, columns)."""
+    columns = sheet.columns
+    places = np.full(len(header), -1, dtype=np.int64)
+    places[wanted] = np.arange(len(wanted))
+    layout = Layout((columns.separator or "").encode(), columns.decimal.encode(), places)
+    table = table_of(sheet.data, layout, _Otherwise(sheet, header, wanted), after)
+    if not len(table):
+        raise FileError(str(sheet.path), [NOTHING])
+    large = np.abs(table) > LARGEST
+    if large.any():
+        row, k = (int(x) for x in np.argwhere(large)[0])
+        value = f"value {wanted[k] + 1} ({header[wanted[k]]})"
+        told = f"{value} must be at most {LARGEST:g}, got {table[row, k]:g}"
+        raise sheet.error(_where(sheet, after, row), told)
+    return table
+
+
+@dataclass(frozen=True)
+class _Otherwise:
+    """Reads a line that is no row of plain numbers, word by word."""
+
+    sheet: _Sheet
+    header: list[str]
+    wanted: list[int]
+
+    def __call__(self, at: int, end: int) -> list[float] | None:
+        if self.sheet.data.startswith(b"#", at) or not self.sheet.data[at:end].strip():
+            return None
+        words, width = self.sheet.words(at, end), len(self.header)
+        if len(words) != width:
+            where = f"line {self.sheet.line(at)}"
+            told = f"must have {width} values as the header, got {len(words)}"
+            raise self.sheet.error(where, told)
+        numbers = []
+        for column in self.wanted:
+            number = self.number(words[column])
+            if not math.isfinite(number):
+                raise self.refusal(at, words[column], column)
+            numbers.append(number)
+        return numbers
+
+    def number(self, word: str) -> float:
+        """The number that a word stands for; NaN for any other word."""
+        try:
+            return float(word.replace(",", ".") if self.sheet.columns.decimal == "," else word)
+        except ValueError:
+            return math.nan
+
+    def refusal(self, at: int, word: str, column: int) -> FileError:
+        """The error for a word that is no number, with the lines after it where that goes on."""
+        comma = re.fullmatch(r"-?[0-9]+,[0-9]+", word.strip()) is not None
+        hint = '; say decimal = "," in a columns file' if comma else ""
+        first = self.sheet.line(at)
+        last = first
+        for begin, end in islice(self.sheet.lines(at), LONGEST_RUN):
+            words = self.sheet.words(begin, end)
+            if column < len(words) and math.isfinite(self.number(words[column])):
+                break
+            last = self.sheet.line(begin)
+        where = f"line {first}" if last == first else f"lines {first} to {last}"
+        got = f"must be a finite number, got '{shortened(word.strip(), 40)}'{hint}"
+        return self.sheet.error(where, f"value {column + 1} ({self.header[column]}) {got}")
+
+
+def _where(sheet: _Sheet, after: int, row: int) -> str:
+    """The line of a row of the table."""
+    at, _ = next(islice(sheet.lines(after), row, None))
+    return f"line {sheet.line(at)}"
+
+
+def _check_time(sheet: _Sheet, after: int, time: Floats) -> None:
+    """Refuse time that does not increase, with the line."""
+    late = np.diff(time) <= 0
+    if late.any():
+        at = int(np.argmax(late)) + 1
+        here, before = time[at], time[at - 1]
+        told = f"{here} after {before}" if here < before else f"{here} twice: a doubled sample?"
+        raise sheet.error(_where(sheet, after, at), f"time must increase, got {told}")
+
+
+def _events(sheet: _Sheet) -> tuple[Event, ...]:
+    """Events from the lines that hold one."""
+    mark, found, at = EVENT.encode(), [], 0
+    while (at := sheet.data.find(mark, at)) >= 0:
+        end = sheet.data.find(b"\n", at)
+        end = len(sheet.data) if end < 0 else end
+        if at == 0 or sheet.data[at - 1] == ord("\n"):
+            found.append(_event(sheet, at, sheet.data[at + len(mark) : end]))
+        at = end
+    return tuple(found)
+
+
+def _hint(line: str, separator: str | None) -> str:
+    """What else may separate the values of a line."""
+    for sign, name in ((";", ";"), ("\t", "tab")):
+        if separator != sign and line.count(sign) > 0:
+            return f'; are values separated by {name}? Say delimiter = "{name}" in a columns file'
+    return ""
+
+
+def _event(sheet: _Sheet, at: int, told: bytes | bytearray) -> Event:
+    """An event from its line."""
+    try:
+        return Event.of(json.loads(told.decode("utf-8", errors="replace")))
+    except (ValueError, RecursionError):
+        sentence = "an event must be a list of time, kind, joint and text"
+        raise sheet.error(f"line {sheet.line(at)}", sentence) from None
+
+
+def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
+    """For each channel the columns of its joints, which are numbered from 1 without a gap."""
+    found: dict[str, dict[int, int]] = {}
+    for column, word in enumerate(header):
+        match = re.fullmatch(r"([A-Za-z_]+?)_?([0-9]{1,3})", word)
+        name = "" if match is None else ALIASES.get(match[1], match[1])
+        if match is None or channel_kind(name) is None:
+            continue
+        places, joint = found.setdefault(name, {}), int(match[2])
+        if joint in places:
+            told = f"columns '{header[places[joint]]}' and '{word}' mean the same"
+            raise FileError(str(path), [told])
+        places[joint] = column
+    for name, places in found.items():
+        joints = sorted(places)
+        if joints != list(range(1, len(joints) + 1)):
+            contract = "must be numbered 1, 2, .. without a gap"
+            told = f"columns of '{name}' {contract}, got {shortened(str(joints), 80)}"
+            raise FileError(str(path), [told])
+    if not found:
+        known = f"{', '.join(CHANNELS)}, numbered from 1"
+        raise FileError(str(path), [f"no column is a known channel; known: {known}"])
+    return {name: [places[joint] for joint in sorted(places)] for name, places in found.items()}
