@@ -30,6 +30,7 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
+from armtwin.simulation.ticks import position_tick, velocity_tick
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -68,11 +69,11 @@ def servo_tick(motors, c, sensors, outputs, ref, servo, memory, q, v, tick, posi
             speed[m] += motors[m, j] * v[j]
     if within % c.position_ticks == 0:
         times = (c.tick, c.position_ticks, c.setpoint_ticks, c.given_acceleration)
-        loop.position_tick(
+        position_tick(
             c.gains, c.lateness, times, sensors.scale, sensors.zero, sensors.quantum,
             ref, servo, position, tick // c.setpoint_ticks, within,
         )  # fmt: skip
-    loop.velocity_tick(
+    velocity_tick(
         c.gains, c.filters, sensors.scale, sensors.speed_quantum, outputs.per_current, outputs.limit, outputs.quantum,
         servo, memory, speed, current,
     )  # fmt: skip

@@ -142,6 +142,8 @@ def test_check_tells_of_a_log_in_milliseconds(tmp_path):
     done = armtwin("check", "run.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout
+
+
 def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
     event = r'# event [0.004, "kind", "joint", "\u001b[31mred\u202e"]'
     (tmp_path / "run.csv").write_text(f"time,q1\n0,1\n0.004,2\n{event}\n")

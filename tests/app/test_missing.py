@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.provenance import missing
+from armtwin.robot.provenance import Wants, missing
 from tests.app.test_job_commands import call, save
 from tests.jobs.examples import JOB
 
@@ -32,7 +32,7 @@ def test_check_predict_and_simulate_name_the_same_at_once(bare, tmp_path):
     bare.save(tmp_path / "bare.toml")
     save(tmp_path, WITHOUT_TOOL.replace('robot = "rx90b"', 'robot = "bare.toml"'))
     job = at.Job.load(tmp_path / "job.toml")
-    whole = missing(bare.description, "cascade", "lugre")
+    whole = missing(bare.description, Wants("cascade"))
     assert [x.partition(":")[0] for x in whole] == [
         "servo.cascade",
         "friction.presliding",
@@ -54,7 +54,7 @@ def test_a_tool_that_is_not_there_does_not_hide_what_else_is_missing(bare, tmp_p
     assert [done.code for done in told] == [2, 2]
     assert told[0].err == told[1].err
     assert "tool 'laser_head' is not known" in told[0].err
-    for x in missing(bare.description, "cascade", "lugre"):
+    for x in missing(bare.description, Wants("cascade")):
         assert x in told[0].err
 
 
@@ -76,7 +76,7 @@ def test_the_identified_ur10e_is_told_everything_in_one_round(shared_data, tmp_p
     )
     still = at.Trajectory.sampled(250, *np.zeros((3, 4, 6)))
     assert len(at.simulate(at.Robot(whole), still).log.time) == 4
-    assert missing(whole, "cascade", "lugre", seam=True) == []
+    assert missing(whole, Wants("cascade"), seam=True) == []
 
 
 def test_check_refuses_a_servo_that_the_robot_does_not_have(tmp_path):

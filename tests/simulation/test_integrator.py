@@ -17,6 +17,7 @@ from armtwin.simulation.model import Model
 from armtwin.simulation.plant import C0, C1, OFFSET, SCALE
 from armtwin.simulation.prepared import controller_of, prepare
 from armtwin.simulation.step import add_balancers
+from armtwin.simulation.ticks import position_tick, velocity_tick
 from tests.simulation.bench import from_rest, joint, sine
 
 
@@ -83,10 +84,10 @@ def reference(robot, motion, model, ticks, method="lsoda"):
         k, within = divmod(tick, c.setpoint_ticks)
         s, o = p.sensors, p.outputs
         if within % c.position_ticks == 0:
-            loop.position_tick(
+            position_tick(
                 c.gains, c.lateness, times, s.scale, s.zero, s.quantum, ref, state.servo, motors @ q, k, within
             )
-        loop.velocity_tick(
+        velocity_tick(
             c.gains, c.filters, s.scale, s.speed_quantum, o.per_current, o.limit, o.quantum,
             state.servo, state.memory, motors @ v, current,
         )  # fmt: skip

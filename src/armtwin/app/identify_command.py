@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json as json_text
 import os
-import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Literal, Protocol

@@ -32,8 +32,8 @@ from armtwin.robot.servo import (
     Proportional,
     Servo,
     VelocityLaw,
-    for_each,
 )
+from armtwin.robot.servo_rule import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT = range(11)
 COLUMNS = 11

@@ -57,6 +57,16 @@ class Recipe:
 
     def check(self, robot: Robot) -> None:
         """Refuse choices that contradict each other or the robot."""
+        self._check_words()
+        self._check_numbers()
+        units = {p.name: p.unit for p in robot.parameter_table}
+        for name in (*self.zero, *self.fixed, *(x for pair in self.equal for x in pair)):
+            if name not in units:
+                raise ArmtwinError(f"recipe: parameter '{name}' is not known. {did_you_mean(name, units)}")
+        self._check_symmetry(robot, units)
+        self._check_masses(robot)
+
+    def _check_words(self) -> None:
         for key, value, known in (
             ("estimator", self.estimator, ESTIMATORS),
             ("motion", self.motion, ("measured", "reference")),
@@ -64,6 +74,8 @@ class Recipe:
         ):
             if value not in known:
                 raise ArmtwinError(f"recipe: {key} must be one of {', '.join(known)}, got '{value}'")
+
+    def _check_numbers(self) -> None:
         if self.periods is not None and self.period is None:
             raise ArmtwinError("recipe: periods are counted by period, which is not given")
         for key, number in (("period", self.period), ("rate", self.rate), ("kept", self.kept)):
@@ -75,12 +87,8 @@ class Recipe:
             raise ArmtwinError(f"recipe: weight must be at least 0, got {self.weight:g}")
         if not 0 <= self.rest < 1:
             raise ArmtwinError(f"recipe: rest must be at least 0 and below 1, got {self.rest:g}")
-        units = {p.name: p.unit for p in robot.parameter_table}
-        names = tuple(units)
-        for name in (*self.zero, *self.fixed, *(x for pair in self.equal for x in pair)):
-            if name not in names:
-                raise ArmtwinError(f"recipe: parameter '{name}' is not known. {did_you_mean(name, names)}")
-        self._check_symmetry(robot, units)
+
+    def _check_masses(self, robot: Robot) -> None:
         links = [joint.child for joint in robot.assembly.tree.joints]
         for link, bounds in self.mass.items():
             if not isinstance(bounds, tuple | list) or len(bounds) != 2:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import gzip
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import BinaryIO
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 
 EVENT = "# event "

@@ -134,7 +134,7 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
 
 
 @inlined
-def _number(
+def _number(  # noqa: C901  one pass over the letters of a number
     text: Any, at: int, decimal: int, powers: Any, exact: Any, row: int, column: int, out: Any, bits: Any
 ) -> int:
     """Read the number that begins at a place into out[row, column]; returns the place after it, or -1."""
@@ -188,7 +188,7 @@ def _number(
 
 
 @compiled
-def _parse(
+def _parse(  # noqa: C901  one pass over the lines of a table
     text: Any,
     at: int,
     row: int,

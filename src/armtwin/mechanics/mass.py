@@ -80,34 +80,32 @@ def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
 
 @inlined
 def solve_in_place(size: Any, A: Any, b: Any) -> bool:
-    """Solve A x = b for a symmetric positive definite A by Cholesky's L Lᵀ; b becomes x.
+    """Solve A x = b for a symmetric positive definite A by L D Lᵀ; b becomes x.
 
-    Only the lower triangle of A is read; it becomes L with the inverses of its diagonal. Returns whether A is
-    definite; if not, b is of no use.
+    Only the lower triangle of A is read. A is overwritten: Lᵀ above its diagonal, the inverses of D on it. There is no
+    square root in it, for which the next column would have to wait. Returns whether A is definite; if not, b is of no
+    use.
     """
     n, definite = len(size), True
     for j in range(n):
-        d = A[j, j]
-        for k in range(j):
-            d -= A[j, k] * A[j, k]
-        definite = definite and d > 0.0
-        d = 1.0 / np.sqrt(d)
-        A[j, j] = d
+        definite = definite and A[j, j] > 0.0
+        inverse = 1.0 / A[j, j]
+        A[j, j] = inverse
         for i in range(j + 1, n):
-            x = A[i, j]
-            for k in range(j):
-                x -= A[i, k] * A[j, k]
-            A[i, j] = x * d
+            share = A[i, j] * inverse
+            A[j, i] = share
+            for k in range(j + 1, i + 1):
+                A[i, k] -= share * A[k, j]
     for i in range(n):
         x = b[i]
         for k in range(i):
-            x -= A[i, k] * b[k]
-        b[i] = x * A[i, i]
-    for i in range(n - 1, -1, -1):
-        x = b[i]
-        for k in range(i + 1, n):
             x -= A[k, i] * b[k]
-        b[i] = x * A[i, i]
+        b[i] = x
+    for i in range(n - 1, -1, -1):
+        x = b[i] * A[i, i]
+        for k in range(i + 1, n):
+            x -= A[i, k] * b[k]
+        b[i] = x
     return definite
 
 

@@ -6,25 +6,22 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.control.controller import ERROR_LIMIT, SATURATED, position_loop, reference, velocity_loop
 from armtwin.drives.hydraulics import move_spools
-from armtwin.drives.linkage import in_turn
 from armtwin.drives.outputs import give_late
-from armtwin.drives.sensors import quantised, read_late
+from armtwin.drives.sensors import read_late
 from armtwin.maths.compiled import compiled, inlined
+from armtwin.simulation.accounts import account, account_springs, release
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
 from armtwin.simulation.step import (
-    account,
-    account_springs,
     add_balancers,
     along,
     press_cylinders,
     press_springs,
-    release,
     set_levers,
     smooth_step,
     switching_step,
 )
+from armtwin.simulation.ticks import motor_torques, position_tick, read_lengths, read_rows, velocity_tick, watch
 
 FINISHED, UNSTABLE, FOLLOWING_ERROR = 0, 1, 2
 SWITCHING = 3
@@ -93,103 +90,6 @@ class Record(NamedTuple):
     current: Any
     friction: Any
     trace: Any
-
-
-@inlined
-def read_rows(rows: Any, place: Any, count: Any, sensor_row: Any, x: Any, reading: Any) -> None:
-    """Positions or speeds of the rows that sensors see."""
-    for m in range(sensor_row.shape[0]):
-        reading[m] = along(rows, place, count, sensor_row[m], x)
-
-
-@compiled
-def _read_lengths(sensor_row: Any, lever_row: Any, tables: Any, position: Any) -> None:
-    """Positions of rows with levers: the length at the angle that was read."""
-    for m in range(sensor_row.shape[0]):
-        for k in range(lever_row.shape[0]):
-            if lever_row[k] == sensor_row[m]:
-                position[m], _ = in_turn(tables, k, position[m])
-
-
-@inlined
-def position_tick(
-    gains: Any,
-    lateness: Any,
-    times: Any,
-    scale: Any,
-    zero: Any,
-    quantum: Any,
-    ref: Any,
-    servo: Any,
-    position: Any,
-    k: int,
-    within: int,
-) -> int:
-    """Position loops of all drives; returns the drive whose following error is too large, or -1.
-
-    times are the tick, the ticks of the position loop and between set-points, and given_acceleration.
-    """
-    h, position_ticks, setpoint_ticks, given = times
-    period, late = setpoint_ticks * h, -1
-    for m in range(position.shape[0]):
-        want = reference(ref, k, within, m, setpoint_ticks, period, lateness[m], given)
-        wanted = (scale[m] * (want[0] - zero[m]), scale[m] * want[1], scale[m] * want[2], want[3])
-        reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
-        e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
-        if abs(e) > gains[m, ERROR_LIMIT] and late < 0:
-            late = m
-    return late
-
-
-@inlined
-def velocity_tick(
-    gains: Any,
-    filters: Any,
-    scale: Any,
-    speed_quantum: Any,
-    per_current: Any,
-    limit: Any,
-    quantum: Any,
-    servo: Any,
-    memory: Any,
-    speed: Any,
-    current: Any,
-) -> bool:
-    """Velocity loops of all drives: commanded currents; returns whether one is at its limit."""
-    limited = False
-    for m in range(speed.shape[0]):
-        reading = quantised(scale[m] * speed[m], speed_quantum[m])
-        current[m] = velocity_loop(gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m])
-        limited = limited or servo[m, SATURATED] != 0.0
-    return limited
-
-
-@inlined
-def motor_torques(
-    every: Any, rows: Any, place: Any, count: Any, output_row: Any, per_ampere: Any, current: Any, tau: Any
-) -> None:
-    """Torques of the motors on the coordinates."""
-    for j in range(len(every)):
-        tau[j] = 0.0
-    for m in range(output_row.shape[0]):
-        r = output_row[m]
-        torque = per_ampere[m] * current[m]
-        for k in range(count[r]):
-            j = place[r, k]
-            tau[j] += rows[r, j] * torque
-
-
-@compiled
-def _watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> None:
-    """Keep the longest stay at a current limit of each drive; since is -1 while it is below the limit."""
-    for m in range(servo.shape[0]):
-        if servo[m, SATURATED] == 0.0:
-            since[m] = -1.0
-            continue
-        if since[m] < 0.0:
-            since[m] = time
-        if time + h - since[m] > saturated[m, 0]:
-            saturated[m, 0], saturated[m, 1] = time + h - since[m], since[m]
 
 
 @compiled
@@ -281,7 +181,7 @@ def _write_means(record: Any, row: int, rows: Any, friction_row: Any, v: Any, be
 
 
 @compiled
-def run(
+def run(  # noqa: C901  one loop, and a branch for each family of parts that may be empty
     size: Any, every: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs: Any, state: Any, record: Any
 ) -> Any:
     """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended.
@@ -291,8 +191,9 @@ def run(
     # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm
     step, path_curves, M0, D0, K0 = path
-    combinations, levers, rotors, friction, springs, balancers, cylinders, sensors, outputs = plant
+    combinations, levers, rotors, friction, springs, balancers, cylinders, sensors, outputs, ties = plant
     weights, place, count = combinations
+    tied, tie_count = ties
     lever_row, lever_table = levers
     rotor_inertia, spin_body, _, _ = rotors
     friction_row, curves, numbers, kind = friction
@@ -312,7 +213,7 @@ def run(
     M, A, none = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N)
     bias, force, u_mid, v_mid = none.copy(), none.copy(), none.copy(), none.copy()
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 3))
+    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 4))
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows = weights.copy()
@@ -324,11 +225,11 @@ def run(
         turn_of_position = within % position_ticks == 0
         if lever_row.shape[0] > 0:
             set_levers(weights, place, count, lever_row, lever_table, u, rows)
-        read_rows(rows, place, count, speed_row, v, speed)
+        read_rows(every, rows, speed_row, v, speed)
         if turn_of_position or late_readings > 0:
-            read_rows(weights, place, count, sensor_row, u, position)
+            read_rows(every, weights, sensor_row, u, position)
             if lever_row.shape[0] > 0:
-                _read_lengths(sensor_row, lever_row, lever_table, position)
+                read_lengths(sensor_row, lever_row, lever_table, position)
         if late_readings > 0:
             read_late(sensor_delay, readings, tick % late_readings, position, speed)
         if turn_of_position:
@@ -338,11 +239,11 @@ def run(
             gains, filters, scale, speed_quantum, per_current, limit, current_quantum, servo, memory, speed, current
         )
         if limited or watching:
-            _watch(servo, saturated, since, tick * h, h)
+            watch(servo, saturated, since, tick * h, h)
             watching = limited
         if late_commands > 0:
             give_late(output_delay, commands, tick % late_commands, current)
-        motor_torques(every, rows, place, count, output_row, per_ampere, current, tau)
+        motor_torques(every, rows, output_row, per_ampere, current, tau)
         if cylinder_row.shape[0] > 0:
             move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
@@ -366,45 +267,32 @@ def run(
         if logging:
             _write(record, tick // log_ticks, u, v, current)
         steps, lost = _steps(rows, place, count, friction_row, slow, v, substeps), -1
+        dt = h / steps
         keep(every, v, before)
         for _ in range(steps):
-            _begin(every, M, force, h / steps, A, dv)
-            press_springs(
-                rows, place, count, spring_row, stiffness, damping, gap, numerical, u, v, h / steps, A, dv, twisted
-            )
-            press_cylinders(rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, h / steps, A, dv)
-            if kind == SWITCHING:
-                solved = switching_step(
-                    size, every, rows, place, count, friction_row, curves, numbers, A, v, z, h / steps, dv, F
-                )
-            else:
-                solved = smooth_step(
-                    size,
-                    every,
-                    rows,
-                    place,
-                    count,
-                    friction_row,
-                    curves,
-                    numbers,
-                    kind,
-                    A,
-                    v,
-                    z,
-                    h / steps,
-                    dv,
-                    F,
-                    D,
-                    G,
-                )
-            account(every, h / steps, rows, place, count, friction_row, energy, v, dv, tau, outside, F, D)
+            _begin(every, M, force, dt, A, dv)
             if spring_row.shape[0] > 0:
-                account_springs(
-                    h / steps, rows, place, count, spring_row, stiffness, damping, gap, energy, u, v, dv, twisted
+                press_springs(
+                    rows, place, count, spring_row, stiffness, damping, gap, numerical, u, v, dt, A, dv, twisted
                 )
             if cylinder_row.shape[0] > 0:
-                release(h / steps, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv)
-            lost = max(lost, advance(every, u, v, dv, h / steps) if solved else N)
+                press_cylinders(rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, dt, A, dv)
+            if kind == SWITCHING:
+                solved = switching_step(
+                    size, every, tied, tie_count, rows, place, count,
+                    friction_row, curves, numbers, A, v, z, dt, dv, F, G,
+                )  # fmt: skip
+            else:
+                solved = smooth_step(
+                    size, every, tied, tie_count, rows, place, count,
+                    friction_row, curves, numbers, kind, A, v, z, dt, dv, F, D, G,
+                )  # fmt: skip
+            account(every, dt, energy, v, dv, tau, outside, F, D, G)
+            if spring_row.shape[0] > 0:
+                account_springs(dt, rows, place, count, spring_row, stiffness, damping, gap, energy, u, v, dv, twisted)
+            if cylinder_row.shape[0] > 0:
+                release(dt, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv)
+            lost = max(lost, advance(every, u, v, dv, dt) if solved else N)
         if lost >= 0:
             return UNSTABLE, tick, lost
         if logging:

@@ -12,10 +12,10 @@ from armtwin.logs.log import Event, Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import Motor
 from armtwin.simulation import loop
+from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel
 from armtwin.simulation.plant import C0
 from armtwin.simulation.prepared import Ended, PreparedRun
-from armtwin.simulation.step import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, ROOT, at_viscosity, breakaway, tabulate
@@ -17,13 +18,16 @@ from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Floats
+from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
-from armtwin.robot.servo import Proportional, Servo, for_each
+from armtwin.robot.servo import Proportional, Servo
+from armtwin.robot.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.plant import Balancers, Friction, Plant, Rows
+from armtwin.simulation.solve import ties
 
 LEAST_SPEED = 20.0  # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
 
@@ -76,17 +80,32 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
     springs = _springs(places, rows)
     balancers = _balancers(robot, rows)
     cylinders = _cylinders(robot, rows, tick)
+    combinations = rows.packed()
+    rotors = robot.assembly.rotors_along(places.drive_rows)
     return Plant(
-        rows=rows.packed(),
+        rows=combinations,
         levers=rows.levers(),
-        rotors=robot.assembly.rotors_along(places.drive_rows),
+        rotors=rotors,
         friction=friction,
         springs=springs,
         balancers=balancers,
         cylinders=cylinders,
         sensors=sensors,
         outputs=outputs,
+        ties=ties(_coupled(combinations, rotors, places.bodies), places.bodies),
     )
+
+
+def _coupled(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
+    """Coordinates that share an entry of the matrix of a step, (N, N)."""
+    coupled = rotors.inertia != 0
+    coupled[:bodies, :bodies] = True
+    for used in rows.weights != 0:
+        coupled |= np.outer(used, used)
+    for used in rotors.row != 0:  # a rotor that spins with its carrier moves all bodies
+        coupled[np.ix_(used, np.arange(len(coupled)) < bodies)] = True
+        coupled[np.ix_(np.arange(len(coupled)) < bodies, used)] = True
+    return coupled
 
 
 def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: float) -> Sensors:

@@ -16,6 +16,7 @@ from armtwin.drives.outputs import Outputs
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
 from armtwin.mechanics.rotors import Rotors
+from armtwin.simulation.solve import Ties
 
 STEEPNESS = 1e6  # of the arctangent [s/rad]: full friction beyond about 1e-4 rad/s
 SCALE, C0, C1, OFFSET, HELD, HELD_BACK = range(6)
@@ -76,6 +77,7 @@ class Plant(NamedTuple):
         cylinders: Hydraulic drives.
         sensors: What the controller reads.
         outputs: What the controller drives.
+        ties: Which coordinates a drive side is tied to.
     """
 
     rows: Rows
@@ -87,3 +89,4 @@ class Plant(NamedTuple):
     cylinders: Cylinders
     sensors: Sensors
     outputs: Outputs
+    ties: Ties

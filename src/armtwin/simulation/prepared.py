@@ -7,13 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.control.controller import HELD, KTFC, KTFV, Controller, controller, initial
+from armtwin.control.controller import KTFC, KTFV, Controller, controller
 from armtwin.drives.springs import beyond, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot import dynamics
-from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Servo
@@ -25,12 +24,11 @@ from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, packed
 from armtwin.simulation.plant import C0, Plant
+from armtwin.simulation.start import drive_forces, equilibrium, settled
 
 Ended = tuple[int, int, int]
 SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
 MOST_SUBSTEPS = 64
-SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
-STILL = 1e-13  # change of the sag that ends them [rad]
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,47 +138,15 @@ def prepare(
     places = coordinates(robot, model)
     parts = plant(robot, model, places, servo_of(robot, model), c.tick)
     static = robot.gravity(motion.q[0]) - (0.0 if external is None else external[0])
-    force = _drive_forces(robot, motion.q[0], static)
-    u = _start(robot, places, motion.q[0], None if external is None else external[0])
+    force = drive_forces(robot, motion.q[0], static)
+    u = settled(robot, places, motion.q[0], None if external is None else external[0])
     M = mass_matrix(robot, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
     inputs = _inputs(robot, motion, places, c, parts, external, log_rate, M)
-    state = _state(robot, motion, places, c, parts, inputs, force, u)
+    state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
-
-
-def _drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
-    """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
-    drives = robot.assembly.drives
-    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(len(drives), robot.n)
-    if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
-        raise ArmtwinError(
-            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be controlled, "
-            f"each moving them in its own way, got {len(drives)}"
-        )
-    return np.asarray(np.linalg.solve(acting.T, static))
-
-
-def _start(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
-    """Coordinates at rest with the drive sides on q: elastic joints sag until their springs carry the load."""
-    u = places.both_sides(q)
-    if not places.elastic:
-        return u
-    joints = [joint for joint, _ in places.elastic]
-    stiffness = np.array([t.stiffness for _, t in places.elastic])
-    gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
-    link = q.copy()
-    for _ in range(SETTLING):
-        load = (robot.gravity(link) - (0.0 if external is None else external))[joints]
-        twist = load / stiffness + np.sign(load) * gap
-        moved = q[joints] - twist - link[joints]
-        link[joints] += moved
-        if np.abs(moved).max() < STILL:
-            break
-    u[places.link] = link
-    return u
 
 
 def _check_mass(robot: Robot, M: Floats) -> None:
@@ -233,66 +199,6 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
         torque = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(motion.v, motion.q)
         ref[:, 3] = torque @ robot.assembly.motor_inverse
     return ref
-
-
-def _state(
-    robot: Robot,
-    motion: Trajectory,
-    places: Coordinates,
-    c: Controller,
-    parts: Plant,
-    inputs: Inputs,
-    force: Floats,
-    u: Floats,
-) -> State:
-    """The state of a robot in equilibrium on its first set-point."""
-    m = len(force)
-    is_valve = np.array([isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool)
-    v = places.both_sides(motion.v[0])
-    oil = force[parts.cylinders.drive]
-    opening = _openings(robot, oil)
-    current = force / parts.outputs.per_current
-    current[parts.cylinders.drive] = opening
-    servo, memory = initial(c, np.where(is_valve, 0.0, force), inputs.ref[0, 1], inputs.ref[0, 2])
-    servo[parts.cylinders.drive, HELD] = opening  # the set-point of a valve in equilibrium is off by this much
-    position = np.where(is_valve, inputs.ref[0, 0], parts.rows.weights[parts.sensors.row] @ u)
-    commands = _past(parts.outputs.delay, m, 1)
-    commands[:, 0] = current[:, None]
-    return State(
-        u=u,
-        v=v,
-        z=np.zeros(len(parts.friction.row)),
-        oil=oil.copy(),
-        valves=np.stack([opening, np.zeros_like(opening)], axis=1),
-        servo=servo,
-        memory=memory,
-        readings=_past_readings(parts.sensors.delay, c.tick, position, inputs.ref[0, 1]),
-        commands=commands,
-        energy=np.zeros(5),
-        saturated=np.zeros((m, 2)),
-    )
-
-
-def _openings(robot: Robot, oil: Floats) -> Floats:
-    """Spool positions at which the valves make up for the leakage of cylinders that push with forces `oil`."""
-    circuits = [h.circuit for h in robot.description.hydraulic]
-    return np.array([x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)], dtype=np.float64)
-
-
-def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:
-    """What late sensors show at first: drives that have long moved evenly."""
-    past = _past(delay, len(position), 2)
-    length = past.shape[2]
-    age = tick * (length - np.arange(length))
-    past[:, 0] = position[:, None] - age * speed[:, None]
-    past[:, 1] = speed[:, None]
-    return past
-
-
-def _past(delay: Floats, drives: int, kinds: int) -> Floats:
-    """A ring of past values, (drives, kinds, length), long enough for the longest delay [ticks]; 0 without any."""
-    longest = float(delay.max(initial=0.0))
-    return np.zeros((drives, kinds, int(np.ceil(longest)) + 2 if longest > 0 else 0))
 
 
 def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:

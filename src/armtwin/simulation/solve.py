@@ -1,19 +1,47 @@
 """Linear equations of a step: bodies full, drive sides sparse.
 
 A drive side is tied to its own joint, and to few other drive sides. Eliminated first, from the last
-coordinate on, it changes only these; what is left is the full matrix of the bodies.
+coordinate on, it changes only these; what is left is the full matrix of the bodies. Which coordinates are
+tied is known before a run.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.maths.compiled import inlined
 from armtwin.mechanics.mass import solve_in_place
 
 
+class Ties(NamedTuple):
+    """For each coordinate beyond the bodies' the earlier ones that its elimination changes.
+
+    Attributes:
+        place: These coordinates, in their order, (drive sides, N); what follows them is of no use.
+        count: How many there are, (drive sides,).
+    """
+
+    place: Any
+    count: Any
+
+
+def ties(coupled: NDArray[np.bool_], bodies: int) -> Ties:
+    """Ties of the drive sides, from which coordinates share an entry of the matrix, (N, N)."""
+    N = len(coupled)
+    pattern = coupled.copy()
+    place, count = np.zeros((N - bodies, N), dtype=np.int64), np.zeros(N - bodies, dtype=np.int64)
+    for p in range(N - 1, bodies - 1, -1):
+        tied = np.flatnonzero(pattern[p, :p])
+        place[p - bodies, : len(tied)], count[p - bodies] = tied, len(tied)
+        pattern[np.ix_(tied, tied)] = True  # what is eliminated ties its neighbours to each other
+    return Ties(place, count)
+
+
 @inlined
-def solve(size: Any, every: Any, A: Any, b: Any) -> bool:
+def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> bool:
     """Solve A x = b for a symmetric positive definite A, (N, N); b becomes x. Returns whether A is definite.
 
     Only the lower triangle of A is read, and overwritten. len(size) is the number of bodies, len(every) is N.
@@ -23,16 +51,18 @@ def solve(size: Any, every: Any, A: Any, b: Any) -> bool:
     for p in range(len(every) - 1, n - 1, -1):
         definite = definite and A[p, p] > 0.0
         inverse = 1.0 / A[p, p]
-        for i in range(p):
-            tie = A[p, i] * inverse
-            if tie != 0.0:
-                b[i] -= tie * b[p]
-                for j in range(i + 1):
-                    A[i, j] -= tie * A[p, j]
+        for k in range(tie_count[p - n]):
+            i = tied[p - n, k]
+            share = A[p, i] * inverse
+            b[i] -= share * b[p]
+            for other in range(k + 1):
+                j = tied[p - n, other]
+                A[i, j] -= share * A[p, j]
     definite = solve_in_place(size, A, b) and definite
     for p in range(n, len(every)):
         x = b[p]
-        for i in range(p):
+        for k in range(tie_count[p - n]):
+            i = tied[p - n, k]
             x -= A[p, i] * b[i]
         b[p] = x / A[p, p]
     return definite

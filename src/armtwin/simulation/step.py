@@ -19,15 +19,14 @@ import numpy as np
 
 from armtwin.drives.friction.curves import look_up
 from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
-from armtwin.drives.hydraulics import cylinder, pressed
+from armtwin.drives.hydraulics import cylinder
 from armtwin.drives.linkage import in_turn
-from armtwin.drives.springs import beyond, spring
+from armtwin.drives.springs import spring
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS
 from armtwin.simulation.solve import solve
 
 SWEEPS = 40
-MOTORS, OUTSIDE, FRICTION, DAMPERS, NUMERICAL = range(5)
 
 
 @inlined
@@ -74,7 +73,7 @@ def set_levers(weights: Any, place: Any, count: Any, lever_row: Any, tables: Any
             rows[r, j] = slope * weights[r, j]
 
 
-@inlined
+@compiled
 def press_springs(
     rows: Any,
     place: Any,
@@ -100,7 +99,7 @@ def press_springs(
         force[e, 0], force[e, 1] = F, D
 
 
-@inlined
+@compiled
 def press_cylinders(
     rows: Any,
     place: Any,
@@ -126,6 +125,8 @@ def press_cylinders(
 def smooth_step(
     size: Any,
     every: Any,
+    tied: Any,
+    tie_count: Any,
     rows: Any,
     place: Any,
     count: Any,
@@ -145,29 +146,28 @@ def smooth_step(
     """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
     dv comes as h times the torque that is left for friction and acceleration, A as the matrix of the other parts.
-    Writes torque F and slope D of each element; A is overwritten, G (e, 3) is scratch.
+    Writes torque F and slope D of each element, and in G, (e, 4), its speed, the speed's change, and scratch; A is
+    overwritten.
     """
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
         if kind == 1:
-            F[e], D[e], G[e, 1], G[e, 2] = bristle(
+            F[e], D[e], G[e, 2], G[e, 3] = bristle(
                 curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
             )
-            G[e, 0] = w
         else:
             F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
+        G[e, 0] = w
         F[e] += numbers[e, OFFSET]
         resist(rows, place, count, r, F[e], D[e], h, A, dv)
-    solved = solve(size, every, A, dv)
+    solved = solve(size, every, tied, tie_count, A, dv)
+    for e in range(friction_row.shape[0]):
+        G[e, 1] = along(rows, place, count, friction_row[e], dv)
     if kind == 1:
         for e in range(friction_row.shape[0]):
-            r = friction_row[e]
-            w = 0.0
-            for k in range(count[r]):
-                j = place[r, k]
-                w += rows[r, j] * (v[j] + 0.5 * dv[j])
-            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 1], G[e, 2])
+            w = G[e, 0] + 0.5 * G[e, 1]
+            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 2], G[e, 3])
     return solved
 
 
@@ -182,6 +182,8 @@ def _copy(every: Any, M: Any, A: Any) -> None:
 def switching_step(
     size: Any,
     every: Any,
+    tied: Any,
+    tie_count: Any,
     rows: Any,
     place: Any,
     count: Any,
@@ -194,6 +196,7 @@ def switching_step(
     h: float,
     dv: Any,
     F: Any,
+    G: Any,
 ) -> bool:
     """Speed change under friction that opposes sliding and holds at rest, by sweeps over the rows.
 
@@ -203,14 +206,14 @@ def switching_step(
     W, A, answer = np.empty((elements, n)), np.empty((n, n)), np.empty(n)
     lower, upper, share = np.empty(elements), np.empty(elements), np.empty(elements)
     _copy(every, M, A)
-    if not solve(size, every, A, dv):
+    if not solve(size, every, tied, tie_count, A, dv):
         return False
     for e in range(elements):
         r = friction_row[e]
         for j in range(n):
             answer[j] = rows[r, j]
         _copy(every, M, A)
-        solve(size, every, A, answer)
+        solve(size, every, tied, tie_count, A, answer)
         share[e] = along(rows, place, count, r, answer)
         w = along(rows, place, count, r, v)
         at_rest = 1.0 if abs(w) < 1e-9 else 0.0
@@ -237,90 +240,6 @@ def switching_step(
             break
     for e in range(elements):
         F[e] = impulse[e] / h + numbers[e, OFFSET]
+        G[e, 0] = along(rows, place, count, friction_row[e], v)
+        G[e, 1] = along(rows, place, count, friction_row[e], dv)
     return True
-
-
-@inlined
-def account(
-    every: Any,
-    h: float,
-    rows: Any,
-    place: Any,
-    count: Any,
-    friction_row: Any,
-    energy: Any,
-    v: Any,
-    dv: Any,
-    tau: Any,
-    outside: Any,
-    F: Any,
-    D: Any,
-) -> None:
-    """Add the work of a step by motors, from outside and in friction, with the speeds half way through it."""
-    work, pushed, taken = 0.0, 0.0, 0.0
-    for j in range(len(every)):
-        work += tau[j] * (v[j] + 0.5 * dv[j])
-        pushed += outside[j] * (v[j] + 0.5 * dv[j])
-    for e in range(friction_row.shape[0]):
-        r = friction_row[e]
-        w, dw = along(rows, place, count, r, v), along(rows, place, count, r, dv)
-        taken += (F[e] + 0.5 * D[e] * dw) * (w + 0.5 * dw)
-    energy[MOTORS] += h * work
-    energy[OUTSIDE] += h * pushed
-    energy[FRICTION] += h * taken
-
-
-@compiled
-def account_springs(
-    h: float,
-    rows: Any,
-    place: Any,
-    count: Any,
-    spring_row: Any,
-    stiffness: Any,
-    damping: Any,
-    gap: Any,
-    energy: Any,
-    u: Any,
-    v: Any,
-    dv: Any,
-    force: Any,
-) -> None:
-    """Add the loss of a step in the springs' dampers, and what the numerical damping took.
-
-    The latter is the difference to the torque of a spring half way through the step.
-    """
-    for e in range(spring_row.shape[0]):
-        r = spring_row[e]
-        dw = along(rows, place, count, r, dv)
-        w = along(rows, place, count, r, v) + 0.5 * dw
-        used = force[e, 0] + 0.5 * force[e, 1] * dw
-        touching = force[e, 1] != 0.0
-        lost = damping[e] * w if touching else 0.0
-        stored = stiffness[e] * beyond(along(rows, place, count, r, u) + 0.5 * h * w, gap[e])
-        energy[DAMPERS] += h * w * lost
-        energy[NUMERICAL] += h * w * (used - lost - stored)
-
-
-@compiled
-def release(
-    h: float,
-    rows: Any,
-    place: Any,
-    count: Any,
-    cylinder_row: Any,
-    compliance: Any,
-    leakage: Any,
-    energy: Any,
-    oil: Any,
-    Q: Any,
-    v: Any,
-    dv: Any,
-) -> None:
-    """New forces of the cylinders after a step, and the work they did in it, which counts as the motors'."""
-    for c in range(cylinder_row.shape[0]):
-        r = cylinder_row[c]
-        w = along(rows, place, count, r, v) + 0.5 * along(rows, place, count, r, dv)
-        after = pressed(compliance[c], leakage[c], oil[c], Q[c], w, h)
-        energy[MOTORS] += h * w * 0.5 * (oil[c] + after)
-        oil[c] = after

@@ -1,0 +1,110 @@
+"""Where a run starts: every drive in equilibrium on the first set-point."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.control.controller import HELD, Controller, initial
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.robot import Robot
+from armtwin.simulation.coordinates import Coordinates
+from armtwin.simulation.loop import Inputs, State
+from armtwin.simulation.plant import Plant
+
+SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
+STILL = 1e-13  # change of the sag that ends them [rad]
+
+
+def drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
+    """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
+    drives = robot.assembly.drives
+    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(len(drives), robot.n)
+    if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
+        raise ArmtwinError(
+            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be controlled, "
+            f"each moving them in its own way, got {len(drives)}"
+        )
+    return np.asarray(np.linalg.solve(acting.T, static))
+
+
+def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
+    """Coordinates at rest with the drive sides on q: elastic joints sag until their springs carry the load."""
+    u = places.both_sides(q)
+    if not places.elastic:
+        return u
+    joints = [joint for joint, _ in places.elastic]
+    stiffness = np.array([t.stiffness for _, t in places.elastic])
+    gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
+    link = q.copy()
+    for _ in range(SETTLING):
+        load = (robot.gravity(link) - (0.0 if external is None else external))[joints]
+        twist = load / stiffness + np.sign(load) * gap
+        moved = q[joints] - twist - link[joints]
+        link[joints] += moved
+        if np.abs(moved).max() < STILL:
+            break
+    u[places.link] = link
+    return u
+
+
+def equilibrium(
+    robot: Robot,
+    motion: Trajectory,
+    places: Coordinates,
+    c: Controller,
+    parts: Plant,
+    inputs: Inputs,
+    force: Floats,
+    u: Floats,
+) -> State:
+    """The state of a robot in equilibrium on its first set-point."""
+    m = len(force)
+    is_valve = np.array([isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool)
+    v = places.both_sides(motion.v[0])
+    oil = force[parts.cylinders.drive]
+    opening = _openings(robot, oil)
+    current = force / parts.outputs.per_current
+    current[parts.cylinders.drive] = opening
+    servo, memory = initial(c, np.where(is_valve, 0.0, force), inputs.ref[0, 1], inputs.ref[0, 2])
+    servo[parts.cylinders.drive, HELD] = opening  # the set-point of a valve in equilibrium is off by this much
+    position = np.where(is_valve, inputs.ref[0, 0], parts.rows.weights[parts.sensors.row] @ u)
+    commands = _past(parts.outputs.delay, m, 1)
+    commands[:, 0] = current[:, None]
+    return State(
+        u=u,
+        v=v,
+        z=np.zeros(len(parts.friction.row)),
+        oil=oil.copy(),
+        valves=np.stack([opening, np.zeros_like(opening)], axis=1),
+        servo=servo,
+        memory=memory,
+        readings=_past_readings(parts.sensors.delay, c.tick, position, inputs.ref[0, 1]),
+        commands=commands,
+        energy=np.zeros(5),
+        saturated=np.zeros((m, 2)),
+    )
+
+
+def _openings(robot: Robot, oil: Floats) -> Floats:
+    """Spool positions at which the valves make up for the leakage of cylinders that push with forces `oil`."""
+    circuits = [h.circuit for h in robot.description.hydraulic]
+    return np.array([x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)], dtype=np.float64)
+
+
+def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:
+    """What late sensors show at first: drives that have long moved evenly."""
+    past = _past(delay, len(position), 2)
+    length = past.shape[2]
+    age = tick * (length - np.arange(length))
+    past[:, 0] = position[:, None] - age * speed[:, None]
+    past[:, 1] = speed[:, None]
+    return past
+
+
+def _past(delay: Floats, drives: int, kinds: int) -> Floats:
+    """A ring of past values, (drives, kinds, length), long enough for the longest delay [ticks]; 0 without any."""
+    longest = float(delay.max(initial=0.0))
+    return np.zeros((drives, kinds, int(np.ceil(longest)) + 2 if longest > 0 else 0))
