@@ -33,7 +33,7 @@ BUSY = {
     "an endless integer in a list": ("a = [1, [0x" + "f" * 9000 + "]]", "a.2.1 must be a whole number of at most"),
     "a format without end": ("format = 0x" + "f" * 9000, "format must be a whole number of at most 64 bits"),
     "thousands of digits": ("a = " + "9" * 9000, "is not valid TOML"),
-    "thousands of joints": ("format = 1\n" + "[[joint]]\n" * 9000, "joint must have at most 300 entries, got 9000"),
+    "thousands of joints": ("format = 2\n" + "[[joint]]\n" * 9000, "joint must have at most 300 entries, got 9000"),
     "five megabytes": ("#" * 5_000_000, "a TOML file must be at most 4 MB"),
     "not UTF-8": ("\ud800", "is not a text file in UTF-8"),
 }
@@ -52,7 +52,7 @@ def test_a_file_that_is_deep_or_long_is_refused_soon(name, tmp_path):
 
 def test_twenty_thousand_unknown_keys_are_told_soon_and_counted(tmp_path):
     keys = "\n".join(f"key_{i}.part = 1" for i in range(20_000))
-    told = refusal(tmp_path, f"format = 1\nname = 'x'\n{keys}\n")
+    told = refusal(tmp_path, f"format = 2\nname = 'x'\n{keys}\n")
     assert ": 20002 problems\n" in told
     assert told.endswith("more")
 
