@@ -152,7 +152,7 @@ class Strut:
 
     def torque_at(self, x: Any) -> Any:
         """The same at angles x of the joint, (...)."""
-        return self.force.columns(self.linkage, x) @ np.array(self.values)
+        return (self.force.columns(self.linkage, x) * np.array(self.values)).sum(axis=-1)
 
     def energy(self, q: Any) -> Any:
         """Stored energy, (...) [J]."""

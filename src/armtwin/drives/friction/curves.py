@@ -11,13 +11,14 @@ Ref: [Waiboer 2007, eq. 3.70-3.72]
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Floats, read_only
 from armtwin.maths.compiled import inlined
 
 INTERVALS = 256
@@ -52,8 +53,12 @@ def breakaway(law: Law) -> float:
     return float(split(law, np.array([1e-12]))[0][0])
 
 
+@lru_cache(maxsize=512)
 def tabulate(law: Law, largest: float) -> Floats:
-    """Cubic coefficients in s of g and f on INTERVALS equal steps of s up to |w| = largest, (INTERVALS, 8)."""
+    """Cubic coefficients in s of g and f on INTERVALS equal steps of s up to |w| = largest, (INTERVALS, 8).
+
+    Tables are kept: runs of one robot, and of others that differ in something else, use them again.
+    """
     s = np.linspace(0, largest ** (1 / ROOT), INTERVALS + 1)
     g, f = _smooth_split(law, s)
     h = 1e-6 * s[1]
@@ -61,7 +66,7 @@ def tabulate(law: Law, largest: float) -> Floats:
     gp, fp = _smooth_split(law, inner + h)
     gm, fm = _smooth_split(law, inner - h)
     slopes = _without_overshoot(g, (gp - gm) / (2 * h), s[1]), (fp - fm) / (2 * h)
-    return np.hstack([_cubics(y, d, s[1]) for y, d in zip((g, f), slopes, strict=True)])
+    return read_only(np.hstack([_cubics(y, d, s[1]) for y, d in zip((g, f), slopes, strict=True)]))
 
 
 def _without_overshoot(y: Floats, d: Floats, step: float) -> Floats:
