@@ -31,6 +31,7 @@ from armtwin.robot.servo import (
     Filter,
     Proportional,
     Servo,
+    Side,
     VelocityLaw,
 )
 from armtwin.robot.servo_rule import for_each
@@ -161,6 +162,31 @@ def controller(servo: Servo, drives: int) -> Controller:
         setpoint_ticks=_whole(rate, setpoint_rate, "velocity_rate", "setpoint_rate"),
         given_acceleration=int(found.given_acceleration),
     )
+
+
+class Reading(NamedTuple):
+    """How a servo reads its sensors, one number for each drive.
+
+    Attributes:
+        scale: Reading per position.
+        zero: Position that reads as 0.
+        sides: Encoder of the position loop, "motor" or "link".
+    """
+
+    scale: Floats
+    zero: Floats
+    sides: tuple[Side, ...]
+
+
+def reading(servo: Servo, drives: int) -> Reading:
+    """How a servo of a robot file reads the sensors of its drives."""
+    scale, zero = np.ones(drives), np.zeros(drives)
+    if isinstance(servo, Proportional):
+        scale[:] = servo.sensor_gain
+        zero[:] = servo.sensor_zero or 0.0
+        on_drive: Side = "motor"
+        return Reading(scale, zero, (on_drive,) * drives)
+    return Reading(scale, zero, for_each(servo.feedback, drives))
 
 
 def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, ROOT, at_viscosity, breakaway, tabulate
 from armtwin.drives.friction.presliding import bristle_damping
@@ -22,7 +23,7 @@ from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
-from armtwin.robot.servo import Proportional, Servo
+from armtwin.robot.servo import Servo
 from armtwin.robot.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.model import FRICTION_KINDS, Model
@@ -112,11 +113,8 @@ def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
     """Sensors of the drives: the motor's encoder, or the link's for the position where the servo says so."""
     drives = robot.assembly.drives
     m = len(drives)
-    sides = for_each(getattr(servo, "feedback", ("motor",)), m)
-    scale, zero, quantum, speed_quantum = np.ones(m), np.zeros(m), np.zeros(m), np.zeros(m)
-    if isinstance(servo, Proportional):
-        scale[:] = servo.sensor_gain
-        zero[:] = servo.sensor_zero or 0.0
+    scale, zero, sides = reading(servo, m)
+    quantum, speed_quantum = np.zeros(m), np.zeros(m)
     positions, speeds = [], []
     for k, (drive, row) in enumerate(drives):
         on_link = isinstance(drive, Motor) and sides[k] == "link"
