@@ -169,6 +169,14 @@ def test_robots_with_fewer_motors_than_joints_are_refused_by_a_sentence(robots):
         at.simulate(robot, at.Trajectory.sampled(250, still, still, still))
 
 
+def test_robots_with_more_motors_than_joints_are_refused_by_a_sentence(robots):
+    d, gear = robots["rx90b"].description, robots["rx90b"].assembly.gear
+    matrix = tuple(tuple(row) for row in (*gear, gear[0]))
+    seven = (*d.motor, replace(d.motor[0], name="motor_7"))
+    with pytest.raises(at.ArmtwinError, match=r"gear\.matrix must not be singular: 7 motors, rank 6"):
+        at.Robot(replace(d, motor=seven, gear=replace(d.gear, ratios=None, matrix=matrix), servo={}))
+
+
 def test_a_robot_of_twelve_joints_runs():
     """Two arms of the shipped robot one behind the other hold their pose against gravity."""
     first = at.Robot.load("rx90b").description
