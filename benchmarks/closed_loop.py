@@ -59,7 +59,9 @@ def timed(robot, model, linear=None):
 
 
 @compiled
-def servo_tick(motors, c, sensors, outputs, ref, servo, memory, q, v, tick, position, speed, current, tau):
+def servo_tick(
+    motors, c, sensors, outputs, ref, servo, memory, q, v, tick, position, speed, current, tau
+):
     """Sensors, servo and motors in a tick."""
     within = tick % c.setpoint_ticks
     for m in range(motors.shape[0]):
@@ -91,7 +93,9 @@ def peer_friction(rows, curves, numbers, v, z, h, M, force, kept):
         w = 0.0
         for j in range(n):
             w += rows[e, j] * v[j]
-        F, D, g, g_slope = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
+        F, D, g, g_slope = bristle(
+            curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
+        )
         kept[e, 0], kept[e, 1], kept[e, 2] = w, g, g_slope
         for i in range(n):
             force[i] -= F * rows[e, i]
@@ -107,11 +111,15 @@ def peer_relax(rows, curves, numbers, middle, z, h, kept):
         for j in range(middle.shape[0]):
             w += rows[e, j] * middle[j]
         g, slope = kept[e, 1], kept[e, 2]
-        z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, kept[e, 0], g, slope)
+        z[e] = relaxed(
+            curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, kept[e, 0], g, slope
+        )
 
 
 @compiled
-def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept):
+def peer_rest(
+    upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept
+):
     """All of a step but Pinocchio's part, compiled, for the strongest peer."""
     length = np.sqrt(0.1625 - 0.04 * np.cos(q_mid[1]))
     bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * np.sin(q_mid[1]) / length
@@ -143,18 +151,57 @@ def peer(robot, seconds, compiled_step):
     h, rotors, ref = c.tick, p.rotors.inertia, inputs.ref
     motors, rows = p.rows.weights[p.outputs.row], p.rows.weights[p.friction.row]
     curves, numbers = p.friction.curves, p.friction.numbers
-    position, speed, current, tau, before, q_mid, v_mid, force, zero = (np.zeros(6) for _ in range(9))
+    position, speed, current, tau, before, q_mid, v_mid, force, zero = (
+        np.zeros(6) for _ in range(9)
+    )
     M, kept = np.zeros((6, 6)), np.zeros((len(rows), 3))
-    rnea, crba, solve, lower = pinocchio.rnea, pinocchio.crba, np.linalg.solve, np.tril_indices(6, -1)
+    rnea, crba, solve, lower = (
+        pinocchio.rnea,
+        pinocchio.crba,
+        np.linalg.solve,
+        np.tril_indices(6, -1),
+    )
 
     def run(first, last):
         for tick in range(first, last):
-            servo_tick(motors, c, p.sensors, p.outputs, ref, servo, memory, q, v, tick, position, speed, current, tau)
+            servo_tick(
+                motors,
+                c,
+                p.sensors,
+                p.outputs,
+                ref,
+                servo,
+                memory,
+                q,
+                v,
+                tick,
+                position,
+                speed,
+                current,
+                tau,
+            )
             half_a_step_ahead(q, v, before, h, q_mid, v_mid)
             bias = rnea(model, data, q_mid, v_mid, zero)
             upper = crba(model, data, q_mid)
             if compiled_step:
-                peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept)
+                peer_rest(
+                    upper,
+                    rotors,
+                    bias,
+                    tau,
+                    rows,
+                    curves,
+                    numbers,
+                    q,
+                    v,
+                    before,
+                    z,
+                    h,
+                    q_mid,
+                    M,
+                    force,
+                    kept,
+                )
                 continue
             length = (0.1625 - 0.04 * math.cos(q_mid[1])) ** 0.5  # the RX90B's spring
             bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * math.sin(q_mid[1]) / length
@@ -179,7 +226,13 @@ def bodies_alone(arm, rotors, q, v, M, bias, count):
     """Mass matrix and bias, many times over."""
     parent, slides, turn, offset, axis, inertia, gravity = arm
     n = q.shape[0]
-    R, P, Ic, L, none = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.zeros(n)
+    R, P, Ic, L, none = (
+        np.empty((n, 3, 3)),
+        np.empty((n, 3)),
+        np.empty((n, 10)),
+        np.zeros((n, n)),
+        np.zeros(n),
+    )
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
     for _ in range(count):
         of_bodies(
@@ -190,16 +243,39 @@ def bodies_alone(arm, rotors, q, v, M, bias, count):
 
 
 @compiled
-def servo_alone(motors, c, sensors, outputs, ref, servo, memory, q, v, position, speed, current, tau, count):
+def servo_alone(
+    motors, c, sensors, outputs, ref, servo, memory, q, v, position, speed, current, tau, count
+):
     """Servo ticks, many times over."""
     for tick in range(count):
-        servo_tick(motors, c, sensors, outputs, ref, servo, memory, q, v, tick % 16, position, speed, current, tau)
+        servo_tick(
+            motors,
+            c,
+            sensors,
+            outputs,
+            ref,
+            servo,
+            memory,
+            q,
+            v,
+            tick % 16,
+            position,
+            speed,
+            current,
+            tau,
+        )
 
 
 def where_the_time_goes(robot, tick, off):
     """Print the parts of a tick [microseconds]; friction is the difference of runs with and without it."""
     work = prepare(robot, motion(robot, 0.1), Model())
-    arm, p, c, inputs, state = robot.assembly.arm, work.plant, work.controller, work.inputs, work.state
+    arm, p, c, inputs, state = (
+        robot.assembly.arm,
+        work.plant,
+        work.controller,
+        work.inputs,
+        work.state,
+    )
     q, v, motors = state.u, state.v, p.rows.weights[p.outputs.row]
     position, speed, current, tau = (np.zeros(6) for _ in range(4))
     count = 200 if QUICK else 40_000
@@ -249,7 +325,11 @@ def first_calls():
         environment = {**os.environ, "ARMTWIN_CACHE_DIR": folder}
         for what in ("cold, compiling", "from the cache"):
             done = subprocess.run(
-                [sys.executable, "-c", script], env=environment, capture_output=True, text=True, check=True
+                [sys.executable, "-c", script],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=True,
             )
             print(f"first simulate in a process, {what}: {float(done.stdout):.1f} s")
 
@@ -278,16 +358,25 @@ def report():
         pair = (time.perf_counter() - start) / (2 * REPEATS)
     print(f"RX90B with laser head, {SECONDS} s of motion, 4 kHz servo, LuGre friction, one core")
     print(f"{'closed loop':44}{SECONDS / ours:8.0f} x real time")
-    print(f"{'  through at.simulate, tables and log included':44}{SECONDS / whole:8.0f} x real time")
+    print(
+        f"{'  through at.simulate, tables and log included':44}{SECONDS / whole:8.0f} x real time"
+    )
     print(f"{'  without friction':44}{SECONDS / off:8.0f} x real time")
-    print(f"{'  six elastic joints':44}{SECONDS / elastic:8.0f} x real time, {elastic / ours:.2f} times the cost")
+    print(
+        f"{'  six elastic joints':44}{SECONDS / elastic:8.0f} x real time, {elastic / ours:.2f} times the cost"
+    )
     print(f"{'  perturbation method, 300 points':44}{SECONDS / linear:8.0f} x real time")
     print(f"{'  two runs on two threads, per run':44}{SECONDS / pair:8.0f} x real time")
     print(f"{'Python loop over Pinocchio':44}{PEER_SECONDS / theirs:8.1f} x real time")
     print(f"{'  with its whole step compiled too':44}{PEER_SECONDS / strongest:8.1f} x real time")
-    ratio, least = SECONDS / ours / (PEER_SECONDS / theirs), SECONDS / ours / (PEER_SECONDS / strongest)
+    ratio, least = (
+        SECONDS / ours / (PEER_SECONDS / theirs),
+        SECONDS / ours / (PEER_SECONDS / strongest),
+    )
     print(f"ratio closed loop / Python loop: {ratio:.1f}; to the compiled step: {least:.1f}")
-    print(f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no substeps)")
+    print(
+        f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no substeps)"
+    )
     where_the_time_goes(robot, *(1e6 * x / (SECONDS * 4000) for x in (ours, off)))
     if not QUICK:
         first_calls()

@@ -40,7 +40,9 @@ def package(sources):
 
 def checked_out(commit, folder):
     """The sources of a commit in a folder."""
-    packed = subprocess.run(["git", "-C", str(ROOT), "archive", commit, "src"], capture_output=True, check=True).stdout
+    packed = subprocess.run(
+        ["git", "-C", str(ROOT), "archive", commit, "src"], capture_output=True, check=True
+    ).stdout
     with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
         archive.extractall(folder, filter="data")
     return Path(folder) / "src"
@@ -56,7 +58,12 @@ def cases(at):
     predicted = at.predict(None, at.Job.load("rx90b_line"))
     motion = predicted.motion.trajectory
     for friction in ("lugre", "switching", "off"):
-        yield f"line, {friction}", predicted.robot, motion, at.Model(friction=friction, quantise=False)
+        yield (
+            f"line, {friction}",
+            predicted.robot,
+            motion,
+            at.Model(friction=friction, quantise=False),
+        )
     yield "line, cs7b", predicted.robot, motion, at.Model(servo="cs7b", quantise=False)
     for name in ("rx90b_corner_fixed", "rx90b_corner_follow", "kr300_frame", "lwa4p_bead"):
         predicted = at.predict(None, at.Job.load(name))
@@ -92,7 +99,9 @@ def report(commit):
         for (name, *old), (_, *new) in pairs:
             times, apart = compared(((former, *old), (present, *new)), 1 if QUICK else REPEATS)
             ratio = times[0] / times[1]
-            print(f"{name:22} {times[0]:9.4f} {times[1]:9.4f} {ratio:7.2f} {apart[0]:9.1e} {apart[1]:9.1e}")
+            print(
+                f"{name:22} {times[0]:9.4f} {times[1]:9.4f} {ratio:7.2f} {apart[0]:9.1e} {apart[1]:9.1e}"
+            )
 
 
 if __name__ == "__main__":

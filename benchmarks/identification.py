@@ -107,7 +107,9 @@ def peer(robot, paths, step):
         last = time.perf_counter()  # the columns that Pinocchio lacks are free
         W[:, :, 60:] = rest
         for k in range(len(log.time)):
-            W[k, :, :60] = pinocchio.computeJointTorqueRegressor(model, data, log.q[k], log.v[k], log.a[k])
+            W[k, :, :60] = pinocchio.computeJointTorqueRegressor(
+                model, data, log.q[k], log.v[k], log.a[k]
+            )
         lap("Pinocchio in a loop")
         W = sosfiltfilt(sections, W.reshape(len(W), -1), axis=0).reshape(W.shape)[25:-25:step]
         lap("filter of every column")
@@ -130,14 +132,22 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         paths = write_logs(robot, Path(name))
         samples = RUNS * round(PERIODS * PERIOD * RATE)
-        print(f"RX90B, {RUNS} runs, {samples} samples, {len(robot.parameters)} parameters, cut-off {CUTOFF:g} Hz")
-        for words, recipe in (("every sample a row", Recipe(rate=RATE)), ("thinned as by default", Recipe())):
+        print(
+            f"RX90B, {RUNS} runs, {samples} samples, {len(robot.parameters)} parameters, cut-off {CUTOFF:g} Hz"
+        )
+        for words, recipe in (
+            ("every sample a row", Recipe(rate=RATE)),
+            ("thinned as by default", Recipe()),
+        ):
             ours(robot, paths, recipe)
             whole = best(lambda recipe=recipe: timed(robot, paths, recipe))
             step = 1 if recipe.rate else 4
             other = best(lambda step=step: peer(robot, paths, step))
             print(f"{words}:")
-            for title, spent in (("ours", best(lambda r=recipe: stages(robot, paths, r))), ("peer", other)):
+            for title, spent in (
+                ("ours", best(lambda r=recipe: stages(robot, paths, r))),
+                ("peer", other),
+            ):
                 for key, value in spent.items():
                     print(f"  {title:6}{key:40}{1e3 * value:8.0f} ms")
             a, b = whole["all"], sum(other.values())

@@ -41,8 +41,14 @@ def pinocchio_model(robot):
     for i, (joint, t) in enumerate(zip(robot.assembly.tree.joints, tens, strict=True)):
         X, axis = joint.origin.matrix(), np.array(joint.axis) / np.linalg.norm(joint.axis)
         place = pinocchio.SE3(X[:3, :3], X[:3, 3])
-        letter = "xyz"[int(np.argmax(np.abs(axis)))] if np.abs(axis).max() == axis.max() == 1 else ""
-        aligned = {"x": pinocchio.JointModelRX, "y": pinocchio.JointModelRY, "z": pinocchio.JointModelRZ}
+        letter = (
+            "xyz"[int(np.argmax(np.abs(axis)))] if np.abs(axis).max() == axis.max() == 1 else ""
+        )
+        aligned = {
+            "x": pinocchio.JointModelRX,
+            "y": pinocchio.JointModelRY,
+            "z": pinocchio.JointModelRZ,
+        }
         kind = aligned[letter]() if letter else pinocchio.JointModelRevoluteUnaligned(axis)
         model.addJoint(i, kind, place, joint.name)
         m, c = t[0], t[1:4] / t[0]
@@ -89,7 +95,9 @@ def report():
     theirs = [best(work) for work in peers(*pinocchio_model(robot), q, v, a, tau)]
     print(f"RX90B with laser head, batch of {SAMPLES}, one core, microseconds per sample")
     print("whole robot: with rotors, spring and (regressor: 82 columns for 60) friction")
-    print(f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}{'ratio bodies':>14}{'ratio whole':>13}")
+    print(
+        f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}{'ratio bodies':>14}{'ratio whole':>13}"
+    )
     for i, name in enumerate(names):
         ours = []
         for r in (bodies, robot):
@@ -101,12 +109,18 @@ def report():
             )
             ours.append(best(calls[i]))
         us = [x / SAMPLES * 1e6 for x in (*ours, theirs[i])]
-        print(f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}")
+        print(
+            f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}"
+        )
     X = robot.forward_kinematics(q[:200])
     single = best(lambda: [robot.inverse_kinematics(x) for x in X]) / len(X) * 1e6
-    path = robot.forward_kinematics(np.linspace([0, 0.5, 1, 0, 1, 0], [0.5, 0.8, 0.7, 0.5, 0.7, 0.5], 2000))
+    path = robot.forward_kinematics(
+        np.linspace([0, 0.5, 1, 0, 1, 0], [0.5, 0.8, 0.7, 0.5, 0.7, 0.5], 2000)
+    )
     follow = best(lambda: robot.follow(path, [0, 0.5, 1, 0, 1, 0])) / len(path) * 1e6
-    print(f"inverse kinematics: {single:.0f} us for one pose with all solutions, {follow:.1f} us a pose along a path")
+    print(
+        f"inverse kinematics: {single:.0f} us for one pose with all solutions, {follow:.1f} us a pose along a path"
+    )
 
 
 def import_times():

@@ -94,7 +94,9 @@ def peer_inverse(p: at.Prediction) -> float:
     model, _ = pinocchio_model(p.robot)
     body, X_BT = p.robot.assembly.frame("tool")
     place = pinocchio.SE3(X_BT[:3, :3], X_BT[:3, 3])
-    frame = model.addFrame(pinocchio.Frame("tool", body + 1, 0, place, pinocchio.FrameType.OP_FRAME))
+    frame = model.addFrame(
+        pinocchio.Frame("tool", body + 1, 0, place, pinocchio.FrameType.OP_FRAME)
+    )
     data = model.createData()
     q = p.motion.trajectory.q
     X = p.robot.forward_kinematics(q[:: max(1, len(q) // PEER_POSES)])
@@ -107,7 +109,9 @@ def peer_inverse(p: at.Prediction) -> float:
             error = pinocchio.log6(data.oMf[frame].actInv(goal)).vector
             if np.abs(error).max() < 1e-10:
                 break
-            J = pinocchio.computeFrameJacobian(model, data, joint, frame, pinocchio.ReferenceFrame.LOCAL)
+            J = pinocchio.computeFrameJacobian(
+                model, data, joint, frame, pinocchio.ReferenceFrame.LOCAL
+            )
             joint += np.linalg.solve(J, error)
     return (time.perf_counter() - start) / len(X)
 
@@ -142,12 +146,20 @@ with tempfile.TemporaryDirectory() as folder:
     show("cladding", long_stages, clad)
     times = clad.job.seam.duration / line.job.seam.duration
     grown = sum(long_stages.values()) / sum(stages.values())
-    print(f"{times:.0f} x the motion takes {grown:.0f} x the time; ratio {grown / times:.2f} (1: linear)")
+    print(
+        f"{times:.0f} x the motion takes {grown:.0f} x the time; ratio {grown / times:.2f} (1: linear)"
+    )
     for stage in stages:
         print(f"  ratio of {stage}: {long_stages[stage] / stages[stage] / times:.2f}")
-    print(f"peak memory {before / 1024:.0f} MB after the short job, {after / 1024:.0f} MB after the long one")
+    print(
+        f"peak memory {before / 1024:.0f} MB after the short job, {after / 1024:.0f} MB after the long one"
+    )
     own = stages["inverse kinematics"] / len(line.motion.trajectory.q)
     ratio = peer_inverse(line) / own
-    print(f"inverse kinematics with speeds: {1e6 * own:.1f} us a set-point; ratio to Newton on Pinocchio {ratio:.0f}")
+    print(
+        f"inverse kinematics with speeds: {1e6 * own:.1f} us a set-point; ratio to Newton on Pinocchio {ratio:.0f}"
+    )
     own = stages["path error, verdict"] / len(line.run.link_side)
-    print(f"path error: {1e6 * own:.2f} us a sample; ratio to a nearest-neighbour tree {peer_error(line) / own:.1f}")
+    print(
+        f"path error: {1e6 * own:.2f} us a sample; ratio to a nearest-neighbour tree {peer_error(line) / own:.1f}"
+    )

@@ -25,7 +25,9 @@ RUNS = 1 if QUICK else 5
 def shell(folder: str, *words: str) -> float:
     """Seconds of a command in a new process."""
     start = time.perf_counter()
-    subprocess.run([sys.executable, "-m", "armtwin", *words], cwd=folder, capture_output=True, check=False)
+    subprocess.run(
+        [sys.executable, "-m", "armtwin", *words], cwd=folder, capture_output=True, check=False
+    )
     return time.perf_counter() - start
 
 

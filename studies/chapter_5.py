@@ -49,7 +49,11 @@ def corner(mode: str, radius: float, speed: float = 0.1) -> at.Prediction:
     job = at.Job.load(f"rx90b_corner_{mode}")
     first, second = job.description.segment
     return at.predict(
-        None, at.Job(replace(job.description, segment=(replace(first, blend=radius), second), speed=speed), job.origin)
+        None,
+        at.Job(
+            replace(job.description, segment=(replace(first, blend=radius), second), speed=speed),
+            job.origin,
+        ),
     )
 
 
@@ -95,8 +99,13 @@ def reversal_statements() -> Iterator[Statement]:
         f"{UM * size[on].max():.0f} µm at {t_peak:.2f} s, {UM * size[ramps].max():.0f} µm in the ramps, rms "
         f"{UM * np.sqrt(np.mean(size[quiet] ** 2)):.0f} µm between"
     )
-    right = abs(t_peak - reversal) < 0.2 and min(size[on].max(), size[ramps].max()) > 3 * size[quiet].mean()
-    yield Statement("5.4.1", "the path error peaks at the reversal and in the ramps", figure, bool(right))
+    right = (
+        abs(t_peak - reversal) < 0.2
+        and min(size[on].max(), size[ramps].max()) > 3 * size[quiet].mean()
+    )
+    yield Statement(
+        "5.4.1", "the path error peaks at the reversal and in the ramps", figure, bool(right)
+    )
 
     six = np.abs(p.log.q - p.log.q_ref)[:, 5]
     near = np.abs(p.log.time - reversal) < 0.3
@@ -104,7 +113,12 @@ def reversal_statements() -> Iterator[Statement]:
     times = six[near].max() / six[steady].mean()
     figure = f"{np.degrees(six[near].max()) * 1e3:.0f} mdeg, {times:.0f} x its mean; no reversal"
     right = not turns[5] and six[near].max() > 3 * six[steady].mean()
-    yield Statement("5.4.1", "joint 6 peaks at the reversal of joint 5 without reversing itself", figure, bool(right))
+    yield Statement(
+        "5.4.1",
+        "joint 6 peaks at the reversal of joint 5 without reversing itself",
+        figure,
+        bool(right),
+    )
 
 
 def torque_statements() -> Iterator[Statement]:
@@ -113,7 +127,9 @@ def torque_statements() -> Iterator[Statement]:
     moving = (p.log.time > 1.0) & (p.log.time < 11.0)
     share = np.abs(p.log.tau[moving]).max(axis=0) / p.robot.limits.torque
     figure = ", ".join(f"{100 * x:.0f}" for x in share) + " % at most in joints 1 to 6"
-    yield Statement("5.4.1", "torques are of the order of 10 % of the maximum", figure, bool(share.max() < 0.3))
+    yield Statement(
+        "5.4.1", "torques are of the order of 10 % of the maximum", figure, bool(share.max() < 0.3)
+    )
 
     rms = np.sqrt(np.mean(p.log.tau[moving] ** 2, axis=0))
     friction = np.sqrt(np.mean(p.log.tau_friction[moving] ** 2, axis=0)) / rms
@@ -121,11 +137,18 @@ def torque_statements() -> Iterator[Statement]:
     part = np.sqrt(np.mean(inertia[moving] ** 2, axis=0)) / rms
     mostly = [j + 1 for j in range(6) if friction[j] > 0.5]
     told = ", ".join(f"{100 * x:.0f}" for x in friction)
-    figure = f"rms of friction over rms of torque {told} % in joints 1 to 6: 2, 3 and 5 carry weight"
+    figure = (
+        f"rms of friction over rms of torque {told} % in joints 1 to 6: 2, 3 and 5 carry weight"
+    )
     holds = 1 if len(mostly) == 6 else 0.5 if mostly else 0
     yield Statement("5.4.1", "most of the torque is friction", figure, holds)
     figure = f"rms at most {100 * part.max():.0f} % of the torque's"
-    yield Statement("5.4.1", "acceleration takes only a small part of the torque", figure, bool(part.max() < 0.25))
+    yield Statement(
+        "5.4.1",
+        "acceleration takes only a small part of the torque",
+        figure,
+        bool(part.max() < 0.25),
+    )
 
     angle = np.degrees(p.path_error.orientation.max())
     figure = f"{1e3 * angle:.0f} mdeg at most, where degrees are allowed"
@@ -164,11 +187,19 @@ def corner_statements() -> Iterator[Statement]:
         place = f"{stopped.stopped.joint} at {1e3 * stopped.stopped_at_m:.0f} mm"
         figure = f"{place} (the limit was chosen so, it is no prediction)"
     right = stopped.stopped is not None and stopped.stopped.joint == "motor_4"
-    yield Statement("5.5.2", "following head, r = 50 mm at 100 mm/s: emergency stop by joint 4", figure, right)
+    yield Statement(
+        "5.5.2", "following head, r = 50 mm at 100 mm/s: emergency stop by joint 4", figure, right
+    )
     pairs = [peaks(corner("fixed", radius)) for radius in (0.05, 0.01, 0.005, 0.0025)]
     told = "; ".join(f"{UM * a:.0f}/{UM * b:.0f}" for a, b in pairs)
     text = "fixed head, r = 50 to 2.5 mm: the vertical error grows from 0.2 to 0.3 mm"
-    grows = 1 if pairs[-1][1] > 1.2 * pairs[0][1] else 0.5 if all(1e-4 < b < 4e-4 for _, b in pairs) else 0
+    grows = (
+        1
+        if pairs[-1][1] > 1.2 * pairs[0][1]
+        else 0.5
+        if all(1e-4 < b < 4e-4 for _, b in pairs)
+        else 0
+    )
     yield Statement("5.5.3", text, f"{told} µm lateral/vertical at r = 50, 10, 5, 2.5 mm", grows)
     text = "fixed head: the lateral error does not grow much and stays more or less within 0.1 mm"
     steady = all(a < 2e-4 for a, _ in pairs)
@@ -182,11 +213,15 @@ def model_statements() -> Iterator[Statement]:
     found = []
     for factor in STIFFNESSES:
         bristles = {f.name: f.presliding.stiffness for f in robot.description.friction}
-        softer = {f"friction.{name}.presliding.stiffness": factor * c0 for name, c0 in bristles.items()}
+        softer = {
+            f"friction.{name}.presliding.stiffness": factor * c0 for name, c0 in bristles.items()
+        }
         changed = at.Job(replace(job.description, override=softer), job.origin)
         p = at.predict(None, changed)
         error = np.abs(p.log.q - p.log.q_ref)[np.abs(p.log.time - 5.27) < 0.3]
-        found.append([*(np.degrees(error[:, [1, 2, 4]].max(axis=0)) * 1e3), *(UM * x for x in peaks(p))])
+        found.append(
+            [*(np.degrees(error[:, [1, 2, 4]].max(axis=0)) * 1e3), *(UM * x for x in peaks(p))]
+        )
     table = np.array(found)
     told = "; ".join(f"{a:.1f}/{b:.1f}/{c:.1f}" for a, b, c in table[:, :3])
     figure = (
@@ -207,13 +242,25 @@ def model_statements() -> Iterator[Statement]:
 
 def statements() -> list[Statement]:
     """All statements, in the order of the chapter."""
-    parts = (reversal_statements, torque_statements, model_statements, speed_statements, corner_statements)
+    parts = (
+        reversal_statements,
+        torque_statements,
+        model_statements,
+        speed_statements,
+        corner_statements,
+    )
     return sorted((s for part in parts for s in part()), key=lambda s: s.section)
 
 
 def verdict(statement: Statement) -> str:
     """Whether a statement holds, in words."""
-    return "holds" if statement.holds == 1 else "holds in part" if statement.holds > 0 else "does not hold"
+    return (
+        "holds"
+        if statement.holds == 1
+        else "holds in part"
+        if statement.holds > 0
+        else "does not hold"
+    )
 
 
 def markdown() -> str:
@@ -228,7 +275,9 @@ def markdown() -> str:
         "fixed head the lateral peak before the corner (at 210 mm) is the third friction element of the wrist, which\n"
         "turns with q5 + q6 and reverses there; the document does not say which torque normalises its friction.\n"
     )
-    return "\n".join([head, "| section | statement | armtwin | |", "|---|---|---|---|", *rows]) + "\n"
+    return (
+        "\n".join([head, "| section | statement | armtwin | |", "|---|---|---|---|", *rows]) + "\n"
+    )
 
 
 if __name__ == "__main__":

@@ -17,7 +17,9 @@ from armtwin.identification.left_out import pooled
 def kr300(data):
     """Fitted on A, judged on B, raw torque."""
     robot = at.Robot.load("kr300").with_payload("recorded")
-    found = at.identify(robot, [at.Log.read(data / "kuka_kr300/ident_A.csv.gz")], torque="tau", cutoff=10.0)
+    found = at.identify(
+        robot, [at.Log.read(data / "kuka_kr300/ident_A.csv.gz")], torque="tau", cutoff=10.0
+    )
     log = at.Log.read(data / "kuka_kr300/valid_B.csv.gz")
     judged = found.validate(log), found.validate_plain(log), found.validate(log, robot=found.prior)
     return [x.nrmse for x in judged], found
@@ -46,7 +48,9 @@ def ur10e(data, torque, judged_at):
     log = at.Log.read(data / "ur10e/ident_20_02_10_30sec_12harm.csv.gz")
     moving = np.flatnonzero((np.abs(log.v) > 0.02).any(axis=1))
     cuts = np.array_split(np.arange(moving[0], moving[-1] + 1), 3)
-    parts = [at.Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()}) for k in cuts]
+    parts = [
+        at.Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()}) for k in cuts
+    ]
     return left_out(at.Robot.load(data / "ur10e/ur10e.urdf"), parts, torque, 5.0, judged_at)
 
 
@@ -60,14 +64,18 @@ def main(data):
         "UR10e, measured current, raw": lambda: ur10e(data, "current", None),
         "UR10e, measured current, 5 Hz on both sides": lambda: ur10e(data, "current", 5.0),
     }
-    print("| NRMSE % of joints 1 to 6 | ours | mean | plain least squares | mean | robot file, mean |")
+    print(
+        "| NRMSE % of joints 1 to 6 | ours | mean | plain least squares | mean | robot file, mean |"
+    )
     print("|---|---|---|---|---|---|")
     for name, case in cases.items():
         (ours, plain, prior), found = case()
         cells = [f"{' '.join(f'{v:.1f}' for v in x)} | {x.mean():.1f}" for x in (ours, plain)]
         print(f"| {name} | {cells[0]} | {cells[1]} | {prior.mean():.1f} |")
         if found.gains is not None:
-            print(f"|  gains {np.round(found.gains, 1)} N m/A; plain breaks: {len(found.broken)} contracts | | | | | |")
+            print(
+                f"|  gains {np.round(found.gains, 1)} N m/A; plain breaks: {len(found.broken)} contracts | | | | | |"
+            )
 
 
 if __name__ == "__main__":

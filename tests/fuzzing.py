@@ -10,7 +10,16 @@ _WORDS = """
 +-1 0b1 1_000 ² ٣ true [] {} '' x 1e 1e5000 0xfff 00012 1e9 1e-9 3.14159265358979323846264338327950288
 """
 EXTREMES = _WORDS.split()
-LONG = ("9" * 5000, "0x" + "f" * 5000, "1e" + "9" * 500, " " * 3000, "[" * 3000, "a." * 3000, "{a=" * 800, "-" * 3000)
+LONG = (
+    "9" * 5000,
+    "0x" + "f" * 5000,
+    "1e" + "9" * 500,
+    " " * 3000,
+    "[" * 3000,
+    "a." * 3000,
+    "{a=" * 800,
+    "-" * 3000,
+)
 NASTY = (
     "\x00",
     "\x1b[31m",
@@ -148,7 +157,11 @@ def mutated_inside_zip(rng, data):
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         members = {info.filename: archive.read(info) for info in archive.infolist()}
     chosen = list(members)[rng.integers(len(members))]
-    members[chosen] = _with_another_head(rng, members[chosen]) if rng.random() < 0.5 else mutated(rng, members[chosen])
+    members[chosen] = (
+        _with_another_head(rng, members[chosen])
+        if rng.random() < 0.5
+        else mutated(rng, members[chosen])
+    )
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, member in members.items():
@@ -158,9 +171,33 @@ def mutated_inside_zip(rng, data):
 
 def _with_another_head(rng, member):
     """An array whose type or shape is another than its numbers have."""
-    heads = (b"'<f8'", b"'<f4'", b"'<f2'", b"'|O'", b"'<m8[ms]'", b"'<M8[ns]'", b"'<m8'", b"'<c16'", b"'<U9'", b"'|b1'")
+    heads = (
+        b"'<f8'",
+        b"'<f4'",
+        b"'<f2'",
+        b"'|O'",
+        b"'<m8[ms]'",
+        b"'<M8[ns]'",
+        b"'<m8'",
+        b"'<c16'",
+        b"'<U9'",
+        b"'|b1'",
+    )
     member = re.sub(rb"'<f8'", lambda m: heads[rng.integers(len(heads))], member, count=1)
-    shapes = (b"()", b"(0,)", b"(-1,)", b"(99999999999,)", b"(3,)", b"(1, 1, 1)", b"(2, 2)", b"(1e3,)")
+    shapes = (
+        b"()",
+        b"(0,)",
+        b"(-1,)",
+        b"(99999999999,)",
+        b"(3,)",
+        b"(1, 1, 1)",
+        b"(2, 2)",
+        b"(1e3,)",
+    )
     if rng.random() < 0.5:
-        member = re.sub(rb"'shape': \([^)]*\)", lambda m: b"'shape': " + shapes[rng.integers(len(shapes))], member)
+        member = re.sub(
+            rb"'shape': \([^)]*\)",
+            lambda m: b"'shape': " + shapes[rng.integers(len(shapes))],
+            member,
+        )
     return member

@@ -39,10 +39,14 @@ def random_arm(rng, n):
         origins[i, :3, :3], origins[i, :3, 3] = random_rotation(rng), rng.normal(size=3) * 0.4
         points = rng.normal(size=(8, 3)) * 0.2  # a body made of eight point masses is always real
         points -= points.mean(axis=0)
-        inertias[i] = sum((p @ p) * np.eye(3) - np.outer(p, p) for p in points) * rng.uniform(0.2, 3)
+        inertias[i] = sum((p @ p) * np.eye(3) - np.outer(p, p) for p in points) * rng.uniform(
+            0.2, 3
+        )
     axes = rng.normal(size=(n, 3))
     parents = [-1]
-    for i in range(1, n):  # depth first, as Pinocchio needs it: from the last body or one of its ancestors
+    for i in range(
+        1, n
+    ):  # depth first, as Pinocchio needs it: from the last body or one of its ancestors
         parent = i - 1
         while parent >= 0 and rng.uniform() < 0.3:
             parent = parents[parent]
@@ -84,7 +88,15 @@ def arm_of(robot):
 def bodies_only(robot):
     """The robot without rotors, balancers and friction: what the other libraries model."""
     return at.Robot(
-        replace(robot.description, motor=(), gear=None, balancer=(), friction=(), friction_set="", servo={})
+        replace(
+            robot.description,
+            motor=(),
+            gear=None,
+            balancer=(),
+            friction=(),
+            friction_set="",
+            servo={},
+        )
     )
 
 
@@ -96,12 +108,24 @@ def as_robot(arm):
         origin = Pose.from_matrix(arm.origins[i])
         joints.append(
             Joint(
-                f"joint_{i + 1}", names[parent + 1], names[i + 1], "assumed: random", kind, origin, tuple(arm.axes[i])
+                f"joint_{i + 1}",
+                names[parent + 1],
+                names[i + 1],
+                "assumed: random",
+                kind,
+                origin,
+                tuple(arm.axes[i]),
             )
         )
         J = arm.inertias[i]
         six = SixInertias(J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2])
-        links.append(Link(names[i + 1], "assumed: random", Body(arm.masses[i], tuple(arm.centres[i]), None, six)))
+        links.append(
+            Link(
+                names[i + 1],
+                "assumed: random",
+                Body(arm.masses[i], tuple(arm.centres[i]), None, six),
+            )
+        )
     return at.Robot(Description("random", tuple(joints), tuple(links), gravity=tuple(arm.gravity)))
 
 
@@ -109,7 +133,11 @@ def as_pinocchio(arm):
     model = pinocchio.Model()
     model.gravity.linear = arm.gravity
     for i, parent in enumerate(arm.parents):
-        kind = pinocchio.JointModelPrismaticUnaligned if arm.slides[i] else pinocchio.JointModelRevoluteUnaligned
+        kind = (
+            pinocchio.JointModelPrismaticUnaligned
+            if arm.slides[i]
+            else pinocchio.JointModelRevoluteUnaligned
+        )
         place = pinocchio.SE3(arm.origins[i, :3, :3], arm.origins[i, :3, 3])
         model.addJoint(parent + 1, kind(arm.axes[i]), place, f"j{i}")
         body = pinocchio.Inertia(arm.masses[i], arm.centres[i], arm.inertias[i])
@@ -119,7 +147,9 @@ def as_pinocchio(arm):
 
 def as_mujoco(arm):
     """MuJoCo model from an MJCF text with 17 digits."""
-    children = {i: [k for k, p in enumerate(arm.parents) if p == i] for i in range(-1, len(arm.parents))}
+    children = {
+        i: [k for k, p in enumerate(arm.parents) if p == i] for i in range(-1, len(arm.parents))
+    }
 
     def text(values):
         return " ".join(f"{x:.17g}" for x in values)
@@ -145,5 +175,7 @@ def as_mujoco(arm):
         + "</worldbody></mujoco>"
     )
     model = mujoco.MjModel.from_xml_string(xml)
-    order = [model.body(f"b{i}").jntadr[0] for i in range(len(arm.parents))]  # MuJoCo counts depth first
+    order = [
+        model.body(f"b{i}").jntadr[0] for i in range(len(arm.parents))
+    ]  # MuJoCo counts depth first
     return model, mujoco.MjData(model), np.array(order)

@@ -91,7 +91,11 @@ def read_overrides(path):
 def read_quantities(path):
     words = path.read_bytes().decode("utf-8", errors="replace").split("\n")
     for word in words:
-        for unit in (Unit("m/s", above=0, plausible=5, hint="mm/s"), Unit("Hz", above=0), Unit("N m/rad", also="N/m")):
+        for unit in (
+            Unit("m/s", above=0, plausible=5, hint="mm/s"),
+            Unit("Hz", above=0),
+            Unit("N m/rad", also="N/m"),
+        ):
             try:
                 assert np.isfinite(unit.read_word(word))
             except ArmtwinError as error:
@@ -173,7 +177,9 @@ BAGS = ("run.mcap", "run.db3", "run.bag", "metadata.yaml")
 
 def check_message(text):
     assert len(text) <= 2000, f"{len(text)} characters: {text[:200]}"
-    odd = [c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")]
+    odd = [
+        c for c in text if c != "\n" and unicodedata.category(c) in ("Cc", "Cf", "Cs", "Zl", "Zp")
+    ]
     assert not [c for c in odd if c not in "\u200c\u200d\u00ad"], repr(text[:300])
 
 
@@ -190,11 +196,15 @@ def check(read, path, case):
             raise AssertionError(f"{case}: {type(error).__name__} left the reader") from error
     spent = time.process_time() - begin
     assert spent < LONGEST, f"{case}: took {spent:.1f} s"
-    caught = [w for w in caught if w.category is not ResourceWarning]  # readers of bags leave files to the collector
+    caught = [
+        w for w in caught if w.category is not ResourceWarning
+    ]  # readers of bags leave files to the collector
     assert not caught, f"{case}: {caught[0].message} ({caught[0].filename}:{caught[0].lineno})"
 
 
-@pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.filterwarnings(
+    "ignore::ResourceWarning", "ignore::pytest.PytestUnraisableExceptionWarning"
+)
 @pytest.mark.parametrize("name", READERS)
 def test_nothing_but_our_own_error_leaves_a_reader(name, tmp_path):
     if name in BAGS:

@@ -37,10 +37,14 @@ def test_the_robot_file_of_the_docs_loads(tmp_path):
 
 
 def test_every_command_of_the_readme_exists():
-    commands = re.findall(r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE)
+    commands = re.findall(
+        r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
+    )
     assert len(commands) >= 8
     for command in commands:
-        done = subprocess.run([sys.executable, "-m", "armtwin", command, "--help"], capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, "-m", "armtwin", command, "--help"], capture_output=True, check=False
+        )
         assert done.returncode == 0
 
 
@@ -49,10 +53,14 @@ def test_the_columns_file_of_the_docs_reads_a_log(tmp_path):
     (tmp_path / "columns.toml").write_text(text, encoding="utf-8")
     names = [f"{word}{j}" for word in ("A", "I_", "T_") for j in range(1, 7)]
     rows = [";".join([str(4 * k), *["90,0"] * 6, *["1,5"] * 6, *["20,0"] * 6]) for k in range(2)]
-    (tmp_path / "run.csv").write_text("\n".join([";".join(["Zeit", *names]), *rows]) + "\n", encoding="utf-8")
+    (tmp_path / "run.csv").write_text(
+        "\n".join([";".join(["Zeit", *names]), *rows]) + "\n", encoding="utf-8"
+    )
     log = at.Log.read(tmp_path / "run.csv")
     assert log.time.tolist() == [0.0, 0.004]
-    assert log.q[0] == pytest.approx([math.pi / 2, -math.pi, math.pi, math.pi / 2, -math.pi / 2, math.pi / 2])
+    assert log.q[0] == pytest.approx(
+        [math.pi / 2, -math.pi, math.pi, math.pi / 2, -math.pi / 2, math.pi / 2]
+    )
     assert log.temperature[0, 0] == 293.15
 
 
@@ -74,7 +82,14 @@ def test_every_key_of_the_result_is_explained():
     comparison = at.compare(job, at.predict(None, job).log)
     run = comparison.prediction
     result = to_result(at.Answer(run, at.explain(run), at.advise(run, budget=20), comparison))
-    free = {"inputs_sha256", "versions", "overrides", "assumed", "model", "rows"}  # keys below these are data
+    free = {
+        "inputs_sha256",
+        "versions",
+        "overrides",
+        "assumed",
+        "model",
+        "rows",
+    }  # keys below these are data
     waiting, missing = [result], []
     while waiting:
         table = waiting.pop()
@@ -85,7 +100,9 @@ def test_every_key_of_the_result_is_explained():
     assert not missing
 
 
-def test_the_example_of_identification_runs_and_every_key_of_its_result_is_explained(tmp_path, monkeypatch, capsys):
+def test_the_example_of_identification_runs_and_every_key_of_its_result_is_explained(
+    tmp_path, monkeypatch, capsys
+):
     """The Python of docs/identification.md; each key of what `armtwin identify` writes stands in docs/result.md."""
     from dataclasses import fields
 
@@ -106,7 +123,11 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
         missing += [key for key in table if f"`{key}`" not in text]
         for key, value in table.items():
             items = value if isinstance(value, list) else [value]
-            waiting += [x for x in items if isinstance(x, dict) and key not in ("recipe", "versions", "inputs_sha256")]
+            waiting += [
+                x
+                for x in items
+                if isinstance(x, dict) and key not in ("recipe", "versions", "inputs_sha256")
+            ]
     assert not missing
 
 
@@ -121,7 +142,9 @@ def test_every_key_of_the_schema_is_explained(name):
 
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     if name == "job_file.md":
-        text += (ROOT / "docs" / "robot_file.md").read_text(encoding="utf-8")  # poses and orientations are shared
+        text += (ROOT / "docs" / "robot_file.md").read_text(
+            encoding="utf-8"
+        )  # poses and orientations are shared
     start, least = (Description, 35) if name == "robot_file.md" else (JobDescription, 10)
     seen, waiting, missing = set(), [start], []
     while waiting:

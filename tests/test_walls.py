@@ -17,7 +17,11 @@ def test_every_public_name_exists_and_has_a_docstring():
 
 
 def test_every_reference_key_has_an_entry():
-    listed = set(re.findall(r"^- \*\*\[(.+?)\]\*\*", (ROOT / "docs" / "references.md").read_text(), re.MULTILINE))
+    listed = set(
+        re.findall(
+            r"^- \*\*\[(.+?)\]\*\*", (ROOT / "docs" / "references.md").read_text(), re.MULTILINE
+        )
+    )
     cited = {}
     for path in SOURCES:
         for block in re.findall(r"Ref:(.*?)(?:\n\n|\"\"\")", path.read_text(), re.DOTALL):
@@ -31,7 +35,9 @@ def test_every_reference_key_has_an_entry():
 def test_only_one_file_knows_numba_and_only_the_app_prints():
     for path in SOURCES:
         text = path.read_text()
-        assert path.name == "compiled.py" or "numba" not in re.findall(r"^\s*(?:import|from) (\w+)", text, re.MULTILINE)
+        assert path.name == "compiled.py" or "numba" not in re.findall(
+            r"^\s*(?:import|from) (\w+)", text, re.MULTILINE
+        )
         assert "/app/" in path.as_posix() or not re.search(r"\bprint\(", text)
 
 
@@ -42,7 +48,9 @@ def test_slow_libraries_are_not_imported_with_the_package():
 
     slow = ("scipy.signal", "scipy.optimize", "pydantic", "defusedxml", "rich")
     script = f"import sys, armtwin; print([m for m in {slow} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
     assert done.stdout.strip() == "[]"
 
 
@@ -52,8 +60,16 @@ def test_the_package_imports_only_what_it_declares():
     import tomllib
 
     declared = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["dependencies"]
-    allowed = {re.match(r"[\w-]+", name)[0] for name in declared} | {"pydantic_core", "markupsafe", "armtwin"}
-    allowed |= {"rosbags", "apsw", "lz4"}  # the extra `logs`, whose lack logs/bag_files.py says in a sentence
+    allowed = {re.match(r"[\w-]+", name)[0] for name in declared} | {
+        "pydantic_core",
+        "markupsafe",
+        "armtwin",
+    }
+    allowed |= {
+        "rosbags",
+        "apsw",
+        "lz4",
+    }  # the extra `logs`, whose lack logs/bag_files.py says in a sentence
     found = set()
     for path in SOURCES:
         for node in ast.walk(ast.parse(path.read_text())):

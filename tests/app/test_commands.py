@@ -12,11 +12,17 @@ from tests.conftest import SHIPPED
 
 def armtwin(*words, cwd=None):
     return subprocess.run(
-        [sys.executable, "-m", "armtwin", *map(str, words)], capture_output=True, text=True, cwd=cwd, check=False
+        [sys.executable, "-m", "armtwin", *map(str, words)],
+        capture_output=True,
+        text=True,
+        cwd=cwd,
+        check=False,
     )
 
 
-@pytest.mark.parametrize("words", [["robots"], ["jobs"], *(["check", name] for name in SHIPPED)], ids=" ".join)
+@pytest.mark.parametrize(
+    "words", [["robots"], ["jobs"], *(["check", name] for name in SHIPPED)], ids=" ".join
+)
 def test_pages_fit_80_columns(words):
     done = armtwin(*words)
     assert done.returncode == 0, done.stderr
@@ -58,10 +64,16 @@ def test_an_existing_file_is_not_replaced_without_force(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["robots", "rx9"], "robot 'rx9' is neither shipped nor a .toml or .urdf file. Did you mean 'rx90b'?"),
+        (
+            ["robots", "rx9"],
+            "robot 'rx9' is neither shipped nor a .toml or .urdf file. Did you mean 'rx90b'?",
+        ),
         (["check", "nothing.toml"], "nothing.toml: cannot be read (No such file or directory)"),
         (["import", "nothing.urdf"], "nothing.urdf: cannot be read"),
-        (["export", "urdf", "rx90b", "--tool", "torch"], "tool 'torch' is not known. Known: laser_head."),
+        (
+            ["export", "urdf", "rx90b", "--tool", "torch"],
+            "tool 'torch' is not known. Known: laser_head.",
+        ),
         (["export", "urdf", "rx90b", "--out", "no/such/folder/x.urdf"], "cannot be written"),
     ],
 )
@@ -92,7 +104,11 @@ def test_a_name_does_not_lead_out_of_the_folder(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
     assert armtwin("export", "urdf", "rx90b", cwd=inner).returncode == 0
-    text = (inner / "rx90b.urdf").read_text().replace('<robot name="rx90b">', '<robot name="../escaped">')
+    text = (
+        (inner / "rx90b.urdf")
+        .read_text()
+        .replace('<robot name="rx90b">', '<robot name="../escaped">')
+    )
     (inner / "bad.urdf").write_text(text)
     done = armtwin("import", "bad.urdf", "--out", "d[red].toml", cwd=inner)
     assert done.returncode == 0, done.stderr
@@ -119,7 +135,10 @@ def test_a_console_that_cannot_show_a_letter_still_shows_the_page():
 
     environment = {**os.environ, "PYTHONIOENCODING": "cp1252"}
     done = subprocess.run(
-        [sys.executable, "-m", "armtwin", "robots", "epaas"], env=environment, capture_output=True, check=False
+        [sys.executable, "-m", "armtwin", "robots", "epaas"],
+        env=environment,
+        capture_output=True,
+        check=False,
     )
     assert done.returncode == 0
 
@@ -141,7 +160,9 @@ def test_check_tells_of_a_log_in_milliseconds(tmp_path):
     (tmp_path / "run.csv").write_text("\n".join(["time,q1,q2", *rows]))
     done = armtwin("check", "run.csv", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout
+    assert (
+        "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout
+    )
 
 
 def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
@@ -154,7 +175,8 @@ def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "option", [["--cutoff", "1e300"], ["--cutoff", "²"], ["--periods", "9" * 5000], ["--periods", "²"]]
+    "option",
+    [["--cutoff", "1e300"], ["--cutoff", "²"], ["--periods", "9" * 5000], ["--periods", "²"]],
 )
 def test_a_quantity_of_the_command_line_that_nothing_has_is_bad_input(option, tmp_path):
     done = armtwin("identify", "rx90b", "none.csv", *option, cwd=tmp_path)

@@ -67,7 +67,9 @@ def test_output_on_a_full_disk_is_exit_2_with_one_sentence(words, tmp_path):
     assert done.stderr == "armtwin: the output cannot be written (No space left on device)\n"
 
 
-def test_an_unexpected_error_is_exit_3_with_one_sentence_and_a_traceback_in_a_file(tmp_path, monkeypatch):
+def test_an_unexpected_error_is_exit_3_with_one_sentence_and_a_traceback_in_a_file(
+    tmp_path, monkeypatch
+):
     def broken(*args, **kwargs):
         raise KeyError("the inside of armtwin")
 
@@ -77,7 +79,9 @@ def test_an_unexpected_error_is_exit_3_with_one_sentence_and_a_traceback_in_a_fi
     done = call(save(tmp_path), "predict", "job.toml")
     assert (done.code, done.out) == (3, "")
     [file] = (tmp_path / "temp").glob("armtwin-error-*.txt")
-    sentence = "armtwin: an unexpected error of armtwin (KeyError), not of your input; its traceback is in"
+    sentence = (
+        "armtwin: an unexpected error of armtwin (KeyError), not of your input; its traceback is in"
+    )
     assert done.err == f"{sentence} {file}\n"
     written = file.read_text()
     assert "Traceback (most recent call last)" in written
@@ -96,4 +100,7 @@ def test_an_unexpected_error_is_told_also_where_no_traceback_can_be_written(tmp_
     monkeypatch.setattr("tempfile.mkstemp", full)
     done = call(tmp_path, "robots")
     assert done.code == 3
-    assert "(MemoryError), not of your input; its traceback could not be written (No space left" in done.err
+    assert (
+        "(MemoryError), not of your input; its traceback could not be written (No space left"
+        in done.err
+    )

@@ -40,7 +40,9 @@ def test_a_validated_identification_writes_robot_report_and_result(folder, tmp_p
         "10 Hz",
     )
     assert done.code == 0, done.err
-    assert "The identified robot predicts: on a log it never saw it misses" in " ".join(done.out.split())
+    assert "The identified robot predicts: on a log it never saw it misses" in " ".join(
+        done.out.split()
+    )
     assert max(len(line) for line in done.out.splitlines()[:-1]) <= 80
     assert tree(tmp_path / "armtwin_out") == [
         "tx40_identified",
@@ -53,11 +55,22 @@ def test_a_validated_identification_writes_robot_report_and_result(folder, tmp_p
     before = [j["nrmse_unseen_prior_percent"] for j in result["joints"]]
     assert np.mean(unseen) < 0.5 * np.mean(before)
     robot = at.Robot.load(tmp_path / "armtwin_out/tx40_identified/robot.toml")
-    assert robot.parameters == pytest.approx([p["value"] for p in result["parameters"]], rel=1e-12, abs=1e-15)
-    assert "identified: 2 logs with" in robot.provenance.of_kind("identified")[0].text or robot.provenance.of_kind(
-        "identified"
+    assert robot.parameters == pytest.approx(
+        [p["value"] for p in result["parameters"]], rel=1e-12, abs=1e-15
     )
-    again = call(tmp_path, "identify", "tx40", folder / "a.csv", "--cutoff", "10 Hz", "--friction-only", "--json")
+    assert "identified: 2 logs with" in robot.provenance.of_kind("identified")[
+        0
+    ].text or robot.provenance.of_kind("identified")
+    again = call(
+        tmp_path,
+        "identify",
+        "tx40",
+        folder / "a.csv",
+        "--cutoff",
+        "10 Hz",
+        "--friction-only",
+        "--json",
+    )
     assert again.code == 0, again.err
     told = json.loads(again.out)  # exactly one object
     assert told["judged_on"] == "left out in turn"
@@ -113,14 +126,17 @@ def test_a_fit_that_predicts_worse_than_its_file_ends_with_1(tmp_path):
     """Fitted to a log of another robot, judged on one of the file's own."""
     robot = at.Robot.load("tx40")
     wrong = robot.with_parameters(
-        robot.parameters * np.where([p.group == "friction" for p in robot.parameter_table], 3.0, 1.0)
+        robot.parameters
+        * np.where([p.group == "friction" for p in robot.parameter_table], 3.0, 1.0)
     )
     for name, truth in (("fit", wrong), ("judge", robot)):
         t, q, v, a = excitation(robot, 8.0, rate=100.0)
         at.Log.of(t, q=q, tau=truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)).write(
             tmp_path / f"{name}.csv"
         )
-    done = call(tmp_path, "identify", "tx40", "fit.csv", "--validate", "judge.csv", "--cutoff", "10 Hz")
+    done = call(
+        tmp_path, "identify", "tx40", "fit.csv", "--validate", "judge.csv", "--cutoff", "10 Hz"
+    )
     assert done.code == 1
     assert "no better than its file" in done.out
 
@@ -133,7 +149,12 @@ def bad_files(folder, tmp_path):
     def put(name, content):
         (tmp_path / name).write_text(content)
 
-    put("nan.csv", "\n".join(x if not 100 <= k < 140 else re.sub(r",[^,]*$", ",nan", x) for k, x in enumerate(lines)))
+    put(
+        "nan.csv",
+        "\n".join(
+            x if not 100 <= k < 140 else re.sub(r",[^,]*$", ",nan", x) for k, x in enumerate(lines)
+        ),
+    )
     put("twice.csv", "\n".join([*lines[:50], lines[49], *lines[50:]]))
     put("comma.csv", "\n".join(x.replace(",", ";").replace(".", ",") for x in lines))
     (tmp_path / "cut.csv.gz").write_bytes(gzip.compress(text.encode())[:2000])
@@ -168,7 +189,10 @@ def test_a_bad_log_is_named_in_one_sentence_and_nothing_is_written(folder, tmp_p
         (("--cutoff", "200 Hz"), "cutoff must lie between 0 and half of the log's rate"),
         (("--torque", "current"), "the log has no channel 'current'. It has: q, q_ref, tau."),
         (("--periods", "3-2", "--period", "8 s"), "--periods must not run backwards"),
-        (("--period", "8 s", "--periods", "2-3"), "the log holds no 2 periods of 8 s from number 2 on"),
+        (
+            ("--period", "8 s", "--periods", "2-3"),
+            "the log holds no 2 periods of 8 s from number 2 on",
+        ),
         (("--payload", "anvil"), "payload 'anvil' is not known"),
         (("--out", "x.urdf"), "--out must be a robot file that ends in .toml"),
         (("--out", "nowhere/x.toml"), "there is no such folder"),

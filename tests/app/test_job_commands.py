@@ -58,7 +58,9 @@ def save(folder, text=JOB):
 def runs(tmp_path_factory):
     """Every shipped job predicted once, two of them with their causes."""
     folder = tmp_path_factory.mktemp("runs")
-    return folder, {name: call(folder, "predict", name, causes=name in WITH_CAUSES) for name in shipped()}
+    return folder, {
+        name: call(folder, "predict", name, causes=name in WITH_CAUSES) for name in shipped()
+    }
 
 
 @pytest.fixture
@@ -93,9 +95,16 @@ def test_a_seam_out_of_tolerance_is_exit_1(runs):
 
 
 def test_a_process_window_that_is_left_is_exit_1_and_told_with_its_place(tmp_path):
-    done = call(save(tmp_path, JOB + 'window = { speed = ["101 mm/s", "102 mm/s"] }\n'), "predict", "job.toml")
+    done = call(
+        save(tmp_path, JOB + 'window = { speed = ["101 mm/s", "102 mm/s"] }\n'),
+        "predict",
+        "job.toml",
+    )
     assert done.code == 1
-    told = re.search(r"Outside of the process window of 'seam' from ([\d.]+) to ([\d.]+) mm: tool speed", done.out)
+    told = re.search(
+        r"Outside of the process window of 'seam' from ([\d.]+) to ([\d.]+) mm: tool speed",
+        done.out,
+    )
     # the process is on between the ramps, 12.5 to 187.5 mm; a sample of the path error is 0.05 mm
     assert [float(x) for x in told.groups()] == pytest.approx([12.5, 187.5], abs=0.11)
     result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
@@ -118,7 +127,9 @@ def test_a_prediction_fits_80_columns(name, runs):
 @pytest.fixture(scope="module")
 def compared(runs):
     """Every shipped job compared with the log of its own prediction."""
-    return {name: call(runs[0], "compare", name, f"armtwin_out/{name}/log.csv") for name in shipped()}
+    return {
+        name: call(runs[0], "compare", name, f"armtwin_out/{name}/log.csv") for name in shipped()
+    }
 
 
 @pytest.mark.parametrize("name", shipped())
@@ -153,7 +164,12 @@ def test_the_shelf_names_every_shipped_job(tmp_path):
 def test_check_of_a_job_file_says_what_it_is_and_runs_nothing(never_run, tmp_path):
     done = call(save(tmp_path, with_top('title = "A seam of mine"')), "check", "job.toml")
     assert done.code == 0
-    for text in ("job: A seam of mine", "rx90b with laser_head", "Seam of 200.0 mm", "±0.1 mm lateral"):
+    for text in (
+        "job: A seam of mine",
+        "rx90b with laser_head",
+        "Seam of 200.0 mm",
+        "±0.1 mm lateral",
+    ):
         assert text in done.out
     assert tree(tmp_path) == ["job.toml"]
 
@@ -195,7 +211,9 @@ def test_json_of_a_comparison_is_exactly_one_object_that_equals_the_file(tmp_pat
     call(save(tmp_path), "predict", "job.toml")
     done = call(tmp_path, "compare", "job.toml", "armtwin_out/job/log.csv", "--json")
     printed = json.loads(done.out)
-    assert printed == json.loads((tmp_path / "armtwin_out" / "job_compared" / "result.json").read_text())
+    assert printed == json.loads(
+        (tmp_path / "armtwin_out" / "job_compared" / "result.json").read_text()
+    )
     # the first sample may fall before the job begins, by a rounding of the time shift
     samples = len(at.Log.read(tmp_path / "armtwin_out" / "job" / "log.csv").time)
     assert printed["comparison"]["samples"] == pytest.approx(samples, abs=1)
@@ -240,7 +258,9 @@ def test_check_tells_of_a_job_without_segments_that_they_are_missing(tmp_path):
     assert "segment is missing" in done.err
 
 
-@pytest.mark.parametrize("name", [name for name, bad in BAD.items() if not bad.form and name != "seam out of reach"])
+@pytest.mark.parametrize(
+    "name", [name for name, bad in BAD.items() if not bad.form and name != "seam out of reach"]
+)
 def test_check_finds_that_a_job_does_not_fit_its_robot(name, tmp_path):
     done = call(save(tmp_path, BAD[name].text), "check", "job.toml")
     assert done.code == 2
@@ -255,7 +275,10 @@ def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--speed", "100"], "--speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?"),
+        (
+            ["--speed", "100"],
+            "--speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?",
+        ),
         (["--speed", "100 kg"], "--speed must be in m/s or a unit of that kind, got '100 kg'"),
         (["--speed", "100 mm"], "--speed must be in m/s or a unit of that kind, got '100 mm'"),
         (["--speed", "0"], "--speed must be greater than 0 m/s, got 0"),
@@ -266,15 +289,26 @@ def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
             ["--speed", "fast"],
             "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got 'fast'",
         ),
-        (["--speed", "100,5 mm/s"], "--speed must be a number with a decimal point or a quantity such as '1.5 m/s'"),
-        (["--tool", "spindle"], "job.toml: robot 'rx90b': tool 'spindle' is not known. Known: laser_head."),
-        (["--robot", "r2d2"], "robot 'r2d2' is neither shipped nor a .toml or .urdf file. Known: epaas, kr300, lwa4p"),
+        (
+            ["--speed", "100,5 mm/s"],
+            "--speed must be a number with a decimal point or a quantity such as '1.5 m/s'",
+        ),
+        (
+            ["--tool", "spindle"],
+            "job.toml: robot 'rx90b': tool 'spindle' is not known. Known: laser_head.",
+        ),
+        (
+            ["--robot", "r2d2"],
+            "robot 'r2d2' is neither shipped nor a .toml or .urdf file. Known: epaas, kr300, lwa4p",
+        ),
         (["--out", "job.toml"], "job.toml: is a file; choose another folder with --out"),
         (["--out", "job.toml/below"], "cannot be written"),
     ],
     ids=" ".join,
 )
-def test_a_bad_option_is_exit_2_with_one_sentence_and_nothing_is_written(words, sentence, never_run, tmp_path):
+def test_a_bad_option_is_exit_2_with_one_sentence_and_nothing_is_written(
+    words, sentence, never_run, tmp_path
+):
     done = call(save(tmp_path), "predict", "job.toml", *words)
     assert_refused(done, tmp_path, "job.toml")
     assert sentence in done.err
@@ -283,10 +317,19 @@ def test_a_bad_option_is_exit_2_with_one_sentence_and_nothing_is_written(words, 
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["predict", "rx90b_lin"], "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?"),
+        (
+            ["predict", "rx90b_lin"],
+            "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?",
+        ),
         (["predict", "nothing.toml"], "nothing.toml: cannot be read (No such file or directory)"),
-        (["jobs", "rx90b_lin"], "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?"),
-        (["compare", "rx90b_line", "nothing.csv"], "nothing.csv: cannot be read (No such file or directory)"),
+        (
+            ["jobs", "rx90b_lin"],
+            "job 'rx90b_lin' is neither shipped nor a .toml file. Did you mean 'rx90b_line'?",
+        ),
+        (
+            ["compare", "rx90b_line", "nothing.csv"],
+            "nothing.csv: cannot be read (No such file or directory)",
+        ),
         (
             ["compare", "nothing", "nothing.csv"],
             "job 'nothing' is neither shipped nor a .toml file. Known: kr300_frame",
@@ -301,21 +344,35 @@ def test_a_file_that_is_not_there_is_exit_2_with_one_sentence(words, sentence, n
 
 
 def test_a_log_of_another_job_is_refused(runs, tmp_path):
-    done = call(tmp_path, "compare", "rx90b_line", runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv")
+    done = call(
+        tmp_path,
+        "compare",
+        "rx90b_line",
+        runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv",
+    )
     assert_refused(done, tmp_path)
     assert "the log is not of job 'rx90b_line': at the best alignment joint_" in done.err
 
 
 def test_a_log_of_another_job_of_the_same_length_is_told_to_be_of_another_job(runs, tmp_path):
-    done = call(tmp_path, "compare", "rx90b_corner_fixed", runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv")
+    done = call(
+        tmp_path,
+        "compare",
+        "rx90b_corner_fixed",
+        runs[0] / "armtwin_out" / "rx90b_corner_follow" / "log.csv",
+    )
     assert "the log is not of job 'rx90b_corner_fixed'" in done.err
 
 
-@pytest.mark.parametrize("span", [(0.0, 0.5), (5.0, 5.1)], ids=["only the standstill", "a tenth of a second"])
+@pytest.mark.parametrize(
+    "span", [(0.0, 0.5), (5.0, 5.1)], ids=["only the standstill", "a tenth of a second"]
+)
 def test_a_log_that_does_not_hold_half_of_the_motion_is_refused(span, runs, tmp_path):
     log = at.Log.read(runs[0] / "armtwin_out" / "rx90b_line" / "log.csv")
     kept = (log.time >= span[0]) & (log.time <= span[1])
-    at.Log(log.time[kept], {name: x[kept] for name, x in log.channels.items()}).write(tmp_path / "cut.csv")
+    at.Log(log.time[kept], {name: x[kept] for name, x in log.channels.items()}).write(
+        tmp_path / "cut.csv"
+    )
     done = call(tmp_path, "compare", "rx90b_line", "cut.csv")
     assert done.code == 2
 
@@ -323,7 +380,12 @@ def test_a_log_that_does_not_hold_half_of_the_motion_is_refused(span, runs, tmp_
 def test_a_robot_without_servo_is_refused_with_the_list_of_what_is_missing(never_run, tmp_path):
     done = call(save(tmp_path), "predict", "job.toml", "--robot", "tx40", "--tool", "")
     assert (done.code, done.out) == (2, "")
-    for phrase in ("tx40.toml: 4 problems", "servo.cascade: a servo", "motor.torque_constant:", "friction.presliding:"):
+    for phrase in (
+        "tx40.toml: 4 problems",
+        "servo.cascade: a servo",
+        "motor.torque_constant:",
+        "friction.presliding:",
+    ):
         assert phrase in done.err
     assert tree(tmp_path) == ["job.toml"]
 
@@ -333,7 +395,12 @@ def test_a_robot_from_a_urdf_is_refused_with_the_list_of_what_is_missing(never_r
     assert call(tmp_path, "import", "rx90b.urdf", "--out", "back.toml").code == 0
     done = call(tmp_path, "predict", "job.toml", "--robot", "back.toml", "--tool", "")
     assert (done.code, done.out) == (2, "")
-    for phrase in ("back.toml: 3 problems", "servo.cascade: a servo", "friction: joint friction", "motor: motors with"):
+    for phrase in (
+        "back.toml: 3 problems",
+        "servo.cascade: a servo",
+        "friction: joint friction",
+        "motor: motors with",
+    ):
         assert phrase in done.err
     assert tree(tmp_path) == ["back.toml", "job.toml", "rx90b.urdf"]
 
@@ -370,7 +437,9 @@ def test_force_adds_the_results_to_a_folder_of_others(tmp_path):
     assert (tmp_path / "mine" / "result.json").exists()
 
 
-def test_a_file_in_place_of_the_default_folder_is_refused_before_any_simulation(never_run, tmp_path):
+def test_a_file_in_place_of_the_default_folder_is_refused_before_any_simulation(
+    never_run, tmp_path
+):
     (save(tmp_path) / "armtwin_out").write_text("precious")
     done = call(tmp_path, "predict", "job.toml")
     assert_refused(done, tmp_path, "armtwin_out", "job.toml")
@@ -378,7 +447,9 @@ def test_a_file_in_place_of_the_default_folder_is_refused_before_any_simulation(
     assert (tmp_path / "armtwin_out").read_text() == "precious"
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
 def test_a_read_only_folder_is_refused_before_any_simulation(never_run, tmp_path):
     save(tmp_path).chmod(0o555)
     try:
@@ -389,7 +460,9 @@ def test_a_read_only_folder_is_refused_before_any_simulation(never_run, tmp_path
     assert "cannot be written (Permission denied)" in done.err
 
 
-def test_a_folder_in_which_nothing_can_be_made_is_refused_before_any_simulation(never_run, tmp_path, monkeypatch):
+def test_a_folder_in_which_nothing_can_be_made_is_refused_before_any_simulation(
+    never_run, tmp_path, monkeypatch
+):
     def refuse(*args, **kwargs):
         raise PermissionError(13, "Permission denied")
 
@@ -441,7 +514,11 @@ def test_ctrl_c_while_writing_leaves_the_older_results_and_nothing_half_written(
     call(save(tmp_path), "predict", "job.toml")
     before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
     process = subprocess.Popen(
-        [sys.executable, "-c", SLOW_WRITER], cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", SLOW_WRITER],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     assert process.stdout.readline() == "half written\n"
     process.send_signal(signal.SIGINT)
@@ -456,7 +533,8 @@ def test_ctrl_c_while_writing_leaves_the_older_results_and_nothing_half_written(
 
 
 @pytest.mark.parametrize(
-    "name", ["../../etc/x", "/etc/x", "..", "[red]x[/]", "<script>alert(1)</script>", "C:\\x", "日本"]
+    "name",
+    ["../../etc/x", "/etc/x", "..", "[red]x[/]", "<script>alert(1)</script>", "C:\\x", "日本"],
 )
 def test_a_job_of_any_name_stays_in_the_folder_and_is_shown_as_it_is(name, tmp_path):
     inner = tmp_path / "a" / "b"
@@ -465,7 +543,9 @@ def test_a_job_of_any_name_stays_in_the_folder_and_is_shown_as_it_is(name, tmp_p
     done = call(inner, "predict", "job.toml")
     assert done.code == 0, done.err
     assert done.out.splitlines()[0] == f"{name}: no title"
-    assert all(x in ("a", "a/b", "a/b/job.toml") or x.startswith("a/b/armtwin_out") for x in tree(tmp_path))
+    assert all(
+        x in ("a", "a/b", "a/b/job.toml") or x.startswith("a/b/armtwin_out") for x in tree(tmp_path)
+    )
     [result] = inner.rglob("result.json")
     assert result.parent.parent == inner / "armtwin_out"
     assert json.loads(result.read_text(encoding="utf-8"))["job"] == name

@@ -17,7 +17,9 @@ WITHOUT_TOOL = JOB.replace('tool = "laser_head"\n', "")
 def bare():
     """An RX90B as it comes back from an identification: drives without torque constants, limits, bristles, servo."""
     d = at.Robot.load("rx90b").description
-    motors = tuple(replace(m, torque_constant=None, current_limit=None, source="assumed: x") for m in d.motor)
+    motors = tuple(
+        replace(m, torque_constant=None, current_limit=None, source="assumed: x") for m in d.motor
+    )
     friction = tuple(replace(f, presliding=None, source="assumed: x") for f in d.friction)
     return at.Robot(replace(d, motor=motors, friction=friction, servo={}, tool={}))
 
@@ -62,7 +64,9 @@ def test_the_identified_ur10e_is_told_everything_in_one_round(shared_data, tmp_p
     """What the list names is enough: with it filled in, the loop runs."""
     folder = shared_data / "ur10e"
     log = at.Log.read(folder / "ident_20_02_10_30sec_12harm.csv.gz")
-    found = at.identify(at.Robot.load(folder / "ur10e.urdf"), [log], torque="current_des", cutoff=5.0).robot
+    found = at.identify(
+        at.Robot.load(folder / "ur10e.urdf"), [log], torque="current_des", cutoff=5.0
+    ).robot
     save(tmp_path, WITHOUT_TOOL)
     job = at.Job.load(tmp_path / "job.toml")
     named = [x.partition(":")[0] for x in lacking(lambda: at.predict(found, job))]

@@ -10,7 +10,9 @@ import armtwin as at
 from tests.app.test_job_commands import assert_refused, call, save, tree
 from tests.jobs.examples import changed, with_top
 
-never_run = pytest.fixture(lambda monkeypatch: monkeypatch.setattr("armtwin.prediction.predict.simulate", None))
+never_run = pytest.fixture(
+    lambda monkeypatch: monkeypatch.setattr("armtwin.prediction.predict.simulate", None)
+)
 
 
 @pytest.fixture(scope="module")
@@ -46,15 +48,23 @@ def test_the_advised_job_gets_a_folder_of_its_own_and_stays(predicted):
     assert done.code == 0, done.err
     assert "wrote armtwin_out/job_advised/report.html" in done.out
     assert before.items() <= everything(predicted).items()
-    assert tree(predicted / "armtwin_out" / "job_advised") == ["log.csv", "report.html", "result.json"]
+    assert tree(predicted / "armtwin_out" / "job_advised") == [
+        "log.csv",
+        "report.html",
+        "result.json",
+    ]
 
 
 def test_a_job_advised_twice_gets_a_folder_of_its_own_each_time(predicted):
     call(predicted, "predict", "armtwin_out/job/advised.toml")
     folder = predicted / "armtwin_out" / "job_advised"
     result = json.loads((folder / "result.json").read_text())
-    (folder / "result.json").write_text(json.dumps({**result, "files": [*result["files"], "advised.toml"]}))
-    (folder / "advised.toml").write_bytes((predicted / "armtwin_out" / "job" / "advised.toml").read_bytes())
+    (folder / "result.json").write_text(
+        json.dumps({**result, "files": [*result["files"], "advised.toml"]})
+    )
+    (folder / "advised.toml").write_bytes(
+        (predicted / "armtwin_out" / "job" / "advised.toml").read_bytes()
+    )
     before = everything(predicted)
     assert call(predicted, "predict", "armtwin_out/job_advised/advised.toml").code == 0
     assert before.items() <= everything(predicted).items()
@@ -64,7 +74,9 @@ def test_a_job_advised_twice_gets_a_folder_of_its_own_each_time(predicted):
 @pytest.mark.parametrize("force", [[], ["--force"]])
 def test_an_input_among_the_files_of_a_result_is_refused_with_out(force, never_run, predicted):
     before = everything(predicted)
-    done = call(predicted, "predict", "armtwin_out/job/advised.toml", "--out", "armtwin_out/job", *force)
+    done = call(
+        predicted, "predict", "armtwin_out/job/advised.toml", "--out", "armtwin_out/job", *force
+    )
     assert (done.code, done.out) == (2, "")
     assert "armtwin_out/job/advised.toml: is an input of this run and would be replaced" in done.err
     assert everything(predicted) == before
@@ -84,7 +96,9 @@ def test_a_log_in_a_folder_without_a_result_is_not_replaced_either(never_run, pr
     (predicted / "measured").mkdir()
     (predicted / "armtwin_out" / "job" / "log.csv").rename(predicted / "measured" / "log.csv")
     before = everything(predicted)
-    done = call(predicted, "compare", "job.toml", "measured/log.csv", "--out", "measured", "--force")
+    done = call(
+        predicted, "compare", "job.toml", "measured/log.csv", "--out", "measured", "--force"
+    )
     assert "measured/log.csv: is an input of this run and would be replaced" in done.err
     assert everything(predicted) == before
 
@@ -97,7 +111,9 @@ def identified(tmp_path):
     at.Robot.load("rx90b").save(folder / "robot.toml")
     files = ["report.html", "result.json", "robot.toml"]
     run = {"command": "identify", "file": "rx90b", "options": {}}
-    (folder / "result.json").write_text(json.dumps({"format": 1, "armtwin": "0", "run": run, "files": files}))
+    (folder / "result.json").write_text(
+        json.dumps({"format": 1, "armtwin": "0", "run": run, "files": files})
+    )
     (folder / "report.html").write_text("of the identification")
     return save(tmp_path)
 
@@ -112,7 +128,9 @@ def test_an_identified_robot_is_not_removed_by_a_prediction(never_run, identifie
 
 def test_an_identified_robot_that_is_an_input_is_not_removed_by_force_either(never_run, identified):
     before = everything(identified)
-    done = call(identified, "predict", "job.toml", "--robot", "twin/robot.toml", "--out", "twin", "--force")
+    done = call(
+        identified, "predict", "job.toml", "--robot", "twin/robot.toml", "--out", "twin", "--force"
+    )
     assert "twin/robot.toml: is an input of this run and would be replaced" in done.err
     assert everything(identified) == before
 
@@ -145,7 +163,9 @@ def test_a_result_lists_its_files(predicted):
     assert json.loads((folder / "result.json").read_text()).get("files") == tree(folder)
 
 
-@pytest.mark.parametrize("listed", [{}, {"files": None}, {"files": ["../../job.toml"]}, {"files": [1]}])
+@pytest.mark.parametrize(
+    "listed", [{}, {"files": None}, {"files": ["../../job.toml"]}, {"files": [1]}]
+)
 def test_a_result_that_does_not_list_its_files_is_refused(listed, never_run, predicted):
     path = predicted / "armtwin_out" / "job" / "result.json"
     result = json.loads(path.read_text())
@@ -183,7 +203,10 @@ def test_another_run_needs_force_to_replace_a_result_in_a_folder_asked_for(tmp_p
     words = ("predict", "job.toml", "--speed", "50 mm/s", "--out", "out")
     done = call(tmp_path, *words)
     assert (done.code, done.out) == (2, "")
-    assert "out: holds the result of another run (predict ../job.toml); choose another folder" in done.err
+    assert (
+        "out: holds the result of another run (predict ../job.toml); choose another folder"
+        in done.err
+    )
     assert everything(tmp_path) == before
     assert call(tmp_path, *words, "--force").code == 0
     assert json.loads((tmp_path / "out" / "result.json").read_text())["speed_m_s"] == 0.05
@@ -201,7 +224,12 @@ def test_another_job_file_of_the_same_name_does_not_replace_a_result(never_run, 
 
 def test_a_result_is_its_own_wherever_one_stands_and_wherever_both_are_moved(predicted):
     moved = predicted.rename(predicted.with_name(f"{predicted.name} moved"))
-    assert call(moved.parent, "predict", moved / "job.toml", "--out", moved / "armtwin_out" / "job").code == 0
+    assert (
+        call(
+            moved.parent, "predict", moved / "job.toml", "--out", moved / "armtwin_out" / "job"
+        ).code
+        == 0
+    )
 
 
 def test_the_result_of_a_run_that_ended_meanwhile_is_not_replaced(tmp_path, monkeypatch):
@@ -234,7 +262,11 @@ def test_a_job_with_a_name_of_300_letters_gets_a_folder(tmp_path):
 
 def test_a_robot_with_a_name_of_300_letters_gets_a_file(tmp_path):
     at.Robot.load("rx90b").to_urdf(tmp_path / "r.urdf")
-    text = (tmp_path / "r.urdf").read_text().replace('<robot name="rx90b">', f'<robot name="{"x" * 300}">')
+    text = (
+        (tmp_path / "r.urdf")
+        .read_text()
+        .replace('<robot name="rx90b">', f'<robot name="{"x" * 300}">')
+    )
     (tmp_path / "r.urdf").write_text(text)
     done = call(tmp_path, "import", "r.urdf")
     assert done.code == 0, done.err
@@ -248,13 +280,31 @@ LONG = "x" * 300
     ("words", "sentence"),
     [
         (["predict", "job.toml", "--out", LONG], "cannot be written (File name too long)"),
-        (["predict", "job.toml", "--out", f"new/{LONG}/out"], "cannot be written (File name too long)"),
+        (
+            ["predict", "job.toml", "--out", f"new/{LONG}/out"],
+            "cannot be written (File name too long)",
+        ),
         (["predict", "job.toml", "--out", ""], "--out must name a file or folder, got nothing"),
-        (["compare", "job.toml", "log.csv", "--out", " "], "--out must name a file or folder, got nothing"),
-        (["identify", "tx40", "log.csv", "--out", f"{LONG}.toml"], "cannot be written (File name too long)"),
-        (["identify", "tx40", "log.csv", "--out", f"{'x' * 246}.toml"], "cannot be written (File name too long)"),
-        (["identify", "tx40", "log.csv", "--out", ""], "--out must name a file or folder, got nothing"),
-        (["export", "urdf", "rx90b", "--out", f"{LONG}.urdf"], "cannot be written (File name too long)"),
+        (
+            ["compare", "job.toml", "log.csv", "--out", " "],
+            "--out must name a file or folder, got nothing",
+        ),
+        (
+            ["identify", "tx40", "log.csv", "--out", f"{LONG}.toml"],
+            "cannot be written (File name too long)",
+        ),
+        (
+            ["identify", "tx40", "log.csv", "--out", f"{'x' * 246}.toml"],
+            "cannot be written (File name too long)",
+        ),
+        (
+            ["identify", "tx40", "log.csv", "--out", ""],
+            "--out must name a file or folder, got nothing",
+        ),
+        (
+            ["export", "urdf", "rx90b", "--out", f"{LONG}.urdf"],
+            "cannot be written (File name too long)",
+        ),
         (["export", "urdf", "rx90b", "--out", ""], "--out must name a file or folder, got nothing"),
     ],
     ids=lambda words: " ".join(words)[:40] if isinstance(words, list) else "",

@@ -92,7 +92,9 @@ def test_twice_the_bandwidth_moves_all_gains_together(robots):
 
 def test_gains_beside_a_rule_and_neither_are_refused(robots):
     d = robots["rx90b"].description
-    with pytest.raises(at.ArmtwinError, match="either a rule or gains of its own, got a rule and kp"):
+    with pytest.raises(
+        at.ArmtwinError, match="either a rule or gains of its own, got a rule and kp"
+    ):
         at.Robot(overridden(d, {"servo.cascade.kp": [1.0] * 6}, "test"))
     with pytest.raises(at.ArmtwinError, match=r"rule.bandwidth must have 1 or 6 values, got 2"):
         at.Robot(overridden(d, {"servo.cascade.rule.bandwidth": [1.0, 2.0]}, "test"))

@@ -39,7 +39,9 @@ def test_rx90b_spring_carries_most_of_the_unloaded_arm(robots):
 def test_kr300_gas_pressure_follows_the_one_measured_on_the_robot(robots):
     """Pressures read on the robot at axis 2 angles of -120 to -40° [Weigand 2021], in bar."""
     (strut,) = robots["kr300"].assembly.struts
-    angles = np.radians([-120, -110, -100, -90, -80, -70, -60, -50, -40]) + np.pi / 2  # our zero is at -90°
+    angles = (
+        np.radians([-120, -110, -100, -90, -80, -70, -60, -50, -40]) + np.pi / 2
+    )  # our zero is at -90°
     measured = np.array([170, 167, 164, 162, 164, 170, 180, 190, 200])
     pressure = strut.force.pressure(strut.linkage, angles) / 1e5
     assert np.abs(pressure / measured - 1).max() < 0.06
@@ -55,7 +57,9 @@ def test_a_strut_across_a_skew_joint_has_the_length_between_its_pins(rng):
     X = np.eye(4)
     X[:3, :3], X[:3, 3] = random_rotation(rng), rng.normal(size=3)
     axis = rng.normal(size=3)
-    joint = Joint("j", "base", "link", "assumed: random", origin=Pose.from_matrix(X), axis=tuple(axis))
+    joint = Joint(
+        "j", "base", "link", "assumed: random", origin=Pose.from_matrix(X), axis=tuple(axis)
+    )
     on_parent, on_child = rng.normal(size=(2, 3))
     linkage = triangle_across(joint, on_parent, on_child)
     for q in rng.uniform(-3, 3, size=5):

@@ -5,7 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from armtwin.drives.friction.contact import Contact, Teeth, film_height, gear_pair, lubrication_number, roller_bearing
+from armtwin.drives.friction.contact import (
+    Contact,
+    Teeth,
+    film_height,
+    gear_pair,
+    lubrication_number,
+    roller_bearing,
+)
 from armtwin.drives.friction.curves import split
 
 OIL = Contact(2e-6, 4e10, 5e-6, 2e-7, 4e-7, 1.0, 0.6, 0.1, 4e-6)
@@ -27,7 +34,9 @@ def test_roller_bearing_is_equation_3_42_times_radius_and_rollers(speed):
     radius, rollers, slip, limit, height = 0.05, 20, 0.01, 2e6, 3e-7
     law = roller_bearing(OIL, radius, rollers, slip, limit, height)
     g, f = split(law, np.array([speed]))
-    assert g[0] == pytest.approx(radius * rollers * OIL.asperity_friction(radius * speed), rel=1e-12)
+    assert g[0] == pytest.approx(
+        radius * rollers * OIL.asperity_friction(radius * speed), rel=1e-12
+    )
     sheared = OIL.limited_friction(height, slip * radius * speed, limit)
     assert f[0] == pytest.approx(radius * rollers * sheared, rel=1e-12)
 
@@ -38,7 +47,10 @@ def test_appendix_a_expansions_meet_the_exact_speeds_to_second_order():
     missed = []
     for angle in (0.02, 0.01):
         total, sliding = TEETH.speeds(1.0, angle)
-        straight = 2 * R * np.sin(alpha) + R * angle * (1 - n) / np.cos(alpha), R * angle * (1 + n) / np.cos(alpha)
+        straight = (
+            2 * R * np.sin(alpha) + R * angle * (1 - n) / np.cos(alpha),
+            R * angle * (1 + n) / np.cos(alpha),
+        )
         missed.append([abs(total - straight[0]), abs(sliding - straight[1])])
     assert missed[0][0] / missed[1][0] == pytest.approx(4, rel=0.05)
     assert missed[0][1] / missed[1][1] == pytest.approx(4, rel=0.05)

@@ -23,7 +23,11 @@ def torque(law, w):
 def example(kind, rng):
     from dataclasses import fields
 
-    values = {f.name: NUMBERS.get(f.name, float(rng.uniform(1, 9))) for f in fields(kind) if f.name != "law"}
+    values = {
+        f.name: NUMBERS.get(f.name, float(rng.uniform(1, 9)))
+        for f in fields(kind)
+        if f.name != "law"
+    }
     return kind(**values)
 
 

@@ -36,7 +36,9 @@ def packed(law):
     return np.stack([table, table])[None], INTERVALS / LARGEST ** (1 / ROOT)
 
 
-@pytest.mark.parametrize("law", [JOINT_1, Stribeck(2, 5, 0.1, 1.0, 3), Stribeck(2, 5, 0.1, 2.0, 3), Coulomb(4)])
+@pytest.mark.parametrize(
+    "law", [JOINT_1, Stribeck(2, 5, 0.1, 1.0, 3), Stribeck(2, 5, 0.1, 2.0, 3), Coulomb(4)]
+)
 def test_tables_are_the_law(law):
     """Above the speed where viscous friction is made linear, g and f to 1e-6 of the torque."""
     table, scale = packed(law)
@@ -44,7 +46,9 @@ def test_tables_are_the_law(law):
     out = np.empty((400, 4))
     looked_up(table, scale, w, out)
     g, f = split(law, w)
-    assert relative(out[:, 0], np.maximum(g, FLOOR * g.max() / 0.4)) < 1e-6  # the floor keeps bristles bending
+    assert (
+        relative(out[:, 0], np.maximum(g, FLOOR * g.max() / 0.4)) < 1e-6
+    )  # the floor keeps bristles bending
     assert relative(out[:, 2], f) < 1e-6
     h = 1e-6 * w
     slopes = [(b - a) / (2 * h) for a, b in zip(split(law, w - h), split(law, w + h), strict=True)]
@@ -94,7 +98,9 @@ def test_the_hysteresis_loop_of_figure_3_15_closes_and_dissipates():
 def test_no_exponent_gives_nan(exponent):
     for law in (Stribeck(2, 5, 1e-3, exponent, 0.3), GearedJoint(5, 1e-3, exponent, 2, 0.5)):
         table, scale = packed(law)
-        w = np.concatenate([np.zeros(5), np.geomspace(1e-12, 12, 200), [0.0], -np.geomspace(1e-12, 50, 200)])
+        w = np.concatenate(
+            [np.zeros(5), np.geomspace(1e-12, 12, 200), [0.0], -np.geomspace(1e-12, 50, 200)]
+        )
         out = np.empty(len(w))
         z = driven(table, scale, 1e7, 100.0, w, 0.0, H, out)
         assert np.isfinite(out).all()

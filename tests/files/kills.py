@@ -18,7 +18,16 @@ from armtwin.files import whole
 from armtwin.files.staging import recover
 from armtwin.report.folder import ResultFolder
 
-STEPS = ("open", "os.mkdir", "os.rename", "os.remove", "os.rmdir", "os.scandir", "os.listdir", "os.chmod")
+STEPS = (
+    "open",
+    "os.mkdir",
+    "os.rename",
+    "os.remove",
+    "os.rmdir",
+    "os.scandir",
+    "os.listdir",
+    "os.chmod",
+)
 RUN = {"command": "predict", "file": "job.toml", "options": {}}
 NOTES = "of the user"
 
@@ -26,13 +35,17 @@ NOTES = "of the user"
 def result(folder, version, **more):
     """Write version `version` of a result; the older ones also have an advised.toml."""
     contents = {"log.csv": f"{version}\n" * 2000, "report.html": version, **more}
-    ResultFolder(folder, RUN, ["result.json", *contents], ()).write({"format": 1, "armtwin": version}, contents)
+    ResultFolder(folder, RUN, ["result.json", *contents], ()).write(
+        {"format": 1, "armtwin": version}, contents
+    )
 
 
 def files(folder, version):
     """Write version `version` of three files beside files of a user."""
     folder.mkdir(exist_ok=True)
-    whole.write_files(folder, {name: f"{version} {name}" for name in ("my.toml", "my.html", "my.json")})
+    whole.write_files(
+        folder, {name: f"{version} {name}" for name in ("my.toml", "my.html", "my.json")}
+    )
 
 
 def one_file(folder, version):
@@ -196,7 +209,10 @@ def main(count, seed):
         for name in SCENARIOS:
             trial = Trial(name, root / "trial")
             trial.learn()
-            told[name] = {"steps": kill_each_step(trial), "random": kill_at_random(trial, count, seed)}
+            told[name] = {
+                "steps": kill_each_step(trial),
+                "random": kill_at_random(trial, count, seed),
+            }
             whole.exchange = swap
     finally:
         shutil.rmtree(root, ignore_errors=True)

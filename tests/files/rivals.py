@@ -75,11 +75,15 @@ def main(seconds):
     try:
         told["folder"] = rivals(root / "out", seconds, write_folder, read_folder)
         result = json.loads((root / "out" / "result.json").read_text())
-        assert (root / "out" / "report.html").read_text() == result["armtwin"], "two results are mixed"
+        assert (root / "out" / "report.html").read_text() == result["armtwin"], (
+            "two results are mixed"
+        )
         (root / "out" / "notes.txt").write_text("of the user")
         told["folder with notes"] = rivals(root / "out", seconds, write_folder, read_folder)
         result = json.loads((root / "out" / "result.json").read_text())
-        assert (root / "out" / "report.html").read_text() == result["armtwin"], "two results are mixed"
+        assert (root / "out" / "report.html").read_text() == result["armtwin"], (
+            "two results are mixed"
+        )
         (root / "logs").mkdir()
         told["log"] = rivals(root / "logs", seconds, write_log, read_log)
     finally:

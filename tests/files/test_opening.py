@@ -111,7 +111,9 @@ def test_a_name_that_no_file_can_have_is_refused_as_a_log(name):
         at.Log.read(name)
 
 
-@pytest.mark.parametrize("name", ["a\0b.toml", "x" * 400 + ".toml", "x" * 400 + ".urdf"], ids=range(3))
+@pytest.mark.parametrize(
+    "name", ["a\0b.toml", "x" * 400 + ".toml", "x" * 400 + ".urdf"], ids=range(3)
+)
 def test_a_name_that_no_file_can_have_is_refused_as_a_robot_and_as_a_job(name, tmp_path):
     with pytest.raises(at.ArmtwinError):
         at.Robot.load(name)

@@ -16,7 +16,9 @@ from armtwin.files.names import safe_name
 from armtwin.report.folder import ResultFolder
 
 ROOT = Path(__file__).parents[2]
-needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="writers are killed in forked children")
+needs_fork = pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="writers are killed in forked children"
+)
 needs_links = pytest.mark.skipif(sys.platform == "win32", reason="links of files need rights there")
 LOG = at.Log.of(range(500), q=[[1.0, 2.0]] * 500)
 
@@ -88,7 +90,11 @@ WRITERS = {
 
 
 def contents(folder):
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize("name", WRITERS)
@@ -101,7 +107,10 @@ def test_a_full_disk_leaves_what_was_there_and_a_sentence(name, tmp_path):
     write = WRITERS[name]
     empty = contents(tmp_path)
     for room in (0, 60):
-        with full_disk(room), pytest.raises(ArmtwinError, match=r"cannot be written \(File too large\)"):
+        with (
+            full_disk(room),
+            pytest.raises(ArmtwinError, match=r"cannot be written \(File too large\)"),
+        ):
             write(tmp_path)
         assert contents(tmp_path) == empty
     write(tmp_path)
@@ -138,7 +147,9 @@ def test_a_link_planted_under_a_temporary_name_is_not_followed(name, tmp_path):
 
 @needs_links
 def test_a_device_or_a_folder_is_not_replaced_by_a_file(tmp_path):
-    with pytest.raises(ArmtwinError, match=r"/dev/full: cannot be written \(it is no ordinary file\)"):
+    with pytest.raises(
+        ArmtwinError, match=r"/dev/full: cannot be written \(it is no ordinary file\)"
+    ):
         LOG.write("/dev/full")
     (tmp_path / "x.csv").mkdir()
     with pytest.raises(ArmtwinError, match=r"cannot be written \(it is a folder\)"):

@@ -64,21 +64,27 @@ def test_the_10_percent_rule_counts_directions_whose_error_is_a_tenth(case):
 def test_a_truncated_estimate_of_no_real_robot_is_refused_by_name_of_the_link():
     robot = at.Robot.load("rx90b")
     log = logged(robot, robot, 16.0, 1, noise=0.05)[0]
-    with pytest.raises(at.ArmtwinError, match=r"the truncated estimate is that of no real robot: link_\d: its mass"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"the truncated estimate is that of no real robot: link_\d: its mass"
+    ):
         at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(estimator="truncated", kept=45))
 
 
 def test_standard_deviations_are_those_of_repeated_experiments():
     """Forty noisy repetitions of one motion: scores of base parameters have a spread of one."""
     robot = at.Robot.load("tx40")
-    base = np.array([k for k in range(len(robot.parameters)) if k >= 62])  # rotors 3 to 6 and friction
+    base = np.array(
+        [k for k in range(len(robot.parameters)) if k >= 62]
+    )  # rotors 3 to 6 and friction
     t, q, v, a = excitation(robot, 8.0)
     exact = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
     scores = []
     for seed in range(40):
         chance = np.random.default_rng(seed)
         log = at.Log.of(t, q=q, tau=exact + 2.0 * chance.normal(size=exact.shape))
-        found = at.identify(robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, estimator="consistent"))
+        found = at.identify(
+            robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, estimator="consistent")
+        )
         told = [(r.value - p) / r.std for r, p in zip(found.table, robot.parameters, strict=True)]
         scores.append(np.array(told)[base])
     spread = np.sqrt((np.array(scores) ** 2).mean(axis=0))

@@ -30,7 +30,9 @@ def exact_rows(robot, truth, seed):
     Y = robot.regressor(q, v, a)
     tau = truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)
     m, n, p = Y.shape
-    return Rows(Y.reshape(m, n * p), np.ones((n, p), dtype=bool), tau, np.ones_like(tau, dtype=bool))
+    return Rows(
+        Y.reshape(m, n * p), np.ones((n, p), dtype=bool), tau, np.ones_like(tau, dtype=bool)
+    )
 
 
 @pytest.mark.parametrize("name", ["rx90b", "tx40"])
@@ -38,12 +40,17 @@ def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
     """Torque of a robot that differs, on an analytic motion: its base parameters to 1e-8, from a wrong prior."""
     robot = robots[name]
     chance = np.random.default_rng(5)
-    links = np.repeat(chance.uniform(0.8, 1.2, robot.n), 10)  # each body by a factor of its own stays a body
+    links = np.repeat(
+        chance.uniform(0.8, 1.2, robot.n), 10
+    )  # each body by a factor of its own stays a body
     truth = robot.with_parameters(
-        robot.parameters * np.concatenate([links, chance.uniform(0.8, 1.2, len(robot.parameters) - len(links))])
+        robot.parameters
+        * np.concatenate([links, chance.uniform(0.8, 1.2, len(robot.parameters) - len(links))])
     )
     free = freedom(robot, at.Recipe())
-    rows = together([factors(exact_rows(robot, truth, seed), np.eye(len(robot.parameters))) for seed in (1, 2)])
+    rows = together(
+        [factors(exact_rows(robot, truth, seed), np.eye(len(robot.parameters))) for seed in (1, 2)]
+    )
     found = fit(rows, free, 0.0, np.ones(robot.n))
     phi = free.parameters(found.z)
     C = identifiable(robot).combination
@@ -75,7 +82,9 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     free = freedom(robot, at.Recipe())
     wanted = np.zeros(len(free.start))
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
-    assert violations(robot, free.parameters(wanted)) == ["link_4: its mass and inertia are those of no real body"]
+    assert violations(robot, free.parameters(wanted)) == [
+        "link_4: its mass and inertia are those of no real body"
+    ]
     made_up = Fit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
     phi = nearest(robot, made_up, free, {})
     assert violations(robot, phi) == []
@@ -96,19 +105,26 @@ def test_identified_torque_of_another_motion_is_nearer_than_the_noise(robots):
     robot = robots["rx90b"]
     groups = np.array([p.group for p in robot.parameter_table])
     truth = robot.with_parameters(
-        robot.parameters * np.where(groups == "rotor", 1.2, np.where(groups == "friction", 0.8, 1.0))
+        robot.parameters
+        * np.where(groups == "rotor", 1.2, np.where(groups == "friction", 0.8, 1.0))
     )
-    found = at.identify(robot, [logged(robot, truth, 32.0, seed)[0] for seed in (1, 2)], cutoff=10.0)
+    found = at.identify(
+        robot, [logged(robot, truth, 32.0, seed)[0] for seed in (1, 2)], cutoff=10.0
+    )
     _, q, v, a = excitation(robot, 8.0, seed=9)
     exact = truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)
     told = found.robot.inverse_dynamics(q, v, a) + found.robot.friction_torque(v)
     error = np.sqrt(((told - exact) ** 2).mean(axis=0)) / (0.0065 * robot.limits.torque)
     assert error.max() < 0.3
     prior = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
-    assert (np.sqrt(((prior - exact) ** 2).mean(axis=0)) / (0.0065 * robot.limits.torque)).max() > 1.0
+    assert (
+        np.sqrt(((prior - exact) ** 2).mean(axis=0)) / (0.0065 * robot.limits.torque)
+    ).max() > 1.0
 
 
-def test_the_written_robot_reproduces_the_fits_torque_and_says_where_it_comes_from(robots, tmp_path):
+def test_the_written_robot_reproduces_the_fits_torque_and_says_where_it_comes_from(
+    robots, tmp_path
+):
     robot = robots["rx90b"]
     found = at.identify(robot, [logged(robot, robot, 16.0, 1)[0]], cutoff=10.0)
     found.robot.save(tmp_path / "fit.toml")
@@ -144,13 +160,17 @@ def test_a_cut_off_that_leaves_nothing_of_a_log_is_refused_with_the_least(shared
     logs = [at.Log.read(folder / f"segment_{k:02d}.csv.gz") for k in (0, 2)]
     with pytest.raises(at.ArmtwinError) as error:
         at.identify(at.Robot.load("tx40"), logs, torque="tau", cutoff=cutoff)
-    assert f"cutoff must be at least 4.001 Hz for a log of 0.7498 s, got {cutoff:g}" in str(error.value)
+    assert f"cutoff must be at least 4.001 Hz for a log of 0.7498 s, got {cutoff:g}" in str(
+        error.value
+    )
 
 
 def test_a_cut_off_below_the_period_of_a_motion_is_refused(robots):
     robot = robots["tx40"]
     log, _ = logged(robot, robot, 16.0, 1)
-    with pytest.raises(at.ArmtwinError, match=r"cutoff must be at least 0.125 Hz for a period of 8 s, got 1e-09"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"cutoff must be at least 0.125 Hz for a period of 8 s, got 1e-09"
+    ):
         at.identify(robot, [log], cutoff=1e-9, recipe=at.Recipe(period=8.0))
 
 

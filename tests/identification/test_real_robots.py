@@ -60,20 +60,28 @@ def test_friction_and_coupling_of_the_tx40_are_those_published(segments):
 def thirds_of_the_motion(log):
     moving = np.flatnonzero((np.abs(log.v) > 0.02).any(axis=1))
     cuts = np.array_split(np.arange(moving[0], moving[-1] + 1), 3)
-    return [at.Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()}) for k in cuts]
+    return [
+        at.Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()}) for k in cuts
+    ]
 
 
 @pytest.mark.parametrize(("channel", "most"), [("current_des", 4.5), ("current", 11.5)])
 def test_a_bare_ur10e_predicts_each_third_from_the_others(shared_data, channel, most):
     """From a bare URDF and currents without gains, on the current as measured."""
     robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
-    parts = thirds_of_the_motion(at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz"))
+    parts = thirds_of_the_motion(
+        at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
+    )
     judged = []
     for k, left in enumerate(parts):
-        found = at.identify(robot, [p for i, p in enumerate(parts) if i != k], torque=channel, cutoff=5.0)
+        found = at.identify(
+            robot, [p for i, p in enumerate(parts) if i != k], torque=channel, cutoff=5.0
+        )
         judged.append(found.validate(left))
         assert found.torque_side == "current"
-        assert (found.gains > 5).all() & (found.gains < 16).all()  # published: 8.5 to 10.7, and 10.6 to 14.9 N m/A
+        assert (found.gains > 5).all() & (
+            found.gains < 16
+        ).all()  # published: 8.5 to 10.7, and 10.6 to 14.9 N m/A
     assert pooled(judged).mean() < most
 
 
@@ -94,5 +102,9 @@ def test_friction_of_the_tx40_is_found_from_a_file_that_has_half_of_it(segments)
     friction = np.array([p.group == "friction" for p in robot.parameter_table])
     half = robot.with_parameters(robot.parameters * np.where(friction, 0.5, 1.0))
     row = {r.name: r.value for r in at.identify(half, segments, torque="tau", cutoff=60.0).table}
-    assert [row[f"joint_{j}.viscous"] for j in range(1, 5)] == pytest.approx([8.087, 5.594, 1.983, 1.112], rel=0.15)
-    assert [row[f"joint_{j}.level"] for j in range(1, 5)] == pytest.approx([7.014, 8.134, 6.283, 2.490], rel=0.15)
+    assert [row[f"joint_{j}.viscous"] for j in range(1, 5)] == pytest.approx(
+        [8.087, 5.594, 1.983, 1.112], rel=0.15
+    )
+    assert [row[f"joint_{j}.level"] for j in range(1, 5)] == pytest.approx(
+        [7.014, 8.134, 6.283, 2.490], rel=0.15
+    )

@@ -36,7 +36,9 @@ def values(found):
 
 def test_parameters_declared_zero_or_equal_are(tx40, log):
     """As [Memar-Esfahani 2015, eq. 12]: products of inertia vanish by symmetry; two coefficients share one value."""
-    recipe = at.Recipe(zero=("Jxy2", "Jyz3"), equal=(("Jxx5", "Jyy5"), ("Jyy5", "Jzz5")), fixed=("m4",))
+    recipe = at.Recipe(
+        zero=("Jxy2", "Jyz3"), equal=(("Jxx5", "Jyy5"), ("Jyy5", "Jzz5")), fixed=("m4",)
+    )
     found = values(at.identify(tx40, [log], cutoff=10.0, recipe=recipe))
     assert found["Jxy2"] == 0
     assert found["Jyz3"] == 0
@@ -46,7 +48,9 @@ def test_parameters_declared_zero_or_equal_are(tx40, log):
 
 def test_friction_alone_is_renewed_and_inertias_stay(tx40, changed, log):
     held = tx40.with_parameters(
-        np.where([p.group == "rotor" for p in tx40.parameter_table], changed.parameters, tx40.parameters)
+        np.where(
+            [p.group == "rotor" for p in tx40.parameter_table], changed.parameters, tx40.parameters
+        )
     )
     found = at.identify(held, [log], cutoff=10.0, recipe=at.Recipe(only="friction"))
     inertia = 66
@@ -95,17 +99,26 @@ def test_several_logs_of_other_rates_and_lengths_are_one_fit(tx40, changed):
     """250 Hz and 16 s, 100 Hz and 8 s with uneven stamps; a third motion is known better from both than from one."""
     chance = np.random.default_rng(4)
     exact = logged(tx40, changed, 16.0, 1, noise=0.0)[0]
-    first = at.Log.of(exact.time, q=exact.q, tau=exact.tau + 2.0 * chance.normal(size=exact.tau.shape))
+    first = at.Log.of(
+        exact.time, q=exact.q, tau=exact.tau + 2.0 * chance.normal(size=exact.tau.shape)
+    )
     t, q, v, a = excitation(tx40, 8.0, rate=100.0, seed=2)
     late = t + 0.002 * np.random.default_rng(0).uniform(-1, 1, len(t))
-    tau = changed.inverse_dynamics(q, v, a) + changed.friction_torque(v) + 2.0 * chance.normal(size=q.shape)
+    tau = (
+        changed.inverse_dynamics(q, v, a)
+        + changed.friction_torque(v)
+        + 2.0 * chance.normal(size=q.shape)
+    )
     second = at.Log.of(late, q=q + v * (late - t)[:, None], tau=tau)
     both, one = (at.identify(tx40, logs, cutoff=10.0) for logs in ([first, second], [second]))
     assert both.cleaning[0].rate != both.cleaning[1].rate
     assert [how.resampled for how in both.cleaning] == [False, True]
     _, q, v, a = excitation(tx40, 8.0, seed=5)
     exact = changed.inverse_dynamics(q, v, a) + changed.friction_torque(v)
-    gaps = [np.abs(f.robot.inverse_dynamics(q, v, a) + f.robot.friction_torque(v) - exact).mean() for f in (both, one)]
+    gaps = [
+        np.abs(f.robot.inverse_dynamics(q, v, a) + f.robot.friction_torque(v) - exact).mean()
+        for f in (both, one)
+    ]
     assert gaps[0] < 0.9 * gaps[1]
 
 
@@ -127,10 +140,19 @@ def test_repeated_runs_are_averaged(tx40, changed):
         (at.Recipe(zero=("Jxy9",)), "parameter 'Jxy9' is not known"),
         (at.Recipe(mass={"link_9": (1.0, 2.0)}), "link 'link_9' is not known"),
         (at.Recipe(mass={"link_3": (2.0, 1.0)}), "must have 0 <= lower <= upper, got 2 and 1"),
-        (at.Recipe(estimator="best"), "estimator must be one of consistent, ridge, truncated, got 'best'"),
+        (
+            at.Recipe(estimator="best"),
+            "estimator must be one of consistent, ridge, truncated, got 'best'",
+        ),
         (at.Recipe(periods=(1, 2)), "periods are counted by period, which is not given"),
-        (at.Recipe(fixed=("m4",), equal=(("m4", "m5"),)), "parameter 'm4' is held, so nothing can be equal to it"),
-        (at.Recipe(only="friction", equal=(("m4", "m5"),)), "parameter 'm4' is held, so nothing can be equal to it"),
+        (
+            at.Recipe(fixed=("m4",), equal=(("m4", "m5"),)),
+            "parameter 'm4' is held, so nothing can be equal to it",
+        ),
+        (
+            at.Recipe(only="friction", equal=(("m4", "m5"),)),
+            "parameter 'm4' is held, so nothing can be equal to it",
+        ),
         (at.Recipe(equal=(("m4", "Jxx4"),)), "equal parameters must have one unit"),
         (at.Recipe(zero=("m4",), fixed=("m4",)), "parameter 'm4' must be zero or fixed, not both"),
         (at.Recipe(mass={"link_3": 2.0}), "must be a lower and an upper bound in kg, got 2.0"),
@@ -147,7 +169,9 @@ def test_a_recipe_that_cannot_be_is_refused(tx40, log, recipe, sentence):
 
 def test_robust_weights_change_nothing_where_noise_is_normal(tx40, log):
     """The residual stays that of the noise: half a newton metre, less what the filter takes."""
-    plain, robust = (at.identify(tx40, [log], cutoff=10.0, recipe=at.Recipe(robust=x)) for x in (False, True))
+    plain, robust = (
+        at.identify(tx40, [log], cutoff=10.0, recipe=at.Recipe(robust=x)) for x in (False, True)
+    )
     assert robust.sigma == pytest.approx(plain.sigma, rel=0.1)
 
 
@@ -162,7 +186,9 @@ def test_a_bound_of_a_mass_is_that_of_the_link_without_its_tool():
     own = {x.name: x.body.mass for x in robot.description.link}["link_6"]
     made = logged(robot, robot, 8.0, 1)[0]
     found = at.identify(robot, [made], cutoff=10.0, recipe=at.Recipe(mass={"link_6": (own, own)}))
-    assert {x.name: x.body.mass for x in found.robot.description.link}["link_6"] == pytest.approx(own, abs=1e-6)
+    assert {x.name: x.body.mass for x in found.robot.description.link}["link_6"] == pytest.approx(
+        own, abs=1e-6
+    )
 
 
 def test_a_bare_robot_on_exact_data_is_no_worse_than_plain_least_squares(tmp_path):
@@ -173,7 +199,10 @@ def test_a_bare_robot_on_exact_data_is_no_worse_than_plain_least_squares(tmp_pat
     assert not bare.description.friction
     logs = [logged(robot, robot, 8.0, seed, noise=0.002)[0] for seed in (1, 2, 3)]
     found = at.identify(bare, logs[:2], cutoff=10.0)
-    assert "The robot file lacks rotor inertia and viscous and Coulomb friction and offset" in not_told(found)[0]
+    assert (
+        "The robot file lacks rotor inertia and viscous and Coulomb friction and offset"
+        in not_told(found)[0]
+    )
     assert (found.validate(logs[2]).nrmse < 1.2 * found.validate_plain(logs[2]).nrmse + 0.5).all()
 
 
@@ -195,13 +224,17 @@ def test_periods_are_left_out_one_by_one(tx40):
     """The middle two of four, each predicted from the other; a single one cannot be judged, and that is said."""
     made = logged(tx40, tx40, 32.0, 1)[0]
     for periods, count in (((1, 2), 2), ((1, 1), 0)):
-        found = at.identify(tx40, [made], cutoff=10.0, recipe=at.Recipe(period=8.0, periods=periods))
+        found = at.identify(
+            tx40, [made], cutoff=10.0, recipe=at.Recipe(period=8.0, periods=periods)
+        )
         judged = at.judge(tx40, found)
         if count:
             assert len(judged.left_out.parts) == count
             assert judged.left_out.nrmse.max() < 30
         else:
-            assert judged.unjudged == "a log of one period leaves nothing to fit when it is left out"
+            assert (
+                judged.unjudged == "a log of one period leaves nothing to fit when it is left out"
+            )
             assert judged.errors is None
 
 
@@ -223,10 +256,14 @@ def test_wrong_arguments_get_a_sentence(tx40, log):
         at.identify(tx40, [log], cutoff="5 Hz")
     tau = log.tau.copy()
     tau[:, 3] = 0
-    with pytest.raises(at.ArmtwinError, match="the torque of joint_4 never changes while the joint moves"):
+    with pytest.raises(
+        at.ArmtwinError, match="the torque of joint_4 never changes while the joint moves"
+    ):
         at.identify(tx40, [at.Log.of(log.time, q=log.q, tau=tau)], cutoff=10.0)
     tau[5, 2] = np.nan
-    with pytest.raises(at.ArmtwinError, match="log channel 'tau' must be finite, got nan at sample 6, column 3"):
+    with pytest.raises(
+        at.ArmtwinError, match="log channel 'tau' must be finite, got nan at sample 6, column 3"
+    ):
         at.Log.of(log.time, q=log.q, tau=tau)
 
 
@@ -237,8 +274,14 @@ def test_a_log_to_validate_is_checked_like_the_others(tx40, log):
             at.Log.of(log.time, q=log.q, tau=-log.tau),
             "the log to validate: the torque of .* falls where the robot's rises",
         ),
-        (at.Log.of(log.time, q=np.degrees(log.q), tau=log.tau), "the log to validate: .* Is it in degrees"),
-        (at.Log.of(log.time, q=log.q[:, :5], tau=log.tau), "the log to validate: must have 6 columns of q"),
+        (
+            at.Log.of(log.time, q=np.degrees(log.q), tau=log.tau),
+            "the log to validate: .* Is it in degrees",
+        ),
+        (
+            at.Log.of(log.time, q=log.q[:, :5], tau=log.tau),
+            "the log to validate: must have 6 columns of q",
+        ),
     ):
         with pytest.raises(at.ArmtwinError, match=sentence):
             at.judge(tx40, found, bad)
@@ -246,5 +289,7 @@ def test_a_log_to_validate_is_checked_like_the_others(tx40, log):
 
 def test_a_reversed_torque_is_turned_by_a_columns_file(tx40, log, tmp_path):
     at.Log.of(log.time, q=log.q, tau=-log.tau).write(tmp_path / "run.csv")
-    (tmp_path / "run.columns.toml").write_text("format = 1\ntorque_sign = [-1, -1, -1, -1, -1, -1]\n")
+    (tmp_path / "run.columns.toml").write_text(
+        "format = 1\ntorque_sign = [-1, -1, -1, -1, -1, -1]\n"
+    )
     assert (at.Log.read(tmp_path / "run.csv").tau == log.tau).all()

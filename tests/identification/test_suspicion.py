@@ -39,12 +39,16 @@ def refusal(robot, log, **options):
 def test_a_joint_that_stands_still_is_named(tx40, log):
     q = log.q.copy()
     q[:, 2] = 0.7
-    assert refusal(tx40, changed(log, q)).startswith("joint_3 does not move in the log, so nothing can be learned")
+    assert refusal(tx40, changed(log, q)).startswith(
+        "joint_3 does not move in the log, so nothing can be learned"
+    )
 
 
 def test_fewer_samples_than_parameters_are_counted(tx40, log):
     short = at.Log.of(log.time[:12], q=log.q[:12], tau=log.tau[:12])
-    assert refusal(tx40, short) == "the logs have 72 torques for 86 parameters of 'tx40'; log longer"
+    assert (
+        refusal(tx40, short) == "the logs have 72 torques for 86 parameters of 'tx40'; log longer"
+    )
 
 
 def test_degrees_are_recognised(tx40, log):
@@ -66,7 +70,11 @@ def test_a_reversed_sign_of_torque_is_recognised(tx40, log, joints):
 @pytest.mark.parametrize(("i", "k"), [(0, 1), (1, 2), (2, 4)])
 @pytest.mark.parametrize("what", ["torque", "position"])
 def test_swapped_joints_are_recognised(tx40, log, i, k, what):
-    bad = changed(log, tau=swapped(log.tau, i, k)) if what == "torque" else changed(log, q=swapped(log.q, i, k))
+    bad = (
+        changed(log, tau=swapped(log.tau, i, k))
+        if what == "torque"
+        else changed(log, q=swapped(log.q, i, k))
+    )
     said = refusal(tx40, bad)
     assert said.startswith(
         f"joint_{i + 1} and joint_{k + 1} seem to be swapped: with their columns of {what} exchanged"
@@ -92,15 +100,24 @@ def test_currents_of_reversed_sign_are_recognised_without_gains(shared_data):
 def test_too_few_logs_or_no_torque_are_refused(tx40, log):
     with pytest.raises(at.ArmtwinError, match="at least one log"):
         at.identify(tx40, [])
-    assert refusal(tx40, at.Log.of(log.time, q=log.q)).startswith("the log has no torque (tau, tau_m, current)")
-    assert refusal(tx40, log, torque="current_des") == "the log has no channel 'current_des'. It has: q, tau."
+    assert refusal(tx40, at.Log.of(log.time, q=log.q)).startswith(
+        "the log has no torque (tau, tau_m, current)"
+    )
+    assert (
+        refusal(tx40, log, torque="current_des")
+        == "the log has no channel 'current_des'. It has: q, tau."
+    )
 
 
 def test_powerball_table_3_is_refused_by_name_of_the_link(robots):
     """[Memar-Esfahani 2015, table 3]: sums of positive inertias are negative; no robot with them can be."""
     robot = robots["lwa4p"]
     phi = dict(zip(robot.parameter_names, robot.parameters, strict=True))
-    phi |= {"Jzz5": -1.69e-1 - phi["Jyy6"], "Jyy5": -1.69e-1 - phi["Jyy6"], "Jzz6": -3.17e-2 - phi["Jm6"]}
+    phi |= {
+        "Jzz5": -1.69e-1 - phi["Jyy6"],
+        "Jyy5": -1.69e-1 - phi["Jyy6"],
+        "Jzz6": -3.17e-2 - phi["Jm6"],
+    }
     with pytest.raises(at.ArmtwinError, match="link_5"):
         robot.with_parameters(list(phi.values()))
 
@@ -108,11 +125,16 @@ def test_powerball_table_3_is_refused_by_name_of_the_link(robots):
 def test_currents_of_coupled_joints_need_their_constants(robots):
     """Which motor a joint's current belongs to is not one question a joint where gears couple."""
     robot = robots["rx90b"]
-    motors = tuple(replace(m, torque_constant=None, current_limit=None) for m in robot.description.motor)
+    motors = tuple(
+        replace(m, torque_constant=None, current_limit=None) for m in robot.description.motor
+    )
     bare = at.Robot(replace(robot.description, motor=motors, servo={}))
     made = logged(robot, robot, 8.0, 1)[0]
     said = refusal(bare, at.Log.of(made.time, q=made.q, current=made.tau))
-    assert said == "robot 'rx90b': currents of coupled joints need motor.torque_constant of every motor"
+    assert (
+        said
+        == "robot 'rx90b': currents of coupled joints need motor.torque_constant of every motor"
+    )
 
 
 def test_gains_of_currents_are_found_with_the_parameters(robots):
@@ -123,7 +145,9 @@ def test_gains_of_currents_are_found_with_the_parameters(robots):
     made = logged(robot, robot, 16.0, 1, noise=0.001)[0]
     constants = np.array([1.81, 1.89, 1.89, 1.41, 1.41, 1.41])
     ratio = np.diag(robot.assembly.gear)
-    found = at.identify(bare, [at.Log.of(made.time, q=made.q, current=made.tau / (constants * ratio))], cutoff=10.0)
+    found = at.identify(
+        bare, [at.Log.of(made.time, q=made.q, current=made.tau / (constants * ratio))], cutoff=10.0
+    )
     told = [m.torque_constant for m in found.robot.description.motor]
     assert told[:3] == pytest.approx(constants[:3], rel=0.1)
     assert found.validate(found.logs[0]).nrmse[:3].max() < 5
@@ -169,7 +193,9 @@ def test_stretched_time_is_told_of_a_bare_ur10e(shared_data, factor, word):
     robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
     whole = at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
     bare = at.Log.of(factor * whole.time, q=whole.q, current=whole.current_des)
-    with pytest.raises(at.ArmtwinError, match=f"time looks {word} by .* shoulder_lift_joint and elbow_joint"):
+    with pytest.raises(
+        at.ArmtwinError, match=f"time looks {word} by .* shoulder_lift_joint and elbow_joint"
+    ):
         at.identify(robot, [bare])
 
 
@@ -179,7 +205,11 @@ def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
     robot = at.Robot.load("kr300").with_payload("recorded")
     whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
     bare = at.Log.of(factor * whole.time, q=whole.q, tau=whole.tau)
-    refused = pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\.") if told else nullcontext()
+    refused = (
+        pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\.")
+        if told
+        else nullcontext()
+    )
     with refused:
         at.identify(robot, [bare])
 
@@ -187,7 +217,9 @@ def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
 def test_a_robot_file_with_other_inertias_is_not_taken_for_stretched_time(kr300, heavy):
     """Links half as heavy again and rotors of half the inertia: the file is corrected, not the log."""
     group = np.array([p.group for p in kr300.parameter_table])
-    wrong = kr300.with_parameters(kr300.parameters * np.select([group == "rotor", group == "link"], [0.5, 1.5], 1.0))
+    wrong = kr300.with_parameters(
+        kr300.parameters * np.select([group == "rotor", group == "link"], [0.5, 1.5], 1.0)
+    )
     assert at.identify(wrong, [heavy], cutoff=10.0).validate(heavy).nrmse.max() < 20
 
 
@@ -202,7 +234,9 @@ def test_wrapped_angles_are_refused(tx40, log):
     q = log.q.copy()
     q[:, 5] += 3.0
     wrapped = np.angle(np.exp(1j * q))
-    assert "log 1: the angle of joint_6 jumps by a whole turn" in refusal(tx40, changed(log, q=wrapped))
+    assert "log 1: the angle of joint_6 jumps by a whole turn" in refusal(
+        tx40, changed(log, q=wrapped)
+    )
 
 
 def test_accelerations_that_take_torques_beyond_the_limits_are_compressed_time(tx40):
@@ -214,5 +248,8 @@ def test_accelerations_that_take_torques_beyond_the_limits_are_compressed_time(t
     a = -0.12 * np.sin(2.0 * time[:, None] + phase)
     tau = tx40.inverse_dynamics(q, v, a) + tx40.friction_torque(v)
     at.identify(tx40, [at.Log.of(time, q=q, tau=tau)])
-    with pytest.raises(at.ArmtwinError, match=r"time looks compressed: joint_\d would need .* N m where its limit is"):
+    with pytest.raises(
+        at.ArmtwinError,
+        match=r"time looks compressed: joint_\d would need .* N m where its limit is",
+    ):
         at.identify(tx40, [at.Log.of(time / 70, q=q, tau=tau)])

@@ -11,7 +11,9 @@ from armtwin.identification.models import side_by_side
 from armtwin.identification.statements import not_told
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
-THESIS = at.Recipe(motion="reference", period=8.0, periods=(1, 1), rate=25.0, rest=0.0)  # 200 samples of one period
+THESIS = at.Recipe(
+    motion="reference", period=8.0, periods=(1, 1), rate=25.0, rest=0.0
+)  # 200 samples of one period
 
 
 @pytest.fixture(scope="module")
@@ -70,7 +72,10 @@ def test_torque_of_another_motion_is_known_better_than_the_noise(bench, underest
     motion = excitation(bench, 7)
     noise = NOISE * bench.limits.torque
     exact = torque(bench, motion)
-    errors = [np.sqrt(((torque(r, motion) - exact) ** 2).mean(axis=0)) / noise for r in (found.robot, underestimated)]
+    errors = [
+        np.sqrt(((torque(r, motion) - exact) ** 2).mean(axis=0)) / noise
+        for r in (found.robot, underestimated)
+    ]
     assert errors[0].max() < 0.3
     assert errors[1].max() > 1.0
 
@@ -88,7 +93,11 @@ def test_rotors_that_were_wrong_by_40_percent_are_found(bench, found):
         (row,) = [r for r in base.combination if r[names.index(f"Jm{k}")] != 0]
         assert row @ phi == pytest.approx(row @ bench.parameters, rel=0.01)
         assert value[f"Jm{k}"] != pytest.approx(truth[f"Jm{k}"], rel=0.1)
-        (said,) = [x for x in not_told(found) if x.startswith(f"Jm{k} and the inertia of what turns with it")]
+        (said,) = [
+            x
+            for x in not_told(found)
+            if x.startswith(f"Jm{k} and the inertia of what turns with it")
+        ]
         assert "told in sum only; the split is the robot file's" in said
 
 
@@ -101,11 +110,16 @@ def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimate
     assert len(asperities) == 7
     assert [name for name in asperities if rows[name].told > 0.5] in ([], ["wrist_c.asperity"])
     nothing, *rest = not_told(thesis)
-    assert nothing == "Of link_1, link_6 these logs tell next to nothing; the inertias are the robot file's."
+    assert (
+        nothing
+        == "Of link_1, link_6 these logs tell next to nothing; the inertias are the robot file's."
+    )
     said = " ".join(rest)
     assert sum(name in said for name in asperities) >= 6
     with_head = on_the_bench("laser_head")
-    loaded = at.identify(with_head, [measured(with_head, excitation(with_head, 1), 1)], cutoff=124.0, recipe=THESIS)
+    loaded = at.identify(
+        with_head, [measured(with_head, excitation(with_head, 1), 1)], cutoff=124.0, recipe=THESIS
+    )
     assert sum(row.told > 0.5 for row in loaded.table[50:60]) >= 6
 
 
@@ -141,9 +155,13 @@ def test_the_closed_loop_without_noise_is_off_by_friction_at_reversals_alone(ben
     motion = excitation(bench, 1)
     errors = {}
     for friction in ("off", "lugre"):
-        clean = measured(bench, motion, 0, noise=0.0, model=at.Model(friction=friction, quantise=False))
+        clean = measured(
+            bench, motion, 0, noise=0.0, model=at.Model(friction=friction, quantise=False)
+        )
         fit = at.identify(bench, [clean], cutoff=20.0, recipe=at.Recipe(weight=1e-6))
         gap = fit.validate(clean)
-        errors[friction] = np.sqrt(((gap.tau - gap.tau_hat) ** 2).mean(axis=0)) / bench.limits.torque
+        errors[friction] = (
+            np.sqrt(((gap.tau - gap.tau_hat) ** 2).mean(axis=0)) / bench.limits.torque
+        )
     assert errors["off"].max() < 3e-4
     assert 1e-3 < errors["lugre"].max() < 5e-3

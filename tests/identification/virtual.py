@@ -13,7 +13,9 @@ RAMP = 2.0  # seconds in which the motion begins and ends
 def on_the_bench(tool=None):
     """The RX90B whose controller lets motors lag further than on the seam, as a fast excitation needs."""
     shipped = at.Robot.load("rx90b").description
-    return at.Robot(overridden(shipped, {"servo.cascade.following_error_limit": "60 deg"}, "bench")).with_tool(tool)
+    return at.Robot(
+        overridden(shipped, {"servo.cascade.following_error_limit": "60 deg"}, "bench")
+    ).with_tool(tool)
 
 
 def excitation(robot, seed, periods=PERIODS):
@@ -29,10 +31,14 @@ def excitation(robot, seed, periods=PERIODS):
         -np.sin(angle) @ (a * w[:, None] ** 2) - np.cos(angle) @ (b * w[:, None] ** 2),
     )
     low, high = robot.position_limits
-    room = 0.7 * np.minimum((high - low) / 2 / np.abs(q).max(axis=0), robot.limits.velocity / np.abs(v).max(axis=0))
+    room = 0.7 * np.minimum(
+        (high - low) / 2 / np.abs(q).max(axis=0), robot.limits.velocity / np.abs(v).max(axis=0)
+    )
     middle = (low + high) / 2
     while True:  # less of all where a torque would be too large
-        torque = robot.inverse_dynamics(middle + room * q, room * v, room * acc) + robot.friction_torque(room * v)
+        torque = robot.inverse_dynamics(
+            middle + room * q, room * v, room * acc
+        ) + robot.friction_torque(room * v)
         over = np.abs(torque).max(axis=0) > 0.7 * robot.limits.torque
         if not over.any():
             break
@@ -45,7 +51,9 @@ def excitation(robot, seed, periods=PERIODS):
     dds = 60 * x * (1 - x) * (1 - 2 * x) / RAMP**2
     s, ds, dds = (y[:, None] for y in (s, ds, dds))
     q, v, acc = q * room, v * room, acc * room
-    return at.Trajectory.sampled(RATE, middle + s * q, s * v + ds * q, s * acc + 2 * ds * v + dds * q)
+    return at.Trajectory.sampled(
+        RATE, middle + s * q, s * v + ds * q, s * acc + 2 * ds * v + dds * q
+    )
 
 
 def measured(robot, motion, seed, noise=NOISE, model=None):

@@ -38,10 +38,13 @@ def with_top(line, text=JOB):
 WITHOUT_SEGMENT = JOB.partition("[[segment]]")[0]
 POINTS = changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"')
 CORNER = (
-    changed('lin = ["0 mm", "100 mm"', 'lin = ["50 mm", "0 mm"') + '\n[[segment]]\nlin = ["0 mm", "100 mm", "0 mm"]\n'
+    changed('lin = ["0 mm", "100 mm"', 'lin = ["50 mm", "0 mm"')
+    + '\n[[segment]]\nlin = ["0 mm", "100 mm", "0 mm"]\n'
 )
 BAND = 'window = { speed = ["90 mm/s", "110 mm/s"] }\n'
-TRIANGLE = 'window = { polygon = [["90 mm/s", "100 W"], ["110 mm/s", "100 W"], ["100 mm/s", "200 W"]] }\n'
+TRIANGLE = (
+    'window = { polygon = [["90 mm/s", "100 W"], ["110 mm/s", "100 W"], ["100 mm/s", "200 W"]] }\n'
+)
 
 
 @dataclass(frozen=True)
@@ -54,43 +57,55 @@ class Bad:
 
 
 BAD = {
-    "unknown key": Bad(with_top('titel = "x"'), "titel is not a key of a job file. Did you mean 'title'?"),
+    "unknown key": Bad(
+        with_top('titel = "x"'), "titel is not a key of a job file. Did you mean 'title'?"
+    ),
     "unknown key of a segment": Bad(
-        JOB + "procss = true\n", "segment.1.procss ('seam') is not a key of a job file. Did you mean 'process'?"
+        JOB + "procss = true\n",
+        "segment.1.procss ('seam') is not a key of a job file. Did you mean 'process'?",
     ),
     "speed of zero": Bad(changed('"100 mm/s"', "0"), "speed must be greater than 0 m/s, got 0"),
     "speed of a segment of zero": Bad(
-        JOB + 'speed = "0 mm/s"\n', "segment.1.speed ('seam') must be greater than 0 m/s, got 0 mm/s"
+        JOB + 'speed = "0 mm/s"\n',
+        "segment.1.speed ('seam') must be greater than 0 m/s, got 0 mm/s",
     ),
     "speed without its unit": Bad(
-        changed('"100 mm/s"', "100"), "speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?"
+        changed('"100 mm/s"', "100"),
+        "speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?",
     ),
     "speed in kilograms": Bad(
-        changed('"100 mm/s"', '"100 kg"'), "speed must be in m/s or a unit of that kind, got '100 kg'"
+        changed('"100 mm/s"', '"100 kg"'),
+        "speed must be in m/s or a unit of that kind, got '100 kg'",
     ),
     "negative tolerance": Bad(
-        changed('lateral = "0.1 mm"', 'lateral = "-0.1 mm"'), "tolerance.lateral must be greater than 0 m, got -0.1 mm"
+        changed('lateral = "0.1 mm"', 'lateral = "-0.1 mm"'),
+        "tolerance.lateral must be greater than 0 m, got -0.1 mm",
     ),
     "tolerance of nothing": Bad(
-        changed('vertical = "0.1 mm"', 'vertical = "0 mm"'), "tolerance.vertical must be greater than 0 m, got 0 mm"
+        changed('vertical = "0.1 mm"', 'vertical = "0 mm"'),
+        "tolerance.vertical must be greater than 0 m, got 0 mm",
     ),
     "tolerance without its unit": Bad(
         changed('lateral = "0.1 mm"', "lateral = 0.1"),
         "tolerance.lateral as a bare number must be at most 0.02 m, got 0.1. Did you mean '0.1 mm'?",
     ),
     "empty segment list": Bad(
-        with_top("segment = []", WITHOUT_SEGMENT), "segment must have at least one entry, [[segment]]"
+        with_top("segment = []", WITHOUT_SEGMENT),
+        "segment must have at least one entry, [[segment]]",
     ),
     "missing segment": Bad(WITHOUT_SEGMENT, "segment is missing"),
     "segment that is no list": Bad(
-        changed("[[segment]]", "[segment]"), "segment must be a list of tables, [[segment]], got {'name': 'seam'"
+        changed("[[segment]]", "[segment]"),
+        "segment must be a list of tables, [[segment]], got {'name': 'seam'",
     ),
     "two orientations of the tool": Bad(
         changed("tool = { rpy", "tool = { abc = [0, 0, 0], rpy"),
         "orientation.tool must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
     ),
     "two orientations of the workpiece": Bad(
-        changed("[workpiece]\n", "[workpiece]\norientation = { rpy = [0, 0, 0], abc = [0, 0, 0] }\n"),
+        changed(
+            "[workpiece]\n", "[workpiece]\norientation = { rpy = [0, 0, 0], abc = [0, 0, 0] }\n"
+        ),
         "workpiece.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
     ),
     "two shapes in a segment": Bad(
@@ -98,22 +113,30 @@ BAD = {
         "segment.1 must have exactly one of lin, circ, spline, points, got lin and spline",
     ),
     "no shape in a segment": Bad(
-        changed("lin =", "# lin ="), "segment.1 must have exactly one of lin, circ, spline, points, got none"
+        changed("lin =", "# lin ="),
+        "segment.1 must have exactly one of lin, circ, spline, points, got none",
     ),
-    "start that is no number": Bad(changed('"-100 mm"', "nan"), "start.2 must be a finite number in m, got nan"),
-    "speed that is no number": Bad(changed('"100 mm/s"', "nan"), "speed must be a finite number in m/s, got nan"),
+    "start that is no number": Bad(
+        changed('"-100 mm"', "nan"), "start.2 must be a finite number in m, got nan"
+    ),
+    "speed that is no number": Bad(
+        changed('"100 mm/s"', "nan"), "speed must be a finite number in m/s, got nan"
+    ),
     "point that is no number": Bad(
         changed('lin = ["0 mm", "100 mm"', 'lin = ["0 mm", nan'),
         "segment.1.lin.2 must be a finite number in m, got nan",
     ),
     "endless tolerance": Bad(
-        changed('lateral = "0.1 mm"', "lateral = inf"), "tolerance.lateral must be a finite number in m, got inf"
+        changed('lateral = "0.1 mm"', "lateral = inf"),
+        "tolerance.lateral must be a finite number in m, got inf",
     ),
     "too few posture angles": Bad(
-        changed(', "91.4 deg", "-28.5 deg"]', "]"), "posture must be the angles of the 6 joints of 'rx90b', got 4"
+        changed(', "91.4 deg", "-28.5 deg"]', "]"),
+        "posture must be the angles of the 6 joints of 'rx90b', got 4",
     ),
     "too many posture angles": Bad(
-        changed('"-28.5 deg"]', '"-28.5 deg", "0 deg"]'), "posture must be the angles of the 6 joints of 'rx90b', got 7"
+        changed('"-28.5 deg"]', '"-28.5 deg", "0 deg"]'),
+        "posture must be the angles of the 6 joints of 'rx90b', got 7",
     ),
     "posture in bare degrees": Bad(
         changed('"91.4 deg"', "91.4"),
@@ -136,7 +159,8 @@ BAD = {
         "segment.1.window speed must be the lowest and the highest, got 0.11 and 0.09 m/s",
     ),
     "window of two corners": Bad(
-        JOB + 'window = { polygon = [["1 mm/s", "1 W"], ["2 mm/s", "1 W"]] }\n[process]\npower = "1 W"\n',
+        JOB
+        + 'window = { polygon = [["1 mm/s", "1 W"], ["2 mm/s", "1 W"]] }\n[process]\npower = "1 W"\n',
         "segment.1.window polygon must have at least three corners, got 2",
     ),
     "window of power without a power": Bad(
@@ -152,17 +176,21 @@ BAD = {
     ),
     "angles without points": Bad(JOB + 'angles = "rpy"\n', "segment.1 angles belong to points"),
     "newer format": Bad(
-        changed("format = 1", "format = 2"), "format 2 is newer than this armtwin reads (1); update armtwin"
+        changed("format = 1", "format = 2"),
+        "format 2 is newer than this armtwin reads (1); update armtwin",
     ),
     "missing format": Bad(changed("format = 1\n", ""), "format is missing; write format = 1"),
     "not TOML": Bad(
-        "hello world", "is not valid TOML: Expected '=' after a key in a key/value pair (at line 1, column 7)"
+        "hello world",
+        "is not valid TOML: Expected '=' after a key in a key/value pair (at line 1, column 7)",
     ),
     "seam without a start": Bad(
-        changed("start =", "# start ="), "start is missing: the point where the first segment begins"
+        changed("start =", "# start ="),
+        "start is missing: the point where the first segment begins",
     ),
     "tool without an orientation": Bad(
-        changed("tool = { rpy", "# tool = { rpy"), "orientation.tool is missing: how the tool is turned (mode follow)"
+        changed("tool = { rpy", "# tool = { rpy"),
+        "orientation.tool is missing: how the tool is turned (mode follow)",
     ),
     "missing points file": Bad(POINTS, "seam.csv: cannot be read (No such file or directory)"),
     "corner without a radius": Bad(
@@ -177,7 +205,8 @@ BAD = {
         JOB + "process = false\n", "process: it is nowhere on, so there is nothing to judge"
     ),
     "run in beyond the end": Bad(
-        JOB + '[process]\nrun_in = "300 mm"\n', "process: it is nowhere on, so there is nothing to judge"
+        JOB + '[process]\nrun_in = "300 mm"\n',
+        "process: it is nowhere on, so there is nothing to judge",
     ),
     "tool of another robot": Bad(
         changed('"laser_head"', '"spindle"'),

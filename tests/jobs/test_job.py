@@ -40,7 +40,9 @@ def test_a_bad_job_is_refused_by_one_sentence_that_names_its_file(name, tmp_path
 
 def test_an_unknown_robot_is_refused_with_the_nearest_name(tmp_path):
     told = refusal(written(tmp_path, changed('"rx90b"', '"rx90"')))
-    assert "robot 'rx90' is neither shipped nor a .toml or .urdf file. Did you mean 'rx90b'?" in told
+    assert (
+        "robot 'rx90' is neither shipped nor a .toml or .urdf file. Did you mean 'rx90b'?" in told
+    )
 
 
 @pytest.mark.parametrize("robot", ["rx90", "mine.toml"])
@@ -80,7 +82,9 @@ def test_a_job_of_a_thousand_years_is_refused(tmp_path):
 
 
 def test_all_errors_of_form_are_told_at_once(tmp_path):
-    text = changed('lateral = "0.1 mm"', "lateral = -1", changed('"100 mm/s"', "0", with_top("titel = 1")))
+    text = changed(
+        'lateral = "0.1 mm"', "lateral = -1", changed('"100 mm/s"', "0", with_top("titel = 1"))
+    )
     with pytest.raises(at.FileError) as caught:
         loaded(tmp_path, text)
     assert len(caught.value.problems) == 3
@@ -89,7 +93,10 @@ def test_all_errors_of_form_are_told_at_once(tmp_path):
 def test_a_point_out_of_reach_on_the_way_is_told_first_with_its_place(tmp_path):
     told = refusal(written(tmp_path, changed('"100 mm", "0 mm"]\n', '"2100 mm", "0 mm"]\n')))
     first = told.splitlines()[1]
-    assert "the seam cannot be run by 'rx90b': from 809.9 to 2200.0 mm out of reach. The wrist centre is 900" in first
+    assert (
+        "the seam cannot be run by 'rx90b': from 809.9 to 2200.0 mm out of reach. The wrist centre is 900"
+        in first
+    )
 
 
 def test_another_speed_is_held_to_the_contract_of_the_file(tmp_path):
@@ -112,7 +119,8 @@ def test_a_saved_job_loads_as_an_equal_job(name, tmp_path):
     [
         JOB + BAND,
         JOB + TRIANGLE + '[process]\npower = "150 W"\n',
-        JOB + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n"tool.laser_head.body.com" = [0, 0, "10 mm"]\n',
+        JOB
+        + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n"tool.laser_head.body.com" = [0, 0, "10 mm"]\n',
         JOB + '[model]\nfriction = "off"\nquantise = false\ntemperature = "30 degC"\n',
         changed('"100 mm/s"', '"7 m/s"'),
         with_top('name = "a \\"quoted\\" \\\\ name\\nof two lines"'),
@@ -123,7 +131,9 @@ def test_what_a_job_may_say_survives_saving(text, tmp_path):
     job = loaded(tmp_path, text)
     assert job.description != loaded(tmp_path).description
     job.save(tmp_path / "copy.toml")
-    assert at.Job.load(tmp_path / "copy.toml") == replace(job, description=replace(job.description, name=job.name))
+    assert at.Job.load(tmp_path / "copy.toml") == replace(
+        job, description=replace(job.description, name=job.name)
+    )
 
 
 def test_a_place_far_away_survives_saving(tmp_path):
@@ -145,16 +155,24 @@ def test_a_job_finds_the_robot_file_beside_it_from_wherever_it_is_run(tmp_path, 
 
 
 def test_an_override_changes_the_robot_and_says_so_in_its_source(tmp_path):
-    robot = loaded(tmp_path, JOB + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n').robot()
+    robot = loaded(
+        tmp_path, JOB + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n'
+    ).robot()
     assert robot.description.friction[4].law.viscous == 2.0
-    marked = [x.path for x in robot.provenance.of_kind("assumed") if x.text == "overridden by the job"]
+    marked = [
+        x.path for x in robot.provenance.of_kind("assumed") if x.text == "overridden by the job"
+    ]
     assert marked == ["friction.wrist_a.viscous"]
 
 
 def test_run_in_by_length_is_run_in_by_time_times_speed(tmp_path):
     """The ramped sine covers half of its time at full speed: 0.25 s ramps are 12.5 mm, 0.35 s more are 35 mm."""
-    by_time = loaded(tmp_path, JOB + '[process]\nafter_ramp = "0.35 s"\nbefore_ramp = "0.05 s"\n').process_on()
-    by_length = loaded(tmp_path, JOB + '[process]\nrun_in = "47.5 mm"\nrun_out = "17.5 mm"\n').process_on()
+    by_time = loaded(
+        tmp_path, JOB + '[process]\nafter_ramp = "0.35 s"\nbefore_ramp = "0.05 s"\n'
+    ).process_on()
+    by_length = loaded(
+        tmp_path, JOB + '[process]\nrun_in = "47.5 mm"\nrun_out = "17.5 mm"\n'
+    ).process_on()
     np.testing.assert_allclose(by_time, by_length, rtol=0, atol=1e-12)
 
 
@@ -197,11 +215,16 @@ def test_a_robot_without_drives_does_not_lack_a_friction_that_is_switched_off(ba
     assert not [x for x in lacking(bare, loaded(tmp_path, text)).problems if "friction" in x]
 
 
-def test_a_robot_without_servo_in_place_of_the_jobs_is_refused_with_its_file_and_what_is_missing(tmp_path):
+def test_a_robot_without_servo_in_place_of_the_jobs_is_refused_with_its_file_and_what_is_missing(
+    tmp_path,
+):
     error = lacking(None, loaded(tmp_path).with_robot("tx40", ""))
     assert Path(error.origin).name == "tx40.toml"
     assert "cannot be predicted: servo.cascade: a servo controller is missing" in error.problems
-    assert any("friction.presliding: a bristle stiffness is missing for joint_1" in x for x in error.problems)
+    assert any(
+        "friction.presliding: a bristle stiffness is missing for joint_1" in x
+        for x in error.problems
+    )
     assert any("motor.torque_constant: missing for motor_1" in x for x in error.problems)
 
 
@@ -241,14 +264,21 @@ def test_a_window_is_judged_only_where_the_process_is_on(run, tmp_path):
     [(start, stop)] = run.job.process_on()
     spans, _ = outside(run, tmp_path, 'window = { speed = ["200 mm/s", "210 mm/s"] }\n')
     lag = np.abs(run.path_error.lag).max()
-    assert [x for a, b, _ in spans for x in (a, b)] == pytest.approx([start, stop], abs=lag + 0.1 / 250)
+    assert [x for a, b, _ in spans for x in (a, b)] == pytest.approx(
+        [start, stop], abs=lag + 0.1 / 250
+    )
 
 
 def test_a_rectangle_of_speed_and_power_is_a_band_of_speeds(run, tmp_path):
-    corners = [f'["{v} mm/s", "{p} W"]' for v, p in ((99.9, 100), (100.1, 100), (100.1, 200), (99.9, 200))]
+    corners = [
+        f'["{v} mm/s", "{p} W"]' for v, p in ((99.9, 100), (100.1, 100), (100.1, 200), (99.9, 200))
+    ]
     polygon = f"window = {{ polygon = [{', '.join(corners)}] }}\n"
     band = 'window = { speed = ["99.9 mm/s", "100.1 mm/s"] }\n'
-    by_polygon, by_band = outside(run, tmp_path, polygon, '[process]\npower = "150 W"\n'), outside(run, tmp_path, band)
+    by_polygon, by_band = (
+        outside(run, tmp_path, polygon, '[process]\npower = "150 W"\n'),
+        outside(run, tmp_path, band),
+    )
     assert by_polygon == by_band
     assert by_band[0]
 
@@ -262,4 +292,6 @@ def test_a_power_beyond_the_window_leaves_it_everywhere(run, tmp_path):
 def test_a_triangle_is_half_as_wide_at_half_its_height(rng):
     triangle = Window(polygon=((0.09, 100.0), (0.11, 100.0), (0.10, 200.0)))
     speed = rng.uniform(0.08, 0.12, 1000)
-    np.testing.assert_array_equal(inside_window(triangle, speed, 150.0), np.abs(speed - 0.1) < 0.005)
+    np.testing.assert_array_equal(
+        inside_window(triangle, speed, 150.0), np.abs(speed - 0.1) < 0.005
+    )

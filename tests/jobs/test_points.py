@@ -24,7 +24,12 @@ def turns(rng):
 
 def table(header, *columns):
     """Text of a CSV file; numbers are exact."""
-    return "\n".join([header, *(",".join(map(repr, row)) for row in np.column_stack(columns).tolist())]) + "\n"
+    return (
+        "\n".join(
+            [header, *(",".join(map(repr, row)) for row in np.column_stack(columns).tolist())]
+        )
+        + "\n"
+    )
 
 
 def angles(convention, turns, degrees=False):
@@ -58,7 +63,9 @@ def test_a_points_file_is_the_same_seam_as_the_points_written_as_a_spline(tmp_pa
 
 def test_a_points_file_says_where_the_seam_starts(tmp_path):
     seam = job(tmp_path, changed("start =", "# start =", POINTS), table("x,y,z", PLACES)).seam
-    np.testing.assert_allclose(seam.at(np.zeros(1))[0].p[0], PLACES[0] + np.array([0.45, 0, 0.1]), rtol=0, atol=1e-15)
+    np.testing.assert_allclose(
+        seam.at(np.zeros(1))[0].p[0], PLACES[0] + np.array([0.45, 0, 0.1]), rtol=0, atol=1e-15
+    )
 
 
 def test_a_points_file_is_looked_for_beside_the_job(tmp_path, monkeypatch):
@@ -79,7 +86,9 @@ def test_points_that_go_on_elsewhere_are_refused_with_the_gap(tmp_path):
 def test_a_convention_of_angles_is_what_scipy_makes_of_it(convention, turns, tmp_path):
     """rpy turns about the fixed x, y, z; abc about z, the new y and the new x; quaternions have the real part first."""
     (tmp_path / "p.csv").write_text(table(HEADS[convention], PLACES, angles(convention, turns)))
-    np.testing.assert_allclose(read_points(tmp_path / "p.csv", convention).R, turns.as_matrix(), rtol=0, atol=1e-14)
+    np.testing.assert_allclose(
+        read_points(tmp_path / "p.csv", convention).R, turns.as_matrix(), rtol=0, atol=1e-14
+    )
 
 
 @pytest.mark.parametrize("convention", ["abc", "quaternion"])
@@ -95,7 +104,9 @@ def test_the_seam_does_not_know_the_convention_of_its_angles(convention, turns, 
 
 @pytest.mark.parametrize("convention", DEGREES)
 def test_degrees_in_the_header_are_radians_without_it(convention, turns, tmp_path):
-    (tmp_path / "deg.csv").write_text(table(DEGREES[convention], PLACES, angles(convention, turns, degrees=True)))
+    (tmp_path / "deg.csv").write_text(
+        table(DEGREES[convention], PLACES, angles(convention, turns, degrees=True))
+    )
     (tmp_path / "rad.csv").write_text(table(HEADS[convention], PLACES, angles(convention, turns)))
     one, other = (read_points(tmp_path / name, convention).R for name in ("deg.csv", "rad.csv"))
     np.testing.assert_allclose(one, other, rtol=0, atol=1e-14)
@@ -127,30 +138,64 @@ def test_the_tool_is_turned_as_given_at_every_point_of_the_file(turns, tmp_path)
 )
 def test_what_a_spreadsheet_writes_is_read(text, tmp_path):
     (tmp_path / "p.csv").write_bytes(text.encode())
-    np.testing.assert_allclose(read_points(tmp_path / "p.csv", None).p, [[0, 0, 0], [0.1, 0.2, 0.3]], rtol=1e-15)
+    np.testing.assert_allclose(
+        read_points(tmp_path / "p.csv", None).p, [[0, 0, 0], [0.1, 0.2, 0.3]], rtol=1e-15
+    )
 
 
 ABC = "x [mm],y [mm],z [mm],a [deg],b [deg],c [deg]\n0,-100,0,0,0,180\n0,100,0,0,0,180\n"
 REFUSED = {
     "empty cell": ("x,y,z\n0,0,0\n0,,0\n", None, "line 3: y must be a number, got ''"),
-    "missing cell": ("x,y,z\n0,0,0\n0,0.1\n", None, "line 3: must have 3 values as the header, got 2"),
-    "cell too many": ("x,y,z\n0,0,0\n0,0.1,0,0\n", None, "line 3: must have 3 values as the header, got 4"),
-    "no number": ("x,y,z\n0,0,0\n0,nan,0\n", None, "line 3: y must be a finite number in m, got nan"),
-    "endless number": ("x,y,z\n0,0,0\n0,-inf,0\n", None, "line 3: y must be a finite number in m, got -inf"),
+    "missing cell": (
+        "x,y,z\n0,0,0\n0,0.1\n",
+        None,
+        "line 3: must have 3 values as the header, got 2",
+    ),
+    "cell too many": (
+        "x,y,z\n0,0,0\n0,0.1,0,0\n",
+        None,
+        "line 3: must have 3 values as the header, got 4",
+    ),
+    "no number": (
+        "x,y,z\n0,0,0\n0,nan,0\n",
+        None,
+        "line 3: y must be a finite number in m, got nan",
+    ),
+    "endless number": (
+        "x,y,z\n0,0,0\n0,-inf,0\n",
+        None,
+        "line 3: y must be a finite number in m, got -inf",
+    ),
     "text": ("x,y,z\n0,0,0\n0,far,0\n", None, "line 3: y must be a number, got 'far'"),
     "millimetres without a unit": (
         "x,y,z\n0,-100,0\n0,100,0\n",
         None,
         "line 2: y as a bare number must be at most 20 m, got -100. Did you mean '-100 mm'?",
     ),
-    "length in kilograms": ("x [kg],y,z\n0,0,0\n1,0,0\n", None, "x must be in m or a unit of that kind, got '0.0 kg'"),
+    "length in kilograms": (
+        "x [kg],y,z\n0,0,0\n1,0,0\n",
+        None,
+        "x must be in m or a unit of that kind, got '0.0 kg'",
+    ),
     "missing column": ("x,y\n0,0\n0,0.1\n", None, "line 1: column z is missing, got x, y"),
     "semicolons": ("x;y;z\n0;0;0\n0;0,1;0\n", None, "line 1: column x is missing, got x;y;z"),
     "one point": ("x,y,z\n0,0,0\n", None, "needs a header and at least two points, got 1 point"),
     "empty file": ("", None, "needs a header and at least two points, got 0 points"),
-    "same point twice": ("x,y,z\n0,0,0\n0,0.1,0\n0,0.1,0\n", None, "line 4: the point is the same as the one before"),
-    "angles without a convention": (ABC, None, 'has the angles a, b, c: state their convention, angles = "abc"'),
-    "angles of another convention": (ABC, "rpy", "line 1: column roll is missing, got x [mm], y [mm], z [mm], a [deg]"),
+    "same point twice": (
+        "x,y,z\n0,0,0\n0,0.1,0\n0,0.1,0\n",
+        None,
+        "line 4: the point is the same as the one before",
+    ),
+    "angles without a convention": (
+        ABC,
+        None,
+        'has the angles a, b, c: state their convention, angles = "abc"',
+    ),
+    "angles of another convention": (
+        ABC,
+        "rpy",
+        "line 1: column roll is missing, got x [mm], y [mm], z [mm], a [deg]",
+    ),
     "degrees without a unit": (
         ABC.replace(" [deg]", ""),
         "abc",
@@ -206,7 +251,9 @@ def test_angles_of_a_file_are_refused_where_the_tool_follows_the_seam(turns, tmp
 
 
 def test_given_orientations_without_any_are_refused(tmp_path):
-    with pytest.raises(at.FileError, match=r"orientations are given at points, but not at the start"):
+    with pytest.raises(
+        at.FileError, match=r"orientations are given at points, but not at the start"
+    ):
         job(tmp_path, GIVEN, table("x,y,z", PLACES)).seam  # noqa: B018
 
 
@@ -224,7 +271,9 @@ def test_the_small_job_and_its_points_are_one_line(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "header", ["x" + " " * 5000 + "y", "x [" + " " * 5000 + "mm", " " * 200_000, "x [" * 50_000], ids=range(4)
+    "header",
+    ["x" + " " * 5000 + "y", "x [" + " " * 5000 + "mm", " " * 200_000, "x [" * 50_000],
+    ids=range(4),
 )
 def test_a_header_of_spaces_is_answered_at_once(header, tmp_path):
     (tmp_path / "p.csv").write_text(f"{header},y,z\n0,0,0\n1,0,0\n")
@@ -254,7 +303,11 @@ def test_a_hundred_thousand_points_are_planned_in_five_seconds(angles, tmp_path)
     u = np.linspace(0, 1, 100_000)
     places = 1e3 * np.column_stack([0.02 * np.sin(6 * u), 0.2 * u - 0.1, 0.005 * np.sin(9 * u)])
     turned = np.column_stack([180 + 0 * u, 5 * np.sin(3 * u), 90 + 3 * u])
-    head, columns = ("x [mm],y [mm],z [mm]", [places]) if not angles else (DEGREES["rpy"], [1e-3 * places, turned])
+    head, columns = (
+        ("x [mm],y [mm],z [mm]", [places])
+        if not angles
+        else (DEGREES["rpy"], [1e-3 * places, turned])
+    )
     text = GIVEN + 'angles = "rpy"\n' if angles else POINTS
     robot = at.Robot.load("rx90b").with_tool("laser_head")
     planned(robot, job(tmp_path, POINTS, table("x,y,z", PLACES)).seam)

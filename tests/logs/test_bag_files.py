@@ -24,28 +24,40 @@ TIME = np.arange(50) / 100
 def state(store, t, names, values):
     header = store.types["std_msgs/msg/Header"]
     stamp = store.types["builtin_interfaces/msg/Time"](int(t) + 100, round(1e9 * (t % 1)))
-    words = {"stamp": stamp, "frame_id": ""} | ({"seq": 0} if "seq" in header.__dataclass_fields__ else {})
+    words = {"stamp": stamp, "frame_id": ""} | (
+        {"seq": 0} if "seq" in header.__dataclass_fields__ else {}
+    )
     JointState = store.types["sensor_msgs/msg/JointState"]
-    return JointState(header=header(**words), name=names, position=values, velocity=2 * values, effort=3 * values)
+    return JointState(
+        header=header(**words), name=names, position=values, velocity=2 * values, effort=3 * values
+    )
 
 
 def recorded(path, plugin, values):
     store = get_typestore(Stores.ROS2_HUMBLE)
     with Writer(path, version=9, storage_plugin=plugin) as writer:
-        topic = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        topic = writer.add_connection(
+            "/joint_states", "sensor_msgs/msg/JointState", typestore=store
+        )
         for t, row in zip(TIME, values, strict=True):
             message = state(store, t, NAMES, row)
-            writer.write(topic, round(1e9 * t), store.serialize_cdr(message, "sensor_msgs/msg/JointState"))
+            writer.write(
+                topic, round(1e9 * t), store.serialize_cdr(message, "sensor_msgs/msg/JointState")
+            )
     return path
 
 
 def ros_1(path, values):
     store = get_typestore(Stores.ROS1_NOETIC)
     with Writer1(path) as writer:
-        topic = writer.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        topic = writer.add_connection(
+            "/joint_states", "sensor_msgs/msg/JointState", typestore=store
+        )
         for t, row in zip(TIME, values, strict=True):
             message = state(store, t, NAMES, row)
-            writer.write(topic, round(1e9 * t), store.serialize_ros1(message, "sensor_msgs/msg/JointState"))
+            writer.write(
+                topic, round(1e9 * t), store.serialize_ros1(message, "sensor_msgs/msg/JointState")
+            )
     return path
 
 
@@ -72,7 +84,10 @@ def test_a_single_mcap_file_and_the_order_of_a_columns_file(tmp_path, values):
     log = at.Log.read(file, columns)
     assert (log.q == values[:, [1, 0, 2]] * [1, -1, 1]).all()
     columns.write_text('format = 1\n[columns]\nq = ["base", "elbow", "wrst"]\n')
-    with pytest.raises(at.FileError, match=r"joint 'wrst' of the columns file is not in the bag. Did you mean 'wrist'"):
+    with pytest.raises(
+        at.FileError,
+        match=r"joint 'wrst' of the columns file is not in the bag. Did you mean 'wrist'",
+    ):
         at.Log.read(file, columns)
 
 
@@ -93,7 +108,9 @@ def test_a_damaged_recording_is_refused_by_its_name(tmp_path, values, plugin, da
     (file,) = [p for p in Path(folder).iterdir() if p.suffix in (".mcap", ".db3")]
     whole = file.read_bytes()
     file.write_bytes(
-        whole[: len(whole) // 2] if damage == "cut" else whole[:200] + bytes(range(256)) * (len(whole) // 256)
+        whole[: len(whole) // 2]
+        if damage == "cut"
+        else whole[:200] + bytes(range(256)) * (len(whole) // 256)
     )
     with pytest.raises(at.FileError, match=re.escape(file.name)):
         at.Log.read(file)
@@ -114,7 +131,10 @@ def packed_bag(folder, how, data, size):
     """A bag of ROS 1 with one chunk that says what it unpacks to."""
 
     def record(fields, data):
-        head = b"".join(struct.pack("<I", len(x)) + x for x in (name + b"=" + value for name, value in fields.items()))
+        head = b"".join(
+            struct.pack("<I", len(x)) + x
+            for x in (name + b"=" + value for name, value in fields.items())
+        )
         return struct.pack("<I", len(head)) + head + struct.pack("<I", len(data)) + data
 
     path = folder / "run.bag"
@@ -192,7 +212,9 @@ def test_a_recording_whose_chunks_are_packed_is_a_log(packing, tmp_path, values)
 
     folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
     (file,) = folder.glob("*.mcap")
-    file.write_bytes(repacked(file.read_bytes(), packing, compress if packing == "lz4" else zstd.compress))
+    file.write_bytes(
+        repacked(file.read_bytes(), packing, compress if packing == "lz4" else zstd.compress)
+    )
     assert packing.encode() in file.read_bytes()
     assert (at.Log.read(file).q == values).all()
 
@@ -208,7 +230,13 @@ def repacked(data, packing, compress):
             inside = record[40 + letters :]
             name = packing.encode()
             packed = compress(inside)
-            record = record[:28] + struct.pack("<I", len(name)) + name + struct.pack("<Q", len(packed)) + packed
+            record = (
+                record[:28]
+                + struct.pack("<I", len(name))
+                + name
+                + struct.pack("<Q", len(packed))
+                + packed
+            )
         if kind in (1, 3, 4, 6, 15):
             out.append(struct.pack("<BQ", kind, len(record)) + record)
         at_ += 9 + size

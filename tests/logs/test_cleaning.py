@@ -77,17 +77,34 @@ def test_a_log_much_faster_than_the_cut_off_is_averaged_first():
     cleaned = clean(at.Log.of(t, q=q), how)
     _, v, a = motion(cleaned.time)
     inside = slice(len(v) // 8, -len(v) // 8)
-    assert np.abs(cleaned.v - v)[inside].max() < 5e-3 * np.abs(v).max()  # gain at 0.75 Hz: 1 - (0.75 / 2)^6
+    assert (
+        np.abs(cleaned.v - v)[inside].max() < 5e-3 * np.abs(v).max()
+    )  # gain at 0.75 Hz: 1 - (0.75 / 2)^6
     assert np.abs(cleaned.a - a)[inside].max() < 5e-3 * np.abs(a).max()
 
 
 @pytest.mark.parametrize(
     ("time", "q", "cutoff", "sentence"),
     [
-        (np.arange(5) / 100, np.zeros((5, 1)), 10.0, "needs at least 21 samples to be cleaned, got 5"),
+        (
+            np.arange(5) / 100,
+            np.zeros((5, 1)),
+            10.0,
+            "needs at least 21 samples to be cleaned, got 5",
+        ),
         (np.arange(100) / 100, np.zeros((100, 1)), None, "every joint stands still"),
-        (np.arange(100) / 100, np.ones((100, 1)), 60.0, "between 0 and half of the log's rate, 50 Hz, got 60"),
-        (np.r_[np.arange(50), 200 + np.arange(50)] / 100, np.ones((100, 1)), 5.0, "a gap of 1.51 s at 0.49 s"),
+        (
+            np.arange(100) / 100,
+            np.ones((100, 1)),
+            60.0,
+            "between 0 and half of the log's rate, 50 Hz, got 60",
+        ),
+        (
+            np.r_[np.arange(50), 200 + np.arange(50)] / 100,
+            np.ones((100, 1)),
+            5.0,
+            "a gap of 1.51 s at 0.49 s",
+        ),
     ],
 )
 def test_what_cannot_be_cleaned_is_refused(time, q, cutoff, sentence):

@@ -5,13 +5,17 @@ import pytest
 
 import armtwin as at
 
-PLAIN = "time,q1,q2,v1,v2,tau_m1,tau_m2\n0.0,0.1,-0.2,1.0,2.0,3.0,4.0\n0.004,0.2,-0.4,1.5,2.5,3.5,4.5\n"
+PLAIN = (
+    "time,q1,q2,v1,v2,tau_m1,tau_m2\n0.0,0.1,-0.2,1.0,2.0,3.0,4.0\n0.004,0.2,-0.4,1.5,2.5,3.5,4.5\n"
+)
 
 
 def written(folder, name, text, columns=None):
     (folder / name).write_text(text, encoding="utf-8")
     if columns is not None:
-        (folder / f"{name.partition('.')[0]}.columns.toml").write_text(f"format = 1\n{columns}", encoding="utf-8")
+        (folder / f"{name.partition('.')[0]}.columns.toml").write_text(
+            f"format = 1\n{columns}", encoding="utf-8"
+        )
     return folder / name
 
 
@@ -20,7 +24,9 @@ def same(a, b):
     return (
         np.allclose(a.time, b.time, rtol=0, atol=1e-15)
         and set(a.channels) == set(b.channels)
-        and all(np.allclose(a.channels[k], b.channels[k], rtol=1e-15, atol=1e-15) for k in a.channels)
+        and all(
+            np.allclose(a.channels[k], b.channels[k], rtol=1e-15, atol=1e-15) for k in a.channels
+        )
     )
 
 
@@ -49,7 +55,9 @@ def test_headers_units_semicolons_and_decimal_commas_of_a_machine(plain, tmp_pat
 
 def test_signs_and_zeros_of_the_controllers_angles(plain, tmp_path):
     """q = sign angle + offset; speeds take the sign, motor torques do not."""
-    log = at.Log.read(written(tmp_path, "s.csv", PLAIN, 'sign = [1, -1]\noffset = ["0 deg", "90 deg"]\n'))
+    log = at.Log.read(
+        written(tmp_path, "s.csv", PLAIN, 'sign = [1, -1]\noffset = ["0 deg", "90 deg"]\n')
+    )
     assert np.allclose(log.q[:, 1], np.pi / 2 - plain.q[:, 1])
     assert np.allclose(log.q[:, 0], plain.q[:, 0])
     assert np.allclose(log.v[:, 1], -plain.v[:, 1])
@@ -66,7 +74,11 @@ def test_a_columns_file_serves_a_folder_or_is_given(plain, tmp_path):
 
 
 def test_temperatures_may_be_in_celsius(tmp_path):
-    log = at.Log.read(written(tmp_path, "t.csv", "time,temperature1\n0,20\n1,30\n", 'unit = { temperature = "degC" }'))
+    log = at.Log.read(
+        written(
+            tmp_path, "t.csv", "time,temperature1\n0,20\n1,30\n", 'unit = { temperature = "degC" }'
+        )
+    )
     assert log.temperature[:, 0].tolist() == [293.15, 303.15]
 
 
@@ -86,8 +98,14 @@ def test_pickled_objects_are_not_read(tmp_path):
     [
         ({"q": np.zeros((2, 2))}, "needs an array 'time', got q"),
         ({"time": np.array([0.0, 0.0]), "q": np.zeros((2, 2))}, "sample 2: time must increase"),
-        ({"time": np.array([0.0, 1.0]), "q": np.full((2, 2), np.nan)}, "sample 1 of array 'q' must be finite"),
-        ({"time": np.array([0.0, 1.0]), "q": np.zeros(2)}, "array 'q' must have 2 dimensions of numbers"),
+        (
+            {"time": np.array([0.0, 1.0]), "q": np.full((2, 2), np.nan)},
+            "sample 1 of array 'q' must be finite",
+        ),
+        (
+            {"time": np.array([0.0, 1.0]), "q": np.zeros(2)},
+            "array 'q' must have 2 dimensions of numbers",
+        ),
         ({"time": np.array([0.0, 1.0])}, "no array is a known channel"),
     ],
 )
@@ -106,15 +124,31 @@ def test_a_file_that_is_no_npz_is_refused(tmp_path):
 @pytest.mark.parametrize(
     ("text", "columns", "sentence"),
     [
-        (PLAIN.replace(",", ";"), None, r'are values separated by ;\? Say delimiter = ";" in a columns file'),
-        ("time;q1\n0;0,5\n1;0,6\n", 'delimiter = ";"', r'got \'0,5\'; say decimal = "," in a columns file'),
+        (
+            PLAIN.replace(",", ";"),
+            None,
+            r'are values separated by ;\? Say delimiter = ";" in a columns file',
+        ),
+        (
+            "time;q1\n0;0,5\n1;0,6\n",
+            'delimiter = ";"',
+            r'got \'0,5\'; say decimal = "," in a columns file',
+        ),
         (PLAIN, 'decimal = ","', 'decimal "," needs another delimiter'),
         (PLAIN, 'unit = { q = "mm" }', "unit.q must be in rad"),
         (PLAIN, 'unit = { qq = "deg" }', "unit.qq is no channel. Did you mean 'q'"),
-        (PLAIN, '[columns]\nq = ["A1", "A2"]', "column 'A1' of the columns file is not in the header"),
+        (
+            PLAIN,
+            '[columns]\nq = ["A1", "A2"]',
+            "column 'A1' of the columns file is not in the header",
+        ),
         (PLAIN, "sign = [1]", "sign of the columns file must have 2 numbers, got 1"),
         (PLAIN, "sign = [1, 0.5]", r"sign must be 1 or -1 for each joint, got \[1.0, 0.5\]"),
-        (PLAIN, 'delimeter = ";"', "delimeter is not a key of a columns file. Did you mean 'delimiter'"),
+        (
+            PLAIN,
+            'delimeter = ";"',
+            "delimeter is not a key of a columns file. Did you mean 'delimiter'",
+        ),
         (PLAIN, 'time = "t"', "column 't' of the columns file is not in the header"),
     ],
 )

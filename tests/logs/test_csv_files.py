@@ -47,12 +47,24 @@ def test_real_logs_are_read(shared_data):
         ("time,q1\n0,1\n0.1\n", "line 3: must have 2 values as the header, got 1"),
         ("time,q1\n0,1\n0.1,nan\n", "line 3: value 2 \\(q1\\) must be a finite number, got 'nan'"),
         ("time,q1\n0,1\n0.1,x\n", "line 3: value 2 \\(q1\\) must be a finite number, got 'x'"),
-        ("time,q1\n0,1\n0.1,2\n0.1,3\n", "line 4: time must increase, got 0.1 twice: a doubled sample"),
-        ("time,q1,q3\n0,1,2\n0.1,1,2\n", r"columns of 'q' must be numbered 1, 2, .. without a gap, got \[1, 3\]"),
+        (
+            "time,q1\n0,1\n0.1,2\n0.1,3\n",
+            "line 4: time must increase, got 0.1 twice: a doubled sample",
+        ),
+        (
+            "time,q1,q3\n0,1,2\n0.1,1,2\n",
+            r"columns of 'q' must be numbered 1, 2, .. without a gap, got \[1, 3\]",
+        ),
         ("time,foo\n0,1\n0.1,2\n", "no column is a known channel"),
         ("time,v1,dq1\n0,1,2\n0.1,1,2\n", "columns 'v1' and 'dq1' mean the same"),
-        ("time,q1\n0,1\n0.1,nan\n0.2,NaN\n0.3,nan\n0.4,1\n", r"lines 3 to 5: value 2 \(q1\) must be a finite number"),
-        ("time,q1\n0,1\n# event hello\n", "line 3: an event must be a list of time, kind, joint and text"),
+        (
+            "time,q1\n0,1\n0.1,nan\n0.2,NaN\n0.3,nan\n0.4,1\n",
+            r"lines 3 to 5: value 2 \(q1\) must be a finite number",
+        ),
+        (
+            "time,q1\n0,1\n# event hello\n",
+            "line 3: an event must be a list of time, kind, joint and text",
+        ),
         ("time,q1\n0,1\n# event [null, 2, [], {}]\n", "line 3: an event must be a list"),
     ],
 )
@@ -86,7 +98,9 @@ def test_any_text_of_an_event_survives(tmp_path):
 
 @pytest.mark.parametrize("word", ["nan", "", "RUN", "inf", "1e999", "²"])
 def test_a_column_that_is_not_used_may_hold_anything(word, tmp_path):
-    (tmp_path / "m.csv").write_text(f"time,q1,state,v1\n0,1,0,2\n0.1,3,{word},4\n", encoding="utf-8")
+    (tmp_path / "m.csv").write_text(
+        f"time,q1,state,v1\n0,1,0,2\n0.1,3,{word},4\n", encoding="utf-8"
+    )
     log = at.Log.read(tmp_path / "m.csv")
     assert log.q[:, 0].tolist() == [1, 3]
     assert log.v[:, 0].tolist() == [2, 4]
@@ -112,9 +126,15 @@ def test_what_is_no_table_of_numbers_is_not_repeated(name, tmp_path):
         ("time,q1\n0,1\n1e-300,2\n", "time of a log must have steps of at least"),
         ("time,q1\n0,1\n1,2e999\n", r"line 3: value 2 \(q1\) must be a finite number"),
         ("time,q1\n0,1\n1," + "1" * 5000 + "\n", r"line 3: value 2 \(q1\) must be"),
-        ("time,q1\n0,1\n1,2\n# event [1" + "0" * 5000 + ', "a", "b", "c"]\n', "line 4: an event must be a list"),
+        (
+            "time,q1\n0,1\n1,2\n# event [1" + "0" * 5000 + ', "a", "b", "c"]\n',
+            "line 4: an event must be a list",
+        ),
         ('time,q1\n0,1\n1,2\n# event [1e999, "a", "b", "c"]\n', "line 4: an event must be a list"),
-        ("time,q1\n0,1\n1," + "x" * 1_000_001 + "\n", "line 3: must have at most 1000000 characters"),
+        (
+            "time,q1\n0,1\n1," + "x" * 1_000_001 + "\n",
+            "line 3: must have at most 1000000 characters",
+        ),
     ],
     ids=["time", "angle", "step", "inf", "digits", "event", "event without end", "line"],
 )

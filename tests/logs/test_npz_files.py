@@ -39,13 +39,17 @@ def plain(values):
 
 @pytest.mark.parametrize("unit", ["ns", "us", "ms"])
 def test_a_duration_is_converted_to_seconds_whatever_its_unit(unit, tmp_path):
-    ticks = (TIME / {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[unit]).round().astype(f"timedelta64[{unit}]")
+    ticks = (
+        (TIME / {"ns": 1e-9, "us": 1e-6, "ms": 1e-3}[unit]).round().astype(f"timedelta64[{unit}]")
+    )
     log = at.Log.read(saved(tmp_path, time=ticks, q=Q))
     np.testing.assert_allclose(log.time, TIME, rtol=0, atol=1e-12)
 
 
 def test_dates_are_seconds_from_the_first_one(tmp_path):
-    dates = np.datetime64("2026-03-01T12:00:00", "ns") + (1e9 * TIME).round().astype("timedelta64[ns]")
+    dates = np.datetime64("2026-03-01T12:00:00", "ns") + (1e9 * TIME).round().astype(
+        "timedelta64[ns]"
+    )
     log = at.Log.read(saved(tmp_path, time=dates, q=Q))
     np.testing.assert_allclose(log.time, TIME, rtol=0, atol=1e-12)
 
@@ -57,17 +61,30 @@ def test_the_unit_of_a_columns_file_does_not_count_for_a_duration_that_has_its_o
 
 
 def test_an_array_that_is_not_used_may_hold_anything(tmp_path):
-    odd = {"names": np.array(["a", "b"]), "gap": np.full((5, 2), np.nan), "state": np.array([None], dtype=object)}
+    odd = {
+        "names": np.array(["a", "b"]),
+        "gap": np.full((5, 2), np.nan),
+        "state": np.array([None], dtype=object),
+    }
     assert (at.Log.read(saved(tmp_path, time=TIME, q=Q, **odd)).q == Q).all()
 
 
 BAD = {
     "shape that lies": (
-        {"q": array_file("{'descr': '<f8', 'fortran_order': False, 'shape': (5, 99999999999)}", bytes(80))},
+        {
+            "q": array_file(
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (5, 99999999999)}", bytes(80)
+            )
+        },
         "array 'q' says that it has shape",
     ),
     "shape that no memory holds": (
-        {"q": array_file("{'descr': '<f8', 'fortran_order': False, 'shape': (" + "9" * 400 + ", 2)}", bytes(80))},
+        {
+            "q": array_file(
+                "{'descr': '<f8', 'fortran_order': False, 'shape': (" + "9" * 400 + ", 2)}",
+                bytes(80),
+            )
+        },
         "array 'q' says that it has shape",
     ),
     "negative shape": (
@@ -85,15 +102,36 @@ BAD = {
     ),
     "another version": ({"q": b"\x93NUMPY\x09\x00" + bytes(100)}, "is no NPZ file of plain arrays"),
     "no array": ({"q": b"hello"}, "is no NPZ file of plain arrays"),
-    "text": ({"q": plain(np.array([["a", "b"]] * 5))}, "array 'q' must have 2 dimensions of numbers"),
-    "long doubles beyond doubles": ({"q": plain(Q.astype(np.longdouble) * 2.0**1020 * 2.0**500)}, "must be finite and"),
+    "text": (
+        {"q": plain(np.array([["a", "b"]] * 5))},
+        "array 'q' must have 2 dimensions of numbers",
+    ),
+    "long doubles beyond doubles": (
+        {"q": plain(Q.astype(np.longdouble) * 2.0**1020 * 2.0**500)},
+        "must be finite and",
+    ),
     "numbers without end": ({"q": plain(1e300 * (2 + Q))}, "must be finite and at most 1e"),
-    "empty time": ({"time": plain(np.empty(0)), "q": plain(np.empty((0, 2)))}, "must have at least one sample"),
-    "duration without a unit": ({"time": plain(np.arange(5).astype("timedelta64"))}, "must say its unit"),
-    "time that is not there": ({"time": plain(np.array(["NaT"] * 5, dtype="timedelta64[ms]"))}, "must be finite"),
+    "empty time": (
+        {"time": plain(np.empty(0)), "q": plain(np.empty((0, 2)))},
+        "must have at least one sample",
+    ),
+    "duration without a unit": (
+        {"time": plain(np.arange(5).astype("timedelta64"))},
+        "must say its unit",
+    ),
+    "time that is not there": (
+        {"time": plain(np.array(["NaT"] * 5, dtype="timedelta64[ms]"))},
+        "must be finite",
+    ),
     "months": ({"time": plain(np.arange(5).astype("timedelta64[M]"))}, "is no NPZ file"),
-    "events that are none": ({"events": plain(np.array("[[1, 2, 3, 4]]"))}, "array 'events' must be a JSON list"),
-    "events without end": ({"events": plain(np.array("[" * 5000))}, "array 'events' must be a JSON list"),
+    "events that are none": (
+        {"events": plain(np.array("[[1, 2, 3, 4]]"))},
+        "array 'events' must be a JSON list",
+    ),
+    "events without end": (
+        {"events": plain(np.array("[" * 5000))},
+        "array 'events' must be a JSON list",
+    ),
     "steps of time without length": ({"time": plain(1e-300 * np.arange(5))}, "steps of at least"),
 }
 
@@ -130,7 +168,9 @@ def test_an_archive_that_unpacks_to_gigabytes_is_refused_at_once(tmp_path):
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as out:
         out.writestr("time.npy", plain(TIME))
         with out.open("q.npy", "w", force_zip64=True) as member:
-            member.write(array_file("{'descr': '<f8', 'fortran_order': False, 'shape': (50000000, 3)}"))
+            member.write(
+                array_file("{'descr': '<f8', 'fortran_order': False, 'shape': (50000000, 3)}")
+            )
             for _ in range(1100):
                 member.write(bytes(1 << 20))
     begin = time.process_time()

@@ -39,7 +39,9 @@ def test_a_step_of_friction_is_no_outlier():
 def test_a_mean_of_runs_needs_the_same_times():
     log = at.Log.of(T, q=waves())
     assert (averaged([log, log]).q == log.q).all()
-    with pytest.raises(at.ArmtwinError, match="equally many samples; number 1 has 2000, number 2 has 1999"):
+    with pytest.raises(
+        at.ArmtwinError, match="equally many samples; number 1 has 2000, number 2 has 1999"
+    ):
         averaged([log, at.Log.of(T[:-1], q=waves()[:-1])])
     with pytest.raises(at.ArmtwinError, match=r"same time stamps; number 2 is 0\.\d+ s off"):
         averaged([log, at.Log.of(1.01 * T, q=waves())])
@@ -53,5 +55,7 @@ def test_a_torque_may_carry_a_suffix(tmp_path):
     assert list(log.channels) == ["q", "current_des"]
     assert log.channels["current_des"][0, 0] == pytest.approx(2e-3)
     log.write(tmp_path / "b.npz")
-    assert (at.Log.read(tmp_path / "b.npz").channels["current_des"] == log.channels["current_des"]).all()
+    assert (
+        at.Log.read(tmp_path / "b.npz").channels["current_des"] == log.channels["current_des"]
+    ).all()
     assert log.origin.endswith("a.csv")

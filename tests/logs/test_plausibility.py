@@ -56,7 +56,9 @@ def test_a_unit_of_time_is_named_by_rate_and_speeds(tx40, rate, factor, words, u
     t, q, _, _ = excitation(tx40, 4.0, rate=rate)
     log = at.Log.of(factor * t, q=q)
     said = refusal(log, Pace.of_robot(tx40))
-    assert said.startswith(f"time looks like {words}: in seconds the log has {rate / factor:.3g} samples a second")
+    assert said.startswith(
+        f"time looks like {words}: in seconds the log has {rate / factor:.3g} samples a second"
+    )
     assert said.endswith(f'say unit.time = "{unit}" in a columns file')
     assert [x.lower() for x in doubts(log)] == [f"{said.lower()}."]
 
@@ -77,7 +79,9 @@ def test_time_that_takes_a_joint_beyond_its_limit_is_compressed(tx40, moved):
     said = refusal(at.Log.of(share / 2 * t, q=q), Pace.of_robot(tx40))
     assert said.startswith("time looks compressed: joint_")
     assert "where its limit is" in said
-    check_motion(at.Log.of(share / 1.2 * t, q=q), "q", Pace.of_robot(tx40))  # a file may be cautious
+    check_motion(
+        at.Log.of(share / 1.2 * t, q=q), "q", Pace.of_robot(tx40)
+    )  # a file may be cautious
 
 
 def test_a_wild_sample_and_a_gap_are_not_taken_for_speed(tx40, moved):
@@ -94,7 +98,9 @@ def test_logged_speeds_tell_by_how_much_time_is_stretched(tx40, moved, factor):
     t, q, v = moved
     said = refusal(at.Log.of(factor * t, q=q, v=v), Pace.of_robot(tx40))
     word = f"stretched by {factor:.3g}" if factor > 1 else f"compressed by {1 / factor:.3g}"
-    assert said.startswith(f"time looks {word}: the logged speeds v are {factor:.3g} times those of the positions q")
+    assert said.startswith(
+        f"time looks {word}: the logged speeds v are {factor:.3g} times those of the positions q"
+    )
 
 
 @pytest.mark.parametrize("unit", [180 / np.pi, 30 / np.pi, 1e3], ids=["deg/s", "rpm", "mrad/s"])

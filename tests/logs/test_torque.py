@@ -48,7 +48,9 @@ def test_the_current_limit_gives_the_largest_motor_torque(robots):
 def test_every_channel_of_a_simulated_log_tells_the_same_torque(robots):
     robot = robots["rx90b"]
     log = at.simulate(robot, from_rest(robot, 0.2)).log
-    tau, by_motors, by_currents = (joint_torque(robot, log, x)[0] for x in ("tau", "tau_m", "current"))
+    tau, by_motors, by_currents = (
+        joint_torque(robot, log, x)[0] for x in ("tau", "tau_m", "current")
+    )
     assert np.abs(by_motors - tau).max() < 1e-12 * np.abs(tau).max()
     assert np.abs(by_currents - tau).max() < 1e-12 * np.abs(tau).max()
 
@@ -72,8 +74,18 @@ def test_the_channel_nearest_to_the_joint_is_taken(robots, there, taken):
         ("rx90b", {"q": 6}, None, r"the log has no torque \(tau, tau_m, current\). It has: q."),
         ("rx90b", {"q": 6, "tau": 6}, "q", "torque must be taken from one of tau, got 'q'"),
         ("rx90b", {"tau": 6}, "tau_m", "the log has no channel 'tau_m'. It has: tau."),
-        ("rx90b", {"tau_m": 5}, None, "channel 'tau_m' must have 6 columns, one for each motor, got 5"),
-        ("tx40", {"current": 6}, None, "robot 'tx40': currents need motor.torque_constant of every motor"),
+        (
+            "rx90b",
+            {"tau_m": 5},
+            None,
+            "channel 'tau_m' must have 6 columns, one for each motor, got 5",
+        ),
+        (
+            "tx40",
+            {"current": 6},
+            None,
+            "robot 'tx40': currents need motor.torque_constant of every motor",
+        ),
     ],
 )
 def test_a_log_without_the_torque_asked_for_is_refused(robots, robot, channels, asked, sentence):

@@ -12,12 +12,21 @@ import armtwin
 from armtwin.maths import compiled
 
 PACKAGE = Path(armtwin.__file__).parent
-SCRIPT = "import armtwin; print(float(armtwin.Robot.load('rx90b').forward_kinematics([0] * 6)[2, 3]))"
+SCRIPT = (
+    "import armtwin; print(float(armtwin.Robot.load('rx90b').forward_kinematics([0] * 6)[2, 3]))"
+)
 
 
 def run(folder, cache, **extra):
-    environment = {**os.environ, "PYTHONPATH": str(folder), "ARMTWIN_CACHE_DIR": str(cache), **extra}
-    done = subprocess.run([sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True)
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "ARMTWIN_CACHE_DIR": str(cache),
+        **extra,
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT], env=environment, capture_output=True, text=True, check=True
+    )
     return float(done.stdout)
 
 
@@ -28,7 +37,9 @@ def test_an_edited_law_in_one_file_recompiles_the_kernel_of_another(tmp_path):
     assert run(tmp_path, cache) == pytest.approx(1.405, abs=1e-15)
     assert run(tmp_path, cache) == pytest.approx(1.405, abs=1e-15)
     law = tmp_path / "armtwin" / "mechanics" / "arm.py"
-    law.write_text(law.read_text().replace("P[i, r] = offset[i, 0, r]", "P[i, r] = 2.0 * offset[i, 0, r]"))
+    law.write_text(
+        law.read_text().replace("P[i, r] = offset[i, 0, r]", "P[i, r] = 2.0 * offset[i, 0, r]")
+    )
     assert run(tmp_path, cache) == pytest.approx(2 * 0.42 + 2 * 0.45 + 2 * 0.45 + 0.085, abs=1e-15)
     assert len(list((cache / "kernels").iterdir())) == 2
 
@@ -132,4 +143,6 @@ def test_what_a_killed_process_was_writing_is_removed_after_a_while(tmp_path):
         path.write_bytes(b"half")
         os.utime(path, (path.stat().st_mtime - age,) * 2)
     compiled._forget_halves(tmp_path)
-    assert [path.name for path in (tmp_path / "mechanics").iterdir()] == ["new.nbc.tmp.0123456789abcdef"]
+    assert [path.name for path in (tmp_path / "mechanics").iterdir()] == [
+        "new.nbc.tmp.0123456789abcdef"
+    ]

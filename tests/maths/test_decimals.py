@@ -69,7 +69,9 @@ def test_what_is_no_row_of_plain_numbers_is_left_to_the_caller(text):
 
 
 def test_a_column_that_is_not_wanted_may_hold_anything():
-    assert (plain(b"1,nan,2\n3,,4\n5,RUN now,6\r\n", 3, places=[0, -1, 1]) == [[1, 2], [3, 4], [5, 6]]).all()
+    assert (
+        plain(b"1,nan,2\n3,,4\n5,RUN now,6\r\n", 3, places=[0, -1, 1]) == [[1, 2], [3, 4], [5, 6]]
+    ).all()
 
 
 def test_a_line_that_is_left_to_the_caller_is_a_row_among_the_others():

@@ -74,7 +74,9 @@ def test_a_number_that_no_machine_has_is_refused(value, sentence):
 
 
 @pytest.mark.parametrize(
-    ("text", "number"), [("7", 7), ("²", None), ("٣", None), ("9" * 5000, None), ("", None)], ids=range(5)
+    ("text", "number"),
+    [("7", 7), ("²", None), ("٣", None), ("9" * 5000, None), ("", None)],
+    ids=range(5),
 )
 def test_a_whole_number_is_plain_digits(text, number):
     assert whole_number(text) == number

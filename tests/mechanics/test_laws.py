@@ -11,7 +11,9 @@ from tests.conftest import SHIPPED, relative
 
 def gyroscopic(robot):
     """The robot with the spin of its rotors coupled to the links that carry them."""
-    return at.Robot(replace(robot.description, gear=replace(robot.description.gear, gyroscopic=True)))
+    return at.Robot(
+        replace(robot.description, gear=replace(robot.description.gear, gyroscopic=True))
+    )
 
 
 @pytest.fixture(params=[*SHIPPED, "rx90b with head", "lwa4p gyroscopic", "rx90b gyroscopic"])
@@ -80,8 +82,12 @@ def test_linearisation_equals_finite_differences(robot, state):
     K, D = np.empty((2, *linear.K.shape))
     for j in range(robot.n):
         step = h * np.eye(robot.n)[j]
-        K[..., j] = (robot.inverse_dynamics(q + step, v, a) - robot.inverse_dynamics(q - step, v, a)) / (2 * h)
-        D[..., j] = (robot.inverse_dynamics(q, v + step, a) - robot.inverse_dynamics(q, v - step, a)) / (2 * h)
+        K[..., j] = (
+            robot.inverse_dynamics(q + step, v, a) - robot.inverse_dynamics(q - step, v, a)
+        ) / (2 * h)
+        D[..., j] = (
+            robot.inverse_dynamics(q, v + step, a) - robot.inverse_dynamics(q, v - step, a)
+        ) / (2 * h)
     assert relative(linear.K, K) < 1e-8
     assert relative(linear.D, D) < 1e-8
     assert relative(linear.M, robot.mass_matrix(q)) < 1e-15

@@ -35,7 +35,9 @@ def test_dynamics_equal_pinocchio(case, robots):
     M = np.triu(M) + np.swapaxes(np.triu(M, 1), 1, 2)
     assert relative(robot.inverse_dynamics(q, v, a), tau) < 1e-11
     assert relative(robot.mass_matrix(q), M) < 1e-11
-    if case != "epaas":  # its massless fourth link alone has no inertia to divide by in Pinocchio's algorithm
+    if (
+        case != "epaas"
+    ):  # its massless fourth link alone has no inertia to divide by in Pinocchio's algorithm
         fd = np.array([pinocchio.aba(model, data, *s) for s in zip(q, v, tau, strict=True)])
         assert relative(robot.forward_dynamics(q, v, tau), fd) < 1e-9
     assert relative(robot.forward_dynamics(q, v, tau), a) < 1e-9
@@ -67,12 +69,18 @@ def test_linearisation_equals_pinocchios_derivatives(case, robots):
         assert relative(linear.D[k], D) < 1e-11
 
 
-@pytest.mark.parametrize("case", [c for c in CASES if c != "epaas"])  # MuJoCo refuses bodies without mass
+@pytest.mark.parametrize(
+    "case", [c for c in CASES if c != "epaas"]
+)  # MuJoCo refuses bodies without mass
 def test_dynamics_equal_mujoco(case, robots):
     arm, robot, q, v, a = built(case, robots)
     model, data, order = as_mujoco(arm)
     frame = robot.assembly.tree.joints[-1].child
-    M, linear, angular = np.empty((robot.n, robot.n)), np.empty((3, robot.n)), np.empty((3, robot.n))
+    M, linear, angular = (
+        np.empty((robot.n, robot.n)),
+        np.empty((3, robot.n)),
+        np.empty((3, robot.n)),
+    )
     for k in range(STATES):
         data.qpos[order], data.qvel[order], data.qacc[order] = q[k], v[k], a[k]
         mujoco.mj_inverse(model, data)

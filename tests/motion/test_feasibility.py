@@ -17,7 +17,9 @@ from armtwin.robot.reading import describe
 from tests.motion.test_joint_motion import job_with, seam_of, straight
 
 SAMPLE = 0.1 / 250  # way in a sample at 100 mm/s and 250 Hz [m]
-AHEAD = np.radians([0, 35, 100, 0, 86, 0])  # a posture of the RX90B with the laser pointing down, in front of the base
+AHEAD = np.radians(
+    [0, 35, 100, 0, 86, 0]
+)  # a posture of the RX90B with the laser pointing down, in front of the base
 UP = np.array([0.0, 0.0, 1.0])
 
 
@@ -47,7 +49,9 @@ def around_axis_1(robot, q0, angle=0.6, **options):
     start = np.stack([np.array([-p[1], p[0], 0]), np.array([-p[0], -p[1], 0]), [0, 0, 1]], axis=1)
     start[:, :2] /= np.linalg.norm(p[:2])
     arc = Move("arc", "circ", np.array([spin(angle / 2) @ p, spin(angle) @ p]))
-    return seam_of(p, [arc], Following(start.T @ X[:3, :3], UP), **options), float(np.linalg.norm(p[:2]))
+    return seam_of(p, [arc], Following(start.T @ X[:3, :3], UP), **options), float(
+        np.linalg.norm(p[:2])
+    )
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +66,9 @@ def test_out_of_reach_begins_where_the_arm_is_stretched(welding_robot):
     """Outwards along x; the wrist centre keeps its place beside the tool and is 900 mm from the shoulder at the limit."""
     tool = welding_robot.forward_kinematics(AHEAD)
     wrist = welding_robot.forward_kinematics(AHEAD, "link_5")[:3, 3] - tool[:3, 3]
-    (violation,) = found(welding_robot, straight([0.45, 0, 0.1], [1.2, 0, 0.1], tool[:3, :3]), AHEAD, "reach")
+    (violation,) = found(
+        welding_robot, straight([0.45, 0, 0.1], [1.2, 0, 0.1], tool[:3, :3]), AHEAD, "reach"
+    )
     limit = np.sqrt(0.9**2 - wrist[1] ** 2 - (wrist[2] + 0.1 - 0.42) ** 2) - wrist[0] - 0.45
     assert limit < violation.from_m < limit + SAMPLE
     assert violation.to_m == pytest.approx(0.75, abs=1e-12)
@@ -89,7 +95,9 @@ def test_a_jump_of_the_wrist_between_samples_is_a_flip(welding_robot):
 
 def test_enough_samples_leave_no_flip(welding_robot):
     job = job_with("rx90b_corner_follow", 0.0025)
-    assert not found(welding_robot, job.seam, np.array(job.description.posture), "flip", rate=1000.0)
+    assert not found(
+        welding_robot, job.seam, np.array(job.description.posture), "flip", rate=1000.0
+    )
 
 
 def test_a_straight_wrist_on_the_way_is_a_singularity(welding_robot):
@@ -97,7 +105,9 @@ def test_a_straight_wrist_on_the_way_is_a_singularity(welding_robot):
     q = np.array([0.0, 0.6, 1.2, 0.0, 0.0, 0.0])
     X = welding_robot.forward_kinematics(q)
     middle, way = X[:3, 3], np.array([0, 0, 0.1])
-    (violation,) = found(welding_robot, straight(middle - way, middle + way, X[:3, :3]), q, "singularity")
+    (violation,) = found(
+        welding_robot, straight(middle - way, middle + way, X[:3, :3]), q, "singularity"
+    )
     assert violation.from_m < 0.1 < violation.to_m
     assert violation.to_m - violation.from_m < 0.01
     assert "the arm is singular" in violation.text
@@ -111,7 +121,9 @@ def tangent_arc(rule):
     return seam_of([0.5, 0, 0.1], [lin, Move("arc", "circ", np.array([via, to]))], rule)
 
 
-def test_a_step_of_curvature_under_a_following_tool_is_refused_where_line_and_arc_meet(welding_robot):
+def test_a_step_of_curvature_under_a_following_tool_is_refused_where_line_and_arc_meet(
+    welding_robot,
+):
     R = at.Job.load("rx90b_line").seam.orientations.R
     (violation,) = found(welding_robot, tangent_arc(Following(R, UP)), AHEAD, "curvature")
     assert (violation.from_m, violation.value) == pytest.approx((0.2, 1 / 0.05), rel=1e-9)
@@ -132,7 +144,9 @@ def test_a_position_limit_is_broken_where_the_geometry_says(welding_robot):
     R = spin(np.pi) @ welding_robot.forward_kinematics(AHEAD)[:3, :3]
     X = welding_robot.forward_kinematics(AHEAD)
     behind = -(0.45 + (welding_robot.forward_kinematics(AHEAD, "link_5") - X)[0, 3])
-    (violation,) = found(welding_robot, straight([-0.45, -0.4, 0.1], [-0.45, 0.4, 0.1], R), q0, "position")
+    (violation,) = found(
+        welding_robot, straight([-0.45, -0.4, 0.1], [-0.45, 0.4, 0.1], R), q0, "position"
+    )
     place = 0.4 - abs(behind) * np.tan(np.radians(20))
     assert violation.joint == "joint_1"
     assert place < violation.from_m < place + SAMPLE
@@ -153,7 +167,10 @@ def test_a_corner_of_20_mm_is_too_fast_for_joint_4_alone(welding_robot):
     assert (violation.kind, violation.joint) == ("velocity", "joint_4")
     assert violation.value == pytest.approx(15.7217, rel=1e-3)
     assert violation.limit == pytest.approx(np.radians(409), rel=1e-12)
-    assert "from 274.7 to 296.3 mm joint_4 would have to move at 901.4°/s (limit 409°/s)" in violation.text
+    assert (
+        "from 274.7 to 296.3 mm joint_4 would have to move at 901.4°/s (limit 409°/s)"
+        in violation.text
+    )
 
 
 def test_a_corner_of_2_5_mm_breaks_speed_limits_in_its_blend_joint_4_first(welding_robot):
@@ -172,12 +189,16 @@ def test_a_speed_limit_is_broken_from_where_the_ramp_passes_it(robots):
     robot = robots["lwa4p"]
     q0 = np.array([-0.3, 0.6, -1.2, 0.2, 0.7, 0.1])
     limit = np.radians(72)
-    seam, radius = around_axis_1(robot, q0, speed=1.0, angle=1.5, law=TimeLaw("trapezoid", acceleration=2.0))
+    seam, radius = around_axis_1(
+        robot, q0, speed=1.0, angle=1.5, law=TimeLaw("trapezoid", acceleration=2.0)
+    )
     (violation,) = found(robot, seam, q0, "velocity", rate=1000.0)
     reached = (limit * radius) ** 2 / 4
     assert violation.joint == "joint_1"
     assert violation.value == pytest.approx(1.0 / radius, rel=1e-9)
-    assert violation.from_m == pytest.approx(reached, abs=1e-3)  # a sample of 1 ms is 0.7 mm of way there
+    assert violation.from_m == pytest.approx(
+        reached, abs=1e-3
+    )  # a sample of 1 ms is 0.7 mm of way there
     assert violation.to_m == pytest.approx(seam.length - reached, abs=1e-3)
 
 
@@ -191,7 +212,9 @@ def test_an_acceleration_limit_is_broken_in_both_ramps(robots):
     assert first.joint == last.joint == "joint_1"
     assert first.value == pytest.approx(4.0 / radius, rel=1e-9)
     assert first.limit == pytest.approx(np.radians(250), rel=1e-12)
-    assert (first.from_m, first.to_m) == pytest.approx((0.0, ramp), abs=4e-4)  # a sample of 1 ms is 0.3 mm of way
+    assert (first.from_m, first.to_m) == pytest.approx(
+        (0.0, ramp), abs=4e-4
+    )  # a sample of 1 ms is 0.3 mm of way
     assert (last.from_m, last.to_m) == pytest.approx((seam.length - ramp, seam.length), abs=4e-4)
 
 
@@ -213,11 +236,17 @@ def test_a_motor_of_the_coupled_wrist_carries_the_difference_of_two_joints(weldi
     """Motor 6 drives joints 5 and 6 by 32 each, motor 5 only joint 5 by 75: it gives (τ5 - τ6) / 75."""
     job = at.Job.load("rx90b_line").with_speed(0.5)
     motion = planned(welding_robot, job).trajectory
-    tau = welding_robot.inverse_dynamics(motion.q, motion.v, motion.a) + welding_robot.friction_torque(motion.v)
+    tau = welding_robot.inverse_dynamics(
+        motion.q, motion.v, motion.a
+    ) + welding_robot.friction_torque(motion.v)
     needed = np.abs((tau[:, 4] - tau[:, 5]) / 75)
     weak = changed(
         welding_robot,
-        {"motor.5.current_limit": 0.9 * needed.max() / welding_robot.description.motor[4].torque_constant},
+        {
+            "motor.5.current_limit": 0.9
+            * needed.max()
+            / welding_robot.description.motor[4].torque_constant
+        },
     )
     broken = of_job(weak, job).violations
     assert {(v.kind, v.joint) for v in broken} == {("drive", "motor_5")}
@@ -230,7 +259,10 @@ def test_a_motor_with_a_joint_of_its_own_gives_the_torque_of_the_joint_over_the_
     """Motors 1 to 4 of the RX90B; shares times limits are the largest torques."""
     result = of_job(welding_robot, at.Job.load("rx90b_line"))
     limits, gears = welding_robot.limits, np.array([101, 101, 121.6, 88])
-    joint, motor = result.shares["torque"][:4] * limits.torque[:4], result.shares["drive"][:4] * limits.motor_torque[:4]
+    joint, motor = (
+        result.shares["torque"][:4] * limits.torque[:4],
+        result.shares["drive"][:4] * limits.motor_torque[:4],
+    )
     assert motor * gears == pytest.approx(joint, rel=1e-12)
 
 
@@ -273,7 +305,11 @@ def parallelogram(multiplier, limits):
         {"name": "b", "parent": "one", "child": "two", "mimic": {"joint": "a", "multiplier": multiplier, "offset": 0.5}, "limits": {**limits, "source": "assumed: bench"}},
     ]  # fmt: skip
     links = [{"name": name, "body": body, "source": "assumed: bench"} for name in ("one", "two")]
-    tables = {"name": "bench", "joint": [{**j, "source": "assumed: bench"} for j in joints], "link": links}
+    tables = {
+        "name": "bench",
+        "joint": [{**j, "source": "assumed: bench"} for j in joints],
+        "link": links,
+    }
     return at.Robot(describe(tables, "bench"))
 
 
@@ -296,7 +332,9 @@ def test_a_joint_that_follows_backwards_stops_its_leader_from_the_other_side():
 
 
 def test_the_torque_of_a_motor_is_its_constant_times_its_current(robots):
-    stronger = changed(robots["rx90b"], {"motor.3.torque_constant": 0.5, "motor.3.current_limit": 8.0})
+    stronger = changed(
+        robots["rx90b"], {"motor.3.torque_constant": 0.5, "motor.3.current_limit": 8.0}
+    )
     assert stronger.limits.motor_torque[2] == pytest.approx(4.0)
 
 
@@ -322,4 +360,6 @@ def test_the_acceleration_of_a_ramp_is_that_of_the_law_and_not_of_a_sample(weldi
         seam, radius = around_axis_1(limited, AHEAD, law=TimeLaw(ramp=ramp))
         motion = joint_motion(limited, seam, 250.0, AHEAD)
         share = feasibility(limited, seam, motion).shares["acceleration"][0]
-        assert share == pytest.approx(2 * seam.profile.speeds.max() / radius / ramp / 1000, rel=1e-6)
+        assert share == pytest.approx(
+            2 * seam.profile.speeds.max() / radius / ramp / 1000, rel=1e-6
+        )

@@ -15,9 +15,18 @@ from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile
 from armtwin.prediction.predict import planned
 
-FOLLOW_ENDS = [19.592, 36.147, 127.076, 143.327, 30.529, 14.111], [-19.592, 36.147, 127.076, 216.673, 30.529, -14.111]
-FIXED_ENDS = [30.916, 36.323, 126.544, -135.632, 31.302, -16.937], [-30.916, 36.323, 126.544, -224.368, 31.302, 16.937]
-LINE_ENDS = [-36.744, 47.383, 79.831, -25.033, 91.351, -28.461], [45.512, 58.9, 57.475, 30.581, 97.458, 40.135]
+FOLLOW_ENDS = (
+    [19.592, 36.147, 127.076, 143.327, 30.529, 14.111],
+    [-19.592, 36.147, 127.076, 216.673, 30.529, -14.111],
+)
+FIXED_ENDS = (
+    [30.916, 36.323, 126.544, -135.632, 31.302, -16.937],
+    [-30.916, 36.323, 126.544, -224.368, 31.302, 16.937],
+)
+LINE_ENDS = (
+    [-36.744, 47.383, 79.831, -25.033, 91.351, -28.461],
+    [45.512, 58.9, 57.475, 30.581, 97.458, 40.135],
+)
 
 # job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s], largest a [rad/s²]
 DOCUMENT = {
@@ -40,7 +49,9 @@ def job_with(name, blend=None, speed=0.1):
     job = at.Job.load(name)
     if blend is not None:
         first, *others = job.description.segment
-        job = at.Job(replace(job.description, segment=(replace(first, blend=blend), *others)), job.origin)
+        job = at.Job(
+            replace(job.description, segment=(replace(first, blend=blend), *others)), job.origin
+        )
     return job.with_speed(speed)
 
 
@@ -133,7 +144,9 @@ def test_a_corner_symmetric_to_the_arm_is_a_symmetric_motion(welding_robot, name
     """Mirrored about the arm's plane, joints 1, 4 and 6 turn the other way, 4 about half a turn."""
     job = at.Job.load(name)
     seam = job.seam
-    q = welding_robot.inverse.trace(poses(seam, np.linspace(0, seam.length, 1001)), job.description.posture)
+    q = welding_robot.inverse.trace(
+        poses(seam, np.linspace(0, seam.length, 1001)), job.description.posture
+    )
     middle = np.array([0, 0, 0, np.pi if name == "rx90b_corner_follow" else -np.pi, 0, 0])
     mirrored = middle + (q - middle) * [-1, 1, 1, -1, 1, -1]
     assert np.abs(mirrored[::-1] - q).max() < 1e-11
@@ -160,7 +173,10 @@ def test_speeds_and_accelerations_are_differences_of_positions(welding_robot, na
     motion, h = found.trajectory, 1 / 4000
     assert len(motion.q) > CHUNK
     smooth = np.ones(len(motion.q) - 2, dtype=bool)
-    for values, edges in ((found.command.s, seam.path.bounds), (motion.time, seam.standstill[0] + seam.profile.times)):
+    for values, edges in (
+        (found.command.s, seam.path.bounds),
+        (motion.time, seam.standstill[0] + seam.profile.times),
+    ):
         for edge in edges:
             smooth &= ~((values[:-2] <= edge) & (edge <= values[2:]) & (values[:-2] < values[2:]))
     for value, rate in ((motion.q, motion.v), (motion.v, motion.a)):
@@ -179,7 +195,9 @@ def test_a_tool_that_turns_on_its_axis_turns_joint_6_on_through_all_samples(weld
     seam = seam_of(X[:3, 3], [Move("line", "lin", X[None, :3, 3] + [0, 0, 0.05])], rule, speed=0.01)
     q = joint_motion(welding_robot, seam, 5000.0, q0).trajectory.q
     assert len(q) > CHUNK
-    assert np.abs(np.diff(q, axis=0)).max() < 0.01  # rad in a sample; a turn lost or a branch left would be 6 or 3
+    assert (
+        np.abs(np.diff(q, axis=0)).max() < 0.01
+    )  # rad in a sample; a turn lost or a branch left would be 6 or 3
 
 
 def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(welding_robot):
@@ -187,7 +205,10 @@ def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(wel
 
     The slow run has no samples there: it is read off between samples 0.2 mm apart, to 1e-4 of the largest.
     """
-    slow, fast = (planned(welding_robot, job_with("rx90b_corner_follow", 0.05, speed)) for speed in (0.05, 0.1))
+    slow, fast = (
+        planned(welding_robot, job_with("rx90b_corner_follow", 0.05, speed))
+        for speed in (0.05, 0.1)
+    )
     for factor, key in ((2, "v"), (4, "a")):
         values, expected = getattr(slow.trajectory, key), getattr(fast.trajectory, key)[925:1030]
         inside = [np.interp(fast.command.s[925:1030], slow.command.s, x) for x in values.T]
@@ -202,7 +223,9 @@ def test_the_jacobian_rate_is_the_difference_of_jacobians(robots, rng, name):
     h = 1e-5
     dJ = (robot.jacobian(q + h * v) - robot.jacobian(q - h * v)) / (2 * h)
     expected = np.einsum("mij,mj->mi", dJ, v)
-    assert np.abs(jacobian_rate(robot.jacobian(q), v) - expected).max() < 1e-8 * np.abs(expected).max()
+    assert (
+        np.abs(jacobian_rate(robot.jacobian(q), v) - expected).max() < 1e-8 * np.abs(expected).max()
+    )
 
 
 def test_the_distance_to_a_singularity_is_that_of_singular_values(welding_robot):
@@ -254,7 +277,9 @@ def test_a_stretch_out_of_reach_is_told_once_with_its_reason(welding_robot):
 @pytest.mark.parametrize("name", SHIPPED)
 def test_without_a_posture_the_robot_starts_where_it_stays_within_its_limits(welding_robot, name):
     job = at.Job.load(name)
-    motion = planned(welding_robot, at.Job(replace(job.description, posture=None), job.origin)).trajectory
+    motion = planned(
+        welding_robot, at.Job(replace(job.description, posture=None), job.origin)
+    ).trajectory
     low, high = welding_robot.position_limits
     assert (motion.q > low).all()
     assert (motion.q < high).all()
@@ -264,18 +289,24 @@ def test_a_posture_chooses_its_branch(welding_robot):
     """Every solution of the first pose, given as posture a little beside it, is where the motion starts."""
     seam = at.Job.load("rx90b_line").seam
     for q in welding_robot.inverse_kinematics(poses(seam, np.zeros(1))[0]):
-        assert np.abs(joint_motion(welding_robot, seam, 250.0, q + 0.02).trajectory.q[0] - q).max() < 1e-9
+        assert (
+            np.abs(joint_motion(welding_robot, seam, 250.0, q + 0.02).trajectory.q[0] - q).max()
+            < 1e-9
+        )
 
 
 def test_a_start_out_of_reach_is_refused_with_its_reason(welding_robot):
     seam = straight([2.0, 0, 0.1], [2.2, 0, 0.1], np.diag([1.0, -1, -1]))
     with pytest.raises(
-        at.ArmtwinError, match=r"the start of the seam cannot be reached. The wrist centre is .* beyond"
+        at.ArmtwinError,
+        match=r"the start of the seam cannot be reached. The wrist centre is .* beyond",
     ):
         start_posture(welding_robot, seam, None)
 
 
 def test_an_arm_of_five_joints_is_refused_a_seam(robots):
     seam = straight([2.0, 0, 0.1], [2.2, 0, 0.1], np.diag([1.0, -1, -1]))
-    with pytest.raises(at.ArmtwinError, match="robot 'epaas': a seam needs six joints that move freely, got 5"):
+    with pytest.raises(
+        at.ArmtwinError, match="robot 'epaas': a seam needs six joints that move freely, got 5"
+    ):
         start_posture(robots["epaas"], seam, None)

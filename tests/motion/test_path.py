@@ -36,7 +36,9 @@ def smooth_parts(piece):
 
 def three_point_curvature(p):
     """Curvature of the circle through each three neighbouring points, from positions alone."""
-    a, b, c = (np.linalg.norm(x, axis=1) for x in (p[1:-1] - p[:-2], p[2:] - p[1:-1], p[2:] - p[:-2]))
+    a, b, c = (
+        np.linalg.norm(x, axis=1) for x in (p[1:-1] - p[:-2], p[2:] - p[1:-1], p[2:] - p[:-2])
+    )
     area = np.linalg.norm(np.cross(p[1:-1] - p[:-2], p[2:] - p[:-2]), axis=1) / 2
     return 4 * area / (a * b * c)
 
@@ -70,8 +72,12 @@ def test_each_derivative_integrates_to_the_one_before(kind):
     inner = piece.at(((s[:-1, None] + half) + half * nodes).ravel())
     ends = piece.at(s)
     for value, rate in (("p", "t"), ("t", "c"), ("c", "j")):
-        grown = (getattr(inner, rate).reshape(len(half), 12, 3) * (weights * half)[..., None]).sum(axis=1)
-        assert relative(grown, np.diff(getattr(ends, value), axis=0)) < (1e-6 if kind == "spline" else 1e-13)
+        grown = (getattr(inner, rate).reshape(len(half), 12, 3) * (weights * half)[..., None]).sum(
+            axis=1
+        )
+        assert relative(grown, np.diff(getattr(ends, value), axis=0)) < (
+            1e-6 if kind == "spline" else 1e-13
+        )
 
 
 @pytest.mark.parametrize("kind", pieces())
@@ -134,7 +140,9 @@ def test_an_arc_passes_its_via_point(rng, share):
     """Three points anywhere in space, the via point at a tenth, a half and nine tenths of the arc."""
     e1, e2, _ = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     centre, radius, whole = rng.normal(size=3), 0.3, 5.0  # an arc of more than half a circle
-    points = [centre + radius * (np.cos(a) * e1 + np.sin(a) * e2) for a in (0.0, share * whole, whole)]
+    points = [
+        centre + radius * (np.cos(a) * e1 + np.sin(a) * e2) for a in (0.0, share * whole, whole)
+    ]
     path = build_path(points[0], [Move("arc", "circ", np.array(points[1:]))])
     assert path.length == pytest.approx(radius * whole, rel=1e-12)
     passed = path.at(np.array([0.0, share, 1.0]) * path.length).p
@@ -143,11 +151,16 @@ def test_an_arc_passes_its_via_point(rng, share):
 
 def test_an_arc_stays_on_its_circle():
     path = build_path(E1, [Move("arc", "circ", np.array([E2, -E2]))])
-    assert np.abs(np.linalg.norm(path.at(np.linspace(0, path.length, 100)).p, axis=1) - 1).max() < 1e-14
+    assert (
+        np.abs(np.linalg.norm(path.at(np.linspace(0, path.length, 100)).p, axis=1) - 1).max()
+        < 1e-14
+    )
 
 
 def test_a_line_into_a_tangent_arc_steps_the_curvature_by_that_of_the_circle():
-    path = build_path(-E1, [*lin(np.zeros(3)), Move("arc", "circ", 0.2 * np.array([E1 + E2, 2 * E2]))])
+    path = build_path(
+        -E1, [*lin(np.zeros(3)), Move("arc", "circ", 0.2 * np.array([E1 + E2, 2 * E2]))]
+    )
     ((place, step),) = path.curvature_steps()
     assert (place, step) == pytest.approx((1.0, 1 / 0.2), rel=1e-12)
 
@@ -287,13 +300,19 @@ def test_two_blends_may_use_up_the_leg_between_them():
             [Move("arc", "circ", np.array([[0.1, 0, 0], [0.2, 0, 0]]))],
             r"segment 'arc': start, via and end of an arc must not lie on one line, via is \(100, 0, 0\) mm",
         ),
-        (lin([0.1, 0, 0], [0.1, 0, 0]), r"segment 'leg 2' ends where it begins, at \(100, 0, 0\) mm"),
+        (
+            lin([0.1, 0, 0], [0.1, 0, 0]),
+            r"segment 'leg 2' ends where it begins, at \(100, 0, 0\) mm",
+        ),
         (
             lin([0.1, 0, 0], [0, 0.001, 0], blends=[0.01, 0.0]),
             "segment 'leg 1': a corner that turns by 179.4° cannot be blended",
         ),
         (
-            [*lin([0.1, 0, 0], blends=[0.01]), Move("arc", "circ", np.array([[0.15, 0.1, 0], [0.2, 0, 0]]))],
+            [
+                *lin([0.1, 0, 0], blends=[0.01]),
+                Move("arc", "circ", np.array([[0.15, 0.1, 0], [0.2, 0, 0]])),
+            ],
             "segment 'leg 1': blend must stand between two lin segments",
         ),
         (

@@ -71,7 +71,9 @@ def test_a_motion_of_one_speed_looks_the_same_backwards(law):
     _, s, v, a = fine(single(law))
     assert np.abs(s + s[::-1] - 0.3).max() < 1e-14
     assert np.abs(v - v[::-1]).max() < 1e-13
-    if law.kind != "trapezoid":  # where the acceleration steps, rounding says on which side a sample lies
+    if (
+        law.kind != "trapezoid"
+    ):  # where the acceleration steps, rounding says on which side a sample lies
         assert np.abs(a + a[::-1]).max() < 1e-11
 
 
@@ -101,13 +103,17 @@ def test_speeds_change_in_the_faster_of_two_neighbours(law):
 
 @laws
 def test_the_fast_stretch_reaches_its_speed_and_no_more(law):
-    assert fine(build_profile(BOUNDS, SPEEDS, NAMES, law))[2].max() == pytest.approx(0.25, rel=1e-13)
+    assert fine(build_profile(BOUNDS, SPEEDS, NAMES, law))[2].max() == pytest.approx(
+        0.25, rel=1e-13
+    )
 
 
 # each law
 
 
-@pytest.mark.parametrize(("speed", "seconds"), [(0.1, 12.0), (0.2, 7.124), (0.3, 5.5), (0.4, 4.684), (0.5, 4.2)])
+@pytest.mark.parametrize(
+    ("speed", "seconds"), [(0.1, 12.0), (0.2, 7.124), (0.3, 5.5), (0.4, 4.684), (0.5, 4.2)]
+)
 def test_the_straight_welding_seam_takes_as_long_as_in_another_program(speed, seconds):
     """975 mm with ramps of 0.25 s and a second of rest on both sides; the other program has samples of 4 ms."""
     profile = single(TimeLaw(ramp=0.25), 0.975, speed)
@@ -125,7 +131,9 @@ def test_a_ramped_sine_has_the_speed_of_its_formula():
 
 def test_the_peak_of_a_ramped_sine_is_twice_its_mean_acceleration():
     a = fine(single(TimeLaw(ramp=0.25), speed=0.2))[3]
-    assert a.max() == pytest.approx(2 * 0.2 / 0.25, rel=1e-6)  # samples lie within 25 µs of the peak
+    assert a.max() == pytest.approx(
+        2 * 0.2 / 0.25, rel=1e-6
+    )  # samples lie within 25 µs of the peak
 
 
 def test_a_trapezoid_uses_its_acceleration_or_none():
@@ -139,7 +147,9 @@ def test_a_jerk_limited_ramp_reaches_its_acceleration_and_no_more():
     assert np.abs(a).max() == pytest.approx(1.0, rel=1e-12)
 
 
-@pytest.mark.parametrize("law", [LAWS["jerk limited"], LAWS["jerk limited, acceleration not reached"]])
+@pytest.mark.parametrize(
+    "law", [LAWS["jerk limited"], LAWS["jerk limited, acceleration not reached"]]
+)
 def test_a_jerk_limited_ramp_uses_its_jerk_and_no_more(law):
     """Differences of accelerations of 1 m/s² over 40 µs are rounded to 1e-11 m/s³."""
     t, *_, a = fine(single(law))
@@ -176,7 +186,9 @@ def test_a_segment_too_short_for_its_ramps_is_refused():
 
 def test_a_fast_stretch_too_short_between_slow_ones_is_refused_by_name():
     """From 100 to 250 mm/s and to 50 mm/s in 0.25 s each: 43.75 and 37.5 mm."""
-    with pytest.raises(at.ArmtwinError, match=r"segment 'fast' is 80.0 mm long, .* at 250 mm/s needs 81.2 mm"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"segment 'fast' is 80.0 mm long, .* at 250 mm/s needs 81.2 mm"
+    ):
         build_profile([0.0, 0.2, 0.28, 0.6], SPEEDS, NAMES, TimeLaw(ramp=0.25))
 
 
@@ -185,8 +197,14 @@ def test_a_fast_stretch_too_short_between_slow_ones_is_refused_by_name():
     [
         (TimeLaw(), "of kind ramped_sine must have ramp and nothing else"),
         (TimeLaw(ramp=0.2, jerk=1.0), "of kind ramped_sine must have ramp and nothing else"),
-        (TimeLaw("trapezoid", ramp=0.2), "of kind trapezoid must have acceleration and nothing else"),
-        (TimeLaw("jerk_limited", jerk=1.0), "of kind jerk_limited must have acceleration and jerk and nothing else"),
+        (
+            TimeLaw("trapezoid", ramp=0.2),
+            "of kind trapezoid must have acceleration and nothing else",
+        ),
+        (
+            TimeLaw("jerk_limited", jerk=1.0),
+            "of kind jerk_limited must have acceleration and jerk and nothing else",
+        ),
     ],
 )
 def test_a_law_without_its_numbers_is_refused(law, phrase):
@@ -209,8 +227,14 @@ def test_ramps_are_where_the_profile_passes_them(law):
     ("law", "sentence"),
     [
         (TimeLaw(ramp=1e-300), "ramp must be at least 1e-09 s, got 1e-300"),
-        (TimeLaw("trapezoid", acceleration=1e300), "acceleration must be at most 1e+06 m/s², got 1e+300"),
-        (TimeLaw("jerk_limited", acceleration=1.0, jerk=1e300), "jerk must be at most 1e+12 m/s³, got 1e+300"),
+        (
+            TimeLaw("trapezoid", acceleration=1e300),
+            "acceleration must be at most 1e+06 m/s², got 1e+300",
+        ),
+        (
+            TimeLaw("jerk_limited", acceleration=1.0, jerk=1e300),
+            "jerk must be at most 1e+12 m/s³, got 1e+300",
+        ),
     ],
 )
 def test_numbers_that_would_overflow_are_refused(law, sentence):

@@ -11,7 +11,9 @@ def polynomial(coefficients, rate, seconds):
     """A motion of one joint that is a polynomial of time."""
     t = np.arange(round(seconds * rate) + 1) / rate
     p = np.polynomial.Polynomial(coefficients)
-    return at.Trajectory.sampled(rate, *(p.deriv(k)(t)[:, None] if k else p(t)[:, None] for k in range(3))), p
+    return at.Trajectory.sampled(
+        rate, *(p.deriv(k)(t)[:, None] if k else p(t)[:, None] for k in range(3))
+    ), p
 
 
 def from_rest(rate=100, seconds=1.0):
@@ -42,7 +44,9 @@ def test_between_samples_a_motion_is_known_with_order_six():
 def test_at_its_samples_a_motion_is_its_samples():
     motion = sine(0.3, 2.0, 1.0, n=2)
     for found, given in zip(motion.at(motion.time), (motion.q, motion.v, motion.a), strict=True):
-        assert np.abs(found - given).max() < 1e-9 * np.abs(given).max()  # accelerations cancel as 1e-16 rate²
+        assert (
+            np.abs(found - given).max() < 1e-9 * np.abs(given).max()
+        )  # accelerations cancel as 1e-16 rate²
 
 
 def test_the_speed_between_samples_adds_up_to_the_way():
@@ -50,7 +54,9 @@ def test_the_speed_between_samples_adds_up_to_the_way():
     t = np.linspace(0, 1, 20_001)
     q, v, _ = motion.at(t)
     way = np.concatenate([[0.0], np.cumsum((v[1:, 0] + v[:-1, 0]) / 2 * np.diff(t))])
-    assert np.abs(way - (q[:, 0] - q[0, 0])).max() < 1e-8  # trapezoidal rule, h²/12 times the change of acceleration
+    assert (
+        np.abs(way - (q[:, 0] - q[0, 0])).max() < 1e-8
+    )  # trapezoidal rule, h²/12 times the change of acceleration
 
 
 def test_a_higher_rate_and_back_is_the_same_motion():
@@ -108,10 +114,25 @@ def test_a_standstill_lasts_as_long_as_asked():
             np.zeros((4, 2)),
             r"q, v and a of one shape \(samples, joints\), got \(5, 2\), \(4, 2\)",
         ),
-        (100, np.zeros(5), np.zeros(5), r"of one shape \(samples, joints\), got \(5,\), \(5,\), \(5,\)"),
+        (
+            100,
+            np.zeros(5),
+            np.zeros(5),
+            r"of one shape \(samples, joints\), got \(5,\), \(5,\), \(5,\)",
+        ),
         (100, np.zeros((1, 2)), np.zeros((1, 2)), "a trajectory needs at least two samples, got 1"),
-        (0, np.zeros((5, 2)), np.zeros((5, 2)), "a trajectory's rate must be greater than 0 Hz, got 0"),
-        (np.nan, np.zeros((5, 2)), np.zeros((5, 2)), "a trajectory's rate must be greater than 0 Hz, got nan"),
+        (
+            0,
+            np.zeros((5, 2)),
+            np.zeros((5, 2)),
+            "a trajectory's rate must be greater than 0 Hz, got 0",
+        ),
+        (
+            np.nan,
+            np.zeros((5, 2)),
+            np.zeros((5, 2)),
+            "a trajectory's rate must be greater than 0 Hz, got nan",
+        ),
         (100, np.full((5, 2), np.nan), np.zeros((5, 2)), "q must be finite"),
     ],
 )

@@ -13,7 +13,10 @@ def eight():
     """A seam that crosses itself: a figure of eight, 160 mm by 80 mm, through points of a spline."""
     job = at.Job.load("rx90b_line")
     u = np.linspace(0, 2 * np.pi, 33)[1:] + 0.4
-    points = tuple((float(x), float(y), 0.0) for x, y in zip(0.04 * np.sin(2 * u), 0.08 * np.sin(u), strict=True))
+    points = tuple(
+        (float(x), float(y), 0.0)
+        for x, y in zip(0.04 * np.sin(2 * u), 0.08 * np.sin(u), strict=True)
+    )
     d = replace(
         job.description,
         start=(float(0.04 * np.sin(0.8)), float(0.08 * np.sin(0.4)), 0.0),

@@ -57,7 +57,9 @@ def test_the_cut_seam_is_the_same_seam(fast):
 def test_the_best_option_is_the_fastest_that_holds(fast):
     _, found = fast
     assert found.best.holds
-    assert found.best.duration <= min(x.duration for x in found.options if x.holds and x.name != "radius")
+    assert found.best.duration <= min(
+        x.duration for x in found.options if x.holds and x.name != "radius"
+    )
 
 
 def test_a_seam_that_holds_is_told_how_much_faster_it_could_be():
@@ -87,7 +89,10 @@ def test_the_other_orientation_is_the_same_in_the_middle_of_the_seam():
         other = changes.other_orientation(job)
         middle = np.array([job.seam.length / 2])
         assert np.abs(job.seam.at(middle)[1].R - other.seam.at(middle)[1].R).max() < 1e-12
-        assert {job.description.orientation.mode, other.description.orientation.mode} == {"follow", "fixed"}
+        assert {job.description.orientation.mode, other.description.orientation.mode} == {
+            "follow",
+            "fixed",
+        }
 
 
 def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch):
@@ -120,7 +125,9 @@ def test_advice_is_for_the_robot_that_was_predicted():
     """A robot with twice the friction needs other advice than the job's own."""
     job = at.Job.load("rx90b_line").with_speed(0.2)
     robot = job.robot()
-    phi = robot.parameters * np.where([p.group == "friction" for p in robot.parameter_table], 2.0, 1.0)
+    phi = robot.parameters * np.where(
+        [p.group == "friction" for p in robot.parameter_table], 2.0, 1.0
+    )
     p = at.predict(robot.with_parameters(phi), job)
     assert at.predict(p.given, at.advise(p, budget=90).best.job).verdict.within
     own = at.advise(at.predict(None, job), budget=90).best

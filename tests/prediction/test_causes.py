@@ -16,18 +16,25 @@ EXACT = at.Model(quantise=False)
 def line():
     """The straight seam with a tolerance that its reversal leaves, no quantisation."""
     job = at.Job.load("rx90b_line")
-    return at.Job(replace(job.description, tolerance=Tolerance(5e-5, 5e-5), model=EXACT), job.origin)
+    return at.Job(
+        replace(job.description, tolerance=Tolerance(5e-5, 5e-5), model=EXACT), job.origin
+    )
 
 
 def everywhere(job, **keys):
     """The job judged in its ramps too."""
-    return at.Job(replace(job.description, process=Process(run_in=0.0, run_out=0.0), **keys), job.origin)
+    return at.Job(
+        replace(job.description, process=Process(run_in=0.0, run_out=0.0), **keys), job.origin
+    )
 
 
 def with_friction_of(job, *names):
     robot = at.Robot.load("rx90b")
     return at.Robot(
-        replace(robot.description, friction=tuple(f for f in robot.description.friction if f.name in names))
+        replace(
+            robot.description,
+            friction=tuple(f for f in robot.description.friction if f.name in names),
+        )
     )
 
 
@@ -39,11 +46,17 @@ def test_with_one_joint_of_friction_that_joint_is_named(line):
     assert peak.causes[0].joint == "joint_3"
     assert peak.causes[0].share > 0.8
     assert 0.41 < peak.span.peak_at_m < 0.45
-    assert not any(c.cause.startswith("friction") and c.joint != "joint_3" for x in told for c in x.causes)
+    assert not any(
+        c.cause.startswith("friction") and c.joint != "joint_3" for x in told for c in x.causes
+    )
 
 
 def test_without_friction_no_friction_is_named(line):
-    off = at.Job(replace(line.description, model=replace(EXACT, friction="off"), tolerance=Tolerance(1e-6, 1e-6)))
+    off = at.Job(
+        replace(
+            line.description, model=replace(EXACT, friction="off"), tolerance=Tolerance(1e-6, 1e-6)
+        )
+    )
     told = at.explain(at.predict(None, off))
     assert told
     assert not any(c.cause.startswith("friction") for x in told for c in x.causes)
@@ -70,7 +83,11 @@ def ramp_causes(job, kafc):
     shares = [float(x) / J for x, J in zip(kafc, inertia, strict=True)]
     gains = {"servo.cascade.rule.acceleration_feedforward": shares}
     model = replace(EXACT, friction="off")
-    told = at.explain(at.predict(None, everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6))))
+    told = at.explain(
+        at.predict(
+            None, everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6))
+        )
+    )
     return [c for x in told if x.span.from_m < 0.03 for c in x.causes]
 
 
@@ -89,7 +106,9 @@ def test_exact_feed_forward_removes_the_inertia_cause(line):
 def test_a_lowered_torque_limit_is_named_with_its_motor(line):
     """Motor 1 gets less current than its friction takes at speed."""
     peak = np.abs(at.predict(None, line).log.current[:, 0]).max()
-    weak = everywhere(line, override={"motor.motor_1.current_limit": 0.75 * float(peak)}, limits="report")
+    weak = everywhere(
+        line, override={"motor.motor_1.current_limit": 0.75 * float(peak)}, limits="report"
+    )
     told = at.explain(at.predict(None, weak))
     causes = [c for x in told for c in x.causes if c.cause == "torque limit"]
     assert causes
@@ -102,9 +121,13 @@ def test_a_lowered_torque_limit_is_named_with_its_motor(line):
 def test_coarse_currents_are_named_as_quantisation(line):
     """Without friction, currents in steps forty times as large."""
     robot = line.robot()
-    steps = {f"motor.{m.name}.current_quantum": 40 * m.current_quantum for m in robot.description.motor}
+    steps = {
+        f"motor.{m.name}.current_quantum": 40 * m.current_quantum for m in robot.description.motor
+    }
     model = at.Model(friction="off", quantise=True)
-    coarse = at.Job(replace(line.description, override=steps, model=model, tolerance=Tolerance(1e-6, 1e-6)))
+    coarse = at.Job(
+        replace(line.description, override=steps, model=model, tolerance=Tolerance(1e-6, 1e-6))
+    )
     told = at.explain(at.predict(None, coarse))
     assert any(x.causes and x.causes[0].cause == "quantisation" for x in told)
 
@@ -122,8 +145,16 @@ def test_a_wrist_near_its_singularity_is_named():
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
     workpiece = replace(job.description.workpiece, position=(0.78, 0.0, 0.0))
-    near = replace(job.description, segment=(replace(first, blend=0.06), second), workpiece=workpiece, speed=0.06)
-    free = {"servo.cascade.following_error_limit": "500 rad", "joint.joint_4.limits.upper": "350 deg"}
+    near = replace(
+        job.description,
+        segment=(replace(first, blend=0.06), second),
+        workpiece=workpiece,
+        speed=0.06,
+    )
+    free = {
+        "servo.cascade.following_error_limit": "500 rad",
+        "joint.joint_4.limits.upper": "350 deg",
+    }
     model = at.Model(friction="off", quantise=False)
     p = at.predict(None, at.Job(replace(near, limits="report", override=free, model=model)))
     causes = [c for x in at.explain(p) for c in x.causes if c.cause == "singularity"]
@@ -136,6 +167,8 @@ def test_a_stop_is_explained():
     """The corner of 50 mm: what makes motor 4 fall behind is told for the last moments."""
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
-    p = at.predict(None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second))))
+    p = at.predict(
+        None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second)))
+    )
     last = [x for x in at.explain(p) if x.span.to_m > p.verdict.stopped_at_m - 1e-3]
     assert any(x.causes for x in last)

@@ -18,7 +18,11 @@ def test_the_table_of_the_docs_says_what_holds():
     """Statement, figures to 2 % and verdict of each row are those the code gives now."""
     chapter = study()
     page = (ROOT / "docs" / "chapter_5.md").read_text(encoding="utf-8")
-    written = [[cell.strip() for cell in line.split("|")[1:-1]] for line in page.splitlines() if line.startswith("| 5")]
+    written = [
+        [cell.strip() for cell in line.split("|")[1:-1]]
+        for line in page.splitlines()
+        if line.startswith("| 5")
+    ]
     found = chapter.statements()
     assert [row[1] for row in written] == [s.text for s in found]
     assert [row[3] for row in written] == [chapter.verdict(s) for s in found]

@@ -23,7 +23,9 @@ def logged(job, friction=0.0, inertia=0.0, start=3.2, noise=True, drop=()):
     q = run.q + noise * chance.normal(scale=2e-6, size=run.q.shape)
     tau = run.tau + noise * 0.0065 * robot.limits.torque * chance.normal(size=run.tau.shape)
     channels = {"q": q, "tau": tau, "q_ref": run.q_ref}
-    return at.Log.of(run.time + start, run.events, **{k: x for k, x in channels.items() if k not in drop})
+    return at.Log.of(
+        run.time + start, run.events, **{k: x for k, x in channels.items() if k not in drop}
+    )
 
 
 def shares(comparison):
@@ -31,7 +33,9 @@ def shares(comparison):
 
 
 def test_the_share_explained_falls_as_the_robot_differs_more(job):
-    found = [shares(at.compare(job, logged(job, friction=x, inertia=-x))) for x in (0.0, 0.1, 0.3, 0.6)]
+    found = [
+        shares(at.compare(job, logged(job, friction=x, inertia=-x))) for x in (0.0, 0.1, 0.3, 0.6)
+    ]
     for name in ("lateral", "vertical", "joint_2 error", "joint_4 error", "joint_6 torque"):
         series = [row[name] for row in found]
         assert all(b < a for a, b in pairwise(series)), (name, series)
@@ -44,7 +48,9 @@ def test_without_noise_and_differences_everything_is_explained(job):
     assert min(found.values()) > 0.999
 
 
-@pytest.mark.parametrize("drop", [(), ("q_ref",)], ids=["by the logged reference", "by the positions"])
+@pytest.mark.parametrize(
+    "drop", [(), ("q_ref",)], ids=["by the logged reference", "by the positions"]
+)
 @pytest.mark.parametrize("start", [0.0, 3.217, -8.5])
 def test_the_log_is_aligned_in_time_to_a_share_of_a_sample(job, start, drop):
     comparison = at.compare(job, logged(job, start=start, drop=drop))
@@ -63,7 +69,9 @@ def test_a_log_cut_at_both_ends_is_aligned_and_compared_where_it_is(job):
 @pytest.mark.parametrize("name", ["rx90b_corner_follow", "rx90b_corner_fixed"])
 def test_a_log_of_another_job_is_refused(job, name):
     other = at.predict(None, at.Job.load(name)).log
-    with pytest.raises(at.ArmtwinError, match=r"the log is not of job 'rx90b_line'|too short for a motion"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"the log is not of job 'rx90b_line'|too short for a motion"
+    ):
         at.compare(job, other)
 
 
@@ -140,5 +148,7 @@ def test_a_log_in_another_unit_of_time_is_named(job, factor, words):
 @pytest.mark.parametrize(("factor", "words"), [(2.0, "stretched by 2"), (0.5, "compressed by 2")])
 def test_a_run_of_the_job_in_stretched_time_is_told(job, factor, words):
     log = logged(job, noise=False, start=0.0)
-    with pytest.raises(at.ArmtwinError, match=f"the log is not of job .* time looks {words}, or the run was made"):
+    with pytest.raises(
+        at.ArmtwinError, match=f"the log is not of job .* time looks {words}, or the run was made"
+    ):
         at.compare(job, at.Log.of(factor * log.time, q=log.q))

@@ -35,11 +35,15 @@ def test_a_constant_offset_of_joint_1_turns_the_line_about_the_base():
     """The tool is at Rz(δ) p; the seam runs along y at x = 450 mm, lateral is -x, along is y."""
     job, offset = at.Job.load("rx90b_line"), 2e-4
     robot, motion = motion_of(job)
-    error = path_error(job.seam, motion.time, robot.forward_kinematics(motion.q + offset * np.eye(6)[0]))
+    error = path_error(
+        job.seam, motion.time, robot.forward_kinematics(motion.q + offset * np.eye(6)[0])
+    )
     x, y = 0.45, -0.4125 + error.s
     assert np.abs(error.lateral - (x - (x * np.cos(offset) - y * np.sin(offset)))).max() < 1e-12
     assert np.abs(error.vertical).max() < 1e-12
-    inside = (error.s > 1e-3) & (error.s < 0.974)  # beyond its ends the seam has no closest point inside
+    inside = (error.s > 1e-3) & (
+        error.s < 0.974
+    )  # beyond its ends the seam has no closest point inside
     along = x * np.sin(offset) + y * np.cos(offset) - y
     assert np.abs(error.lag + along)[inside].max() < 1e-12
 
@@ -48,7 +52,9 @@ def test_a_sine_in_joint_1_is_a_sine_across_the_line():
     job, size, pulse = at.Job.load("rx90b_line"), 1e-4, 2 * np.pi * 3.0
     robot, motion = motion_of(job)
     wave = size * np.sin(pulse * motion.time)
-    error = path_error(job.seam, motion.time, robot.forward_kinematics(motion.q + wave[:, None] * np.eye(6)[0]))
+    error = path_error(
+        job.seam, motion.time, robot.forward_kinematics(motion.q + wave[:, None] * np.eye(6)[0])
+    )
     x, y = 0.45, -0.4125 + error.s
     assert np.abs(error.lateral - (x - (x * np.cos(wave) - y * np.sin(wave)))).max() < 1e-12
 
@@ -56,7 +62,9 @@ def test_a_sine_in_joint_1_is_a_sine_across_the_line():
 def test_an_offset_of_joint_6_is_an_error_of_orientation_of_that_angle():
     job, offset = at.Job.load("rx90b_line"), 3e-3
     robot, motion = motion_of(job)
-    error = path_error(job.seam, motion.time, robot.forward_kinematics(motion.q + offset * np.eye(6)[5]))
+    error = path_error(
+        job.seam, motion.time, robot.forward_kinematics(motion.q + offset * np.eye(6)[5])
+    )
     assert np.abs(error.orientation - offset).max() < 1e-12
 
 
@@ -70,7 +78,9 @@ def test_a_path_beside_a_bent_seam_has_the_distance_it_was_laid_at(name, side, u
     jet, E, R = job.seam.frames(s)
     X = np.tile(np.eye(4), (len(s), 1, 1))
     X[:, :3, :3], X[:, :3, 3] = R, jet.p + side * E[:, :, 1] + up * E[:, :, 2]
-    error = path_error(job.seam, motion.time, robot.forward_kinematics(robot.follow(X, motion.q[0])))
+    error = path_error(
+        job.seam, motion.time, robot.forward_kinematics(robot.follow(X, motion.q[0]))
+    )
     assert np.abs(error.lateral - side).max() < 1e-10
     assert np.abs(error.vertical - up).max() < 1e-10
     assert np.abs(error.lag).max() < 1e-9
@@ -87,7 +97,9 @@ def test_where_a_seam_crosses_itself_the_branch_that_is_run_counts():
     grid = job.seam.path.at(np.linspace(0, job.seam.length, 20_001)).p
     nearest = np.array([np.linalg.norm(grid - p, axis=1).min() for p in X[::10, :3, 3]])
     assert nearest.min() < 5e-4  # the other branch
-    error = path_error(job.seam, motion.time, robot.forward_kinematics(robot.follow(X, motion.q[0])))
+    error = path_error(
+        job.seam, motion.time, robot.forward_kinematics(robot.follow(X, motion.q[0]))
+    )
     assert np.abs(error.lateral - 1e-3).max() < 1e-10
 
 
@@ -106,12 +118,17 @@ def test_tool_speed_is_that_of_the_closest_point():
     job = at.Job.load("rx90b_corner_follow")
     robot, motion = motion_of(job)
     error = path_error(job.seam, motion.time, robot.forward_kinematics(motion.q))
-    assert np.abs(error.speed - error.speed_ref)[1:-1].max() < 2e-4  # differences over 8 ms, in the ramps
+    assert (
+        np.abs(error.speed - error.speed_ref)[1:-1].max() < 2e-4
+    )  # differences over 8 ms, in the ramps
 
 
 def test_wrong_shapes_are_refused():
     job = at.Job.load("rx90b_line")
-    with pytest.raises(at.ArmtwinError, match=r"X must have shape \(3, 4, 4\), a pose for each time, got \(2, 4, 4\)"):
+    with pytest.raises(
+        at.ArmtwinError,
+        match=r"X must have shape \(3, 4, 4\), a pose for each time, got \(2, 4, 4\)",
+    ):
         path_error(job.seam, np.arange(3.0), np.tile(np.eye(4), (2, 1, 1)))
 
 
@@ -119,6 +136,8 @@ def test_a_beam_along_the_seam_is_refused_with_the_place():
     from armtwin.robot.groups import Orientation
 
     job = at.Job.load("rx90b_line")
-    along = replace(job.description.orientation, mode="fixed", tool=Orientation(rpy=(-np.pi / 2, 0.0, 0.0)))
+    along = replace(
+        job.description.orientation, mode="fixed", tool=Orientation(rpy=(-np.pi / 2, 0.0, 0.0))
+    )
     with pytest.raises(at.ArmtwinError, match=r"beam runs along the seam at 0\.0 mm"):
         at.predict(None, at.Job(replace(job.description, orientation=along, posture=None)))

@@ -20,14 +20,18 @@ def line():
 def stop():
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
-    return at.predict(None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second))))
+    return at.predict(
+        None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second)))
+    )
 
 
 def made_up(lateral, vertical=0.0):
     """A path error over the line at 100 mm/s, a sample every 0.1 mm of the seam."""
     s = np.linspace(0, 0.975, 9751)
     zero = np.zeros_like(s)
-    return PathError(10 * s, s, zero + 0.1, s, zero + lateral(s), zero + vertical, zero, zero + 0.1, zero)
+    return PathError(
+        10 * s, s, zero + 0.1, s, zero + lateral(s), zero + vertical, zero, zero + 0.1, zero
+    )
 
 
 def test_the_verdict_flips_exactly_at_the_tolerance(line):
@@ -64,7 +68,8 @@ def test_ramps_are_shown_and_do_not_fail_the_job(line):
     assert line.verdict.within
     assert segment.lateral_off_m > 1.5e-4 > 1e-4 > segment.lateral_peak_m
     everywhere = replace(
-        line.job.description, process=replace(line.job.description.process, after_ramp=None, run_in=0.0)
+        line.job.description,
+        process=replace(line.job.description.process, after_ramp=None, run_in=0.0),
     )
     assert not judge(at.Job(everywhere), line.path_error).within
 
@@ -91,7 +96,9 @@ def test_a_drive_that_falls_behind_stops_the_robot_at_that_place(stop):
 def test_what_is_refused_kinematically_names_place_and_joint():
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
-    tight = at.Job(replace(job.description, segment=(replace(first, blend=0.0025), second)), job.origin)
+    tight = at.Job(
+        replace(job.description, segment=(replace(first, blend=0.0025), second)), job.origin
+    )
     with pytest.raises(at.FileError) as refused:
         at.predict(None, tight)
     lines = str(refused.value)
@@ -114,7 +121,15 @@ def test_a_polygon_of_speed_and_power_is_a_window():
     """A triangle with corners (50, 1), (150, 1), (100, 3) mm/s, kW at 2 kW: 75 to 125 mm/s."""
     triangle = Window(polygon=((0.05, 1000.0), (0.15, 1000.0), (0.1, 3000.0)))
     speeds = np.array([0.06, 0.0749, 0.0751, 0.1, 0.1249, 0.1251, 0.14])
-    assert inside_window(triangle, speeds, 2000.0).tolist() == [False, False, True, True, True, False, False]
+    assert inside_window(triangle, speeds, 2000.0).tolist() == [
+        False,
+        False,
+        True,
+        True,
+        True,
+        False,
+        False,
+    ]
     assert not inside_window(triangle, speeds, 3500.0).any()
 
 
@@ -160,8 +175,12 @@ def test_a_corner_between_two_set_points_is_refused():
     """A radius of 0.1 mm is passed in a millisecond; what it needs of the joints no set-point would show."""
     job = at.Job.load("rx90b_corner_fixed")
     first, second = job.description.segment
-    with pytest.raises(at.FileError, match=r"the corner is passed in \d set-points at 250 Hz, but needs at least 4"):
-        at.predict(None, at.Job(replace(job.description, segment=(replace(first, blend=1e-4), second))))
+    with pytest.raises(
+        at.FileError, match=r"the corner is passed in \d set-points at 250 Hz, but needs at least 4"
+    ):
+        at.predict(
+            None, at.Job(replace(job.description, segment=(replace(first, blend=1e-4), second)))
+        )
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,9 @@ from armtwin.robot.groups import Orientation, Pose
 from tests.identification.test_identify import logged
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="no chromium on this machine: the report is not looked at")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium on this machine: the report is not looked at"
+)
 HOSTILE = "<script>document.title='broken'</script>"
 
 
@@ -41,7 +43,9 @@ class Opened:
     """A page of a browser without network, and what it complained about or asked for."""
 
     def __init__(self, browser, path, ready="[data-scene][data-ready=yes]", **options):
-        self.context = browser.new_context(offline=True, viewport={"width": 1100, "height": 800}, **options)
+        self.context = browser.new_context(
+            offline=True, viewport={"width": 1100, "height": 800}, **options
+        )
         self.page, self.said, self.asked = self.context.new_page(), [], []
         self.page.on("console", lambda message: self.said.append(message.text))
         self.page.on("pageerror", lambda error: self.said.append(str(error)))

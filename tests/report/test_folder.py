@@ -47,7 +47,12 @@ def tree(folder):
 
 def test_a_folder_that_is_not_there_is_made_with_its_parents(tmp_path):
     write(tmp_path / "a" / "b")
-    assert tree(tmp_path) == {"a": "folder", "a/b": "folder", "a/b/log.csv": "time\n", "a/b/result.json": OURS}
+    assert tree(tmp_path) == {
+        "a": "folder",
+        "a/b": "folder",
+        "a/b/log.csv": "time\n",
+        "a/b/result.json": OURS,
+    }
 
 
 def test_our_results_are_replaced_and_those_of_another_run_do_not_stay(tmp_path):
@@ -66,9 +71,17 @@ def test_files_of_others_in_our_folder_stay(tmp_path):
     (folder / "photos").mkdir()
     (folder / "photos" / "seam.txt").write_text("mine too")
     write(folder, log="second")
-    expected = {"log.csv": "second", "notes.txt": "mine", "photos": "folder", "photos/seam.txt": "mine too"}
+    expected = {
+        "log.csv": "second",
+        "notes.txt": "mine",
+        "photos": "folder",
+        "photos/seam.txt": "mine too",
+    }
     assert tree(folder) == {**expected, "result.json": OURS}
-    assert list(tree(tmp_path)) == ["out", *(f"out/{name}" for name in sorted([*expected, "result.json"]))]
+    assert list(tree(tmp_path)) == [
+        "out",
+        *(f"out/{name}" for name in sorted([*expected, "result.json"])),
+    ]
 
 
 def test_a_folder_of_others_is_refused_and_left_as_it_is(tmp_path):
@@ -119,7 +132,9 @@ def test_a_parent_that_is_a_file_is_refused_beforehand(below, tmp_path):
     assert tree(tmp_path) == {"out": "precious"}
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+@pytest.mark.skipif(
+    not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere"
+)
 def test_a_parent_that_is_read_only_is_refused_beforehand(tmp_path):
     tmp_path.chmod(0o555)
     try:
@@ -144,14 +159,18 @@ def test_a_look_beforehand_leaves_no_trace(tmp_path):
     assert tree(tmp_path) == {}
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")]
+)
 def test_a_writer_that_breaks_off_leaves_no_folder_and_no_parents(error, tmp_path):
     with pytest.raises((KeyboardInterrupt, RuntimeError, at.ArmtwinError)):
         write(tmp_path / "a" / "out", log=half(error))
     assert tree(tmp_path) == {}
 
 
-@pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")])
+@pytest.mark.parametrize(
+    "error", [KeyboardInterrupt, RuntimeError, OSError(28, "No space left on device")]
+)
 def test_a_writer_that_breaks_off_leaves_the_older_results_and_others_files(error, tmp_path):
     write(tmp_path / "out")
     (tmp_path / "out" / "notes.txt").write_text("mine")
@@ -201,7 +220,9 @@ def test_results_go_through_a_link_to_a_folder(tmp_path):
     assert read_result(tmp_path / "disk")
 
 
-@pytest.mark.skipif(sys.platform == "win32", reason="Windows does not rename the folder one stands in")
+@pytest.mark.skipif(
+    sys.platform == "win32", reason="Windows does not rename the folder one stands in"
+)
 @pytest.mark.parametrize("out", [".", "../here", "../here/../here"])
 def test_results_can_be_written_into_the_folder_one_stands_in(out, tmp_path, monkeypatch):
     here = tmp_path / "here"

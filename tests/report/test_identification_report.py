@@ -35,7 +35,10 @@ def section(report, title):
 def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
     text, tone = headline(judged)
     own, prior = (x.mean() for x in judged.errors)
-    assert f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %" in text
+    assert (
+        f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
+        in text
+    )
     assert tone == "good"
     worse = replace(judged, _found={"fit": judged.prior, "prior": judged.fit})
     assert headline(worse)[1] == "bad"
@@ -63,7 +66,11 @@ def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
 
 
 def test_drawings_are_well_formed_and_hold_every_value(judged):
-    pictures = [b for b in section(identification_report(judged), "Singular values") if isinstance(b, Picture)]
+    pictures = [
+        b
+        for b in section(identification_report(judged), "Singular values")
+        if isinstance(b, Picture)
+    ]
     points, squares = (ET.fromstring(p.svg) for p in pictures)
     d = judged.estimate.decomposition
     assert len(points.findall("circle")) == d.rank

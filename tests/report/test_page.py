@@ -30,7 +30,9 @@ def html(answer):
 
 
 def data_of(html):
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', html, re.DOTALL)[1]
+    )
 
 
 def series_of(html, name):
@@ -73,7 +75,9 @@ def test_hostile_names_of_robot_job_and_segment_are_text(answer):
     job = at.Job(replace(p.job.description, name=HOSTILE, title=HOSTILE, segment=segments))
     robot = at.Robot(replace(p.robot.description, name=HOSTILE, title=HOSTILE))
     html = to_html(
-        prediction_report(at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict)))
+        prediction_report(
+            at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict))
+        )
     )
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
     assert "<img src=x" not in html
@@ -87,13 +91,21 @@ def test_a_log_that_was_compared_is_drawn_over_the_prediction(answer):
     html = to_html(prediction_report(replace(answer, comparison=comparison)))
     plot = data_of(html)["plots"][0]
     assert [line["series"] for line in plot["lines"]] == ["lateral", "measured lateral"]
-    assert np.nanmax(np.abs(series_of(html, "measured lateral") - series_of(html, "lateral"))) < 1.0  # µm, 250 Hz
+    assert (
+        np.nanmax(np.abs(series_of(html, "measured lateral") - series_of(html, "lateral"))) < 1.0
+    )  # µm, 250 Hz
     assert "Beside the logged run" in html
 
 
 def test_any_list_of_sections_is_a_report(tmp_path):
     """Nothing of a prediction is needed: a title, a text, a table."""
-    page = to_html(Report("Clamping", "joint 1", (Section("Stiffness", (Text("stiff"), Table(("K",), [["25.7"]]))),)))
+    page = to_html(
+        Report(
+            "Clamping",
+            "joint 1",
+            (Section("Stiffness", (Text("stiff"), Table(("K",), [["25.7"]]))),),
+        )
+    )
     assert "<h2>Stiffness</h2>" in page
     assert "<td>25.7</td>" in page
 
@@ -101,7 +113,9 @@ def test_any_list_of_sections_is_a_report(tmp_path):
 def test_the_bundle_carries_the_licences_of_what_is_in_it():
     folder = Path(at.__file__).parent / "report" / "bundle"
     text = (folder / "LICENSES.txt").read_text()
-    versions = json.loads((Path(__file__).parents[2] / "web" / "package.json").read_text())["devDependencies"]
+    versions = json.loads((Path(__file__).parents[2] / "web" / "package.json").read_text())[
+        "devDependencies"
+    ]
     assert f"three {versions['three']}" in text
     assert f"uplot {versions['uplot']}" in text
     assert text.count("MIT") >= 2

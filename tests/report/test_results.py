@@ -11,7 +11,13 @@ from tests.jobs.examples import BAND, JOB, changed
 
 NUMBER, TEXT, BOOL = (int, float), str, bool
 PEAK = (int, float, type(None))  # null where the process was never on
-SEGMENT = {"name": TEXT, "lateral_peak_m": PEAK, "vertical_peak_m": PEAK, "lag_m": PEAK, "out_of_tolerance_m": NUMBER}
+SEGMENT = {
+    "name": TEXT,
+    "lateral_peak_m": PEAK,
+    "vertical_peak_m": PEAK,
+    "lag_m": PEAK,
+    "out_of_tolerance_m": NUMBER,
+}
 SPAN = {"from_m": NUMBER, "to_m": NUMBER, "peak_m": NUMBER, "direction": TEXT, "causes": list}
 CONTRACT = {
     "format": int,
@@ -25,7 +31,11 @@ CONTRACT = {
     "spans": [SPAN],
     "outside_window": [{"from_m": NUMBER, "to_m": NUMBER, "segment": TEXT}],
     "events": [{"time_s": NUMBER, "kind": TEXT, "text": TEXT}],
-    "provenance": {"inputs_sha256": dict, "versions": dict, "assumed": [{"key": TEXT, "source": TEXT}]},
+    "provenance": {
+        "inputs_sha256": dict,
+        "versions": dict,
+        "assumed": [{"key": TEXT, "source": TEXT}],
+    },
 }
 
 
@@ -37,12 +47,20 @@ def broken(value, contract, path=""):
         return [
             where
             for key, inner in contract.items()
-            for where in (broken(value[key], inner, f"{path}.{key}") if key in value else [f"{path}.{key} is missing"])
+            for where in (
+                broken(value[key], inner, f"{path}.{key}")
+                if key in value
+                else [f"{path}.{key} is missing"]
+            )
         ]
     if isinstance(contract, list):
         if not isinstance(value, list):
             return [path]
-        return [where for i, item in enumerate(value) for where in broken(item, contract[0], f"{path}.{i}")]
+        return [
+            where
+            for i, item in enumerate(value)
+            for where in broken(item, contract[0], f"{path}.{i}")
+        ]
     right = isinstance(value, contract) and (contract is BOOL or not isinstance(value, bool))
     return [] if right else [f"{path} is {value!r}"]
 
@@ -61,7 +79,11 @@ def within(tmp_path_factory):
 @pytest.fixture(scope="module")
 def out(tmp_path_factory):
     """A job with a tolerance that is not kept, and a process window that is left."""
-    text = changed('lateral = "0.1 mm"', 'lateral = "0.05 mm"', changed('vertical = "0.1 mm"', 'vertical = "0.05 mm"'))
+    text = changed(
+        'lateral = "0.1 mm"',
+        'lateral = "0.05 mm"',
+        changed('vertical = "0.1 mm"', 'vertical = "0.05 mm"'),
+    )
     return result_of(tmp_path_factory.mktemp("out"), text + BAND.replace("110", "100.1"))
 
 
@@ -98,7 +120,11 @@ def test_a_result_is_strict_json_and_reads_back_equal(name, request):
 def test_a_result_within_tolerance_has_no_spans(within):
     result, _ = within
     assert result["verdict"]["within"]
-    assert (result["spans"], result["outside_window"], result["verdict"]["stopped"]) == ([], [], None)
+    assert (result["spans"], result["outside_window"], result["verdict"]["stopped"]) == (
+        [],
+        [],
+        None,
+    )
 
 
 def test_every_span_is_beyond_its_tolerance_and_inside_of_the_process(out):
@@ -117,7 +143,9 @@ def test_the_length_out_of_tolerance_is_that_of_the_spans_joined(out):
     for span in sorted(result["spans"], key=lambda x: x["from_m"]):
         total += max(0.0, span["to_m"] - max(span["from_m"], reached))
         reached = max(reached, span["to_m"])
-    assert sum(x["out_of_tolerance_m"] for x in result["segments"]) == pytest.approx(total, rel=1e-12)
+    assert sum(x["out_of_tolerance_m"] for x in result["segments"]) == pytest.approx(
+        total, rel=1e-12
+    )
 
 
 def test_a_run_that_stops_is_not_within_and_says_where_and_why(stopped):
@@ -150,7 +178,9 @@ def test_an_error_while_the_process_is_on_is_null_where_it_never_is(tmp_path):
 
 def test_the_digest_of_a_file_is_that_of_its_bytes(tmp_path):
     (tmp_path / "seam.csv").write_text("x,y,z\n0,-0.1,0\n0,0,0\n0,0.1,0\n")
-    result, _ = result_of(tmp_path, changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"'))
+    result, _ = result_of(
+        tmp_path, changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"')
+    )
     told = result["provenance"]["inputs_sha256"]
     for key, name in (("job file", "job.toml"), ("points file seam.csv", "seam.csv")):
         assert told[key] == hashlib.sha256((tmp_path / name).read_bytes()).hexdigest()
@@ -166,7 +196,9 @@ def test_files_of_one_name_have_digests_of_their_own(tmp_path):
 
 def test_another_speed_is_another_job_as_used_from_the_same_file(within, tmp_path):
     _, prediction = within
-    slower = to_result(at.predict(None, prediction.job.with_speed(0.05)))["provenance"]["inputs_sha256"]
+    slower = to_result(at.predict(None, prediction.job.with_speed(0.05)))["provenance"][
+        "inputs_sha256"
+    ]
     told = within[0]["provenance"]["inputs_sha256"]
     assert slower["job as used"] != told["job as used"]
     assert {k: v for k, v in slower.items() if k != "job as used"} == {
@@ -175,7 +207,9 @@ def test_another_speed_is_another_job_as_used_from_the_same_file(within, tmp_pat
 
 
 def test_an_override_is_told_among_the_assumed_numbers(tmp_path):
-    result, _ = result_of(tmp_path, JOB + '[override]\n"friction.wrist_a.viscous" = "0.02 N m s/rad"\n')
+    result, _ = result_of(
+        tmp_path, JOB + '[override]\n"friction.wrist_a.viscous" = "0.02 N m s/rad"\n'
+    )
     told = {x["key"]: x["source"] for x in result["provenance"]["assumed"]}
     assert told["friction.wrist_a.viscous"] == "overridden by the job"
     assert result["provenance"]["overrides"] == {"friction.wrist_a.viscous": "0.02 N m s/rad"}

@@ -21,10 +21,13 @@ def test_table_8_2_3_1_composite_inertia_matrix(robots):
 
 def test_table_8_2_4_2_torques_at_the_printed_state(robots):
     """The state is printed in whole degrees: 5 % or 0.16 N m is the width of that rounding."""
-    q, v, a = np.radians([[44, 81, 274, 12, 5], [688, -123, 170, -2, -48], [600, 284, -4758, 4289, 4474]])
+    q, v, a = np.radians(
+        [[44, 81, 274, 12, 5], [688, -123, 170, -2, -48], [600, 284, -4758, 4289, 4474]]
+    )
     printed = np.array([8.567, 10.178, -6.854, -2.622, 0.313])
     assert np.all(
-        np.abs(robots["epaas"].inverse_dynamics(q, v, a) - printed) < np.maximum(0.05 * np.abs(printed), 0.16)
+        np.abs(robots["epaas"].inverse_dynamics(q, v, a) - printed)
+        < np.maximum(0.05 * np.abs(printed), 0.16)
     )
 
 

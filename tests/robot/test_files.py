@@ -23,7 +23,9 @@ def problem(change, name="rx90b"):
     spoiled = tables(name)
     change(spoiled)
     with pytest.raises(at.FileError) as caught:
-        at.Robot(describe(checked_format(spoiled, "spoiled.toml", 2), "spoiled.toml"), "spoiled.toml")
+        at.Robot(
+            describe(checked_format(spoiled, "spoiled.toml", 2), "spoiled.toml"), "spoiled.toml"
+        )
     assert len(caught.value.problems) == 1, caught.value
     return str(caught.value)
 
@@ -51,7 +53,9 @@ def test_with_parameters_gives_these_parameters(name, robots, rng, tmp_path):
     q, v, a = rng.normal(size=(3, 10, robot.n))
     torque = loaded.inverse_dynamics(q, v, a) + loaded.friction_torque(v, q)
     assert relative(torque, robot.regressor(q, v, a) @ phi) < 1e-12
-    assert other.with_parameters(robot.parameters).parameters == pytest.approx(robot.parameters, rel=1e-12, abs=1e-15)
+    assert other.with_parameters(robot.parameters).parameters == pytest.approx(
+        robot.parameters, rel=1e-12, abs=1e-15
+    )
 
 
 def test_with_the_same_parameters_nothing_changes(robots):
@@ -71,8 +75,18 @@ def test_document_000_numbers_its_parameters_so(robots):
         "spring.preload",
         "spring.stiffness",
     ]
-    assert names[68:72] == ("joint_1.asperity", "joint_1.viscous", "joint_2.asperity", "joint_2.viscous")
-    assert names[78:82] == ("wrist_b.asperity", "wrist_b.limit", "wrist_c.asperity", "wrist_c.viscous")
+    assert names[68:72] == (
+        "joint_1.asperity",
+        "joint_1.viscous",
+        "joint_2.asperity",
+        "joint_2.viscous",
+    )
+    assert names[78:82] == (
+        "wrist_b.asperity",
+        "wrist_b.limit",
+        "wrist_c.asperity",
+        "wrist_c.viscous",
+    )
 
 
 def test_a_mounted_tool_is_lumped_into_the_last_link(robots):
@@ -99,7 +113,10 @@ def test_kr300_file_explains_its_recorded_torques(robots, shared_data):
     with gzip.open(shared_data / "kuka_kr300" / "ident_A.csv.gz", "rt") as file:
         names = file.readline().strip().split(",")
         log = np.loadtxt(file, delimiter=",")
-    q, v, tau = (np.stack([log[:, names.index(f"{k}{i}")] for i in range(1, 7)], axis=1) for k in ("q", "dq", "tau"))
+    q, v, tau = (
+        np.stack([log[:, names.index(f"{k}{i}")] for i in range(1, 7)], axis=1)
+        for k in ("q", "dq", "tau")
+    )
     window = np.hanning(41) / np.hanning(41).sum()
     a = np.gradient(v, log[:, 0], axis=0)
     a = np.apply_along_axis(np.convolve, 0, a, window, mode="same")
@@ -112,7 +129,10 @@ def test_kr300_file_explains_its_recorded_torques(robots, shared_data):
 
 
 SPOILED = [
-    (lambda t: t["link"][1]["body"].update(mass=-1), "link.2 ('link_2'): mass must be at least 0 kg, got -1"),
+    (
+        lambda t: t["link"][1]["body"].update(mass=-1),
+        "link.2 ('link_2'): mass must be at least 0 kg, got -1",
+    ),
     (
         lambda t: t["link"][1]["body"]["inertia"].update(xx=5.0),
         "link.2 ('link_2'): principal moments of inertia must satisfy the triangle inequality",
@@ -128,19 +148,37 @@ SPOILED = [
         lambda t: t["joint"][2].update(child="link_1"),
         "link 'link_1' is moved by 2 joints ('joint_1' and 'joint_3')",
     ),
-    (lambda t: t["joint"][0]["limits"].update(lower=float("nan")), "joint.1.limits.lower must be a finite number"),
+    (
+        lambda t: t["joint"][0]["limits"].update(lower=float("nan")),
+        "joint.1.limits.lower must be a finite number",
+    ),
     (lambda t: t["joint"][0]["limits"].update(upper=160), "Did you mean '160 deg'?"),
     (lambda t: t["joint"][0]["limits"].update(velocity=236), "Did you mean '236 deg/s'?"),
-    (lambda t: t["link"][0]["body"].update(mass="1,5 kg"), "link.1.body.mass must be a number with a decimal point"),
-    (lambda t: t["link"][0]["body"].update(mass="3 m"), "link.1.body.mass must be in kg or a unit of that kind"),
-    (lambda t: t["gear"]["matrix"][5].__setitem__(5, 0.0), "gear.matrix must not be singular: 6 motors, rank 5"),
+    (
+        lambda t: t["link"][0]["body"].update(mass="1,5 kg"),
+        "link.1.body.mass must be a number with a decimal point",
+    ),
+    (
+        lambda t: t["link"][0]["body"].update(mass="3 m"),
+        "link.1.body.mass must be in kg or a unit of that kind",
+    ),
+    (
+        lambda t: t["gear"]["matrix"][5].__setitem__(5, 0.0),
+        "gear.matrix must not be singular: 6 motors, rank 5",
+    ),
     (lambda t: t["gear"]["matrix"].pop(), "gear must have a row for each of 6 motors"),
-    (lambda t: t.update(gravty=[0, 0, -9.81]), "gravty is not a key of a robot file. Did you mean 'gravity'?"),
+    (
+        lambda t: t.update(gravty=[0, 0, -9.81]),
+        "gravty is not a key of a robot file. Did you mean 'gravity'?",
+    ),
     (
         lambda t: t["joint"][2].update(parnt="x"),
         "joint.3.parnt ('joint_3') is not a key of a robot file. Did you mean 'parent'",
     ),
-    (lambda t: t["friction"][4].update(levl=3), "friction.5.levl ('wrist_a') is not a key of a robot file"),
+    (
+        lambda t: t["friction"][4].update(levl=3),
+        "friction.5.levl ('wrist_a') is not a key of a robot file",
+    ),
     (
         lambda t: t["friction"][4].update(law="striebeck"),
         "friction.5.law: 'striebeck' is not known. Did you mean 'stribeck'?",
@@ -149,25 +187,36 @@ SPOILED = [
         lambda t: t["friction"][4].update(on="joint_7"),
         "friction.5.on ('wrist_a'): joint or drive 'joint_7' is not given",
     ),
-    (lambda t: t["friction"][4].update(source="somebody said"), "must be a text that starts with one of measured"),
+    (
+        lambda t: t["friction"][4].update(source="somebody said"),
+        "must be a text that starts with one of measured",
+    ),
     (lambda t: t["joint"][3].pop("source"), "joint.4.source ('joint_4') is missing"),
     (
         lambda t: t["servo"]["cs7b"]["coulomb"].pop(),
         "servo.cs7b.coulomb must have a number for each of 6 drives, got 5",
     ),
-    (lambda t: t["balancer"][0]["pins"].update(link_b="link_3"), "must act across exactly one revolute joint"),
+    (
+        lambda t: t["balancer"][0]["pins"].update(link_b="link_3"),
+        "must act across exactly one revolute joint",
+    ),
     (
         lambda t: t["tool"]["laser_head"]["tcp"]["orientation"].update(abc=[0, 0, 0]),
         "tool.laser_head.tcp.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
     ),
-    (lambda t: t.update(mounted={"tool": "torch"}), "mounted.tool: tool 'torch' is not given. Known: laser_head."),
+    (
+        lambda t: t.update(mounted={"tool": "torch"}),
+        "mounted.tool: tool 'torch' is not given. Known: laser_head.",
+    ),
     (lambda t: t.update(format=3), "format 3 is newer than this armtwin reads (2)"),
     (lambda t: t.pop("format"), "format is missing; write format = 2 on its first line"),
     (lambda t: t["joint"].clear(), "a robot needs at least one joint"),
 ]
 
 
-@pytest.mark.parametrize(("change", "sentence"), SPOILED, ids=[sentence[:40] for _, sentence in SPOILED])
+@pytest.mark.parametrize(
+    ("change", "sentence"), SPOILED, ids=[sentence[:40] for _, sentence in SPOILED]
+)
 def test_a_spoiled_file_is_refused_with_one_sentence(change, sentence):
     assert sentence in problem(change)
 
@@ -202,11 +251,20 @@ def test_an_identified_body_that_cannot_exist_is_refused_by_name(robots):
     ("call", "sentence"),
     [
         (lambda r: r.gravity([0, 0, 0]), r"q must have shape \(..., 6\) .* got \(3,\)"),
-        (lambda r: r.gravity([0, 0, np.nan, 0, 0, 0]), r"q must be finite .* got nan at index \(2,\)"),
+        (
+            lambda r: r.gravity([0, 0, np.nan, 0, 0, 0]),
+            r"q must be finite .* got nan at index \(2,\)",
+        ),
         (lambda r: r.bias(np.zeros((3, 6)), np.zeros((2, 6))), "leading dimensions must agree"),
         (lambda r: r.gravity("up"), "q must be an array of numbers"),
-        (lambda r: r.jacobian(np.zeros(6), frame="link6"), "frame 'link6' is not known. Did you mean 'link_6'?"),
-        (lambda r: r.with_tool("lazer_head"), "tool 'lazer_head' is not known. Did you mean 'laser_head'?"),
+        (
+            lambda r: r.jacobian(np.zeros(6), frame="link6"),
+            "frame 'link6' is not known. Did you mean 'link_6'?",
+        ),
+        (
+            lambda r: r.with_tool("lazer_head"),
+            "tool 'lazer_head' is not known. Did you mean 'laser_head'?",
+        ),
         (lambda r: r.with_parameters(np.zeros(3)), r"phi must have shape \(..., 82\)"),
         (lambda r: r.inverse_dynamics(*np.zeros((3, 6)), wrench=[1, 2]), "wrench must have shape"),
         (
@@ -226,7 +284,11 @@ def test_a_torque_free_robot_without_inertia_is_an_error_not_a_nan(robots):
     link = robots["rx90b"].description.link[5]
     empty = replace(link, body=None, source="assumed: no body")
     bare = replace(
-        robots["rx90b"].description, link=(*robots["rx90b"].description.link[:5], empty), motor=(), gear=None, servo={}
+        robots["rx90b"].description,
+        link=(*robots["rx90b"].description.link[:5], empty),
+        motor=(),
+        gear=None,
+        servo={},
     )
     with pytest.raises(at.ArmtwinError, match="mass matrix must be positive definite"):
         at.Robot(bare).forward_dynamics(np.zeros(6), np.zeros(6), np.zeros(6))
@@ -235,7 +297,9 @@ def test_a_torque_free_robot_without_inertia_is_an_error_not_a_nan(robots):
 def test_saving_leaves_nothing_half_written(robots, tmp_path, monkeypatch):
     target = tmp_path / "robot.toml"
     target.write_text("precious")
-    monkeypatch.setattr("os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+    monkeypatch.setattr(
+        "os.replace", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left on device"))
+    )
     with pytest.raises(at.ArmtwinError, match="No space left"):
         robots["rx90b"].save(target)
     assert target.read_text() == "precious"
@@ -264,7 +328,10 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
     assert relative(robot.jacobian(q), free.jacobian(full[0]) @ G) < 1e-14
     torque = robot.inverse_dynamics(q, v, a)
     assert relative(robot.forward_dynamics(q, v, torque), a) < 1e-9
-    assert relative(robot.regressor(q, v, a) @ robot.parameters, torque + robot.friction_torque(v, q)) < 1e-12
+    assert (
+        relative(robot.regressor(q, v, a) @ robot.parameters, torque + robot.friction_torque(v, q))
+        < 1e-12
+    )
     X = robot.forward_kinematics(q[0])
     solutions = robot.inverse_kinematics(X)
     assert np.abs(robot.forward_kinematics(solutions) - X).max() < 1e-9
@@ -277,13 +344,19 @@ def test_shipped_files_lie_in_the_package():
 
 MORE_SPOILED = [
     (lambda t: t["motor"][0].update(name="joint_1"), "drive 'joint_1' has the name of a joint"),
-    (lambda t: t["link"].append({"name": "lost", "source": "assumed: x"}), "link 'lost' is not joined to the robot"),
+    (
+        lambda t: t["link"].append({"name": "lost", "source": "assumed: x"}),
+        "link 'lost' is not joined to the robot",
+    ),
     (
         lambda t: t.update(frame=[{"name": "tool", "link": "link_6", "source": "assumed: x"}]),
         "'tool' has a name that stands for the robot's own frame",
     ),
     (lambda t: t["balancer"].append(t["balancer"][0]), "balancer 'spring' is given 2 times"),
-    (lambda t: t["balancer"][0]["pins"].update(link_b="link_x"), "balancer.1.pins: link 'link_x' is not given"),
+    (
+        lambda t: t["balancer"][0]["pins"].update(link_b="link_x"),
+        "balancer.1.pins: link 'link_x' is not given",
+    ),
     (
         lambda t: t["tool"].update(
             blink={
@@ -293,26 +366,43 @@ MORE_SPOILED = [
         ),
         "tool.blink: principal moments",
     ),
-    (lambda t: t["link"][0]["body"].pop("inertia"), "link.1 ('link_1'): a link with mass needs an inertia"),
+    (
+        lambda t: t["link"][0]["body"].pop("inertia"),
+        "link.1 ('link_1'): a link with mass needs an inertia",
+    ),
     (lambda t: t.update(joint={}), "joint must be a list of tables, [[joint]], got {}"),
     (lambda t: t["link"][0].update(body=3), "link.1.body ('link_1') must be a table, got 3"),
     (
         lambda t: t["link"][0]["body"]["inertia"].update(xxx=1),
         "link.1.body.inertia.xxx is not a key of a robot file. Did you mean 'xx'?",
     ),
-    (lambda t: t["link"][0]["body"].update(mass=10**400), "link.1.body.mass must be a finite number in kg"),
+    (
+        lambda t: t["link"][0]["body"].update(mass=10**400),
+        "link.1.body.mass must be a finite number in kg",
+    ),
     (lambda t: t["link"][0]["body"].update(mass="5 kg^-9999"), "must have a power of at most 9"),
-    (lambda t: t["joint"][0].update(axis=["0", 0, 1]), "joint.1.axis.1 must be a number, not text, got '0'"),
+    (
+        lambda t: t["joint"][0].update(axis=["0", 0, 1]),
+        "joint.1.axis.1 must be a number, not text, got '0'",
+    ),
     (
         lambda t: t["joint"][0].update(type="rotary"),
         "joint.1.type ('joint_1'): input should be 'revolute' or 'prismatic'",
     ),
-    (lambda t: t["motor"][0].update(spin={"link": "link_1", "axis": [0, 0, 0]}), "motor.1.spin axis must not be zero"),
-    (lambda t: t["friction"][0].update(viscous_exponent=1.5), "friction.1.law viscous_exponent must be at most 1"),
+    (
+        lambda t: t["motor"][0].update(spin={"link": "link_1", "axis": [0, 0, 0]}),
+        "motor.1.spin axis must not be zero",
+    ),
+    (
+        lambda t: t["friction"][0].update(viscous_exponent=1.5),
+        "friction.1.law viscous_exponent must be at most 1",
+    ),
 ]
 
 
-@pytest.mark.parametrize(("change", "sentence"), MORE_SPOILED, ids=[sentence[:40] for _, sentence in MORE_SPOILED])
+@pytest.mark.parametrize(
+    ("change", "sentence"), MORE_SPOILED, ids=[sentence[:40] for _, sentence in MORE_SPOILED]
+)
 def test_another_spoiled_file_is_refused_with_one_sentence(change, sentence):
     assert sentence in problem(change)
 
@@ -322,7 +412,8 @@ def test_a_counterbalance_without_room_for_its_stroke_is_refused():
         lambda t: t["balancer"][0].update(volume=1e-4), "kr300"
     )
     assert "must have squares greater than product" in problem(
-        lambda t: t["balancer"][0].update(linkage={"squares": 0.1, "product": 0.32, "angle": 0.1}), "kr300"
+        lambda t: t["balancer"][0].update(linkage={"squares": 0.1, "product": 0.32, "angle": 0.1}),
+        "kr300",
     )
 
 
@@ -429,7 +520,9 @@ def test_a_robot_of_format_1_is_refused_with_every_key_to_change(tmp_path):
     with pytest.raises(at.FileError) as told:
         at.Robot.load(path)
     sentences = told.value.problems
-    assert sentences[0].startswith("format 1 is older than this armtwin reads (2); write format = 2")
+    assert sentences[0].startswith(
+        "format 1 is older than this armtwin reads (2); write format = 2"
+    )
     for start in (
         "transmission.1.kind: take it out",
         "friction.1.side: add it, 'motor' or 'link'",
@@ -448,5 +541,8 @@ def test_friction_says_its_side_where_a_transmission_lies_between(robots):
         elements = (replace(d.friction[0], side=side), *d.friction[1:])
         with pytest.raises(at.FileError, match=sentence):
             at.Robot(replace(d, friction=elements))
-    with pytest.raises(at.FileError, match=r"must be left out where no \[\[transmission\]\] lies between, got 'motor'"):
+    with pytest.raises(
+        at.FileError,
+        match=r"must be left out where no \[\[transmission\]\] lies between, got 'motor'",
+    ):
         at.Robot(replace(d, transmission=()))

@@ -65,7 +65,9 @@ def test_random_poses_have_every_solution(robot, rng):
         assert np.all(counts[sure] == 8)
 
 
-@pytest.mark.parametrize("place", ["wrist straight", "elbow straight", "wrist over the shoulder axis"])
+@pytest.mark.parametrize(
+    "place", ["wrist straight", "elbow straight", "wrist over the shoulder axis"]
+)
 def test_near_singularities_no_solution_is_wrong(robot, place, rng):
     """The critical angle or distance is 1e-9 to 1e-2, or exactly 0, away from the singularity."""
     g = robot.inverse.recognised
@@ -92,7 +94,9 @@ def test_an_exactly_straight_wrist_has_one_representative(robot, rng):
     """q4 and q6 turn about one line: the arm position that made the pose is returned once, with q4 = 0."""
     q = rng.uniform(-np.pi, np.pi, size=(500, 6))
     q[:, 4] = -robot.inverse.recognised.bend
-    arm = robot.jacobian(q, "link_5")[:, :3, :3]  # where the arm itself is well away from its singularities
+    arm = robot.jacobian(q, "link_5")[
+        :, :3, :3
+    ]  # where the arm itself is well away from its singularities
     for k in np.flatnonzero(np.linalg.svd(arm, compute_uv=False)[:, -1] > 0.02):
         solutions = robot.inverse_kinematics(robot.forward_kinematics(q[k]))
         gap = np.abs(solutions[:, :3] - q[k, :3])
@@ -119,7 +123,12 @@ def test_other_arms_are_solved_numerically_and_say_so(robots, rng):
         X = robot.forward_kinematics(q)
         solutions = robot.inverse_kinematics(X)
         assert nearest(solutions, q) < 1e-6
-        assert relative(robot.forward_kinematics(solutions), np.broadcast_to(X, (len(solutions), 4, 4))) < 1e-9
+        assert (
+            relative(
+                robot.forward_kinematics(solutions), np.broadcast_to(X, (len(solutions), 4, 4))
+            )
+            < 1e-9
+        )
 
 
 def test_follow_stays_on_its_branch_through_a_straight_wrist(robots):

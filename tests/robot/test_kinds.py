@@ -21,13 +21,21 @@ def files(tmp_path):
 @pytest.mark.parametrize(
     ("load", "name", "sentence"),
     [
-        (at.Robot.load, "job.toml", "is a job, where a robot (.toml, .urdf, or a shipped one) is wanted"),
+        (
+            at.Robot.load,
+            "job.toml",
+            "is a job, where a robot (.toml, .urdf, or a shipped one) is wanted",
+        ),
         (at.Robot.load, "run.csv", "is a log, where a robot"),
         (at.Robot.load, "arm.toml", "is a columns file, where a robot"),
         (at.Job.load, "robot.toml", "is a robot, where a job (.toml, or a shipped one) is wanted"),
         (at.Job.load, "robot.urdf", "is a robot, where a job"),
         (at.Job.load, "run.csv", "is a log, where a job"),
-        (at.Log.read, "robot.urdf", "is a robot, where a log (.csv, .csv.gz, .npz, or a bag) is wanted"),
+        (
+            at.Log.read,
+            "robot.urdf",
+            "is a robot, where a log (.csv, .csv.gz, .npz, or a bag) is wanted",
+        ),
         (at.Log.read, "job.toml", "is no log, but a robot, job or columns file"),
     ],
 )
@@ -40,7 +48,8 @@ def test_a_file_of_another_kind_is_named_in_one_line(files, load, name, sentence
 
 
 @pytest.mark.parametrize(
-    ("load", "name", "kind"), [(at.Robot.load, "rx90b_line", "job"), (at.Job.load, "rx90b", "robot")]
+    ("load", "name", "kind"),
+    [(at.Robot.load, "rx90b_line", "job"), (at.Job.load, "rx90b", "robot")],
 )
 def test_a_shipped_name_of_another_kind_is_named(load, name, kind):
     with pytest.raises(at.FileError, match=f"{name}: is a {kind}, where"):

@@ -25,7 +25,9 @@ def test_an_element_of_friction_changes_and_no_other(robots):
     v = np.full(6, 0.01)
     more = rough.friction_torque(v) - robot.friction_torque(v)
     law = robot.description.friction[4].law
-    expected = 0.63365 * np.exp(-((0.01 / law.speed) ** law.exponent))  # the asperity part of the geared joint
+    expected = 0.63365 * np.exp(
+        -((0.01 / law.speed) ** law.exponent)
+    )  # the asperity part of the geared joint
     assert more == pytest.approx([0, 0, 0, 0, expected, 0], abs=1e-12)
 
 
@@ -79,7 +81,9 @@ def test_a_heavier_link_weighs_more(robots):
         return X[2, 3] + X[2, :3] @ body.com
 
     lifted = np.array([(height(q + h * e) - height(q - h * e)) / (2 * h) for e in np.eye(6)])
-    assert heavy.gravity(q) - robot.gravity(q) == pytest.approx(9.81 * lifted, abs=1e-7)  # 1e-16 / h, and 9.81 m/s²
+    assert heavy.gravity(q) - robot.gravity(q) == pytest.approx(
+        9.81 * lifted, abs=1e-7
+    )  # 1e-16 / h, and 9.81 m/s²
 
 
 def test_an_overridden_number_says_so(robots):
@@ -99,13 +103,19 @@ def test_the_sources_of_its_neighbours_stay(robots):
 
 
 def test_an_overridden_robot_survives_its_file(robots, tmp_path):
-    robot = changed(robots["rx90b"], {"friction.5.asperity": "2 N m", "motor.2.current_limit": "9 A"})
+    robot = changed(
+        robots["rx90b"], {"friction.5.asperity": "2 N m", "motor.2.current_limit": "9 A"}
+    )
     robot.save(tmp_path / "robot.toml")
     assert at.Robot.load(tmp_path / "robot.toml") == robot
 
 
 def test_every_problem_is_told_at_once(robots):
-    values = {"frictoin.5.asperity": 1.0, "friction.8.asperity": 1.0, "servo.cascade.rule.bandwidth.9": 1.0}
+    values = {
+        "frictoin.5.asperity": 1.0,
+        "friction.8.asperity": 1.0,
+        "servo.cascade.rule.bandwidth.9": 1.0,
+    }
     with pytest.raises(at.FileError) as told:
         changed(robots["rx90b"], values)
     for path in values:
@@ -130,7 +140,11 @@ def test_every_problem_is_told_at_once(robots):
         ),
         ("friction.5.asperity", "2 mm", "must be in N m or a unit of that kind, got '2 mm'"),
         ("friction.5", 1.0, "override 'friction.5': must name one number, 1 to 7"),
-        ("friction.5.source", "public: me", "override 'friction.5.source': must name one key of a group"),
+        (
+            "friction.5.source",
+            "public: me",
+            "override 'friction.5.source': must name one key of a group",
+        ),
         (
             "servo.cascade.rule.bandwidth.7",
             1.0,

@@ -71,7 +71,14 @@ EQ_12 += [
 def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
     """Eq. 12 speaks of the Denavit-Hartenberg frames at the far ends of the links (table 1)."""
     robot = robots["lwa4p"]
-    table = [(0, 90, 0), (0.35, 180, 0), (0, 90, 0), (0, -90, 0.305), (0, 90, 0), (0, 0, 0)]  # a, alpha, d
+    table = [
+        (0, 90, 0),
+        (0.35, 180, 0),
+        (0, 90, 0),
+        (0, -90, 0.305),
+        (0, 90, 0),
+        (0, 0, 0),
+    ]  # a, alpha, d
     offsets = np.radians([0, 90, 90, 0, 0, 0])
     Y = robot.regressor(*excitation(6))[..., :66]
     X_DH = np.eye(4)
@@ -81,13 +88,26 @@ def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
         th, al = offsets[i], np.radians(alpha)
         c, s = np.cos(th), np.sin(th)
         turn = np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, d], [0, 0, 0, 1]])
-        twist = np.array([[1, 0, 0, a], [0, np.cos(al), -np.sin(al), 0], [0, np.sin(al), np.cos(al), 0], [0, 0, 0, 1]])
+        twist = np.array(
+            [
+                [1, 0, 0, a],
+                [0, np.cos(al), -np.sin(al), 0],
+                [0, np.sin(al), np.cos(al), 0],
+                [0, 0, 0, 1],
+            ]
+        )
         X_DH = X_DH @ turn @ twist
         X = np.linalg.inv(ours[i]) @ X_DH
-        T = np.column_stack([moved_to_parent(X, e) for e in np.eye(10)])  # ten in the DH frame -> ten in ours
+        T = np.column_stack(
+            [moved_to_parent(X, e) for e in np.eye(10)]
+        )  # ten in the DH frame -> ten in ours
         blocks.append(Y[..., 10 * i : 10 * i + 10] @ T)
     kept = np.concatenate(
-        [np.delete(B, [k for link, k in EQ_12 if link == i], axis=-1) for i, B in enumerate(blocks, 1)] + [Y[..., 60:]],
+        [
+            np.delete(B, [k for link, k in EQ_12 if link == i], axis=-1)
+            for i, B in enumerate(blocks, 1)
+        ]
+        + [Y[..., 60:]],
         axis=-1,
     )
     W = kept.reshape(-1, kept.shape[-1])
@@ -95,7 +115,9 @@ def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
     assert np.sum(np.linalg.svd(W, compute_uv=False) > THRESHOLD) == 23
 
 
-@pytest.mark.parametrize(("n", "tilted", "expected"), [(6, False, 36), (7, False, 43), (7, True, 45)])
+@pytest.mark.parametrize(
+    ("n", "tilted", "expected"), [(6, False, 36), (7, False, 43), (7, True, 45)]
+)
 def test_generic_arms_have_the_known_ranks(n, tilted, expected):
     """Joint axes alternate as on real arms; wall-mounted, the first axis is perpendicular to gravity."""
     arm = random_arm(np.random.default_rng(5), n)

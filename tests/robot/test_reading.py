@@ -23,17 +23,41 @@ def refusal(folder, text, within=5.0):
 
 
 BUSY = {
-    "a key of 20 000 parts": (".".join(["a"] * 20_000) + " = 1", "nest tables and lists deeper than 16"),
-    "a table of 20 000 parts": ("[" + ".".join(["a"] * 20_000) + "]", "nest tables and lists deeper than 16"),
-    "quoted parts": (" . ".join(["'a b'"] * 20_000) + " = 1", "nest tables and lists deeper than 16"),
+    "a key of 20 000 parts": (
+        ".".join(["a"] * 20_000) + " = 1",
+        "nest tables and lists deeper than 16",
+    ),
+    "a table of 20 000 parts": (
+        "[" + ".".join(["a"] * 20_000) + "]",
+        "nest tables and lists deeper than 16",
+    ),
+    "quoted parts": (
+        " . ".join(["'a b'"] * 20_000) + " = 1",
+        "nest tables and lists deeper than 16",
+    ),
     "brackets": ("a = " + "[" * 100_000, "nest tables and lists deeper than 16"),
-    "tables within each other": ("a = " + "{a=" * 200 + "1" + "}" * 200, "nest tables and lists deeper than 16"),
+    "tables within each other": (
+        "a = " + "{a=" * 200 + "1" + "}" * 200,
+        "nest tables and lists deeper than 16",
+    ),
     "a long word": ("x" * 1_000_000, "is not valid TOML"),
-    "an endless integer": ("a.b = 0x" + "f" * 100_000, "a.b must be a whole number of at most 64 bits"),
-    "an endless integer in a list": ("a = [1, [0x" + "f" * 9000 + "]]", "a.2.1 must be a whole number of at most"),
-    "a format without end": ("format = 0x" + "f" * 9000, "format must be a whole number of at most 64 bits"),
+    "an endless integer": (
+        "a.b = 0x" + "f" * 100_000,
+        "a.b must be a whole number of at most 64 bits",
+    ),
+    "an endless integer in a list": (
+        "a = [1, [0x" + "f" * 9000 + "]]",
+        "a.2.1 must be a whole number of at most",
+    ),
+    "a format without end": (
+        "format = 0x" + "f" * 9000,
+        "format must be a whole number of at most 64 bits",
+    ),
     "thousands of digits": ("a = " + "9" * 9000, "is not valid TOML"),
-    "thousands of joints": ("format = 2\n" + "[[joint]]\n" * 9000, "joint must have at most 300 entries, got 9000"),
+    "thousands of joints": (
+        "format = 2\n" + "[[joint]]\n" * 9000,
+        "joint must have at most 300 entries, got 9000",
+    ),
     "five megabytes": ("#" * 5_000_000, "a TOML file must be at most 4 MB"),
     "not UTF-8": ("\ud800", "is not a text file in UTF-8"),
 }
@@ -66,12 +90,22 @@ def test_twenty_thousand_unknown_keys_are_told_soon_and_counted(tmp_path):
         ("rotor_inertia = .+", "rotor_inertia = 1e300", "must be at most 1e+15 kg m^2"),
         ("\nspeed = .+", "\nspeed = 1e-300", "must be at least 1e-30 rad/s"),
         ('name = "joint_1"', 'name = ""', "is empty"),
-        ('name = "rx90b"', r'name = "a\\u001b[31mb"', "name must not hold control characters, got 'a\\x1b[31mb'"),
-        ('name = "rx90b"', r'name = "a\\u202eb"', "name must not hold control characters, got 'a\\u202eb'"),
+        (
+            'name = "rx90b"',
+            r'name = "a\\u001b[31mb"',
+            "name must not hold control characters, got 'a\\x1b[31mb'",
+        ),
+        (
+            'name = "rx90b"',
+            r'name = "a\\u202eb"',
+            "name must not hold control characters, got 'a\\u202eb'",
+        ),
         (r"\[tool\.laser_head", r'[tool."a\\u202eb"', "tool must not hold control characters"),
     ],
 )
-def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(old, new, sentence, tmp_path):
+def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(
+    old, new, sentence, tmp_path
+):
     text = re.sub(old, new, RX90B, count=0 if "tool" in old else 1)
     assert text != RX90B
     assert sentence in refusal(tmp_path, text)

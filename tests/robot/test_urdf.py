@@ -47,7 +47,10 @@ def test_robot_to_urdf_to_robot_has_the_same_dynamics(name, robots, tmp_path, rn
     bare = bodies_only(robot)
     assert relative(again.inverse_dynamics(q, v, a), bare.inverse_dynamics(q, v, a)) < 1e-12
     assert relative(again.mass_matrix(q), bare.mass_matrix(q)) < 1e-12
-    assert relative(again.forward_kinematics(q, "flange"), bare.forward_kinematics(q, "flange")) < 1e-13
+    assert (
+        relative(again.forward_kinematics(q, "flange"), bare.forward_kinematics(q, "flange"))
+        < 1e-13
+    )
     assert np.allclose(again.position_limits, robot.position_limits, rtol=1e-15)
     if name == "rx90b":
         assert relative(again.forward_kinematics(q), robot.forward_kinematics(q)) < 1e-13
@@ -92,9 +95,16 @@ def test_public_urdf_files_load(shared_data):
 
 
 def test_shipped_tx40_moves_as_its_public_urdf(robots, shared_data, rng):
-    urdf = at.Robot.load(shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf", allow_unphysical=True)
+    urdf = at.Robot.load(
+        shared_data / "staubli_tx40" / "tx40_mdh_modified.urdf", allow_unphysical=True
+    )
     q = rng.normal(size=(20, 6))
-    assert relative(robots["tx40"].forward_kinematics(q, "link_6"), urdf.forward_kinematics(q, "link_6")) < 1e-10
+    assert (
+        relative(
+            robots["tx40"].forward_kinematics(q, "link_6"), urdf.forward_kinematics(q, "link_6")
+        )
+        < 1e-10
+    )
 
 
 BAD = [
@@ -104,15 +114,35 @@ BAD = [
         '<mass value="1,5"/>',
         "link 'arm' mass value must be a number, got '1,5' (use a decimal point)",
     ),
-    ('ixx="0.02"', 'ixx="0.5"', "link 'arm': principal moments of inertia must satisfy the triangle inequality"),
+    (
+        'ixx="0.02"',
+        'ixx="0.5"',
+        "link 'arm': principal moments of inertia must satisfy the triangle inequality",
+    ),
     ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 0"/>', "joint 'turn' axis must not be zero"),
-    ('<axis xyz="0 0 1"/>', '<axis xyz="0 1"/>', "joint 'turn' axis xyz must be three numbers, got '0 1'"),
+    (
+        '<axis xyz="0 0 1"/>',
+        '<axis xyz="0 1"/>',
+        "joint 'turn' axis xyz must be three numbers, got '0 1'",
+    ),
     ('<parent link="base"/>', '<parent link="hand"/>', "cycle"),
     ('<link name="base"/>', '<link name="base"/><link name="arm"/>', "link 'arm' is given twice"),
     ('lower="-2"', 'lower="nan"', "joint 'turn' limit lower must be finite, got 'nan'"),
-    ('lower="-2"', 'lower="-170"', "joint 'turn' limit lower must be in radians, got -170. Is it in degrees?"),
-    ('rpy="0 0 0.3"', 'rpy="0 90 0"', "link 'arm' inertial origin rpy must be in radians, got [0.0, 90.0, 0.0]"),
-    ('type="prismatic"><origin', 'type="floating"><origin', "joint 'slide' type must be one of revolute"),
+    (
+        'lower="-2"',
+        'lower="-170"',
+        "joint 'turn' limit lower must be in radians, got -170. Is it in degrees?",
+    ),
+    (
+        'rpy="0 0 0.3"',
+        'rpy="0 90 0"',
+        "link 'arm' inertial origin rpy must be in radians, got [0.0, 90.0, 0.0]",
+    ),
+    (
+        'type="prismatic"><origin',
+        'type="floating"><origin',
+        "joint 'slide' type must be one of revolute",
+    ),
     (
         '<child link="hand"/>',
         '<child link="hnad"/>',
@@ -134,7 +164,9 @@ BAD = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "sentence"), BAD, ids=[sentence[:40] for *_, sentence in BAD])
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"), BAD, ids=[sentence[:40] for *_, sentence in BAD]
+)
 def test_a_bad_urdf_is_refused_with_a_sentence(old, new, sentence, tmp_path):
     assert old in GOOD
     with pytest.raises(at.FileError) as caught:
@@ -143,7 +175,9 @@ def test_a_bad_urdf_is_refused_with_a_sentence(old, new, sentence, tmp_path):
 
 
 def test_entities_are_not_expanded(tmp_path):
-    bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + GOOD.replace('name="two"', 'name="&b;"')
+    bomb = '<!DOCTYPE r [<!ENTITY a "aaaa"><!ENTITY b "&a;&a;&a;">]>' + GOOD.replace(
+        'name="two"', 'name="&b;"'
+    )
     with pytest.raises(at.FileError, match="must not declare a document type or entities"):
         load(bomb, tmp_path)
 
@@ -165,7 +199,9 @@ def test_errors_carry_the_line(tmp_path):
 
 def test_links_that_hang_on_nothing_are_refused(tmp_path):
     with pytest.raises(at.FileError, match="link 'stray' is not joined"):
-        load(GOOD.replace('<link name="base"/>', '<link name="base"/><link name="stray"/>'), tmp_path)
+        load(
+            GOOD.replace('<link name="base"/>', '<link name="base"/><link name="stray"/>'), tmp_path
+        )
     loop = '<link name="a"/><link name="b"/><joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>'
     loop += '<joint name="ba" type="fixed"><parent link="b"/><child link="a"/></joint>'
     with pytest.raises(at.FileError, match="fixed joints form a cycle"):
@@ -221,7 +257,9 @@ def test_twenty_thousand_links_are_answered_within_five_seconds(kind, tmp_path):
     assert time.process_time() - begin < 5
 
 
-def test_a_chain_of_thousands_of_fixed_joints_is_folded_in_a_time_that_grows_with_its_length(tmp_path):
+def test_a_chain_of_thousands_of_fixed_joints_is_folded_in_a_time_that_grows_with_its_length(
+    tmp_path,
+):
     begin = time.process_time()
     robot = load(chain(3000), tmp_path)
     assert time.process_time() - begin < 5
@@ -229,8 +267,14 @@ def test_a_chain_of_thousands_of_fixed_joints_is_folded_in_a_time_that_grows_wit
 
 
 def test_fixed_joints_in_a_circle_are_refused(tmp_path):
-    text = GOOD.replace("</robot>", '<joint name="x" type="fixed"><parent link="y"/><child link="z"/></joint></robot>')
-    text = text.replace("</robot>", '<joint name="w" type="fixed"><parent link="z"/><child link="y"/></joint></robot>')
+    text = GOOD.replace(
+        "</robot>",
+        '<joint name="x" type="fixed"><parent link="y"/><child link="z"/></joint></robot>',
+    )
+    text = text.replace(
+        "</robot>",
+        '<joint name="w" type="fixed"><parent link="z"/><child link="y"/></joint></robot>',
+    )
     text = text.replace("</robot>", '<link name="y"/><link name="z"/></robot>')
     with pytest.raises(at.FileError, match="fixed joints form a cycle"):
         load(text, tmp_path)
@@ -255,7 +299,8 @@ def test_a_file_made_to_keep_the_reader_busy_is_answered_soon(text, tmp_path):
 
 def test_thousands_of_unknown_links_are_told_soon_and_counted(tmp_path):
     joints = "".join(
-        f'<joint name="j{i}" type="fixed"><parent link="u{i}"/><child link="v{i}"/></joint>' for i in range(4000)
+        f'<joint name="j{i}" type="fixed"><parent link="u{i}"/><child link="v{i}"/></joint>'
+        for i in range(4000)
     )
     text = GOOD.replace("</robot>", f"{joints}</robot>")
     begin = time.process_time()
@@ -277,7 +322,9 @@ def test_thousands_of_unknown_links_are_told_soon_and_counted(tmp_path):
         ('name="two"', f'name="{"a" * 2000}"', "name must have at most 1000 characters"),
     ],
 )
-def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(old, new, sentence, tmp_path):
+def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(
+    old, new, sentence, tmp_path
+):
     assert old in GOOD
     with pytest.raises(at.FileError, match=sentence):
         load(GOOD.replace(old, new), tmp_path)

@@ -6,13 +6,33 @@ import armtwin as at
 from armtwin.robot.reading import describe
 
 
-def joint(inertia=4.0, friction=None, servo=None, gravity=(0, 0, -9.81), com=(0, 0, 0), mass=1.0, quantum=None):
+def joint(
+    inertia=4.0,
+    friction=None,
+    servo=None,
+    gravity=(0, 0, -9.81),
+    com=(0, 0, 0),
+    mass=1.0,
+    quantum=None,
+):
     """A robot of one vertical joint with gear 100, a servo of 12 Hz and, where given, friction."""
     J, rotor, gear = inertia, 3e-4, 100.0
     Jm = J / gear**2 + rotor
     w = 2 * np.pi * 12
-    gains = {"kp": [Jm * w**2], "ki": [Jm * w**2 * 9.0], "kv": [1.6 * w * Jm], "kvf": [1.6 * w * Jm], "kafc": [Jm]}
-    cascade = {"kind": "cascade", "setpoint_rate": 250, "position_rate": 2000, "velocity_rate": 4000, **gains}
+    gains = {
+        "kp": [Jm * w**2],
+        "ki": [Jm * w**2 * 9.0],
+        "kv": [1.6 * w * Jm],
+        "kvf": [1.6 * w * Jm],
+        "kafc": [Jm],
+    }
+    cascade = {
+        "kind": "cascade",
+        "setpoint_rate": 250,
+        "position_rate": 2000,
+        "velocity_rate": 4000,
+        **gains,
+    }
     tables = {
         "name": "bench",
         "gravity": list(gravity),
@@ -21,7 +41,11 @@ def joint(inertia=4.0, friction=None, servo=None, gravity=(0, 0, -9.81), com=(0,
             {
                 "name": "arm",
                 "source": "assumed: bench",
-                "body": {"mass": mass, "com": list(com), "inertia": {"xx": J, "yy": J, "zz": J, "about": "origin"}},
+                "body": {
+                    "mass": mass,
+                    "com": list(com),
+                    "inertia": {"xx": J, "yy": J, "zz": J, "about": "origin"},
+                },
             }
         ],
         "gear": {"ratios": [gear], "source": "assumed: bench"},

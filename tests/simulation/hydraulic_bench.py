@@ -62,7 +62,9 @@ def step_response(mass, volts, seconds=0.06, rate=50_000):
     x = np.full((count, 1), volts / SENSOR_GAIN)
     x[0] = 0.0
     motion = at.Trajectory.sampled(rate, x, 0 * x, 0 * x)
-    run = at.simulate(robot, motion, at.Model(friction="arctan", servo="proportional", quantise=False))
+    run = at.simulate(
+        robot, motion, at.Model(friction="arctan", servo="proportional", quantise=False)
+    )
     assert not run.log.events
     late = run.log.time - SENSOR_DELAY
     return run.log.time, SENSOR_GAIN * np.interp(late, run.log.time, run.log.q[:, 0], left=0.0)
@@ -118,6 +120,10 @@ def plain_response(mass, volts, seconds=0.06, h=5e-6):
 def first_peak(time, y, volts):
     """Time of the first local maximum of the response in the direction of the step, by a parabola [s]."""
     y = y * np.sign(volts)
-    k = next(k for k in range(1, len(y) - 1) if y[k] > y[k - 1] and y[k] >= y[k + 1] and y[k] > 0.3 * abs(volts))
+    k = next(
+        k
+        for k in range(1, len(y) - 1)
+        if y[k] > y[k - 1] and y[k] >= y[k + 1] and y[k] > 0.3 * abs(volts)
+    )
     bend = y[k - 1] - 2 * y[k] + y[k + 1]
     return time[k] + 0.5 * (y[k - 1] - y[k + 1]) / bend * (time[1] - time[0])

@@ -105,18 +105,31 @@ def test_section_3_8_3_kinematic_and_dynamic_friction_differ_only_at_reversals()
     motion = sine(0.5, 0.25, 8.0)
     table = []
     for factor in (1, 100):
-        pre = {"presliding": {"stiffness": factor * 4e4 * 318 / 300, "relative_damping": 0.1, "inertia": 4.0}}
+        pre = {
+            "presliding": {
+                "stiffness": factor * 4e4 * 318 / 300,
+                "relative_damping": 0.1,
+                "inertia": 4.0,
+            }
+        }
         robot = joint(friction={**JOINT_1, **pre})
         dynamic = at.simulate(robot, motion, EXACT).log
         kinematic = at.simulate(robot, motion, replace(EXACT, friction="arctan")).log
-        phase = np.abs(((dynamic.time - 1.0) % 2.0 + 1.0) % 2.0 - 1.0)  # time from the nearest reversal
+        phase = np.abs(
+            ((dynamic.time - 1.0) % 2.0 + 1.0) % 2.0 - 1.0
+        )  # time from the nearest reversal
         late = dynamic.time > 1.5
-        near, far = late & (np.minimum(phase, 2 - phase) < 0.05), late & (np.minimum(phase, 2 - phase) > 0.3)
+        near, far = (
+            late & (np.minimum(phase, 2 - phase) < 0.05),
+            late & (np.minimum(phase, 2 - phase) > 0.3),
+        )
         torque = np.abs(dynamic.tau - kinematic.tau)[:, 0]
         error = np.abs(dynamic.q - kinematic.q)[:, 0]
         table.append((torque[near].max(), torque[far].max(), error[near].max(), error[far].max()))
     soft, stiff = np.array(table)
-    assert np.all(soft[[1, 3]] < soft[[0, 2]] / 20)  # away from reversals there is no difference to speak of
+    assert np.all(
+        soft[[1, 3]] < soft[[0, 2]] / 20
+    )  # away from reversals there is no difference to speak of
     assert stiff[0] < soft[0]
     assert stiff[2] < soft[2]
     assert soft[2] < 1e-4
@@ -165,7 +178,10 @@ def test_a_servo_without_friction_matches_its_transfer_function(frequency, filte
 
     hold_2 = (1 + 1 / z) / 2  # the position loop's output stands for two ticks
     J = 4.0 / 100**2 + 3e-4
-    speed, position = h / (z - 1) / J, h * h * (z + 1) / (2 * (z - 1) ** 2) / J  # exact for torque held over a tick
+    speed, position = (
+        h / (z - 1) / J,
+        h * h * (z + 1) / (2 * (z - 1) ** 2) / J,
+    )  # exact for torque held over a tick
     C = (s.kp[0] + s.ki[0] * 2 * h * z**2 / (z**2 - 1)) * hold_2
     out, back = gain(s.output_filter), gain(s.feedback_filter) * s.kv[0]
     expected = out * C * position / (1 + out * (C * position + back * speed))
@@ -199,7 +215,9 @@ def test_a_following_error_stops_the_robot_with_time_and_motor(robot):
 
 def test_an_unstable_loop_is_an_event_not_a_nan():
     robot, motion = joint(servo={"kp": [-50.0]}), sine(0.1, 1.0, 3.0)
-    log = at.simulate(robot, motion, EXACT).log  # positive feedback, held back only by the current limit
+    log = at.simulate(
+        robot, motion, EXACT
+    ).log  # positive feedback, held back only by the current limit
     assert log.events[-1].kind == "current_limit"
     push = np.full((len(motion.q), 1), 1e7)
     log = at.simulate(robot, motion, EXACT, torque=push).log
@@ -248,23 +266,49 @@ def test_a_finer_log_holds_the_same_samples(robot):
 @pytest.mark.parametrize(
     ("call", "sentence"),
     [
-        (lambda r: at.simulate(r, sine(0.1, 1, 1, n=5)), "must move the 6 joints of 'rx90b', got 5"),
+        (
+            lambda r: at.simulate(r, sine(0.1, 1, 1, n=5)),
+            "must move the 6 joints of 'rx90b', got 5",
+        ),
         (
             lambda r: at.simulate(r, from_rest(r, 0.1), at.Model(servo="cs8")),
             r"servo.cs8: a servo controller is missing \(it has cascade, cs7b\)",
         ),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), at.Model(friction="dahl")), "friction must be one of off, lugre"),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), method="exact"), "method must be 'nonlinear' or 'perturbation'"),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), at.Model(friction="dahl")),
+            "friction must be one of off, lugre",
+        ),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), method="exact"),
+            "method must be 'nonlinear' or 'perturbation'",
+        ),
         (lambda r: at.simulate(r, from_rest(r, 0.1), torque=[1, 2]), "torque must have shape"),
-        (lambda r: at.Trajectory.sampled(250, np.zeros((3, 6)), np.zeros((3, 6)), np.zeros((2, 6))), "of one shape"),
-        (lambda r: at.Trajectory.sampled(0, *np.zeros((3, 4, 6))), "rate must be greater than 0 Hz"),
+        (
+            lambda r: at.Trajectory.sampled(
+                250, np.zeros((3, 6)), np.zeros((3, 6)), np.zeros((2, 6))
+            ),
+            "of one shape",
+        ),
+        (
+            lambda r: at.Trajectory.sampled(0, *np.zeros((3, 4, 6))),
+            "rate must be greater than 0 Hz",
+        ),
         (lambda r: at.Trajectory.sampled(250, *np.zeros((3, 1, 6))), "at least two samples, got 1"),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=300), "log_rate must divide .* 4000 Hz, got 300"),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=300),
+            "log_rate must divide .* 4000 Hz, got 300",
+        ),
         (lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=0), "log_rate must divide"),
         (lambda r: at.simulate(r, from_rest(r, 0.1), settle=(-1, 0)), "settle must be two times"),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), points=2), "points must be a whole number from 4 on"),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), points=2),
+            "points must be a whole number from 4 on",
+        ),
         (lambda r: at.simulate(r, from_rest(r, 0.1), "lugre"), "model must be an armtwin Model"),
-        (lambda r: at.Model(joints="soft"), "model joints must be one of rigid, elastic, got 'soft'"),
+        (
+            lambda r: at.Model(joints="soft"),
+            "model joints must be one of rigid, elastic, got 'soft'",
+        ),
         (lambda r: at.Model(temperature=20), "must be in kelvin"),
     ],
 )
@@ -278,7 +322,9 @@ def test_robots_that_lack_a_drive_are_refused(robots):
         at.simulate(robots["tx40"], from_rest(robots["tx40"], 0.1))
     bare = replace(robots["rx90b"].description.friction[0], presliding=None, source="assumed: x")
     robot = at.Robot(replace(robots["rx90b"].description, friction=(bare,)))
-    with pytest.raises(at.ArmtwinError, match=r"friction.presliding: a bristle stiffness is missing"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"friction.presliding: a bristle stiffness is missing"
+    ):
         at.simulate(robot, from_rest(robot, 0.1))
 
 
@@ -307,7 +353,9 @@ def test_warm_oil_needs_less_torque(robots):
     elements = tuple(replace(e, thermal=oil) for e in robots["rx90b"].description.friction)
     robot = at.Robot(replace(robots["rx90b"].description, friction=elements))
     motion = from_rest(robot, 1.0)
-    cold, warm = (at.simulate(robot, motion, replace(EXACT, temperature=T)).log for T in (293.15, 333.15))
+    cold, warm = (
+        at.simulate(robot, motion, replace(EXACT, temperature=T)).log for T in (293.15, 333.15)
+    )
     assert np.mean(np.abs(warm.tau_friction)) < 0.8 * np.mean(np.abs(cold.tau_friction))
 
 
@@ -317,7 +365,9 @@ def test_chapter_5_line_reverses_at_5_25_seconds_with_its_peak_there(robot):
     signs = np.sign(motion.v[10:-10])
     assert [j + 1 for j in range(6) if np.any(signs[1:, j] != signs[:-1, j])] == [2, 3, 5]
     log = at.simulate(robot, motion, settle=(1.0, 0.5)).log
-    gap = 1e6 * (robot.forward_kinematics(log.q) - robot.forward_kinematics(log.q_ref))[:, [0, 2], 3]
+    gap = (
+        1e6 * (robot.forward_kinematics(log.q) - robot.forward_kinematics(log.q_ref))[:, [0, 2], 3]
+    )
     steady = (log.time > 2.5) & (log.time < 10.5)
     peak = log.time[steady][np.abs(gap[steady]).max(axis=1).argmax()]
     assert peak == pytest.approx(5.3, abs=0.15)
@@ -325,10 +375,16 @@ def test_chapter_5_line_reverses_at_5_25_seconds_with_its_peak_there(robot):
 
 
 def test_loops_whose_rates_do_not_divide_are_refused():
-    with pytest.raises(at.ArmtwinError, match="position_rate must be a whole multiple of setpoint_rate"):
-        at.simulate(joint(servo={"setpoint_rate": 2000, "position_rate": 1000}), sine(0.1, 1.0, 0.1))
+    with pytest.raises(
+        at.ArmtwinError, match="position_rate must be a whole multiple of setpoint_rate"
+    ):
+        at.simulate(
+            joint(servo={"setpoint_rate": 2000, "position_rate": 1000}), sine(0.1, 1.0, 0.1)
+        )
     with pytest.raises(at.ArmtwinError, match="must pass a steady signal"):
-        at.simulate(joint(servo={"output_filter": {"b": [1.0, -1.0], "a": [1.0]}}), sine(0.1, 1.0, 0.1))
+        at.simulate(
+            joint(servo={"output_filter": {"b": [1.0, -1.0], "a": [1.0]}}), sine(0.1, 1.0, 0.1)
+        )
     low = {"kind": "low_pass", "frequency": [100.0, 200.0]}
     with pytest.raises(at.ArmtwinError, match="must have 1 or 1 frequencies, got 2"):
         at.simulate(joint(servo={"output_filter": low}), sine(0.1, 1.0, 0.1))
@@ -345,14 +401,18 @@ def test_a_motion_that_starts_moving_starts_without_a_transient():
     t = np.arange(0, 0.5, 1 / 250)[:, None]
     steady = at.Trajectory.sampled(250, 0.5 * t, 0 * t + 0.5, 0 * t)
     log = at.simulate(
-        joint(servo={"feedback_filter": low}, gravity=(0, 0, 0)), steady, replace(EXACT, friction="off")
+        joint(servo={"feedback_filter": low}, gravity=(0, 0, 0)),
+        steady,
+        replace(EXACT, friction="off"),
     ).log
     assert np.abs(log.q - log.q_ref).max() < 1e-12
 
 
 def test_switching_friction_holds_each_way_by_its_own_law():
     soft = {"kp": [0.0], "ki": [0.0], "kv": [0.0], "kvf": [0.0], "kafc": [0.0]}
-    robot = joint(friction={"law": "coulomb", "level": 40.0, "negative": {"level": 5.0}}, servo=soft)
+    robot = joint(
+        friction={"law": "coulomb", "level": 40.0, "negative": {"level": 5.0}}, servo=soft
+    )
     still = hold(robot, [0.0], 0.3)
     for torque, moves in ((20.0, False), (-20.0, True)):
         push = np.full((len(still.q), 1), torque)
@@ -365,7 +425,9 @@ def test_a_limit_that_is_no_whole_number_of_quanta_is_not_passed():
     robot = joint(inertia=40.0, quantum=0.4)
     t = np.arange(0, 0.4, 1 / 250)[:, None]
     step = np.where(t < 0.1, 0.0, 2.0)
-    log = at.simulate(robot, at.Trajectory.sampled(250, step, 0 * step, 0 * step), replace(EXACT, quantise=True)).log
+    log = at.simulate(
+        robot, at.Trajectory.sampled(250, step, 0 * step, 0 * step), replace(EXACT, quantise=True)
+    ).log
     assert np.abs(log.current).max() == pytest.approx(6.8)
 
 
@@ -436,11 +498,17 @@ def test_a_joint_beyond_its_position_limits_is_an_event(robots):
 
 def test_joints_without_inertia_are_refused_by_a_sentence():
     robot = joint(inertia=0.0, mass=0.0)
-    weightless = at.Robot(replace(robot.description, motor=(replace(robot.description.motor[0], rotor_inertia=0.0),)))
-    with pytest.raises(at.ArmtwinError, match=r"mass matrix must be positive definite to be simulated.*j moves 0"):
+    weightless = at.Robot(
+        replace(robot.description, motor=(replace(robot.description.motor[0], rotor_inertia=0.0),))
+    )
+    with pytest.raises(
+        at.ArmtwinError, match=r"mass matrix must be positive definite to be simulated.*j moves 0"
+    ):
         at.simulate(weightless, sine(0.1, 1.0, 0.2), EXACT)
 
 
 def test_a_standstill_that_no_memory_holds_is_refused():
-    with pytest.raises(at.ArmtwinError, match=r"a run must last at most 8e\+04 s at the set-point rate of 250 Hz"):
+    with pytest.raises(
+        at.ArmtwinError, match=r"a run must last at most 8e\+04 s at the set-point rate of 250 Hz"
+    ):
         at.simulate(joint(), sine(0.1, 1.0, 0.2), EXACT, settle=(0, 1e6))

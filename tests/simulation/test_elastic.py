@@ -11,7 +11,9 @@ from armtwin.drives import springs
 from armtwin.drives.springs import numerical_damping
 from tests.simulation.bench import from_rest, joint, line
 
-spring = getattr(springs.spring, "py_func", springs.spring)  # not compiled: it is called with a few numbers
+spring = getattr(
+    springs.spring, "py_func", springs.spring
+)  # not compiled: it is called with a few numbers
 
 RIGID = at.Model(quantise=False)
 ELASTIC = at.Model(quantise=False, joints="elastic")
@@ -48,7 +50,9 @@ def test_stiff_joints_become_rigid_as_one_over_the_stiffness(robot, seam):
     """The line at 100 mm/s with 1 % damping: 2 micrometres at a thousand times the file's stiffness."""
     rigid = at.simulate(robot, seam, RIGID)
     factors = np.array([1.0, 10.0, 100.0, 1000.0, 1e4])
-    gaps = [apart(robot, at.simulate(stiffened(robot, f, 0.01), seam, ELASTIC), rigid) for f in factors]
+    gaps = [
+        apart(robot, at.simulate(stiffened(robot, f, 0.01), seam, ELASTIC), rigid) for f in factors
+    ]
     slopes = np.diff(np.log(gaps)) / np.diff(np.log(factors))
     assert slopes == pytest.approx(-1, abs=0.02)
     assert gaps[3] < 2e-6
@@ -107,7 +111,9 @@ def test_a_held_arm_sags_by_its_weight_over_the_stiffness(robot):
 
 def test_gyroscopic_rotors_on_stiff_springs_do_what_rigid_ones_do(robot):
     """The spin of the rotors moves the tool of either by the same micrometres."""
-    spinning = at.Robot(replace(robot.description, gear=replace(robot.description.gear, gyroscopic=True)))
+    spinning = at.Robot(
+        replace(robot.description, gear=replace(robot.description.gear, gyroscopic=True))
+    )
     motion = from_rest(robot, 1.0)
     moved = []
     for model, factor in ((RIGID, 1.0), (ELASTIC, 1000.0)):
@@ -198,7 +204,10 @@ def test_zero_backlash_is_a_spring_and_a_wide_gap_lets_the_link_go():
 
 def test_elastic_joints_need_a_stiffness(robots):
     still = np.zeros((10, 6))
-    with pytest.raises(at.ArmtwinError, match=r"cannot be simulated: transmission\.stiffness: missing for all joints"):
+    with pytest.raises(
+        at.ArmtwinError,
+        match=r"cannot be simulated: transmission\.stiffness: missing for all joints",
+    ):
         at.simulate(
             at.Robot(replace(robots["rx90b"].description, transmission=(), friction=())),
             at.Trajectory.sampled(250, still, still, still),
@@ -209,7 +218,9 @@ def test_elastic_joints_need_a_stiffness(robots):
 def test_the_verdict_looks_at_the_link_and_a_comparison_at_like_sides(robots):
     """A log with link encoders is set beside the link side, one without beside what the controller sees."""
     job = at.Job.load("rx90b_line")
-    soft = at.Job(replace(job.description, model=replace(job.description.model, joints="elastic")), job.origin)
+    soft = at.Job(
+        replace(job.description, model=replace(job.description.model, joints="elastic")), job.origin
+    )
     p = at.predict(None, soft)
     seen, got = np.abs(p.seen.vertical).max(), np.abs(p.path_error.vertical).max()
     assert got > 3 * seen  # the sag, which the motors do not see

@@ -25,7 +25,9 @@ def test_the_step_response_equals_plain_equations(mass, volts):
     (time, y), (plain_time, plain) = step_response(mass, volts), plain_response(mass, volts)
     inside = time < plain_time[-1]
     assert np.abs(np.interp(time[inside], plain_time, plain) - y[inside]).max() < 2e-3 * abs(volts)
-    assert first_peak(time, y, volts) == pytest.approx(first_peak(plain_time, plain, volts), abs=2e-5)
+    assert first_peak(time, y, volts) == pytest.approx(
+        first_peak(plain_time, plain, volts), abs=2e-5
+    )
 
 
 def test_halving_the_step_moves_the_first_peak_by_less_than_a_hundredth_of_a_millisecond():

@@ -32,8 +32,20 @@ def continuous(arm, p):
     @njit(error_model="numpy")
     def rhs(y, tau, out):
         q, v, z = y[:n], y[n : 2 * n], y[2 * n :]
-        R, P, Ic, L, M = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10)), np.zeros((n, n)), np.empty((n, n))
-        w, al, ac, f, t = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+        R, P, Ic, L, M = (
+            np.empty((n, 3, 3)),
+            np.empty((n, 3)),
+            np.empty((n, 10)),
+            np.zeros((n, n)),
+            np.empty((n, n)),
+        )
+        w, al, ac, f, t = (
+            np.empty((n, 3)),
+            np.empty((n, 3)),
+            np.empty((n, 3)),
+            np.empty((n, 3)),
+            np.empty((n, 3)),
+        )
         bias, none, force = np.empty(n), np.zeros(n), np.empty(n)
         of_bodies(parent, parent, parent, slides, turn, offset, axis, inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias)  # fmt: skip
         add_balancers(weights, place, count, balancer_row, balancer_table, q, bias)
@@ -43,9 +55,15 @@ def continuous(arm, p):
             speed = 0.0
             for j in range(n):
                 speed += friction[e, j] * v[j]
-            g, _, viscous, _ = look_up(curves, e, 0 if speed >= 0 else 1, numbers[e, SCALE], abs(speed))
+            g, _, viscous, _ = look_up(
+                curves, e, 0 if speed >= 0 else 1, numbers[e, SCALE], abs(speed)
+            )
             rate = speed - numbers[e, C0] * abs(speed) * z[e] / g
-            torque = numbers[e, C0] * z[e] + numbers[e, C1] * rate + (viscous if speed >= 0 else -viscous)
+            torque = (
+                numbers[e, C0] * z[e]
+                + numbers[e, C1] * rate
+                + (viscous if speed >= 0 else -viscous)
+            )
             out[2 * n + e] = rate
             for j in range(n):
                 force[j] -= friction[e, j] * (torque + numbers[e, OFFSET])
@@ -72,7 +90,9 @@ def reference(robot, motion, model, ticks, method="lsoda"):
     qs, currents = np.empty((ticks, n)), np.empty((ticks, len(motors)))
 
     kernel = continuous(robot.assembly.arm, p)
-    absolute = np.concatenate([np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)])
+    absolute = np.concatenate(
+        [np.full(n, 1e-12), np.full(n, 1e-10), np.full(len(y) - 2 * n, 1e-13)]
+    )
 
     def rhs(_, y):
         out = np.empty(len(y))
@@ -85,7 +105,17 @@ def reference(robot, motion, model, ticks, method="lsoda"):
         s, o = p.sensors, p.outputs
         if within % c.position_ticks == 0:
             position_tick(
-                c.gains, c.lateness, times, s.scale, s.zero, s.quantum, ref, state.servo, motors @ q, k, within
+                c.gains,
+                c.lateness,
+                times,
+                s.scale,
+                s.zero,
+                s.quantum,
+                ref,
+                state.servo,
+                motors @ q,
+                k,
+                within,
             )
         velocity_tick(
             c.gains, c.filters, s.scale, s.speed_quantum, o.per_current, o.limit, o.quantum,
@@ -96,7 +126,9 @@ def reference(robot, motion, model, ticks, method="lsoda"):
         if method == "lsoda":
             y = odeint(rhs, y, [0, c.tick], rtol=1e-9, atol=absolute, tfirst=True, mxstep=50000)[-1]
         else:
-            y = solve_ivp(rhs, (0, c.tick), y, method="Radau", rtol=1e-8, atol=absolute / 10).y[:, -1]
+            y = solve_ivp(rhs, (0, c.tick), y, method="Radau", rtol=1e-8, atol=absolute / 10).y[
+                :, -1
+            ]
     return qs, currents
 
 
@@ -111,7 +143,9 @@ def stiffer(robot, factor):
     elements = []
     for e in robot.description.friction:
         pre = replace(
-            e.presliding, stiffness=factor * e.presliding.stiffness, damping=np.sqrt(factor) * e.presliding.damping
+            e.presliding,
+            stiffness=factor * e.presliding.stiffness,
+            damping=np.sqrt(factor) * e.presliding.damping,
         )
         elements.append(replace(e, presliding=pre))
     return at.Robot(replace(robot.description, friction=tuple(elements)))
@@ -172,7 +206,11 @@ def pushed(robot, factor, speed):
 
 def order(law, speed):
     """Slope of the error over the step, and whether the speed changed its sign."""
-    robot = joint(friction={**law, "presliding": {"stiffness": 1e5, "damping": 10.0}}, com=(0.1, 0, 0), mass=20)
+    robot = joint(
+        friction={**law, "presliding": {"stiffness": 1e5, "damping": 10.0}},
+        com=(0.1, 0, 0),
+        mass=20,
+    )
     steps = np.array([1, 2, 4, 8])
     finest, reversed_ = pushed(robot, 128, speed)
     errors = np.abs([pushed(robot, int(k), speed)[0] - finest for k in steps])

@@ -22,7 +22,9 @@ def apart(robot, motion, points):
         at.simulate(robot, motion, EXACT, method=method, points=points, settle=(0.5, 0.5)).log
         for method in ("nonlinear", "perturbation")
     ]
-    gap = 1e6 * (robot.forward_kinematics(runs[0].q) - robot.forward_kinematics(runs[1].q))[:, :3, 3]
+    gap = (
+        1e6 * (robot.forward_kinematics(runs[0].q) - robot.forward_kinematics(runs[1].q))[:, :3, 3]
+    )
     return np.abs(gap[:, [0, 2]]).max(axis=0)
 
 

@@ -48,7 +48,8 @@ def elastic_step(u, v, torque, K, c):
     x, w = s @ u, s @ v
     force = K * (x + 0.5 * h * w) + c * w
     dv = np.linalg.solve(
-        M + 0.5 * h * (c + 0.5 * h * K) * np.outer(s, s), h * (np.array([0.0, torque * GEAR]) - force * s)
+        M + 0.5 * h * (c + 0.5 * h * K) * np.outer(s, s),
+        h * (np.array([0.0, torque * GEAR]) - force * s),
     )
     return u + h * (v + 0.5 * dv), v + dv
 
@@ -82,7 +83,9 @@ def test_a_delay_of_whole_ticks_in_sensor_and_output(sensor, output):
 @pytest.mark.parametrize("side", ["motor", "link"])
 def test_the_position_loop_reads_the_encoder_that_it_names(side):
     K, c = 4000.0, 3.0
-    servo = Cascade(RATE, RATE, RATE, SOURCE, feedback=(side,), **{k: (x,) for k, x in GAINS.items()})
+    servo = Cascade(
+        RATE, RATE, RATE, SOURCE, feedback=(side,), **{k: (x,) for k, x in GAINS.items()}
+    )
     motion = steps()
     log = at.simulate(with_servo(servo, K), motion, replace(EXACT, joints="elastic")).log
     u, v, integral, positions = np.zeros(2), np.zeros(2), 0.0, []
@@ -99,7 +102,9 @@ def test_the_position_loop_reads_the_encoder_that_it_names(side):
     assert np.abs(log.q - log.q_link).max() > 1e-4
 
 
-@pytest.mark.parametrize(("late", "reset", "after"), [(0, 0.0, 0.0), (24, 60.0, 0.0), (24, 60.0, 0.7)])
+@pytest.mark.parametrize(
+    ("late", "reset", "after"), [(0, 0.0, 0.0), (24, 60.0, 0.0), (24, 60.0, 0.7)]
+)
 def test_the_velocity_law(late, reset, after):
     """v_cmd = v_ref(t - d) + kp e + kff τ_ref(t - d), a PI loop on it, and a torque behind it."""
     kp, kv, kff = 0.5, 0.05, 0.3
@@ -152,7 +157,9 @@ def test_a_quantised_speed_comes_in_steps():
     push[0] = 0.0
     still = np.zeros((800, 1))
     motion = at.Trajectory.sampled(RATE, still, still, still)
-    current = at.simulate(stepped, motion, replace(EXACT, quantise=True), torque=push).log.current[:, 0]
+    current = at.simulate(stepped, motion, replace(EXACT, quantise=True), torque=push).log.current[
+        :, 0
+    ]
     counts = current * CONSTANT / (0.02 * 0.5)
     assert np.abs(counts - counts.round()).max() < 1e-9
     assert len(np.unique(counts.round())) > 5
@@ -165,7 +172,9 @@ def test_robots_with_fewer_motors_than_joints_are_refused_by_a_sentence(robots):
     five = replace(d, motor=d.motor[:5], gear=replace(d.gear, ratios=None, matrix=matrix), servo={})
     servo = Cascade(250, 2000, 4000, SOURCE, kp=(1.0,) * 5, ki=(0.0,) * 5, kv=(0.1,) * 5)
     robot = at.Robot(replace(five, servo={"cascade": servo}))
-    with pytest.raises(at.ArmtwinError, match="6 joints need as many motors or cylinders to be controlled"):
+    with pytest.raises(
+        at.ArmtwinError, match="6 joints need as many motors or cylinders to be controlled"
+    ):
         at.simulate(robot, at.Trajectory.sampled(250, still, still, still))
 
 
@@ -173,8 +182,12 @@ def test_robots_with_more_motors_than_joints_are_refused_by_a_sentence(robots):
     d, gear = robots["rx90b"].description, robots["rx90b"].assembly.gear
     matrix = tuple(tuple(row) for row in (*gear, gear[0]))
     seven = (*d.motor, replace(d.motor[0], name="motor_7"))
-    with pytest.raises(at.ArmtwinError, match=r"gear\.matrix must not be singular: 7 motors, rank 6"):
-        at.Robot(replace(d, motor=seven, gear=replace(d.gear, ratios=None, matrix=matrix), servo={}))
+    with pytest.raises(
+        at.ArmtwinError, match=r"gear\.matrix must not be singular: 7 motors, rank 6"
+    ):
+        at.Robot(
+            replace(d, motor=seven, gear=replace(d.gear, ratios=None, matrix=matrix), servo={})
+        )
 
 
 def test_a_robot_of_twelve_joints_runs():
@@ -201,7 +214,9 @@ def test_a_robot_of_twelve_joints_runs():
     robot = at.Robot(d)
     assert robot.n == 12
     q = np.tile(0.3 * np.ones(12), (50, 1))
-    run = at.simulate(robot, at.Trajectory.sampled(250, q, 0 * q, 0 * q), at.Model(friction="off", quantise=False))
+    run = at.simulate(
+        robot, at.Trajectory.sampled(250, q, 0 * q, 0 * q), at.Model(friction="off", quantise=False)
+    )
     assert not run.log.events
     assert run.log.tau[0] == pytest.approx(robot.gravity(q[0]), abs=1e-9)
     assert np.abs(run.link_side - 0.3).max() < 1e-9

@@ -67,7 +67,9 @@ def root(
 
 @app.command()
 def robots(
-    name: Annotated[str | None, typer.Argument(help="A shipped robot, or a .toml or .urdf file.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="A shipped robot, or a .toml or .urdf file.")
+    ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
     if name is None:
@@ -117,7 +119,9 @@ def import_urdf(
             help="Robot file to write; by default NAME.toml in this folder.",
         ),
     ] = None,
-    allow_unphysical: Annotated[bool, typer.Option(help="Keep bodies that cannot exist, marked so.")] = False,
+    allow_unphysical: Annotated[
+        bool, typer.Option(help="Keep bodies that cannot exist, marked so.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file."""
@@ -142,7 +146,9 @@ def export_urdf(
             help="URDF file to write; by default NAME.urdf in this folder.",
         ),
     ] = None,
-    tool: Annotated[str | None, typer.Option(help="Mount a tool of the robot's file first.")] = None,
+    tool: Annotated[
+        str | None, typer.Option(help="Mount a tool of the robot's file first.")
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write a URDF file with the robot's kinematics and bodies."""
@@ -167,13 +173,18 @@ def _free(path: Path, force: bool, source: str | Path) -> Path:
     check_file(path)
     refuse_inputs([path], [Path(source)])
     if os.path.lexists(path) and not force:
-        raise ArmtwinError(f"{path}: exists already; use --force to replace it, or --out to choose another name")
+        raise ArmtwinError(
+            f"{path}: exists already; use --force to replace it, or --out to choose another name"
+        )
     return path
 
 
 def main() -> None:
     """Run the command line: 0 or 1 done, 2 bad input with one clear message, 3 an error of ours."""
-    for stream in (sys.stdout, sys.stderr):  # a redirected Windows console may not know every letter
+    for stream in (
+        sys.stdout,
+        sys.stderr,
+    ):  # a redirected Windows console may not know every letter
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="replace")
     with patient_streams():

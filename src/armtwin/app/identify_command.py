@@ -40,26 +40,58 @@ Out = Annotated[
 
 
 def identify(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml, .urdf): the prior.")],
-    logs: Annotated[list[Path], typer.Argument(metavar="LOG...", help="Logs to fit (.csv, .csv.gz, .npz, bags).")],
-    validate: Annotated[Path | None, typer.Option("--validate", help="A log that the fit does not see.")] = None,
-    torque: Annotated[str | None, typer.Option("--torque", help="Column of the torque, as tau or current_des.")] = None,
-    cutoff: Annotated[str | None, typer.Option("--cutoff", help='Cut-off of the filter, as "60 Hz".')] = None,
-    columns: Annotated[Path | None, typer.Option("--columns", help="Columns file of the logs.")] = None,
+    robot: Annotated[
+        str, typer.Argument(help="A shipped robot, or a robot file (.toml, .urdf): the prior.")
+    ],
+    logs: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG...", help="Logs to fit (.csv, .csv.gz, .npz, bags)."),
+    ],
+    validate: Annotated[
+        Path | None, typer.Option("--validate", help="A log that the fit does not see.")
+    ] = None,
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Column of the torque, as tau or current_des.")
+    ] = None,
+    cutoff: Annotated[
+        str | None, typer.Option("--cutoff", help='Cut-off of the filter, as "60 Hz".')
+    ] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the logs.")
+    ] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
-    payload: Annotated[str | None, typer.Option("--payload", help="Payload mounted while logging.")] = None,
+    payload: Annotated[
+        str | None, typer.Option("--payload", help="Payload mounted while logging.")
+    ] = None,
     estimator: Annotated[
-        Literal["consistent", "ridge", "truncated"], typer.Option(help="How parameters are estimated.")
+        Literal["consistent", "ridge", "truncated"],
+        typer.Option(help="How parameters are estimated."),
     ] = "consistent",
-    motion: Annotated[Literal["measured", "reference"], typer.Option(help="Motion of the regressor.")] = "measured",
-    period: Annotated[str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')] = None,
-    periods: Annotated[str | None, typer.Option("--periods", help='First and last period used, as "2-3".')] = None,
-    average: Annotated[bool, typer.Option("--average", help="The logs repeat one motion: use their mean.")] = False,
-    robust: Annotated[bool, typer.Option("--robust", help="Rows with a large residual count less.")] = False,
-    friction_only: Annotated[bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")] = False,
-    against: Annotated[list[Path] | None, typer.Option("--against", help="Another model to show beside.")] = None,
+    motion: Annotated[
+        Literal["measured", "reference"], typer.Option(help="Motion of the regressor.")
+    ] = "measured",
+    period: Annotated[
+        str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')
+    ] = None,
+    periods: Annotated[
+        str | None, typer.Option("--periods", help='First and last period used, as "2-3".')
+    ] = None,
+    average: Annotated[
+        bool, typer.Option("--average", help="The logs repeat one motion: use their mean.")
+    ] = False,
+    robust: Annotated[
+        bool, typer.Option("--robust", help="Rows with a large residual count less.")
+    ] = False,
+    friction_only: Annotated[
+        bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")
+    ] = False,
+    against: Annotated[
+        list[Path] | None, typer.Option("--against", help="Another model to show beside.")
+    ] = None,
     out: Out = None,
-    json: Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")] = False,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print the result as one JSON object.")
+    ] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
 ) -> None:
     """Dynamic parameters from logs: identified robot file and report. Exit code 1: the validation failed."""
@@ -85,7 +117,9 @@ def identify(
         if progress is not None:
             progress("fit", 0.0)
         found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
-        result = at.judge(prior, found, unseen, others=others or None, progress=of(progress, "left out"))
+        result = at.judge(
+            prior, found, unseen, others=others or None, progress=of(progress, "left out")
+        )
     told = place.write(result)
     if json:
         typer.echo(json_text.dumps(told, allow_nan=False))
@@ -122,7 +156,9 @@ def _periods(text: str) -> tuple[int, int]:
     words = text.split("-")
     first, last = whole_number(words[0].strip()), whole_number(words[-1].strip())
     if not first or last is None or len(words) > 2:
-        raise ArmtwinError(f'--periods must be a number or two as "2-3", counted from 1, got {text}')
+        raise ArmtwinError(
+            f'--periods must be a number or two as "2-3", counted from 1, got {text}'
+        )
     if last < first:
         raise ArmtwinError(f"--periods must not run backwards, got {text}")
     return first - 1, last - first + 1

@@ -31,7 +31,9 @@ def identification_page(result: Identification) -> RenderableType:
         links = [x.partition(":")[0] for x in found.broken if ":" in x]
         rest = len(found.broken) - len(links)
         more = f"{' and ' if links else ''}{rest} negative coefficients" if rest else ""
-        parts.append(Text(f"Plain least squares would be refused: {', '.join(links)}{more} cannot exist."))
+        parts.append(
+            Text(f"Plain least squares would be refused: {', '.join(links)}{more} cannot exist.")
+        )
     parts += [Text(f"- {x}") for x in (*reasons(found, result.shown, result.fit), *not_told(found))]
     return Group(*parts)
 
@@ -48,19 +50,36 @@ def _errors(result: Identification) -> RenderableType:
     table = columns(*head, "residual N m")
     for j, name in enumerate(result.estimate.prior.joint_names):
         table.add_row(
-            escape(_short(name)), *(f"{x[j]:.1f}" for x in series), number(result.estimate.sigma[j], digits=3)
+            escape(_short(name)),
+            *(f"{x[j]:.1f}" for x in series),
+            number(result.estimate.sigma[j], digits=3),
         )
     table.add_row("mean", *(f"{np.nanmean(x):.1f}" for x in series), "")
     return table
 
 
 def _moved(result: Identification) -> RenderableType:
-    rows = sorted(result.estimate.table, key=lambda r: abs(r.value - r.prior) / max(r.std, 1e-300), reverse=True)
+    rows = sorted(
+        result.estimate.table,
+        key=lambda r: abs(r.value - r.prior) / max(r.std, 1e-300),
+        reverse=True,
+    )
     table = columns(
-        "parameter", "prior", "estimate", "std", "from logs", "unit", title="What changed most, for its uncertainty"
+        "parameter",
+        "prior",
+        "estimate",
+        "std",
+        "from logs",
+        "unit",
+        title="What changed most, for its uncertainty",
     )
     for r in rows[:MOVED]:
-        cells = (number(r.prior, digits=3), number(r.value, digits=3), number(r.std, digits=2), f"{r.from_logs:.2f}")
+        cells = (
+            number(r.prior, digits=3),
+            number(r.value, digits=3),
+            number(r.std, digits=2),
+            f"{r.from_logs:.2f}",
+        )
         table.add_row(escape(_short(r.name)), *cells, escape(r.unit))
     return table
 

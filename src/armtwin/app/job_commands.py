@@ -31,7 +31,9 @@ WITHIN, OUT = 0, 1
 PREDICTED = [RESULT, "log.csv", "report.html"]
 
 JobName = Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")]
-Method = Annotated[Literal["nonlinear", "perturbation"], typer.Option(help="How the arm is simulated.")]
+Method = Annotated[
+    Literal["nonlinear", "perturbation"], typer.Option(help="How the arm is simulated.")
+]
 RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot than the job's.")]
 ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
@@ -44,9 +46,14 @@ Out = Annotated[
         help="Folder for the results; by default armtwin_out/JOB or JOB_OPTION.",
     ),
 ]
-Advise = Annotated[bool, typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml.")]
+Advise = Annotated[
+    bool,
+    typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")]
+Force = Annotated[
+    bool, typer.Option("--force", help="Write into a folder that holds other things.")
+]
 
 
 def demo() -> None:
@@ -93,7 +100,9 @@ def compare(
     tool: ToolName = None,
     method: Method = "nonlinear",
     speed: Speed = None,
-    columns: Annotated[Path | None, typer.Option("--columns", help="Columns file of the log.")] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the log.")
+    ] = None,
     out: Out = None,
     json: Json = False,
     force: Force = False,
@@ -117,7 +126,11 @@ def compare(
     raise typer.Exit(WITHIN if comparison.verdict.within else OUT)
 
 
-def jobs(name: Annotated[str | None, typer.Argument(help="A shipped job, or a job file (.toml).")] = None) -> None:
+def jobs(
+    name: Annotated[
+        str | None, typer.Argument(help="A shipped job, or a job file (.toml).")
+    ] = None,
+) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
     if name is None:
         page = job_pages.job_shelf([Job.load(known) for known in job_files.shipped()])
@@ -148,7 +161,9 @@ def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) ->
     return job
 
 
-def _answered(job: Job, method: Literal["nonlinear", "perturbation"], advise: bool = False) -> at.Answer:
+def _answered(
+    job: Job, method: Literal["nonlinear", "perturbation"], advise: bool = False
+) -> at.Answer:
     with progress_bar("path") as progress:
         prediction = at.predict(None, job, method=method, progress=progress)
         told = at.explain(prediction, of(progress, "causes"))
@@ -172,7 +187,13 @@ def _write(place: ResultFolder, answer: at.Answer) -> dict[str, Any]:
 
 def _compared(comparison: at.Comparison) -> str:
     """Measured and predicted series side by side, as CSV."""
-    names = [f"{name.replace(' ', '_')}_{which}" for name in comparison.channels for which in ("measured", "predicted")]
+    names = [
+        f"{name.replace(' ', '_')}_{which}"
+        for name in comparison.channels
+        for which in ("measured", "predicted")
+    ]
     columns = [comparison.time, *(x for pair in comparison.channels.values() for x in pair)]
     rows = zip(*(x.tolist() for x in columns), strict=True)
-    return "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+    return (
+        "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"
+    )

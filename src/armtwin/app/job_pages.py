@@ -46,7 +46,10 @@ def job_page(job: Job) -> RenderableType:
     )
     place = ", ".join(f"{1e3 * x:g}" for x in d.workpiece.position)
     for name, value in (
-        ("robot, tool", f"{d.robot} with {d.tool or 'no tool'}" + (f" and {d.payload}" if d.payload else "")),
+        (
+            "robot, tool",
+            f"{d.robot} with {d.tool or 'no tool'}" + (f" and {d.payload}" if d.payload else ""),
+        ),
         ("workpiece at", f"({place}) mm in the base frame"),
         ("orientation", ORIENTATIONS[d.orientation.mode]),
         ("tolerance", _tolerance(d.tolerance.lateral, d.tolerance.vertical)),
@@ -55,17 +58,29 @@ def job_page(job: Job) -> RenderableType:
         ("process on", on),
         ("model", f"friction {d.model.friction}, servo {d.model.servo}, {d.model.joints} joints"),
         ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
-        ("assumed numbers", f"{len(assumed(robot, job))} of the robot file are in use: armtwin check {d.robot}"),
+        (
+            "assumed numbers",
+            f"{len(assumed(robot, job))} of the robot file are in use: armtwin check {d.robot}",
+        ),
         ("missing", "; ".join(missing(robot, job))),
     ):
         if value:
             facts.add_row(name, escape(value))
-    table = columns("segment", "from mm", "to mm", "speed mm/s", "shape", title=f"Seam of {1e3 * seam.length:.1f} mm")
+    table = columns(
+        "segment",
+        "from mm",
+        "to mm",
+        "speed mm/s",
+        "shape",
+        title=f"Seam of {1e3 * seam.length:.1f} mm",
+    )
     for x in seam.path.stretches:
         s = d.segment[x.move]
         shape = f"corner r {1e3 * (s.blend or 0):g} mm" if x.corner else _shape(job, x.move)
         speed = (s.blend_speed if x.corner else None) or s.speed or d.speed
-        table.add_row(escape(x.name), f"{1e3 * x.start:.1f}", f"{1e3 * x.stop:.1f}", number(speed, 1e3), shape)
+        table.add_row(
+            escape(x.name), f"{1e3 * x.start:.1f}", f"{1e3 * x.stop:.1f}", number(speed, 1e3), shape
+        )
     return Group(Text(f"{job.name}: {d.title or 'no title'}", style="bold"), facts, Text(), table)
 
 
@@ -84,8 +99,9 @@ def prediction_page(answer: Answer) -> RenderableType:
     d = p.job.description
     tool = p.robot.description.mounted.tool
     head = Text(f"{p.job.name}: {d.title or 'no title'}", style="bold")
-    setting = f"{p.robot.name}{f' with {tool}' if tool else ''}, {1e3 * d.speed:g} mm/s, {p.method}; " + _tolerance(
-        d.tolerance.lateral, d.tolerance.vertical
+    setting = (
+        f"{p.robot.name}{f' with {tool}' if tool else ''}, {1e3 * d.speed:g} mm/s, {p.method}; "
+        + _tolerance(d.tolerance.lateral, d.tolerance.vertical)
     )
     parts: list[RenderableType] = [head, Text(setting), Text(), _segments(p.verdict), _joints(p)]
     parts += [*_verdict(p.verdict), *(Text(f"at {e.time:.3f} s: {e.text}") for e in p.log.events)]
@@ -97,15 +113,27 @@ def prediction_page(answer: Answer) -> RenderableType:
 
 
 def _causes(explanations: tuple[Explanation, ...]) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title="Causes of the largest errors", title_justify="left")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
+        title="Causes of the largest errors",
+        title_justify="left",
+    )
     table.add_column("at mm", justify="right")
     table.add_column("")
     table.add_column("peak µm", justify="right")
     table.add_column("causes and the share each explains (need not sum to one)")
     for x in explanations:
-        told = ", ".join(f"{c.cause}{f' {c.joint}' if c.joint else ''} {100 * c.share:.0f} %" for c in x.causes)
+        told = ", ".join(
+            f"{c.cause}{f' {c.joint}' if c.joint else ''} {100 * c.share:.0f} %" for c in x.causes
+        )
         peak = Text(f"{1e6 * x.span.peak_m:+.0f}", style="" if x.within else "bold red")
-        table.add_row(f"{1e3 * x.span.peak_at_m:.1f}", x.span.direction, peak, escape(told or "none above 10 %"))
+        table.add_row(
+            f"{1e3 * x.span.peak_at_m:.1f}",
+            x.span.direction,
+            peak,
+            escape(told or "none above 10 %"),
+        )
     return table
 
 
@@ -117,17 +145,25 @@ def _advice(advice: Advice | None) -> list[RenderableType]:
         table.add_column(column, justify="left" if column in ("what", "") else "right")
     for x in advice.options:
         ratio = f"{100 * x.ratio:.0f} %" if np.isfinite(x.ratio) else "-"
-        table.add_row(escape(x.text), "holds" if x.holds else "does not hold", ratio, f"{x.duration:.1f}")
+        table.add_row(
+            escape(x.text), "holds" if x.holds else "does not hold", ratio, f"{x.duration:.1f}"
+        )
     best = "Nothing that was tried makes the seam hold."
     if advice.best is not None:
-        best = f"Best: {advice.best.text}; it uses {100 * advice.best.ratio:.0f} % of the tolerance."
+        best = (
+            f"Best: {advice.best.text}; it uses {100 * advice.best.ratio:.0f} % of the tolerance."
+        )
     parts: list[RenderableType] = [table, Text(best, style="bold")]
     if not advice.monotonic:
         tried = ", ".join(f"{1e3 * v:g} {'holds' if ok else 'fails'}" for v, ok in advice.tried)
         parts.append(Text(f"The error is not monotonic in speed; tried, in mm/s: {tried}."))
     if advice.sensitivities:
-        told = ", ".join(f"{x.key} {100 * x.effect:+.1f} %" for x in advice.sensitivities[:ASSUMED_SHOWN])
-        parts.append(Text(f"Assumed numbers that, 10 % larger, change the largest error most: {told}."))
+        told = ", ".join(
+            f"{x.key} {100 * x.effect:+.1f} %" for x in advice.sensitivities[:ASSUMED_SHOWN]
+        )
+        parts.append(
+            Text(f"Assumed numbers that, 10 % larger, change the largest error most: {told}.")
+        )
     return parts
 
 
@@ -145,7 +181,11 @@ def _segments(verdict: Verdict) -> Table:
     )
     for x in verdict.segments:
         values = (x.lateral_peak_m, x.vertical_peak_m, x.lag_m)
-        off = "-" if np.isnan(x.lateral_off_m) else f"{1e6 * x.lateral_off_m:.0f}/{1e6 * x.vertical_off_m:.0f}"
+        off = (
+            "-"
+            if np.isnan(x.lateral_off_m)
+            else f"{1e6 * x.lateral_off_m:.0f}/{1e6 * x.vertical_off_m:.0f}"
+        )
         ends = f"{1e3 * x.from_m:.0f}", f"{1e3 * x.to_m:.0f}"
         out = f"{1e3 * x.out_of_tolerance_m:.1f}" if x.out_of_tolerance_m else "0"
         table.add_row(escape(x.name), *ends, *(number(v, 1e6, 3) for v in values), off, out)
@@ -154,7 +194,12 @@ def _segments(verdict: Verdict) -> Table:
 
 def _joints(p: Prediction) -> Table:
     table = columns(
-        "joint", "error mdeg", "torque %", "speed %", "reversals", title="Joints: largest error, use of limits"
+        "joint",
+        "error mdeg",
+        "torque %",
+        "speed %",
+        "reversals",
+        title="Joints: largest error, use of limits",
     )
     torque = np.abs(p.log.tau).max(axis=0) / p.robot.limits.torque
     deviation = np.degrees(np.abs(p.log.q - p.log.q_ref).max(axis=0))
@@ -170,21 +215,42 @@ def _joints(p: Prediction) -> Table:
 
 def _verdict(verdict: Verdict) -> list[RenderableType]:
     if verdict.within:
-        peaks = [np.nanmax([getattr(x, f"{k}_peak_m") for x in verdict.segments]) for k in ("lateral", "vertical")]
-        lateral, vertical = 100 * peaks[0] / verdict.tolerance.lateral, 100 * peaks[1] / verdict.tolerance.vertical
+        peaks = [
+            np.nanmax([getattr(x, f"{k}_peak_m") for x in verdict.segments])
+            for k in ("lateral", "vertical")
+        ]
+        lateral, vertical = (
+            100 * peaks[0] / verdict.tolerance.lateral,
+            100 * peaks[1] / verdict.tolerance.vertical,
+        )
         used = f"at most {lateral:.0f} % of the lateral and {vertical:.0f} % of the vertical tolerance is used"
-        return [Text("WITHIN TOLERANCE wherever the process is on:", style="bold green"), Text(f"{used}.")]
+        return [
+            Text("WITHIN TOLERANCE wherever the process is on:", style="bold green"),
+            Text(f"{used}."),
+        ]
     parts: list[RenderableType] = []
     if verdict.stopped is not None:
         where = f"{1e3 * (verdict.stopped_at_m or 0):.1f} mm"
-        parts.append(Text(f"STOPPED at {where}: the rest of the seam is not run.", style="bold red"))
+        parts.append(
+            Text(f"STOPPED at {where}: the rest of the seam is not run.", style="bold red")
+        )
     if verdict.spans:
         length = 1e3 * verdict.out_of_tolerance_m
         parts.append(Text(f"OUT OF TOLERANCE on {length:.1f} mm of the seam:", style="bold red"))
         table = columns("direction", "from mm", "to mm", "peak", "at mm")
         for x in verdict.spans[:SPANS_SHOWN]:
-            peak = f"{np.degrees(x.peak_m):+.3f}°" if x.direction == "orientation" else f"{1e6 * x.peak_m:+.0f} µm"
-            table.add_row(x.direction, f"{1e3 * x.from_m:.1f}", f"{1e3 * x.to_m:.1f}", peak, f"{1e3 * x.peak_at_m:.1f}")
+            peak = (
+                f"{np.degrees(x.peak_m):+.3f}°"
+                if x.direction == "orientation"
+                else f"{1e6 * x.peak_m:+.0f} µm"
+            )
+            table.add_row(
+                x.direction,
+                f"{1e3 * x.from_m:.1f}",
+                f"{1e3 * x.to_m:.1f}",
+                peak,
+                f"{1e3 * x.peak_at_m:.1f}",
+            )
         parts.append(table)
         if len(verdict.spans) > SPANS_SHOWN:
             parts.append(Text(f"and {len(verdict.spans) - SPANS_SHOWN} more in result.json"))
@@ -211,12 +277,22 @@ def comparison_page(c: Comparison, name: str) -> RenderableType:
     """Measured beside predicted: rms, peak and share explained of every quantity."""
     table = columns("", "rms\nlog", "rms\npred.", "peak\nlog", "peak\npred.", "rms\ndiff.", "expl.")
     for row in c.rows:
-        scale, unit = {"rad": (180e3 / np.pi, "mdeg"), "m": (1e6, "µm"), "N m": (1.0, "N m")}[row.unit]
-        values = (row.rms_measured, row.rms_predicted, row.peak_measured, row.peak_predicted, row.rms_difference)
+        scale, unit = {"rad": (180e3 / np.pi, "mdeg"), "m": (1e6, "µm"), "N m": (1.0, "N m")}[
+            row.unit
+        ]
+        values = (
+            row.rms_measured,
+            row.rms_predicted,
+            row.peak_measured,
+            row.peak_predicted,
+            row.rms_difference,
+        )
         share = "-" if np.isnan(row.share_explained) else f"{100 * row.share_explained:.0f} %"
         table.add_row(escape(f"{row.name}, {unit}"), *(number(v, scale, 3) for v in values), share)
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     setting = f"positions from {c.side}, {torque}, {len(c.time)} samples, the job begins at {c.shift:.3f} s of the log"
     title = Text(f"{name} beside the prediction of {c.prediction.job.name}", style="bold")
     explained = "log: measured; expl.: share explained, 1 - |measured - predicted| / |measured|"
-    return Group(title, Text(setting), Text(), table, Text(explained), Text(c.sentence, style="bold"))
+    return Group(
+        title, Text(setting), Text(), table, Text(explained), Text(c.sentence, style="bold")
+    )

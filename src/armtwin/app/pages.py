@@ -23,7 +23,13 @@ from armtwin.robot.groups import Joint
 
 def columns(*names: str, title: str = "") -> Table:
     """A table whose columns but the first are numbers."""
-    table = Table(box=box.SIMPLE_HEAD, title=title or None, title_justify="left", pad_edge=False, title_style="bold")
+    table = Table(
+        box=box.SIMPLE_HEAD,
+        title=title or None,
+        title_justify="left",
+        pad_edge=False,
+        title_style="bold",
+    )
     for i, column in enumerate(names):
         table.add_column(column, justify="left" if i == 0 else "right", no_wrap=i == 0)
     return table
@@ -42,7 +48,9 @@ def shelf(robots: Iterable[Robot]) -> RenderableType:
     for column in ("name", "robot", "joints", "parameters", "inverse kin.", "missing"):
         table.add_column(column, justify="right" if column in ("joints", "parameters") else "left")
     for robot in robots:
-        missing = sorted({phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing})
+        missing = sorted(
+            {phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing}
+        )
         kind = robot.inverse_kinematics_kind.partition(" (")[0]
         cells = [
             robot.name,
@@ -53,14 +61,19 @@ def shelf(robots: Iterable[Robot]) -> RenderableType:
             ", ".join(missing),
         ]
         table.add_row(*map(escape, cells))
-    return Group(table, Text("Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME."))
+    return Group(
+        table, Text("Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME.")
+    )
 
 
 def robot_page(robot: Robot) -> RenderableType:
     """Joints, bodies, drives and tools of a robot."""
     d = robot.description
     mounted = " and ".join(x for x in (d.mounted.tool, d.mounted.payload) if x)
-    head = Text(f"{robot.name}: {d.title or 'no title'}" + (f", with {mounted}" if mounted else ""), style="bold")
+    head = Text(
+        f"{robot.name}: {d.title or 'no title'}" + (f", with {mounted}" if mounted else ""),
+        style="bold",
+    )
     parts: list[RenderableType] = [head]
     if d.note:
         parts.append(Text(d.note))
@@ -72,14 +85,32 @@ def robot_page(robot: Robot) -> RenderableType:
 
 
 def _joints(robot: Robot) -> Table:
-    table = columns("joint", "from", "to", "speed", "torque", "gear", "rotor", title="Joints (deg, deg/s, N m; kg m²)")
+    table = columns(
+        "joint",
+        "from",
+        "to",
+        "speed",
+        "torque",
+        "gear",
+        "rotor",
+        title="Joints (deg, deg/s, N m; kg m²)",
+    )
     for i, joint in enumerate(robot.assembly.tree.joints):
         limits = joint.limits
         turn = 180 / np.pi if joint.type == "revolute" else 1.0
         cells = [escape(joint.name) + _kind(joint)]
-        cells += [number(limits.lower if limits else None, turn), number(limits.upper if limits else None, turn)]
-        cells += [number(limits.velocity if limits else None, turn), number(limits.torque if limits else None)]
-        gear, own = robot.assembly.gear, [m for m, row in enumerate(robot.assembly.gear) if np.argmax(np.abs(row)) == i]
+        cells += [
+            number(limits.lower if limits else None, turn),
+            number(limits.upper if limits else None, turn),
+        ]
+        cells += [
+            number(limits.velocity if limits else None, turn),
+            number(limits.torque if limits else None),
+        ]
+        gear, own = (
+            robot.assembly.gear,
+            [m for m, row in enumerate(robot.assembly.gear) if np.argmax(np.abs(row)) == i],
+        )
         motor = own[-1] if own else None
         if len(gear) == len(robot.assembly.tree.joints):
             motor = i
@@ -96,22 +127,49 @@ def _kind(joint: Joint) -> str:
 
 
 def _bodies(robot: Robot) -> Table:
-    table = columns("link", "mass", "x", "y", "z", "Jxx", "Jyy", "Jzz", title="Bodies (kg, mm; kg m² at the frame)")
+    table = columns(
+        "link",
+        "mass",
+        "x",
+        "y",
+        "z",
+        "Jxx",
+        "Jyy",
+        "Jzz",
+        title="Bodies (kg, mm; kg m² at the frame)",
+    )
     tens = robot.parameters[robot.layout.all_links].reshape(-1, 10)
     for joint, ten in zip(robot.assembly.tree.joints, tens, strict=True):
         centre = 1e3 * ten[1:4] / ten[0] if ten[0] else np.full(3, np.nan)
-        marks = [number(ten[0]), *(number(x, digits=3) for x in centre), *(number(x, digits=3) for x in ten[4:7])]
+        marks = [
+            number(ten[0]),
+            *(number(x, digits=3) for x in centre),
+            *(number(x, digits=3) for x in ten[4:7]),
+        ]
         table.add_row(escape(joint.child), *marks)
     return table
 
 
 def _friction(robot: Robot) -> Table:
-    table = columns("friction", "acts on", "law", "at 0.1 rad/s", "at 1 rad/s", title="Friction (N m on its row)")
+    table = columns(
+        "friction",
+        "acts on",
+        "law",
+        "at 0.1 rad/s",
+        "at 1 rad/s",
+        title="Friction (N m on its row)",
+    )
     for element, _ in robot.assembly.friction:
-        on = element.on if isinstance(element.on, str) else " + ".join(f"{w:g} {j}" for j, w in element.on.items())
+        on = (
+            element.on
+            if isinstance(element.on, str)
+            else " + ".join(f"{w:g} {j}" for j, w in element.on.items())
+        )
         values = [getattr(element.law, name) for name, _ in element.law.coefficients]
         torque = element.law.columns(np.array([0.1, 1.0])) @ values + (element.offset or 0.0)
-        table.add_row(escape(element.name), escape(on), element.law.law, *(number(x) for x in torque))
+        table.add_row(
+            escape(element.name), escape(on), element.law.law, *(number(x) for x in torque)
+        )
     return table
 
 
@@ -131,7 +189,12 @@ def _facts(robot: Robot) -> Table:
         ("friction sets", _friction_sets(robot)),
         ("transmissions", ", ".join(t.joint for t in d.transmission if t.stiffness is not None)),
         ("hydraulic drives", ", ".join(h.name for h in d.hydraulic)),
-        ("servos", ", ".join(f"{name} ({s.kind})" if name != s.kind else name for name, s in d.servo.items())),
+        (
+            "servos",
+            ", ".join(
+                f"{name} ({s.kind})" if name != s.kind else name for name, s in d.servo.items()
+            ),
+        ),
     ]
     for name, value in rows:
         if value:
@@ -172,11 +235,18 @@ def provenance_page(robot: Robot) -> RenderableType:
             merged[origin.text][_pattern(origin.path)].append(origin.path)
         if not merged:
             continue
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, title=f"{kind}: {SOURCE_KINDS[kind]}", title_justify="left")
+        table = Table(
+            box=box.SIMPLE_HEAD,
+            pad_edge=False,
+            title=f"{kind}: {SOURCE_KINDS[kind]}",
+            title_justify="left",
+        )
         table.add_column("group", max_width=30)
         table.add_column("source")
         for text, paths in merged.items():
-            groups = ", ".join(k[0] if len(k) == 1 else f"{pattern} ({len(k)})" for pattern, k in paths.items())
+            groups = ", ".join(
+                k[0] if len(k) == 1 else f"{pattern} ({len(k)})" for pattern, k in paths.items()
+            )
             table.add_row(escape(groups), escape(text))
         parts.append(table)
     return Group(*parts)
@@ -190,12 +260,25 @@ def _pattern(path: str) -> str:
 def lost_in_urdf(robot: Robot) -> list[str]:
     """Groups of a robot file that a URDF has no place for."""
     d = robot.description
-    names = ("motor", "gear", "balancer", "friction", "transmission", "hydraulic", "servo", "payload")
+    names = (
+        "motor",
+        "gear",
+        "balancer",
+        "friction",
+        "transmission",
+        "hydraulic",
+        "servo",
+        "payload",
+    )
     lost = [name for name in names if getattr(d, name)]
     lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
     if d.gravity != (0.0, 0.0, -9.81):
         lost.append("gravity of a tilted base")
-    lost += [f"why {x.name} is unphysical (import needs --allow-unphysical)" for x in d.link if x.unphysical]
+    lost += [
+        f"why {x.name} is unphysical (import needs --allow-unphysical)"
+        for x in d.link
+        if x.unphysical
+    ]
     return lost
 
 
@@ -205,11 +288,17 @@ def log_page(log: Log, name: str) -> RenderableType:
     step = float(np.median(steps)) if len(steps) else float("nan")
     uneven = float(np.abs(steps - step).max()) if len(steps) else 0.0
     head = f"{name}: a log of {len(log.time)} samples, {log.time[-1] - log.time[0]:.6g} s"
-    rate = f"about {1 / step:.6g} Hz, steps uneven by at most {1e3 * uneven:.3g} ms" if len(steps) else "one sample"
+    rate = (
+        f"about {1 / step:.6g} Hz, steps uneven by at most {1e3 * uneven:.3g} ms"
+        if len(steps)
+        else "one sample"
+    )
     table = columns("channel", "columns", "smallest", "largest")
     for channel, values in log.channels.items():
         label = escape(f"{channel}: {CHANNELS[channel_kind(channel) or channel]}")
-        table.add_row(label, str(values.shape[1]), number(float(values.min())), number(float(values.max())))
+        table.add_row(
+            label, str(values.shape[1]), number(float(values.min())), number(float(values.max()))
+        )
     told = [f"at {event.time:.3f} s: {event.text}" for event in log.events] or ["No events."]
     events = [Text(printable(text)) for text in told]
     doubtful = [Text(sentence, style="red") for sentence in doubts(log)]

@@ -106,7 +106,12 @@ def _of_cascade(servo: Cascade, drives: int) -> Equation:
     if servo.rule is not None:
         ruled = servo.rule.gains(drives)
         gains |= {KP: ruled.kp, KI: ruled.ki, KV: ruled.kv, KVF: ruled.kvf, KAFC: ruled.kafc}
-    filters = (servo.input_filter, servo.feedback_filter, servo.output_filter, servo.feedforward_filter)
+    filters = (
+        servo.input_filter,
+        servo.feedback_filter,
+        servo.output_filter,
+        servo.feedforward_filter,
+    )
     return Equation(gains, filters, (servo.setpoint_rate, servo.position_rate, servo.velocity_rate))
 
 
@@ -192,11 +197,15 @@ def reading(servo: Servo, drives: int) -> Reading:
 def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
     ratio = fast / slow
     if abs(ratio - round(ratio)) > 1e-9 or ratio < 1:
-        raise ArmtwinError(f"servo: {fast_name} must be a whole multiple of {slow_name}, got {fast:g} and {slow:g} Hz")
+        raise ArmtwinError(
+            f"servo: {fast_name} must be a whole multiple of {slow_name}, got {fast:g} and {slow:g} Hz"
+        )
     return round(ratio)
 
 
-def initial(c: Controller, torque: Floats, speed: Floats, acceleration: Floats) -> tuple[Floats, Floats]:
+def initial(
+    c: Controller, torque: Floats, speed: Floats, acceleration: Floats
+) -> tuple[Floats, Floats]:
     """Loop and filter states of drives that have long given a torque at a speed, (drives,) each.
 
     The integrators carry the torque; speed and acceleration feed-forward come on top as the motion starts.
@@ -230,7 +239,11 @@ def speed_surplus(c: Controller) -> Floats:
     """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, (drives,); 0 without any."""
     forward = c.gains[:, KVF]
     compensates = c.given_acceleration == 1  # what a CS7B feeds forward is friction
-    return np.zeros(len(forward)) if compensates else np.where(forward > 0, forward - c.gains[:, KV], 0.0)
+    return (
+        np.zeros(len(forward))
+        if compensates
+        else np.where(forward > 0, forward - c.gains[:, KV], 0.0)
+    )
 
 
 def with_matched_speed(c: Controller, drive: int) -> Controller:
@@ -241,7 +254,9 @@ def with_matched_speed(c: Controller, drive: int) -> Controller:
 
 
 @inlined
-def interpolate(ref: Any, k: int, m: int, share: float, period: float) -> tuple[float, float, float, float]:
+def interpolate(
+    ref: Any, k: int, m: int, share: float, period: float
+) -> tuple[float, float, float, float]:
     """Cubic through set-points k and k + 1 of drive m (positions and speeds), at a share of the period.
 
     ref is (set-points, 4, drives): position, speed, acceleration, torque of the model; the torque is linear.
@@ -254,7 +269,10 @@ def interpolate(ref: Any, k: int, m: int, share: float, period: float) -> tuple[
     x = share
     position = y0 + x * (d0 + x * (c2 + x * c3))
     rate, end = 1.0 / period, ref[a, ACCELERATION, m]
-    speed, acceleration = rate * (d0 + x * (2 * c2 + 3 * x * c3)), rate * rate * (2 * c2 + 6 * x * c3)
+    speed, acceleration = (
+        rate * (d0 + x * (2 * c2 + 3 * x * c3)),
+        rate * rate * (2 * c2 + 6 * x * c3),
+    )
     torque = (1.0 - x) * ref[a, TORQUE, m] + x * ref[b, TORQUE, m]
     if k >= last:  # the last set-point has no next one
         position, speed, acceleration = y0, rate * d0, end
@@ -291,16 +309,31 @@ def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: f
     command += g[m, KVF] * wanted[1] + g[m, KAFV] * wanted[2] + g[m, COULOMB] * sign
     command += g[m, KTFV] * wanted[3] + state[m, HELD]
     forward = g[m, KAFC] * wanted[2] + g[m, KTFC] * wanted[3]
-    state[m, INTEGRAL], state[m, COMMAND], state[m, BEFORE], state[m, FF] = integral, command, e, forward
+    state[m, INTEGRAL], state[m, COMMAND], state[m, BEFORE], state[m, FF] = (
+        integral,
+        command,
+        e,
+        forward,
+    )
     return e
 
 
 @inlined
 def velocity_loop(
-    g: Any, c: Any, state: Any, memory: Any, m: int, v: float, per_current: float, limit: float, step: float
+    g: Any,
+    c: Any,
+    state: Any,
+    memory: Any,
+    m: int,
+    v: float,
+    per_current: float,
+    limit: float,
+    step: float,
 ) -> float:
     """Velocity loop of drive m: returns its current [A], limited and quantised."""
-    inner = filtered(c, memory, m, IN, state[m, COMMAND]) - filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
+    inner = filtered(c, memory, m, IN, state[m, COMMAND]) - filtered(
+        c, memory, m, FEEDBACK, g[m, KV] * v
+    )
     u = filtered(c, memory, m, OUT, inner) + filtered(c, memory, m, FORWARD, state[m, FF])
     i = u / per_current
     state[m, SATURATED] = 1.0 if i > limit else (-1.0 if i < -limit else 0.0)

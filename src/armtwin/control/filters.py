@@ -42,7 +42,9 @@ def _for_each(values: tuple[Any, ...], drives: int, what: str) -> tuple[Any, ...
 
 def _of_lists(b: tuple[float, ...], a: tuple[float, ...]) -> Floats:
     if max(len(b), len(a)) > 3:
-        raise ArmtwinError(f"a servo filter must have at most 3 coefficients a side, got b = {b}, a = {a}")
+        raise ArmtwinError(
+            f"a servo filter must have at most 3 coefficients a side, got b = {b}, a = {a}"
+        )
     over, under = np.zeros(3), np.zeros(3)
     over[: len(b)], under[: len(a)] = b, a
     return np.concatenate([over, under[1:]]) / a[0]
@@ -50,7 +52,9 @@ def _of_lists(b: tuple[float, ...], a: tuple[float, ...]) -> Floats:
 
 def _of_kind(kind: str | None, frequency: float, damping: float, rate: float) -> tuple[float, ...]:
     if frequency >= rate / 2:
-        raise ArmtwinError(f"a servo filter at {frequency:g} Hz must be below half the loop's rate, {rate / 2:g} Hz")
+        raise ArmtwinError(
+            f"a servo filter at {frequency:g} Hz must be below half the loop's rate, {rate / 2:g} Hz"
+        )
     if kind == "low_pass":
         pole = float(np.exp(-2 * np.pi * frequency / rate))
         return 1 - pole, 0.0, 0.0, -pole, 0.0
@@ -93,7 +97,9 @@ def filtered(c: Any, s: Any, m: int, which: int, x: float) -> float:
 @compiled
 def settle(c: Any, s: Any, m: int, which: int, x: float) -> float:
     """State of a filter that has had input x for ever; returns its output."""
-    gain = (c[m, which, 0] + c[m, which, 1] + c[m, which, 2]) / (1.0 + c[m, which, 3] + c[m, which, 4])
+    gain = (c[m, which, 0] + c[m, which, 1] + c[m, which, 2]) / (
+        1.0 + c[m, which, 3] + c[m, which, 4]
+    )
     y = gain * x
     s[m, which, 1] = c[m, which, 2] * x - c[m, which, 4] * y
     s[m, which, 0] = c[m, which, 1] * x - c[m, which, 3] * y + s[m, which, 1]

@@ -99,7 +99,9 @@ class GasForce:
 
     def too_long(self, linkage: Triangle) -> str:
         """Why the gas has no room for the linkage's stroke, as a phrase; empty if it has."""
-        stroke = math.sqrt(linkage.squares + linkage.product) - math.sqrt(linkage.squares - linkage.product)
+        stroke = math.sqrt(linkage.squares + linkage.product) - math.sqrt(
+            linkage.squares - linkage.product
+        )
         if self.volume > self.area * stroke:
             return ""
         return f"volume must exceed the piston's displacement of {self.area * stroke:.4g} m³, got {self.volume:g}"
@@ -116,7 +118,9 @@ class GasForce:
     def energy(self, linkage: Triangle, x: Any) -> Any:
         """Work stored in the gas [J], zero with the rod fully in: scale p V ln(V / V_gas)."""
         return (
-            self.scale * self.pressure_volume * np.log(self.pressure(linkage, x) * self.volume / self.pressure_volume)
+            self.scale
+            * self.pressure_volume
+            * np.log(self.pressure(linkage, x) * self.volume / self.pressure_volume)
         )
 
 

@@ -52,7 +52,9 @@ class Valve:
         """What is wrong with the flow table, as a phrase; empty if nothing is."""
         currents = [point[0] for point in self.flow]
         if len(currents) < 2 or any(b <= a for a, b in pairwise(currents)):
-            return f"flow must have at least two points of increasing current, got currents {currents}"
+            return (
+                f"flow must have at least two points of increasing current, got currents {currents}"
+            )
         speeds = [point[1] for point in self.flow]
         if any(b < a for a, b in pairwise(speeds)):
             return f"flow must not fall with the current, got speeds {speeds}"
@@ -101,7 +103,9 @@ class Cylinders(NamedTuple):
     spool: Any
 
 
-def packed(circuits: Sequence[Circuit], rows: Sequence[int], drives: Sequence[int], tick: float) -> Cylinders:
+def packed(
+    circuits: Sequence[Circuit], rows: Sequence[int], drives: Sequence[int], tick: float
+) -> Cylinders:
     """Pack circuits for a simulation with steps of a tick [s]."""
     c = len(circuits)
     points = max((len(x.valve.flow) for x in circuits), default=2)
@@ -155,7 +159,9 @@ def no_load_speed(flow: Any, c: int, x: float) -> float:
 
 
 @inlined
-def cylinder(compliance: float, leakage: float, F: float, Q: float, w: float, h: float) -> tuple[float, float]:
+def cylinder(
+    compliance: float, leakage: float, F: float, Q: float, w: float, h: float
+) -> tuple[float, float]:
     """Torque that the cylinder takes (less than 0 where it pushes) over a step h at speed w, and its slope."""
     soft = compliance + 0.5 * h * leakage
     return -(F + 0.5 * h * (Q - w - leakage * F) / soft), 0.5 * h / soft

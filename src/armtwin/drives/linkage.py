@@ -35,9 +35,7 @@ class Triangle:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if not self.squares > self.product:
-            return (
-                f"must have squares greater than product (a² + b² > 2 a b), got {self.squares:g} and {self.product:g}"
-            )
+            return f"must have squares greater than product (a² + b² > 2 a b), got {self.squares:g} and {self.product:g}"
         return ""
 
     def length(self, x: Any) -> Any:

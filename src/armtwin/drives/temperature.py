@@ -69,7 +69,9 @@ class WarmUp:
     mean_torque: Floats
 
 
-def warm_up(law: Law, thermal: ThermalNumbers, speeds: ArrayLike, period: float, cycles: int) -> WarmUp:
+def warm_up(
+    law: Law, thermal: ThermalNumbers, speeds: ArrayLike, period: float, cycles: int
+) -> WarmUp:
     """Temperature and friction of a joint that repeats one cycle of speeds, from ambient temperature on.
 
     Within a cycle the temperature hardly changes; from cycle to cycle it follows its first-order law exactly

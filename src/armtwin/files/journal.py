@@ -44,7 +44,9 @@ def move_in(stage: Path, target: Path, names: Collection[str], gone: Collection[
     (stage / JOURNAL).unlink()
 
 
-def _write_journal(stage: Path, target: Path, names: Collection[str], gone: Collection[str]) -> None:
+def _write_journal(
+    stage: Path, target: Path, names: Collection[str], gone: Collection[str]
+) -> None:
     into = "." if target == stage.parent else target.name
     plan = {"into": into, "names": sorted(names), "gone": sorted(gone)}
     fill(stage, {f"{JOURNAL}.part": json.dumps(plan)})

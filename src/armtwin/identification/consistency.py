@@ -30,7 +30,9 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
     found = []
     loads = _mounted(robot)
     for k, joint in enumerate(robot.assembly.tree.joints):
-        smallest = float(np.linalg.eigvalsh(pseudo_inertia(phi[robot.layout.link(k)] - loads[k]))[0])
+        smallest = float(
+            np.linalg.eigvalsh(pseudo_inertia(phi[robot.layout.link(k)] - loads[k]))[0]
+        )
         if not smallest > 0:
             found.append(f"{joint.child}: its mass and inertia are those of no real body")
     for parameter, value in zip(robot.parameter_table, phi, strict=True):
@@ -52,17 +54,25 @@ def _at_least_zero(group: str, name: str) -> bool:
     return group == "rotor" or (group == "friction" and not name.endswith(".offset"))
 
 
-def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[float, float]]) -> Floats:
+def nearest(
+    robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[float, float]]
+) -> Floats:
     """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
     import clarabel
     from scipy import sparse
 
     start, slope, f = free.start, free.map, len(found.z)
     tree, loads = robot.assembly.tree, _mounted(robot)
-    signed = [k for k, x in enumerate(robot.parameter_table) if _at_least_zero(x.group, x.name) and slope[k].any()]
+    signed = [
+        k
+        for k, x in enumerate(robot.parameter_table)
+        if _at_least_zero(x.group, x.name) and slope[k].any()
+    ]
     limits = [(tree.body(link), bounds) for link, bounds in mass.items()]
     # -G z + s = h with s in a cone, for each contract
-    contracts = [(clarabel.NonnegativeConeT(len(signed)), -slope[signed], start[signed])] if signed else []
+    contracts = (
+        [(clarabel.NonnegativeConeT(len(signed)), -slope[signed], start[signed])] if signed else []
+    )
     for k, (low, high) in limits:
         cone = clarabel.ZeroConeT(1) if low == high else clarabel.NonnegativeConeT(1)
         mass_of = [robot.layout.link(k).start]
@@ -74,8 +84,16 @@ def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[fl
         ten = robot.layout.link(k)
         if slope[ten].any():
             here = pseudo_inertia(start[ten] - loads[k])
-            room = min(MARGIN * np.trace(here) / 4, 0.5 * max(0.0, float(np.linalg.eigvalsh(here)[0])))
-            contracts.append((clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], _triangle(here - room * np.eye(4))))
+            room = min(
+                MARGIN * np.trace(here) / 4, 0.5 * max(0.0, float(np.linalg.eigvalsh(here)[0]))
+            )
+            contracts.append(
+                (
+                    clarabel.PSDTriangleConeT(4),
+                    -_BASIS @ slope[ten],
+                    _triangle(here - room * np.eye(4)),
+                )
+            )
     # unknowns (z, r): r = R z - d, objective |r|² / 2
     rows = [sparse.hstack([sparse.csc_matrix(found.R), -sparse.identity(f)])]
     rows += [sparse.csc_matrix(np.hstack([G, np.zeros((len(G), f))])) for _, G, _ in contracts]
@@ -87,7 +105,9 @@ def nearest(robot: Robot, found: Fit, free: Freedom, mass: Mapping[str, tuple[fl
     solution = clarabel.DefaultSolver(P, np.zeros(2 * f), A, b, cones, settings).solve()
     if "Solved" not in str(solution.status):
         told = "check signs and units of the logs, and the bounds of masses"
-        raise ArmtwinError(f"no physically consistent parameters were found ({solution.status}); {told}")
+        raise ArmtwinError(
+            f"no physically consistent parameters were found ({solution.status}); {told}"
+        )
     return _kept(robot, free, free.parameters(np.array(solution.x[:f])))
 
 
@@ -100,7 +120,11 @@ def _kept(robot: Robot, free: Freedom, phi: Floats) -> Floats:
 
 def _triangle(S: Floats) -> Floats:
     """Upper triangle of a symmetric matrix column by column, off-diagonals times √2."""
-    return np.array([S[i, j] * (1.0 if i == j else np.sqrt(2.0)) for j in range(4) for i in range(j + 1)])
+    return np.array(
+        [S[i, j] * (1.0 if i == j else np.sqrt(2.0)) for j in range(4) for i in range(j + 1)]
+    )
 
 
-_BASIS = np.array([_triangle(pseudo_inertia(e)) for e in np.eye(10)]).T  # (10 of the triangle, 10 parameters)
+_BASIS = np.array(
+    [_triangle(pseudo_inertia(e)) for e in np.eye(10)]
+).T  # (10 of the triangle, 10 parameters)

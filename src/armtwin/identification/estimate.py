@@ -75,7 +75,9 @@ class Validation:
         """The comparison of two torques."""
         gap, size = tau - tau_hat, np.linalg.norm(tau, axis=0)
         nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.nan)
-        return Validation(nrmse, np.sqrt((gap**2).mean(axis=0)), np.abs(gap).max(axis=0), time, tau, tau_hat)
+        return Validation(
+            nrmse, np.sqrt((gap**2).mean(axis=0)), np.abs(gap).max(axis=0), time, tau, tau_hat
+        )
 
 
 def _compared(log: Log, measured: Floats, told: Floats, cutoff: float | None) -> Validation:
@@ -148,7 +150,9 @@ class Estimate:
         """Where the torque was measured, in words."""
         return SIDES[channel_kind(self.torque_source) or "tau"]
 
-    def validate(self, log: Log, cutoff: float | None = None, robot: Robot | None = None) -> Validation:
+    def validate(
+        self, log: Log, cutoff: float | None = None, robot: Robot | None = None
+    ) -> Validation:
         """Torque of a log as the identified robot predicts it.
 
         Args:
@@ -177,5 +181,7 @@ class Estimate:
         deviation = np.empty_like(q)
         for k in range(0, len(q), 2000):
             some = slice(k, k + 2000)
-            deviation[some] = np.linalg.norm(self.prior.regressor(q[some], v[some], a[some]) @ root, axis=-1)
+            deviation[some] = np.linalg.norm(
+                self.prior.regressor(q[some], v[some], a[some]) @ root, axis=-1
+            )
         return deviation

@@ -123,7 +123,9 @@ def best_draw(parts: Sequence[Factors], free: Freedom, friction: Flags, sigma: F
     return best
 
 
-def _left_out(parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats, free: Freedom) -> dict[float, float]:
+def _left_out(
+    parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats, free: Freedom
+) -> dict[float, float]:
     """For each weight the mean over joints of the squared residual of left-out parts over that of a fit to all."""
     errors = dict.fromkeys((float(w) for w in WEIGHTS), 0.0)
     total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
@@ -133,10 +135,16 @@ def _left_out(parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats
         A, b = reduced(rest, sigma * np.sqrt(rest.count.sum()), free)
         U, s, Vt = np.linalg.svd(A, full_matrices=False)
         g = U.T @ b
-        z = (s[:, None] / (s[:, None] ** 2 + WEIGHTS) * g[:, None]) if len(s) else np.zeros((0, len(WEIGHTS)))
+        z = (
+            (s[:, None] / (s[:, None] ** 2 + WEIGHTS) * g[:, None])
+            if len(s)
+            else np.zeros((0, len(WEIGHTS)))
+        )
         told = left.told(free.map @ (Vt.T @ z)) + left.told(free.start)[:, :, None]
         squares = ((left.R[:, :, -1, None] - told) ** 2).sum(axis=1)
-        for w, gap in zip(WEIGHTS, (squares / (sigma**2 * total)[:, None]).mean(axis=0), strict=True):
+        for w, gap in zip(
+            WEIGHTS, (squares / (sigma**2 * total)[:, None]).mean(axis=0), strict=True
+        ):
             errors[float(w)] += float(gap)
     return errors
 
@@ -166,7 +174,11 @@ def enough(found: Factors, free: Freedom, names: Sequence[str]) -> None:
     f = free.basis.shape[1]
     rows = int(found.count.sum())
     if rows < f:
-        raise ArmtwinError(f"the logs have {rows} usable rows for {f} parameters; log longer, or fix some of them")
+        raise ArmtwinError(
+            f"the logs have {rows} usable rows for {f} parameters; log longer, or fix some of them"
+        )
     if not found.count.all():
         joint = names[int(np.argmin(found.count))]
-        raise ArmtwinError(f"{joint} never moves fast enough to be told from rest, so nothing is learned about it")
+        raise ArmtwinError(
+            f"{joint} never moves fast enough to be told from rest, so nothing is learned about it"
+        )

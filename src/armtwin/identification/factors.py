@@ -98,4 +98,6 @@ def split(found: Rows, parts: int) -> list[Rows]:
 def reduced(found: Factors, sigma: Floats, free: Freedom) -> tuple[Floats, Floats]:
     """Rows of all joints over their σ in the free coordinates: (A, b) with ‖A z - b‖ the weighted residual."""
     whole = _triangle(np.vstack([R / s for R, s in zip(found.R, sigma, strict=True)]))
-    return whole[:, :-1] @ (found.C @ free.map), whole[:, -1] - whole[:, :-1] @ (found.C @ free.start)
+    return whole[:, :-1] @ (found.C @ free.map), whole[:, -1] - whole[:, :-1] @ (
+        found.C @ free.start
+    )

@@ -56,7 +56,12 @@ def sizes_of(table: tuple[Parameter, ...]) -> Floats:
         element, _, key = parameter.name.rpartition(".")
         if sizes[k] == 0 and key == "offset":
             sizes[k] = max(
-                (abs(p.value) for p in table if p.name.startswith(f"{element}.") and p.unit == "N m"), default=0
+                (
+                    abs(p.value)
+                    for p in table
+                    if p.name.startswith(f"{element}.") and p.unit == "N m"
+                ),
+                default=0,
             )
     return np.where(sizes > 0, sizes, ZERO_PRIOR)
 

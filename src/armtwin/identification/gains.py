@@ -21,7 +21,9 @@ SAME = 1e-8
 HOLD = 1e-3  # weight of the first gains
 MEAN = 1e3  # how much stiffer the mean of those that joints tell themselves is held
 SPREAD = 0.3  # of the logarithm of gains within one robot
-TRUSTED = 0.3  # share of a current's power that the prior's rigid torque must explain to tell the gain
+TRUSTED = (
+    0.3  # share of a current's power that the prior's rigid torque must explain to tell the gain
+)
 
 
 def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flags]:

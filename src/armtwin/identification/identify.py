@@ -57,7 +57,9 @@ def identify(
         cutoff: Cut-off frequency of the filter; by default from the spectra of the logs [Hz].
         recipe: Other choices.
     """
-    problem = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=recipe or Recipe()).with_width()
+    problem = prepared(
+        robot, logs, torque=torque, cutoff=cutoff, recipe=recipe or Recipe()
+    ).with_width()
     return solved(problem, problem.parts())
 
 
@@ -85,7 +87,10 @@ def solved(problem: Problem, parts: list[Factors]) -> Estimate:
     plain = free.parameters(fit(whole, free, 0.0, sigma).z)
     identified = _robot(problem, phi, gains)
     if recipe.estimator == "truncated":
-        spread, shares = analysis.covariance(recipe.kept, problem.independent()), analysis.share(recipe.kept)
+        spread, shares = (
+            analysis.covariance(recipe.kept, problem.independent()),
+            analysis.share(recipe.kept),
+        )
     else:
         spread, shares = covariance(found, free, problem.independent()), resolution(found, free)
     groups = identifiable(prior).groups
@@ -131,7 +136,9 @@ def _draw(problem: Problem, parts: list[Factors], sigma: Floats) -> Draw:
 
 def _largest(prior: Robot, blocks: Sequence[Block], gains: Floats | None) -> Floats:
     """Largest torque of each joint, from the file or else from the logs, (n,) [N m]."""
-    seen = np.max([np.abs(b.tau).max(axis=0) for b in blocks], axis=0) * (1.0 if gains is None else gains)
+    seen = np.max([np.abs(b.tau).max(axis=0) for b in blocks], axis=0) * (
+        1.0 if gains is None else gains
+    )
     return np.where(np.isfinite(prior.limits.torque), prior.limits.torque, seen)
 
 
@@ -165,7 +172,9 @@ def _robot(problem: Problem, phi: Floats, gains: Floats | None) -> Robot:
         return robot
     constants = [k / abs(row).max() for k, row in zip(gains, robot.assembly.gear, strict=True)]
     motors = tuple(
-        replace(m, torque_constant=float(k), source={**_sources(m.source), "torque_constant": source})
+        replace(
+            m, torque_constant=float(k), source={**_sources(m.source), "torque_constant": source}
+        )
         for m, k in zip(robot.description.motor, constants, strict=True)
     )
     return Robot(replace(robot.description, motor=motors), robot.origin)

@@ -58,7 +58,9 @@ class Identification:
     @property
     def prior(self) -> Validation:
         """Prediction of the shown log by the robot as it was before."""
-        return self._judged("prior", lambda: self.estimate.validate(self.shown, robot=self.estimate.prior))
+        return self._judged(
+            "prior", lambda: self.estimate.validate(self.shown, robot=self.estimate.prior)
+        )
 
     @property
     def plain(self) -> Validation:
@@ -77,7 +79,9 @@ class Identification:
     @property
     def failed(self) -> bool:
         """Whether the identified robot predicts what it never saw worse than the robot file did."""
-        return self.errors is not None and bool(np.nanmean(self.errors[0]) > WORSE * np.nanmean(self.errors[1]))
+        return self.errors is not None and bool(
+            np.nanmean(self.errors[0]) > WORSE * np.nanmean(self.errors[1])
+        )
 
 
 def judge(

@@ -46,7 +46,9 @@ def pooled(parts: Sequence[Validation]) -> Floats:
     return np.asarray(100 * np.sqrt(gap / np.where(size > 0, size, np.nan)))
 
 
-def leave_one_out(robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None) -> LeftOut:
+def leave_one_out(
+    robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None
+) -> LeftOut:
     """Predict each log of an estimate from the others.
 
     Args:
@@ -59,7 +61,9 @@ def leave_one_out(robot: Robot, found: Estimate, progress: Callable[[float], Non
     told, before = [], []
     for k, left in enumerate(logs):
         others = [log for i, log in enumerate(logs) if i != k]
-        fit = identify(robot, others, torque=found.torque_source, cutoff=found.cutoff, recipe=recipe)
+        fit = identify(
+            robot, others, torque=found.torque_source, cutoff=found.cutoff, recipe=recipe
+        )
         told.append(fit.validate(left))
         before.append(fit.validate(left, robot=fit.prior))
         if progress is not None:
@@ -86,5 +90,8 @@ def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
         if len(log.time) < PARTS * SHORTEST:
             raise ArmtwinError(f"a log of {len(log.time)} samples is too short to leave a part out")
         cuts = np.array_split(np.arange(len(log.time)), PARTS)
-        parts = [Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()}) for k in cuts]
+        parts = [
+            Log.of(log.time[k], (), **{name: x[k] for name, x in log.channels.items()})
+            for k in cuts
+        ]
     return parts, tuple(f"{p.time[0]:.4g} to {p.time[-1]:.4g} s" for p in parts)

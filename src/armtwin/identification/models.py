@@ -50,7 +50,9 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Side
             raise ArmtwinError(
                 f"model '{name}' must have the parameters of '{found.prior.name}'; it differs in {wrong}"
             )
-    scaled = np.array([robot.parameters for robot in models.values()]) / found.decomposition.free.sizes
+    scaled = (
+        np.array([robot.parameters for robot in models.values()]) / found.decomposition.free.sizes
+    )
     told = np.array([row.told for row in found.table])
     validation = tuple(found.validate(log, robot=robot) for robot in models.values())
     return SideBySide(tuple(models), expected, scaled, told, validation)

@@ -38,16 +38,23 @@ FIRST_WIDTH = 8.0  # deviations of the speed's noise within which the sign of fr
 WIDTHS = 2.0 ** np.arange(-1, 8)
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
-STRETCHES, LEAST_STRETCH = 8000, 1000  # samples of all logs, and at least of one, on which widths are tried
+STRETCHES, LEAST_STRETCH = (
+    8000,
+    1000,
+)  # samples of all logs, and at least of one, on which widths are tried
 REVERSALS = 1500  # of these, about reversals, that are compared
 HUBER = 1.345  # deviations from which on a row counts less
 
 
 @one_blas_thread()
-def prepared(robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe) -> Problem:
+def prepared(
+    robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe
+) -> Problem:
     """The logs checked and clean, with what is free to change."""
     if not isinstance(robot, Robot):
-        raise ArmtwinError(f"identify needs a robot, got a {type(robot).__name__}; load it by at.Robot.load")
+        raise ArmtwinError(
+            f"identify needs a robot, got a {type(robot).__name__}; load it by at.Robot.load"
+        )
     given = [] if isinstance(logs, Log) else list(logs)
     if not given or any(not isinstance(log, Log) for log in given):
         raise ArmtwinError("identify needs a list of at least one log")
@@ -115,7 +122,10 @@ class Problem:
                 return [factors(x, base.combination) for x in pieces]
             pieces = [replace(x, tau=x.tau * robust.gains) for x in pieces]
             gaps = (x.tau - x.torque(base.combination @ robust.phi) for x in pieces)
-            return [factors(x, base.combination, _huber(g, robust.sigma)) for x, g in zip(pieces, gaps, strict=True)]
+            return [
+                factors(x, base.combination, _huber(g, robust.sigma))
+                for x, g in zip(pieces, gaps, strict=True)
+            ]
 
         return [part for b in self.blocks for part in of_log(b)]
 

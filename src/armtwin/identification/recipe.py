@@ -62,7 +62,9 @@ class Recipe:
         units = {p.name: p.unit for p in robot.parameter_table}
         for name in (*self.zero, *self.fixed, *(x for pair in self.equal for x in pair)):
             if name not in units:
-                raise ArmtwinError(f"recipe: parameter '{name}' is not known. {did_you_mean(name, units)}")
+                raise ArmtwinError(
+                    f"recipe: parameter '{name}' is not known. {did_you_mean(name, units)}"
+                )
         self._check_symmetry(robot, units)
         self._check_masses(robot)
 
@@ -73,7 +75,9 @@ class Recipe:
             ("only", self.only, ("all", "friction")),
         ):
             if value not in known:
-                raise ArmtwinError(f"recipe: {key} must be one of {', '.join(known)}, got '{value}'")
+                raise ArmtwinError(
+                    f"recipe: {key} must be one of {', '.join(known)}, got '{value}'"
+                )
 
     def _check_numbers(self) -> None:
         if self.periods is not None and self.period is None:
@@ -92,12 +96,18 @@ class Recipe:
         links = [joint.child for joint in robot.assembly.tree.joints]
         for link, bounds in self.mass.items():
             if not isinstance(bounds, tuple | list) or len(bounds) != 2:
-                raise ArmtwinError(f"recipe: mass of '{link}' must be a lower and an upper bound in kg, got {bounds}")
+                raise ArmtwinError(
+                    f"recipe: mass of '{link}' must be a lower and an upper bound in kg, got {bounds}"
+                )
             low, high = bounds
             if link not in links:
-                raise ArmtwinError(f"recipe: link '{link}' is not known. {did_you_mean(link, links)}")
+                raise ArmtwinError(
+                    f"recipe: link '{link}' is not known. {did_you_mean(link, links)}"
+                )
             if not 0 <= low <= high:
-                raise ArmtwinError(f"recipe: mass of '{link}' must have 0 <= lower <= upper, got {low:g} and {high:g}")
+                raise ArmtwinError(
+                    f"recipe: mass of '{link}' must have 0 <= lower <= upper, got {low:g} and {high:g}"
+                )
         if self.mass and self.estimator != "consistent":
             raise ArmtwinError("recipe: bounds of masses need the consistent estimator")
 
@@ -118,4 +128,6 @@ class Recipe:
                 held |= {n for n, g in groups.items() if g != "friction"}
             known = next((name for name in pair if name in held), None)
             if known is not None:
-                raise ArmtwinError(f"recipe: parameter '{known}' is held, so nothing can be equal to it")
+                raise ArmtwinError(
+                    f"recipe: parameter '{known}' is held, so nothing can be equal to it"
+                )

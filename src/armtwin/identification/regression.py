@@ -119,7 +119,9 @@ def rows(robot: Robot, log: Block, base: Identifiable, rest: Floats, width: Floa
         Y = doubtful_regressor(robot, (log.q[some], log.v[some], log.a[some]), width, Y)
         np.take(Y.reshape(-1, n * p), places, axis=1, out=columns[some])
     kept = slice(log.how.margin, m - log.how.margin, log.how.step)
-    return Rows(filtered(columns, log.how)[kept], base.busy, log.tau[kept], np.abs(log.v[kept]) > rest)
+    return Rows(
+        filtered(columns, log.how)[kept], base.busy, log.tau[kept], np.abs(log.v[kept]) > rest
+    )
 
 
 def doubtful_regressor(
@@ -154,7 +156,9 @@ def _on_free(robot: Robot, x: Floats) -> Floats:
     return x if coupling is None else x @ coupling.G.T
 
 
-def mean_friction_columns(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats) -> Floats:
+def mean_friction_columns(
+    robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats
+) -> Floats:
     """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
     q, v, a = motion
     shift = np.where(a < 0, -1.0, 1.0) * width
@@ -169,11 +173,15 @@ def friction(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats)
     near = near_reversal(robot, v, width)
     if near.any():
         shift = np.where(a[near] < 0, -1.0, 1.0) * width
-        torque[near] = robot.friction_torque(v[near] + _SPREAD[:, None, None] * shift, q[near]).mean(axis=0)
+        torque[near] = robot.friction_torque(
+            v[near] + _SPREAD[:, None, None] * shift, q[near]
+        ).mean(axis=0)
     return torque
 
 
-def plain_torque(robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats, phi: Floats) -> Floats:
+def plain_torque(
+    robot: Robot, motion: tuple[Floats, Floats, Floats], width: Floats, phi: Floats
+) -> Floats:
     """Torque (m, n) of any parameters, also of those that no robot has, friction averaged near reversals."""
     torque, Y = np.empty_like(motion[0]), None
     for k in range(0, len(torque), CHUNK):
@@ -196,7 +204,11 @@ def motion(log: Log, cutoff: float, recipe: Recipe) -> tuple[Floats, Floats, Flo
     how = replace(choices(bare, within_rate(log, cutoff)), step=1, margin=0)
     cleaned = clean(bare, how)
     parts = (cleaned.q, cleaned.v, cleaned.a)
-    if how.averaged == 1 and len(cleaned.time) == len(log.time) and np.abs(cleaned.time - log.time).max() < 1e-6:
+    if (
+        how.averaged == 1
+        and len(cleaned.time) == len(log.time)
+        and np.abs(cleaned.time - log.time).max() < 1e-6
+    ):
         return parts
     from scipy.interpolate import CubicSpline
 

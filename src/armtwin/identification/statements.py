@@ -25,12 +25,17 @@ def not_told(found: Estimate) -> list[str]:
         what
         for what, sources in (
             ("rotor inertia", [m.source for m in found.prior.description.motor]),
-            ("viscous and Coulomb friction and offset", [e.source for e in found.prior.description.friction]),
+            (
+                "viscous and Coulomb friction and offset",
+                [e.source for e in found.prior.description.friction],
+            ),
         )
         if SOURCE in sources
     ]
     if added:
-        said.append(f"The robot file lacks {' and '.join(added)} of each joint; added, their first guesses assumed.")
+        said.append(
+            f"The robot file lacks {' and '.join(added)} of each joint; added, their first guesses assumed."
+        )
     if found.gains is not None:
         told = ", ".join(f"{k:.3g}" for k in found.gains)
         said.append(
@@ -47,11 +52,19 @@ def not_told(found: Estimate) -> list[str]:
         if free[found.prior.layout.link(k)].any()
     }
     theirs = [name for name, rows in links.items() if all(r.from_logs < TOLD for r in rows)]
-    vague = [name for name, rows in links.items() if all(r.told < TOLD for r in rows) and name not in theirs]
+    vague = [
+        name
+        for name, rows in links.items()
+        if all(r.told < TOLD for r in rows) and name not in theirs
+    ]
     if theirs:
-        said.append(f"Of {_listed(theirs)} these logs tell next to nothing; the inertias are the robot file's.")
+        said.append(
+            f"Of {_listed(theirs)} these logs tell next to nothing; the inertias are the robot file's."
+        )
     if vague:
-        said.append(f"Of {_listed(vague)} no number is told to a tenth of its size in the robot file.")
+        said.append(
+            f"Of {_listed(vague)} no number is told to a tenth of its size in the robot file."
+        )
     said += _splits(found)
     groups = [p.group for p in found.prior.parameter_table]
     rest = [
@@ -105,7 +118,9 @@ def reasons(found: Estimate, log: Log, judged: Validation) -> list[str]:
                 gap[np.abs(v[:, j]) < SLOW * found.fastest[j], j]
             )
             / _power(gap[:, j]),
-            "it follows the speed, so the friction law of the robot file does not fit": _followed(slow[:, j], v[:, j]),
+            "it follows the speed, so the friction law of the robot file does not fit": _followed(
+                slow[:, j], v[:, j]
+            ),
             "it follows the position, as a gear's ripple, a cable's pull or a missing load": _followed(
                 slow[:, j], q[:, j]
             ),

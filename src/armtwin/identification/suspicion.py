@@ -31,7 +31,10 @@ AGREE = 2.0  # factor within which joints tell one stretch of time
 STRETCHED = 2.5  # inertia over weight that is no longer a mistake of the robot file
 ASSUMED = 4.0  # the same where rotor inertias are assumed
 ALONE = 30.0  # the same where one joint alone shows it, as with a payload that is not in the file
-BETTER, GOOD = 0.25, 0.5  # share of the torque's power that another reading must explain more, and at least
+BETTER, GOOD = (
+    0.25,
+    0.5,
+)  # share of the torque's power that another reading must explain more, and at least
 
 
 def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
@@ -47,7 +50,9 @@ def check_logs(robot: Robot, logs: Sequence[Log], motion: str) -> None:
     if (moved < STILL).any():
         which = ", ".join(np.array(robot.joint_names)[moved < STILL])
         where = (logs[0].origin or "the log") if len(logs) == 1 else "any of the logs"
-        raise ArmtwinError(f"{which} does not move in {where}, so nothing can be learned about it; log a motion of it")
+        raise ArmtwinError(
+            f"{which} does not move in {where}, so nothing can be learned about it; log a motion of it"
+        )
     rows = robot.n * sum(len(log.time) for log in logs)
     if rows < len(robot.parameters):
         raise ArmtwinError(
@@ -59,7 +64,9 @@ def check_positions(robot: Robot, log: Log, motion: str, name: str) -> None:
     """Refuse a log whose positions are not those of the robot."""
     got = getattr(log, motion).shape[1] if motion in log else 0
     if got != robot.n:
-        raise ArmtwinError(f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}")
+        raise ArmtwinError(
+            f"{name}: must have {robot.n} columns of {motion} for robot '{robot.name}', got {got}"
+        )
     _in_reach(robot, getattr(log, motion), name)
     try:
         check_motion(log, motion, Pace.of_robot(robot))
@@ -78,7 +85,9 @@ def _in_reach(robot: Robot, q: Floats, name: str) -> None:
     """Refuse positions far beyond the joint limits."""
     low, high = robot.position_limits
     reach = np.where(
-        np.isfinite(high - low), FAR * np.maximum(np.abs(low), np.abs(high)), np.where(_slides(robot), np.inf, TURNS)
+        np.isfinite(high - low),
+        FAR * np.maximum(np.abs(low), np.abs(high)),
+        np.where(_slides(robot), np.inf, TURNS),
     )
     beyond = np.abs(q).max(axis=0) > reach
     if not beyond.any():
@@ -89,8 +98,12 @@ def _in_reach(robot: Robot, q: Floats, name: str) -> None:
     if (np.radians(np.abs(q).max(axis=0)) <= reach).all():
         cause = '. Is it in degrees? Say unit.q = "deg" in a columns file'
     unit = "m" if _slides(robot)[j] else "rad"
-    limit = f"{max(abs(low[j]), abs(high[j])):.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
-    raise ArmtwinError(f"{name}: {robot.joint_names[j]} reaches {most:.4g} {unit} where its limit is {limit}{cause}")
+    limit = (
+        f"{max(abs(low[j]), abs(high[j])):.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
+    )
+    raise ArmtwinError(
+        f"{name}: {robot.joint_names[j]} reaches {most:.4g} {unit} where its limit is {limit}{cause}"
+    )
 
 
 def _slides(robot: Robot) -> list[bool]:
@@ -100,12 +113,18 @@ def _slides(robot: Robot) -> list[bool]:
 
 def suspect(robot: Robot, blocks: Sequence[Block]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
-    flat = np.any([(np.ptp(b.raw, axis=0) == 0) & (np.ptp(b.q, axis=0) > MOVES) for b in blocks], axis=0)
+    flat = np.any(
+        [(np.ptp(b.raw, axis=0) == 0) & (np.ptp(b.q, axis=0) > MOVES) for b in blocks], axis=0
+    )
     if flat.any():
         which = ", ".join(np.array(robot.joint_names)[flat])
-        raise ArmtwinError(f"the torque of {which} never changes while the joint moves; was it logged at all?")
+        raise ArmtwinError(
+            f"the torque of {which} never changes while the joint moves; was it logged at all?"
+        )
     some = [(b, _some(b, len(blocks))) for b in blocks]
-    q, v, a, tau = (np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau"))
+    q, v, a, tau = (
+        np.concatenate([getattr(b, name)[k] for b, k in some]) for name in ("q", "v", "a", "tau")
+    )
     told = robot.inverse_dynamics(q, v, a)
     _refuse_violent(robot, a, told)
     _refuse_stretched(robot, v, told, robot.gravity(q), tau)
@@ -238,8 +257,13 @@ def _readings(
             ("position", tau, turned, v[:, order]),
             ("position and torque", tau[:, order], turned, v[:, order]),
         ):
-            if all(_explained(torque[:, j], rigid[:, j], speed[:, j]) > max(GOOD, here[j]) for j in both):
-                share = np.array([_explained(torque[:, j], rigid[:, j], speed[:, j]) for j in range(robot.n)])
+            if all(
+                _explained(torque[:, j], rigid[:, j], speed[:, j]) > max(GOOD, here[j])
+                for j in both
+            ):
+                share = np.array(
+                    [_explained(torque[:, j], rigid[:, j], speed[:, j]) for j in range(robot.n)]
+                )
                 gain = float((share - here).sum())
                 yield (
                     both,

@@ -5,7 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
-from armtwin.jobs.groups import Place, Process, Segment, Standstill, Tolerance, ToolOrientation, ToolSpeed
+from armtwin.jobs.groups import (
+    Place,
+    Process,
+    Segment,
+    Standstill,
+    Tolerance,
+    ToolOrientation,
+    ToolSpeed,
+)
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
@@ -47,7 +55,9 @@ class JobDescription:
     workpiece: Pose = field(default_factory=Pose)
     start: Place | None = None
     posture: tuple[TurnCoordinate, ...] | None = None
-    orientation: ToolOrientation = field(default_factory=lambda: ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0))))
+    orientation: ToolOrientation = field(
+        default_factory=lambda: ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0)))
+    )
     time_law: TimeLaw = field(default_factory=lambda: TimeLaw(ramp=0.25))
     standstill: Standstill = field(default_factory=Standstill)
     process: Process = field(default_factory=Process)

@@ -85,7 +85,9 @@ class Window:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if (self.speed is None) == (self.polygon is None):
-            return f"must have either speed or polygon, got {'none' if self.speed is None else 'both'}"
+            return (
+                f"must have either speed or polygon, got {'none' if self.speed is None else 'both'}"
+            )
         if self.speed is not None and not self.speed[0] < self.speed[1]:
             return f"speed must be the lowest and the highest, got {self.speed[0]:g} and {self.speed[1]:g} m/s"
         if self.polygon is not None and len(self.polygon) < 3:

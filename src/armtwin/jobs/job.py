@@ -78,7 +78,8 @@ class Job:
             return None if own is None else own * share
 
         segments = tuple(
-            replace(s, speed=scaled(s.speed), blend_speed=scaled(s.blend_speed)) for s in self.description.segment
+            replace(s, speed=scaled(s.speed), blend_speed=scaled(s.blend_speed))
+            for s in self.description.segment
         )
         return Job(replace(self.description, speed=value, segment=segments), self.origin)
 
@@ -100,7 +101,9 @@ class Job:
                 return file.resolve().as_posix()
 
         d = self.description
-        segments = tuple(s if s.points is None else replace(s, points=path(s.points)) for s in d.segment)
+        segments = tuple(
+            s if s.points is None else replace(s, points=path(s.points)) for s in d.segment
+        )
         return Job(replace(d, robot=path(d.robot), segment=segments), self.origin)
 
     @property
@@ -120,11 +123,15 @@ class Job:
                 raise ArmtwinError(f"{self.where}: {error}") from None
         if d.override:
             changed = overridden(robot.description, d.override, self.where)
-            Robot(changed, f"{self.where}: robot '{robot.name}' with its overrides")  # refuses what cannot exist
+            Robot(
+                changed, f"{self.where}: robot '{robot.name}' with its overrides"
+            )  # refuses what cannot exist
             robot = Robot(changed, robot.origin)
         if d.posture is not None and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
-            raise FileError(self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"])
+            raise FileError(
+                self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"]
+            )
         return self._mounted(robot)
 
     def _mounted(self, robot: Robot) -> Robot:
@@ -150,7 +157,11 @@ class Job:
     def points(self) -> dict[int, Points]:
         """Points of the segments that name a file, by the number of the segment."""
         segments = enumerate(self.description.segment)
-        return {i: read_points(self._folder / s.points, s.angles) for i, s in segments if s.points is not None}
+        return {
+            i: read_points(self._folder / s.points, s.angles)
+            for i, s in segments
+            if s.points is not None
+        }
 
     @cached_property
     def seam(self) -> Seam:
@@ -161,7 +172,9 @@ class Job:
             path = build_path(X[:3, :3] @ self._start() + X[:3, 3], list(self._moves(X)))
             speeds = [_speed(d, d.segment[x.move], x.corner) for x in path.stretches]
             bounds = [0.0, *(x.stop for x in path.stretches)]
-            profile = build_profile(*_merged(bounds, speeds, [x.name for x in path.stretches]), d.time_law)
+            profile = build_profile(
+                *_merged(bounds, speeds, [x.name for x in path.stretches]), d.time_law
+            )
             rule = self._orientations(path, X[:3, :3])
         except FileError:
             raise
@@ -191,13 +204,17 @@ class Job:
                     )
                 points = points[1:]
             here = points[-1]
-            yield Move(_name(segment, i), kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
+            yield Move(
+                _name(segment, i), kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0
+            )
 
     def _orientations(self, path: Curve, R_WP: Floats) -> Orientations:
         rule = self.description.orientation
         if rule.mode != "given":
             if rule.tool is None:
-                raise ArmtwinError(f"orientation.tool is missing: how the tool is turned (mode {rule.mode})")
+                raise ArmtwinError(
+                    f"orientation.tool is missing: how the tool is turned (mode {rule.mode})"
+                )
             R = rule.tool.rotation()
             return Fixed(R_WP @ R) if rule.mode == "fixed" else Following(R, R_WP[:, 2])
         marks, turned = [], []
@@ -231,7 +248,9 @@ class Job:
         """Stretches of the seam, from and to [m], on which the process is on."""
         d, seam = self.description.process, self.seam
         t_in, t_out = seam.profile.steady
-        edges = seam.profile.at(np.array([t_in + (d.after_ramp or 0.0), t_out - (d.before_ramp or 0.0)]))[0]
+        edges = seam.profile.at(
+            np.array([t_in + (d.after_ramp or 0.0), t_out - (d.before_ramp or 0.0)])
+        )[0]
         start = float(edges[0]) if d.run_in is None else d.run_in
         stop = float(edges[1]) if d.run_out is None else seam.length - d.run_out
         on: list[tuple[float, float]] = []
@@ -255,13 +274,19 @@ def _problems(description: JobDescription) -> Iterator[str]:
     elif description.segment[-1].blend is not None:
         yield f"segment.{len(description.segment)}.blend rounds the corner to the next segment, but there is none"
     for i, segment in enumerate(description.segment, 1):
-        if segment.points is not None and segment.angles is not None and description.orientation.mode != "given":
+        if (
+            segment.points is not None
+            and segment.angles is not None
+            and description.orientation.mode != "given"
+        ):
             mode = description.orientation.mode
             yield f'segment.{i}.angles are given by a file, but orientation.mode is "{mode}", not "given"'
     speed = ToolSpeed.__metadata__[0].broken(description.speed)  # type: ignore[attr-defined]
     if speed:
         yield f"speed {speed}, got {description.speed:g}"
-    needs_power = any(s.window is not None and s.window.polygon is not None for s in description.segment)
+    needs_power = any(
+        s.window is not None and s.window.polygon is not None for s in description.segment
+    )
     if needs_power and description.process.power is None:
         yield "process.power is missing, which a window of speed and power needs"
 
@@ -283,7 +308,13 @@ def _speed(description: JobDescription, segment: Segment, corner: bool) -> float
     return own or segment.speed or description.speed
 
 
-def _merged(bounds: list[float], speeds: list[float], names: list[str]) -> tuple[list[float], list[float], list[str]]:
+def _merged(
+    bounds: list[float], speeds: list[float], names: list[str]
+) -> tuple[list[float], list[float], list[str]]:
     """Neighbouring stretches of one speed as one."""
     keep = [0, *(k for k in range(1, len(speeds)) if speeds[k] != speeds[k - 1])]
-    return [*(bounds[k] for k in keep), bounds[-1]], [speeds[k] for k in keep], [names[k] for k in keep]
+    return (
+        [*(bounds[k] for k in keep), bounds[-1]],
+        [speeds[k] for k in keep],
+        [names[k] for k in keep],
+    )

@@ -14,11 +14,19 @@ from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 
-ANGLES = {"rpy": ("roll", "pitch", "yaw"), "abc": ("a", "b", "c"), "quaternion": ("qw", "qx", "qy", "qz")}
+ANGLES = {
+    "rpy": ("roll", "pitch", "yaw"),
+    "abc": ("a", "b", "c"),
+    "quaternion": ("qw", "qx", "qy", "qz"),
+}
 MOST_POINTS = 200_000
 SAME_POINT = 1e-9  # distance [m] below which two points are one
 UNIT_LENGTH = 1e-3  # by which the length of a quaternion may be off
-_LENGTH, _ANGLE, _NUMBER = Unit("m", plausible=20, hint="mm"), Unit("rad", plausible=6.3, hint="deg"), Unit("1")
+_LENGTH, _ANGLE, _NUMBER = (
+    Unit("m", plausible=20, hint="mm"),
+    Unit("rad", plausible=6.3, hint="deg"),
+    Unit("1"),
+)
 
 
 @dataclass(frozen=True, eq=False)

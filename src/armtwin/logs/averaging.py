@@ -21,9 +21,17 @@ def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
     """Some whole periods of a log, from period `first` (0 is the first): the middle two of four are (1, 2)."""
     start = log.time[0] + first * period
     inside = (log.time >= start - 1e-9) & (log.time < start + count * period - 1e-9)
-    if first < 0 or count < 1 or log.time[-1] < start + count * period - 1.5 * period / max(1, inside.sum() / count):
-        raise ArmtwinError(f"the log holds no {count} periods of {period:g} s from number {first + 1} on")
-    chosen = Log.of(log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()})
+    if (
+        first < 0
+        or count < 1
+        or log.time[-1] < start + count * period - 1.5 * period / max(1, inside.sum() / count)
+    ):
+        raise ArmtwinError(
+            f"the log holds no {count} periods of {period:g} s from number {first + 1} on"
+        )
+    chosen = Log.of(
+        log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()}
+    )
     return replace(chosen, origin=log.origin)
 
 
@@ -38,7 +46,9 @@ def averaged(logs: Sequence[Log]) -> Log:
             )
         shift = np.abs((log.time - log.time[0]) - (first.time - first.time[0])).max()
         if shift > SAME_TIME * float(np.median(np.diff(first.time))):
-            raise ArmtwinError(f"runs to be averaged must have the same time stamps; number {k} is {shift:.4g} s off")
+            raise ArmtwinError(
+                f"runs to be averaged must have the same time stamps; number {k} is {shift:.4g} s off"
+            )
         for name in ("q", "q_ref"):
             if name in first and name in log:
                 apart = np.abs(log.channels[name] - first.channels[name]).max(axis=0)
@@ -49,5 +59,7 @@ def averaged(logs: Sequence[Log]) -> Log:
                     )
     names = [name for name in first.channels if all(name in log for log in logs)]
     means = {name: np.mean([log.channels[name] for log in logs], axis=0) for name in names}
-    told = f"mean of {len(logs)} runs: {', '.join(log.origin for log in logs)}" if first.origin else ""
+    told = (
+        f"mean of {len(logs)} runs: {', '.join(log.origin for log in logs)}" if first.origin else ""
+    )
     return replace(Log.of(first.time, (), **means), origin=told)

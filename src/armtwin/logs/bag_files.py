@@ -110,7 +110,9 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
     try:
         import rosbags.highlevel  # noqa: F401
     except ImportError:
-        raise ArmtwinError(f"{path}: bags need the extra 'logs': pip install armtwin[logs]") from None
+        raise ArmtwinError(
+            f"{path}: bags need the extra 'logs': pip install armtwin[logs]"
+        ) from None
     check_bag(path)
     try:
         stamps, messages = _unpacked(path)

@@ -26,7 +26,9 @@ LEAST_RATE = 6.0  # samples kept in a period of the cut-off frequency
 POWER = 0.999  # share of the speed's power below the highest frequency that counts
 ABOVE_NOISE = 30.0  # times the noise that a frequency must hold to count as motion
 ROOM = 4.0  # default cut-off over that frequency
-MOST_RATE = 12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
+MOST_RATE = (
+    12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
+)
 EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
 LEAST_PERIODS = 3.0  # of the cut-off frequency in a log: one at either end and one between
 
@@ -59,7 +61,9 @@ class Cleaning:
     averaged: int = 1
 
 
-def choices(log: Log, cutoff: float | None = None, period: float | None = None, rows: float = 0.0) -> Cleaning:
+def choices(
+    log: Log, cutoff: float | None = None, period: float | None = None, rows: float = 0.0
+) -> Cleaning:
     """How to clean a log: rate from its time stamps, cut-off from the spectrum of its speeds where none is given.
 
     Args:
@@ -74,13 +78,17 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     median = float(np.median(steps))
     if steps.max() > 20 * median:
         k = int(steps.argmax())
-        raise ArmtwinError(f"the log has a gap of {steps[k]:.4g} s at {log.time[k]:.6g} s; cut it there")
+        raise ArmtwinError(
+            f"the log has a gap of {steps[k]:.4g} s at {log.time[k]:.6g} s; cut it there"
+        )
     rate = _even_rate(log.time)
     resampled = rate is None
     rate = rate or 1 / median
     wanted = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled)) if cutoff is None else cutoff
     if not 0 < wanted < rate / 2:
-        raise ArmtwinError(f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}")
+        raise ArmtwinError(
+            f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}"
+        )
     _check_length(float(log.time[-1] - log.time[0]), wanted, period)
     if period is not None:
         whole = max(1, round(period * rate)) / period
@@ -91,7 +99,9 @@ def choices(log: Log, cutoff: float | None = None, period: float | None = None, 
     averaged = max(1, int(rate / max(MOST_RATE * wanted, rows)))
     rate = rate / averaged
     step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
-    return Cleaning(rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged)
+    return Cleaning(
+        rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged
+    )
 
 
 def _check_length(duration: float, cutoff: float, period: float | None) -> None:
@@ -145,8 +155,12 @@ def clean(log: Log, how: Cleaning) -> Log:
     channels["v"], channels["a"] = _derivatives(channels["q"], how.rate)
     kept = slice(how.margin, len(time) - how.margin, how.step)
     if len(time[kept]) < 2:
-        raise ArmtwinError(f"the log of {len(time)} samples is too short for a cut-off of {how.cutoff:g} Hz")
-    return Log.of(time[kept], log.events, **{name: values[kept] for name, values in channels.items()})
+        raise ArmtwinError(
+            f"the log of {len(time)} samples is too short for a cut-off of {how.cutoff:g} Hz"
+        )
+    return Log.of(
+        time[kept], log.events, **{name: values[kept] for name, values in channels.items()}
+    )
 
 
 def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
@@ -161,7 +175,9 @@ def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
 def _grid(time: Floats, how: Cleaning) -> Floats:
     """Times of an even grid from the first time stamp to the last; of averaged samples their middle."""
     fine, count = how.rate * how.averaged, _count(time, how)
-    return np.asarray(time[0] + (how.averaged - 1) / 2 / fine + np.arange(count // how.averaged) / how.rate)
+    return np.asarray(
+        time[0] + (how.averaged - 1) / 2 / fine + np.arange(count // how.averaged) / how.rate
+    )
 
 
 def _count(time: Floats, how: Cleaning) -> int:
@@ -190,7 +206,9 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
     count = round(how.period * how.rate)
     periods = len(time) // count
     if periods < 1:
-        raise ArmtwinError(f"the log of {time[-1] - time[0]:.4g} s holds no whole period of {how.period:g} s")
+        raise ArmtwinError(
+            f"the log of {time[-1] - time[0]:.4g} s holds no whole period of {how.period:g} s"
+        )
     first, last = (channels["q"][k * count : (k + 1) * count] for k in (0, periods - 1))
     apart = np.abs(last - first).max(axis=0) / np.maximum(np.ptp(channels["q"], axis=0), 1e-9)
     if (apart > REPEATS).any():
@@ -205,14 +223,18 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
         if name == "q":
             motion = {"v": _band(mean, how, 1), "a": _band(mean, how, 2)}
     kept = slice(0, count, how.step)
-    return Log.of(time[:count][kept], (), **{name: x[kept] for name, x in (result | motion).items()})
+    return Log.of(
+        time[:count][kept], (), **{name: x[kept] for name, x in (result | motion).items()}
+    )
 
 
 def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
     """Derivative of that order of a whole period, from the Fourier series up to the cut-off."""
     frequency = np.fft.rfftfreq(len(values), 1 / how.rate)[:, None]
     spectrum = np.fft.rfft(values, axis=0) * (frequency <= how.cutoff)
-    return np.asarray(np.fft.irfft(spectrum * (2j * np.pi * frequency) ** order, len(values), axis=0))
+    return np.asarray(
+        np.fft.irfft(spectrum * (2j * np.pi * frequency) ** order, len(values), axis=0)
+    )
 
 
 def filtered(values: Floats, how: Cleaning) -> Floats:

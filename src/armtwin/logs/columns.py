@@ -27,9 +27,19 @@ from armtwin.robot.reading import checked_format, read_tables
 from armtwin.robot.schema import Schema
 
 ANGLES = ("q", "q_ref", "q_link")
-TURNED = (*ANGLES, "v", "a", "tau", "v_ref", "a_ref", "tau_friction")  # channels that take a joint's sign
+TURNED = (
+    *ANGLES,
+    "v",
+    "a",
+    "tau",
+    "v_ref",
+    "a_ref",
+    "tau_friction",
+)  # channels that take a joint's sign
 COLUMNS_FORMAT = 1
-_UNITS = {name: text.partition("[")[2].rstrip("]").replace("²", "^2") for name, text in CHANNELS.items()}
+_UNITS = {
+    name: text.partition("[")[2].rstrip("]").replace("²", "^2") for name, text in CHANNELS.items()
+}
 _UNITS["time"] = "s"
 
 
@@ -107,12 +117,20 @@ class Columns:
                 names |= {given.replace("{}", str(j)): f"{channel}{j}" for j in range(1, 100)}
             else:
                 names |= {word: f"{channel}{j}" for j, word in enumerate(given, 1)}
-        missing = [w for given in self.columns.values() if not isinstance(given, str) for w in given if w not in header]
+        missing = [
+            w
+            for given in self.columns.values()
+            if not isinstance(given, str)
+            for w in given
+            if w not in header
+        ]
         if self.time not in header and self.time != "time":
             missing.append(self.time)
         if missing:
             told = ", ".join(header)[:120]
-            raise ArmtwinError(f"column '{missing[0]}' of the columns file is not in the header: {told}")
+            raise ArmtwinError(
+                f"column '{missing[0]}' of the columns file is not in the header: {told}"
+            )
         return [names.get(word, word) for word in header]
 
     def to_si(self, channel: str, values: Floats) -> Floats:
@@ -132,7 +150,9 @@ class Columns:
 
     def _each(self, key: str, numbers: tuple[float, ...], values: Floats) -> Floats:
         if len(numbers) < values.shape[1]:
-            raise ArmtwinError(f"{key} of the columns file must have {values.shape[1]} numbers, got {len(numbers)}")
+            raise ArmtwinError(
+                f"{key} of the columns file must have {values.shape[1]} numbers, got {len(numbers)}"
+            )
         return np.array(numbers[: values.shape[1]])
 
 

@@ -28,12 +28,23 @@ def put_packed_csv(log: Log, file: BinaryIO) -> None:
 
 def _lines(log: Log) -> Iterator[bytes]:
     """The file in blocks of lines, so that long logs take no more memory than short ones."""
-    names = ["time", *(f"{name}{j + 1}" for name, values in log.channels.items() for j in range(values.shape[1]))]
+    names = [
+        "time",
+        *(
+            f"{name}{j + 1}"
+            for name, values in log.channels.items()
+            for j in range(values.shape[1])
+        ),
+    ]
     yield (",".join(names) + "\n").encode()
     row_of = ",".join(["%r"] * len(names)) + "\n"
     for start in range(0, len(log.time), BLOCK):
         rows = slice(start, start + BLOCK)
-        table = np.column_stack([log.time[rows], *(values[rows] for values in log.channels.values())])
+        table = np.column_stack(
+            [log.time[rows], *(values[rows] for values in log.channels.values())]
+        )
         yield "".join([row_of % tuple(row) for row in table.tolist()]).encode()
     for event in log.events:
-        yield (EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n").encode()
+        yield (
+            EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n"
+        ).encode()

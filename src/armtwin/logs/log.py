@@ -93,25 +93,35 @@ class Log:
         """A log from arrays, checked for names and shapes."""
         stamps = np.asarray(time, dtype=np.float64)
         if stamps.ndim != 1 or not np.isfinite(stamps).all():
-            raise ArmtwinError(f"time of a log must be finite numbers in one row, got shape {stamps.shape}")
+            raise ArmtwinError(
+                f"time of a log must be finite numbers in one row, got shape {stamps.shape}"
+            )
         most = np.abs(stamps).max(initial=0.0)
         if most > LARGEST:
             raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
         late = np.flatnonzero(np.diff(stamps) <= 0)
         if len(late):
             k = int(late[0]) + 1
-            raise ArmtwinError(f"time of a log must increase, got {stamps[k]} after {stamps[k - 1]} at sample {k + 1}")
+            raise ArmtwinError(
+                f"time of a log must increase, got {stamps[k]} after {stamps[k - 1]} at sample {k + 1}"
+            )
         arrays = {}
         for name, values in channels.items():
             if channel_kind(name) is None:
-                raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
+                raise ArmtwinError(
+                    f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}"
+                )
             array = np.asarray(values, dtype=np.float64)
             if array.ndim != 2 or len(array) != len(stamps):
-                raise ArmtwinError(f"log channel '{name}' must have shape ({len(stamps)}, joints), got {array.shape}")
+                raise ArmtwinError(
+                    f"log channel '{name}' must have shape ({len(stamps)}, joints), got {array.shape}"
+                )
             bad = np.argwhere(~np.isfinite(array))
             if len(bad):
                 place = f"sample {bad[0][0] + 1}, column {bad[0][1] + 1}"
-                raise ArmtwinError(f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}")
+                raise ArmtwinError(
+                    f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}"
+                )
             most = np.abs(array).max(initial=0.0)
             if most > LARGEST:
                 contract = f"must be at most {LARGEST:g}"
@@ -128,7 +138,9 @@ class Log:
         if name in channels:
             return channels[name]
         if name in CHANNELS:
-            raise ArmtwinError(f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {', '.join(channels)}.")
+            raise ArmtwinError(
+                f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {', '.join(channels)}."
+            )
         raise AttributeError(name)
 
     def __contains__(self, name: str) -> bool:

@@ -73,7 +73,9 @@ def _log(archive: _Archive, columns: Columns) -> Log:
         raise archive.error(columns.time, "must have at least one sample")
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
-        raise FileError(str(path), [f"sample {late[0] + 2}: time must increase, got {time[late[0] + 1]}"])
+        raise FileError(
+            str(path), [f"sample {late[0] + 2}: time must increase, got {time[late[0] + 1]}"]
+        )
     channels = {}
     suffixed = [name for name in names if name not in CHANNELS and channel_kind(name) is not None]
     try:
@@ -153,8 +155,15 @@ def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
 
 
 def _checked(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Floats:
-    if values.ndim != dimensions or not np.issubdtype(values.dtype, np.number) or np.iscomplexobj(values):
-        raise FileError(str(path), [f"array '{name}' must have {dimensions} dimensions of numbers, got {values.shape}"])
+    if (
+        values.ndim != dimensions
+        or not np.issubdtype(values.dtype, np.number)
+        or np.iscomplexobj(values)
+    ):
+        raise FileError(
+            str(path),
+            [f"array '{name}' must have {dimensions} dimensions of numbers, got {values.shape}"],
+        )
     with np.errstate(over="ignore"):
         array = values.astype(np.float64)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))

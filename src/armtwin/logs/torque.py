@@ -22,14 +22,18 @@ def torque_channel(log: Log, channel: str | None = None) -> str:
         if chosen is None:
             others = f"; choose one of {', '.join(found)}" if found else ""
             told = ", ".join(log.channels)
-            raise ArmtwinError(f"the log has no torque ({', '.join(CHANNELS)}). It has: {told}{others}.")
+            raise ArmtwinError(
+                f"the log has no torque ({', '.join(CHANNELS)}). It has: {told}{others}."
+            )
         return chosen
     if channel_kind(channel) not in CHANNELS:
         raise ArmtwinError(
             f"torque must be taken from one of {', '.join(found) or ', '.join(CHANNELS)}, got '{channel}'"
         )
     if channel not in log:
-        raise ArmtwinError(f"the log has no channel '{channel}'. It has: {', '.join(log.channels)}.")
+        raise ArmtwinError(
+            f"the log has no channel '{channel}'. It has: {', '.join(log.channels)}."
+        )
     return channel
 
 
@@ -39,7 +43,9 @@ def needs_gains(robot: Robot, channel: str) -> bool:
         return False
     missing = [m.name for m in robot.description.motor if m.torque_constant is None]
     if missing and len(missing) < len(robot.description.motor):
-        raise ArmtwinError(f"robot '{robot.name}': motor.torque_constant is given for others, but not {missing[0]}")
+        raise ArmtwinError(
+            f"robot '{robot.name}': motor.torque_constant is given for others, but not {missing[0]}"
+        )
     return bool(missing) or not robot.description.motor
 
 
@@ -68,10 +74,14 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
         return values, source
     N = robot.assembly.motor_rows
     if values.shape[1] != len(N):
-        raise ArmtwinError(f"channel '{source}' must have {len(N)} columns, one for each motor, got {values.shape[1]}")
+        raise ArmtwinError(
+            f"channel '{source}' must have {len(N)} columns, one for each motor, got {values.shape[1]}"
+        )
     if kind == "tau_m":
         return values @ N, source
     if needs_gains(robot, source):
-        raise ArmtwinError(f"robot '{robot.name}': currents need motor.torque_constant of every motor")
+        raise ArmtwinError(
+            f"robot '{robot.name}': currents need motor.torque_constant of every motor"
+        )
     constants = np.array([m.torque_constant for m in robot.description.motor], dtype=np.float64)
     return (values * constants) @ N, source

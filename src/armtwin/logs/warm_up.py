@@ -41,7 +41,9 @@ def warm_up_state(log: Log, period: float, limit: float = 1e-3) -> WarmUpState:
     cycle = np.floor((log.time - log.time[0]) / period + 1e-9).astype(int)
     full = int(cycle[-1])
     if full < 2:
-        raise ArmtwinError(f"a warm-up needs at least two whole cycles of {period:g} s, got {full} in the log")
+        raise ArmtwinError(
+            f"a warm-up needs at least two whole cycles of {period:g} s, got {full} in the log"
+        )
     tau = np.abs(log.tau)
     means = np.stack([tau[cycle == k].mean(axis=0) for k in range(full)])
     change = np.abs(np.diff(means, axis=0)) / np.maximum(np.abs(means[:-1]), 1e-300)

@@ -29,7 +29,9 @@ def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> F
             raise TypeError
         array = np.asarray(value, dtype=np.float64)
     except (TypeError, ValueError):
-        raise ArmtwinError(f"{name} must be an array of numbers ({what}), got {value!r:.80}") from None
+        raise ArmtwinError(
+            f"{name} must be an array of numbers ({what}), got {value!r:.80}"
+        ) from None
     wanted = "(..., " + ", ".join(map(str, shape)) + ")"
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
         raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
@@ -51,7 +53,9 @@ def stacked(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     except ValueError:
         shapes = ", ".join(str(x.shape) for x in arrays)
-        raise ArmtwinError(f"leading dimensions must agree or broadcast, got shapes {shapes}") from None
+        raise ArmtwinError(
+            f"leading dimensions must agree or broadcast, got shapes {shapes}"
+        ) from None
     tables = []
     for x in arrays:
         table = x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
@@ -99,7 +103,9 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         kernel(*arguments, 0, rows)
         return
     edges = [rows * i // pieces for i in range(pieces + 1)]
-    jobs = [_pool(pieces).submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)]
+    jobs = [
+        _pool(pieces).submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)
+    ]
     for job in jobs:
         job.result()
 

@@ -116,7 +116,9 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
         lower = lower + more
         if lower < more:
             upper = upper + _ONE
-    if lower == _ALL and not -27 <= q <= 55:  # within, 5^q is known so well that nothing is left open
+    if (
+        lower == _ALL and not -27 <= q <= 55
+    ):  # within, 5^q is known so well that nothing is left open
         return _ZERO
     top = upper >> np.uint64(63)
     shift = top + np.uint64(9)
@@ -124,7 +126,12 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
     power = ((217706 * q) >> 16) + 63 + int(top) - zeros + 1023
     if power <= 0 or power >= 2046:
         return _ZERO
-    if lower <= _ONE and -4 <= q <= 23 and mantissa & np.uint64(3) == _ONE and mantissa << shift == upper:
+    if (
+        lower <= _ONE
+        and -4 <= q <= 23
+        and mantissa & np.uint64(3) == _ONE
+        and mantissa << shift == upper
+    ):
         mantissa = mantissa & ~_ONE  # exactly half way: to the even one
     mantissa = (mantissa + (mantissa & _ONE)) >> _ONE
     if mantissa >> np.uint64(53) != _ZERO:
@@ -135,7 +142,15 @@ def _rounded(w: Any, q: int, powers: Any) -> Any:
 
 @inlined
 def _number(  # noqa: C901  one pass over the letters of a number
-    text: Any, at: int, decimal: int, powers: Any, exact: Any, row: int, column: int, out: Any, bits: Any
+    text: Any,
+    at: int,
+    decimal: int,
+    powers: Any,
+    exact: Any,
+    row: int,
+    column: int,
+    out: Any,
+    bits: Any,
 ) -> int:
     """Read the number that begins at a place into out[row, column]; returns the place after it, or -1."""
     size = text.shape[0]

@@ -56,7 +56,9 @@ def _bands(m: int, rate: float, cutoff: float) -> Floats:
     bands = np.zeros((m, ORDER + 1))
     for apart in range(ORDER + 1):
         for k in range(ORDER + 1 - apart):
-            bands[apart + k : apart + k + m - ORDER, apart] += _DIFFERENCE[k] * _DIFFERENCE[k + apart]
+            bands[apart + k : apart + k + m - ORDER, apart] += (
+                _DIFFERENCE[k] * _DIFFERENCE[k + apart]
+            )
     bands *= weight
     bands[:, 0] += 1.0
     return bands

@@ -120,7 +120,9 @@ def parse_unit(text: str) -> tuple[float, Dimension]:
 def _same_kind(given: Dimension, wanted: Dimension) -> bool:
     """Dimensions agree; a radian may be left out ("N m" for "N m/rad"), never put in."""
     rad = BASE.index("rad")
-    return all(g == w or (i == rad and g == 0) for i, (g, w) in enumerate(zip(given, wanted, strict=True)))
+    return all(
+        g == w or (i == rad and g == 0) for i, (g, w) in enumerate(zip(given, wanted, strict=True))
+    )
 
 
 def parse_quantity(text: str, unit: str) -> float:
@@ -135,14 +137,18 @@ def parse_quantity(text: str, unit: str) -> float:
     match = _NUMBER.match(text.strip())
     symbol = "" if match is None else text.strip()[match.end() :].strip()
     if match is None or symbol.startswith((",", ".")):
-        raise ArmtwinError(f"must be a number with a decimal point or a quantity such as '1.5 {unit}', got '{text}'")
+        raise ArmtwinError(
+            f"must be a number with a decimal point or a quantity such as '1.5 {unit}', got '{text}'"
+        )
     number = float(match[0])
     if symbol in {"degC", "°C"} and unit == "K":
         return number + 273.15
     if not symbol and unit == "1":
         raise ArmtwinError(f"must be a number, not text, got '{text}'")
     if not symbol:
-        raise ArmtwinError(f"written as text must carry a unit such as '{text.strip()} {unit}', got '{text}'")
+        raise ArmtwinError(
+            f"written as text must carry a unit such as '{text.strip()} {unit}', got '{text}'"
+        )
     factor, dimension = parse_unit(symbol)
     if not _same_kind(dimension, parse_unit(unit)[1]):
         raise ArmtwinError(f"must be in {unit} or a unit of that kind, got '{text}'")
@@ -226,7 +232,9 @@ class Unit:
                 pass
         return parse_quantity(text, self.symbol)
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Tell pydantic to read with `read`, so that files and calls share one contract."""
         from pydantic_core import PydanticCustomError, core_schema
 
@@ -234,7 +242,9 @@ class Unit:
             try:
                 return self.read(value)
             except ArmtwinError as error:
-                raise PydanticCustomError("quantity", "{sentence}", {"sentence": str(error)}) from None
+                raise PydanticCustomError(
+                    "quantity", "{sentence}", {"sentence": str(error)}
+                ) from None
 
         return core_schema.no_info_plain_validator_function(read)
 
@@ -247,6 +257,8 @@ def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
         waiting = [hint]
         while waiting:
             part = waiting.pop(0)
-            found += [(name, unit) for unit in getattr(part, "__metadata__", ()) if isinstance(unit, Unit)]
+            found += [
+                (name, unit) for unit in getattr(part, "__metadata__", ()) if isinstance(unit, Unit)
+            ]
             waiting += get_args(part)
     return tuple(dict.fromkeys(found))

@@ -79,7 +79,9 @@ def moved_to_parent(X: Floats, body: ArrayLike) -> Floats:
     return np.array(moved(R, P, 0, ten(row, 0)))
 
 
-def ten_parameters(mass: float, moment: ArrayLike, inertia: ArrayLike, about: ArrayLike | None) -> Floats:
+def ten_parameters(
+    mass: float, moment: ArrayLike, inertia: ArrayLike, about: ArrayLike | None
+) -> Floats:
     """Ten parameters from mass, first moment m s and an inertia about a point, in one frame.
 
     J_r = J_0 + (m r·r - 2 r·h) 1 + r hᵀ + h rᵀ - m r rᵀ
@@ -135,7 +137,11 @@ def why_unphysical(body: ArrayLike) -> str:
     if b[0] < 0:
         return f"mass must be at least 0 kg, got {b[0]:.6g}"
     if b[0] == 0:
-        return "" if not b[1:].any() else "a body without mass must have no first moment and no inertia"
+        return (
+            ""
+            if not b[1:].any()
+            else "a body without mass must have no first moment and no inertia"
+        )
     moments, axes = np.linalg.eigh(about_centre(b))
     if moments[0] <= 0:
         return (

@@ -19,7 +19,9 @@ STEP = 1e-100
 
 
 @compiled
-def linearise(arm: Any, rotors: Any, q: Any, v: Any, a: Any, K: Any, D: Any, start: int, stop: int) -> None:
+def linearise(
+    arm: Any, rotors: Any, q: Any, v: Any, a: Any, K: Any, D: Any, start: int, stop: int
+) -> None:
     """Stiffness K and damping D, (m, N, N), of rows start..stop at states q, v, a, (m, N)."""
     n = q.shape[1]
     # One row of the batch per direction: n steps in q, then n steps in v.

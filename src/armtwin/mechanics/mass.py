@@ -20,7 +20,9 @@ from armtwin.mechanics.rotors import add_spin_mass, spin
 
 
 @inlined
-def composite(size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any) -> None:
+def composite(
+    size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any
+) -> None:
     """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n); Ic, (n, 10), is scratch.
 
     Only pairs of which one carries the other are written: M comes with zeros elsewhere.

@@ -90,7 +90,9 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
 
 
 @inlined
-def gather(size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any) -> None:
+def gather(
+    size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any
+) -> None:
     """Add the joint torques that balance the wrenches of all bodies; f and t are overwritten by sums."""
     for i in range(len(size) - 1, -1, -1):
         force, torque = vector(f, i), vector(t, i)
@@ -104,7 +106,9 @@ def gather(size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: An
 
 
 @compiled
-def inverse_dynamics(arm: Any, rotors: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int) -> None:
+def inverse_dynamics(
+    arm: Any, rotors: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int
+) -> None:
     """Generalised torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, N) tables.
 
     The first coordinates are the joints of the bodies; what follows moves rotors only.

@@ -47,7 +47,9 @@ def pose_error(target: Any, X: Any, e: Any) -> float:
 
 
 @compiled
-def descend(arm: Any, G: Any, c: Any, body: int, X_BF: Any, target: Any, q: Any, steps: int) -> float:
+def descend(
+    arm: Any, G: Any, c: Any, body: int, X_BF: Any, target: Any, q: Any, steps: int
+) -> float:
     """Improve q (n,) in place until the frame's pose meets the target; returns the error left.
 
     All joints are G q + c of the free coordinates q.

@@ -19,7 +19,9 @@ from armtwin.mechanics.newton_euler import accelerate
 
 
 @inlined
-def _body_columns(Y: Any, row: int, j: int, at: int, lin: Any, ang: Any, om: Any, alpha: Any, acc: Any) -> None:
+def _body_columns(
+    Y: Any, row: int, j: int, at: int, lin: Any, ang: Any, om: Any, alpha: Any, acc: Any
+) -> None:
     """Ten columns of one body in the row of joint j, from column `at` on."""
     Y[row, j, at] = dot(lin, acc)
     # lin·(α×h) = h·(lin×α),  lin·(ω×(ω×h)) = h·(ω×(ω×lin)),  ang·(h×a) = h·(a×ang)
@@ -41,7 +43,10 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
     n = parent.shape[0]
     R, P = np.empty((n, 3, 3)), np.empty((n, 3))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    lin, ang = np.empty((n * n, 3)), np.empty((n * n, 3))  # row n body + joint: the body's motion per joint
+    lin, ang = (
+        np.empty((n * n, 3)),
+        np.empty((n * n, 3)),
+    )  # row n body + joint: the body's motion per joint
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)

@@ -52,7 +52,9 @@ def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any
 
 
 @compiled
-def add_spin_mass(parent: Any, slides: Any, joint_axis: Any, R: Any, body: Any, axis: Any, row: Any, M: Any) -> None:
+def add_spin_mass(
+    parent: Any, slides: Any, joint_axis: Any, R: Any, body: Any, axis: Any, row: Any, M: Any
+) -> None:
     """Add the gyroscopic coupling J (row jᵀ + j rowᵀ) to the lower triangle of M, (N, N).
 
     j are the rates of the carrier about the rotor's axis.

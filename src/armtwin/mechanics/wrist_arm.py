@@ -58,7 +58,9 @@ class WristArm(NamedTuple):
     centre: Any
 
 
-def recognise(axes: Floats, points: Floats, home: Floats, tolerance: float = 1e-9) -> WristArm | str:
+def recognise(
+    axes: Floats, points: Floats, home: Floats, tolerance: float = 1e-9
+) -> WristArm | str:
     """The geometry of six revolute axes at q = 0, or why they are no such arm.
 
     Args:
@@ -176,7 +178,13 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
     radius = np.sqrt(max(inside, 0.0))
     on_axis = across < SINGULAR * (L1 + L2)
     # what arm and wrist must turn together, seen in the arm's axes: V = baseᵀ R right
-    q, V, V1, V2, E = np.empty(3), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
+    q, V, V1, V2, E = (
+        np.empty(3),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+        np.empty((3, 3)),
+    )
     _times(X, g.right, V1)
     _times(g.base.T, V1, V)
     for front in (1.0, -1.0):

@@ -135,7 +135,9 @@ class Spline:
     @cached_property
     def knots(self) -> Floats:
         """Chord length at each point, (k,)."""
-        return np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))])
+        return np.concatenate(
+            [[0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))]
+        )
 
     @cached_property
     def _curve(self) -> Any:

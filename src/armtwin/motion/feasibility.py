@@ -15,7 +15,17 @@ from armtwin.motion.orientations import Following
 from armtwin.motion.seam import Seam
 from armtwin.robot.robot import Robot
 
-Kind = Literal["reach", "flip", "singularity", "curvature", "position", "velocity", "acceleration", "torque", "drive"]
+Kind = Literal[
+    "reach",
+    "flip",
+    "singularity",
+    "curvature",
+    "position",
+    "velocity",
+    "acceleration",
+    "torque",
+    "drive",
+]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SINGULAR = 1e-3  # distance to a singularity that counts as one
 FLIP = 0.2  # joint change [rad, m] in a sample that its speed does not explain
@@ -82,7 +92,9 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
         for rows in runs((q[:, j] < low[j]) | (q[:, j] > high[j])):
             worst = rows[int(np.maximum(low[j] - q[rows, j], q[rows, j] - high[j]).argmax())]
             bound = float(low[j] if q[worst, j] < low[j] else high[j])
-            found.append(_violation("position", name, s[rows], float(q[worst, j]), bound, _turns(robot, j)))
+            found.append(
+                _violation("position", name, s[rows], float(q[worst, j]), bound, _turns(robot, j))
+            )
     law = with_ramps(robot, seam, motion)
     torque, drive = _torques(robot, law)
     motors = [m.name for m in robot.description.motor]
@@ -97,7 +109,10 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
         shares[kind] = np.where(np.isfinite(limit), peaks / limit, np.nan)
         for j in map(int, np.flatnonzero(peaks > limit)):
             for rows in runs(np.abs(values[:, j]) > limit[j]):
-                peak, turns = float(np.abs(values[rows, j]).max()), kind == "drive" or _turns(robot, j)
+                peak, turns = (
+                    float(np.abs(values[rows, j]).max()),
+                    kind == "drive" or _turns(robot, j),
+                )
                 found.append(_violation(kind, names[j], law.s[rows], peak, float(limit[j]), turns))
     nearest = int(np.where(known, motion.distance, np.inf).argmin())
     ordered = tuple(sorted(found, key=lambda v: (KINDS.index(v.kind), v.from_m, v.joint)))
@@ -116,17 +131,35 @@ def _turns(robot: Robot, j: int) -> bool:
     return robot.assembly.tree.joints[robot.assembly.free[j]].type == "revolute"
 
 
-def _violation(kind: Kind, joint: str, s: Floats, value: float, limit: float, turns: bool) -> Violation:
+def _violation(
+    kind: Kind, joint: str, s: Floats, value: float, limit: float, turns: bool
+) -> Violation:
     verb, unit, scale = {
         "position": ("would be at", "°" if turns else " mm", 180 / np.pi if turns else 1e3),
-        "velocity": ("would have to move at", "°/s" if turns else " mm/s", 180 / np.pi if turns else 1e3),
-        "acceleration": ("would have to accelerate by", "°/s²" if turns else " m/s²", 180 / np.pi if turns else 1.0),
+        "velocity": (
+            "would have to move at",
+            "°/s" if turns else " mm/s",
+            180 / np.pi if turns else 1e3,
+        ),
+        "acceleration": (
+            "would have to accelerate by",
+            "°/s²" if turns else " m/s²",
+            180 / np.pi if turns else 1.0,
+        ),
         "torque": ("would need", " N m" if turns else " N", 1.0),
         "drive": ("would have to give", " N m", 1.0),
     }[kind]
     numbers = f"{scale * value:.4g}{unit} (limit {scale * limit:.4g}{unit})"
     place = between(float(s.min()), float(s.max()))
-    return Violation(kind, joint, float(s.min()), float(s.max()), value, limit, f"{place} {joint} {verb} {numbers}")
+    return Violation(
+        kind,
+        joint,
+        float(s.min()),
+        float(s.max()),
+        value,
+        limit,
+        f"{place} {joint} {verb} {numbers}",
+    )
 
 
 def between(start: float, stop: float) -> str:
@@ -140,8 +173,18 @@ def _reach(motion: JointMotion) -> Iterator[Violation]:
     s = motion.command.s
     for rows in runs(np.isnan(motion.trajectory.q[:, 0])):
         start, stop = float(s[rows].min()), float(s[rows].max())
-        reason = next((text for row, text in motion.reasons.items() if row in rows), "It is out of reach.")
-        yield Violation("reach", "", start, stop, np.nan, np.nan, f"{between(start, stop)} out of reach. {reason}")
+        reason = next(
+            (text for row, text in motion.reasons.items() if row in rows), "It is out of reach."
+        )
+        yield Violation(
+            "reach",
+            "",
+            start,
+            stop,
+            np.nan,
+            np.nan,
+            f"{between(start, stop)} out of reach. {reason}",
+        )
 
 
 def _flips(robot: Robot, motion: JointMotion) -> Iterator[Violation]:

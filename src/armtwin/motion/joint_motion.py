@@ -115,7 +115,9 @@ def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
     return Instants(*(x[order] for x in (time, s, q, v, a)))
 
 
-def _rates(robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats) -> tuple[Floats, Floats, Floats]:
+def _rates(
+    robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats
+) -> tuple[Floats, Floats, Floats]:
     """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
     v, a, distance = np.full_like(q, np.nan), np.full_like(q, np.nan), np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
@@ -130,12 +132,16 @@ def _inverted(J: Floats) -> tuple[Floats, Floats]:
     """Inverses of Jacobians and the distances to a singularity; at one, the inverse of what is left, and 0."""
     try:
         inverse = np.linalg.inv(J)
-        return inverse.astype(np.float64, copy=False), np.asarray(1 / np.linalg.norm(inverse, axis=(1, 2)))
+        return inverse.astype(np.float64, copy=False), np.asarray(
+            1 / np.linalg.norm(inverse, axis=(1, 2))
+        )
     except np.linalg.LinAlgError:
         values = np.linalg.svd(J, compute_uv=False)
         lost = values[:, -1] < 1e-12 * values[:, 0]
         sizes = np.where(lost[:, None], np.inf, 1 / np.maximum(values, 1e-300))
-        return np.asarray(np.linalg.pinv(J), dtype=np.float64), np.asarray(1 / np.linalg.norm(sizes, axis=1))
+        return np.asarray(np.linalg.pinv(J), dtype=np.float64), np.asarray(
+            1 / np.linalg.norm(sizes, axis=1)
+        )
 
 
 def jacobian_rate(J: Floats, v: Floats) -> Floats:
@@ -158,14 +164,18 @@ def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
     limits and stays furthest from singularities.
     """
     if robot.n < POSE or robot.assembly.coupling is not None:
-        raise ArmtwinError(f"robot '{robot.name}': a seam needs six joints that move freely, got {robot.n}")
+        raise ArmtwinError(
+            f"robot '{robot.name}': a seam needs six joints that move freely, got {robot.n}"
+        )
     if near is not None:
         return near
     jet, turning = seam.at(np.linspace(0, seam.length, COARSE))
     X = np.array([pose(R, p) for R, p in zip(turning.R, jet.p, strict=True)])
     starts = robot.inverse_kinematics(X[0], within_limits=True)
     if not len(starts):
-        raise ArmtwinError(f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}")
+        raise ArmtwinError(
+            f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}"
+        )
     return max(starts, key=lambda q: _room(robot, robot.inverse.trace(X, q)))
 
 

@@ -102,7 +102,11 @@ class Given:
         spline = self._spline
         inside = np.clip(s, self.marks[0], self.marks[-1])
         rotation = spline(inside)
-        return Turning(rotation.as_matrix(), rotation.apply(spline(inside, 1)), rotation.apply(spline(inside, 2)))
+        return Turning(
+            rotation.as_matrix(),
+            rotation.apply(spline(inside, 1)),
+            rotation.apply(spline(inside, 2)),
+        )
 
     @cached_property
     def _spline(self) -> Any:

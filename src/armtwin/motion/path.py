@@ -110,12 +110,19 @@ def build_path(start: Floats, moves: Sequence[Move]) -> Path:
     marks, done = [], 0.0
     for i, (move, shape) in enumerate(zip(moves, shapes, strict=True)):
         before, after = corners[i - 1] if i else None, corners[i] if i < len(corners) else None
-        shape = _trimmed(shape, move, before.reach if before else 0.0, after.reach if after else 0.0)
+        shape = _trimmed(
+            shape, move, before.reach if before else 0.0, after.reach if after else 0.0
+        )
         pieces.append(shape)
         stretches.append(Stretch(move.name, done, done + shape.length, i))
         inner = shape.marks[1:-1] if isinstance(shape, Spline) else np.empty(0)
-        end, rounded = done + shape.length, sum(piece.length for piece in after.pieces) if after else 0.0
-        marks.append(np.append(done + inner, end + rounded / 2))  # a rounded corner is passed in its middle
+        end, rounded = (
+            done + shape.length,
+            sum(piece.length for piece in after.pieces) if after else 0.0,
+        )
+        marks.append(
+            np.append(done + inner, end + rounded / 2)
+        )  # a rounded corner is passed in its middle
         done = end + rounded
         if after is not None:
             pieces += after.pieces
@@ -138,9 +145,17 @@ def _shapes(start: Floats, moves: Sequence[Move]) -> list[Line | Arc | Spline]:
         if move.kind == "spline":
             points = np.vstack([a, move.points])
             if (np.linalg.norm(np.diff(points, axis=0), axis=1) < SAME_POINT).any():
-                raise ArmtwinError(f"segment '{move.name}': neighbouring points of a spline must differ")
-            before = _tangent(shapes[i - 1], end=True) if i and moves[i - 1].kind != "spline" else None
-            after = _tangent(shapes[i + 1], end=False) if i + 1 < len(moves) and moves[i + 1].kind != "spline" else None
+                raise ArmtwinError(
+                    f"segment '{move.name}': neighbouring points of a spline must differ"
+                )
+            before = (
+                _tangent(shapes[i - 1], end=True) if i and moves[i - 1].kind != "spline" else None
+            )
+            after = (
+                _tangent(shapes[i + 1], end=False)
+                if i + 1 < len(moves) and moves[i + 1].kind != "spline"
+                else None
+            )
             shapes[i] = Spline(points, (before, after))
     return shapes
 
@@ -192,7 +207,9 @@ def _corner(shapes: Sequence[Line | Arc | Spline], moves: Sequence[Move], i: int
     names = f"between segments '{move.name}' and '{moves[i + 1].name}'"
     if turn <= KINK:
         if move.blend:
-            raise ArmtwinError(f"segment '{move.name}': blend is given, but there is no corner {names}")
+            raise ArmtwinError(
+                f"segment '{move.name}': blend is given, but there is no corner {names}"
+            )
         return None
     if not move.blend:
         raise ArmtwinError(
@@ -202,7 +219,9 @@ def _corner(shapes: Sequence[Line | Arc | Spline], moves: Sequence[Move], i: int
     if moves[i].kind != "lin" or moves[i + 1].kind != "lin":
         raise ArmtwinError(f"segment '{move.name}': blend must stand between two lin segments")
     if turn > np.radians(175):
-        raise ArmtwinError(f"segment '{move.name}': a corner that turns by {np.degrees(turn):.1f}° cannot be blended")
+        raise ArmtwinError(
+            f"segment '{move.name}': a corner that turns by {np.degrees(turn):.1f}° cannot be blended"
+        )
     return blended_corner(here, d1, d2, turn, move.blend)
 
 
@@ -216,11 +235,15 @@ def blended_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: 
     inward = d2 - (d2 @ d1) * d1
     e2 = inward / np.linalg.norm(inward)
     heading = clothoid / (2 * radius)
-    end = Clothoid(np.zeros(3), np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), radius, clothoid).at(np.array([clothoid]))
+    end = Clothoid(np.zeros(3), np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), radius, clothoid).at(
+        np.array([clothoid])
+    )
     x, y = end.p[0, 0] - radius * np.sin(heading), end.p[0, 1] + radius * np.cos(heading)
     reach = float(x + y * np.tan(turn / 2))
     into = Clothoid(corner - reach * d1, d1, e2, radius, clothoid)
-    out_of = Reversed(Clothoid(corner + reach * d2, -d2, (d2 @ d1) * e2 - (d2 @ e2) * d1, radius, clothoid))
+    out_of = Reversed(
+        Clothoid(corner + reach * d2, -d2, (d2 @ d1) * e2 - (d2 @ e2) * d1, radius, clothoid)
+    )
     pieces: tuple[Piece, ...] = (into, out_of)
     if turn > 2 * heading:
         centre = corner - reach * d1 + x * d1 + y * e2
@@ -230,7 +253,9 @@ def blended_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: 
     return _Corner(pieces, reach)
 
 
-def _trimmed(shape: Line | Arc | Spline, move: Move, before: float, after: float) -> Line | Arc | Spline:
+def _trimmed(
+    shape: Line | Arc | Spline, move: Move, before: float, after: float
+) -> Line | Arc | Spline:
     """A line without what its corners take of it."""
     if not before and not after:
         return shape

@@ -23,7 +23,11 @@ ToolJerk = Annotated[float, Unit("m/s^3", above=0)]
 LARGEST = {"acceleration": (1e6, "m/s²"), "jerk": (1e12, "m/s³")}
 SHORTEST = 1e-9  # ramp [s]
 
-NEEDED = {"ramped_sine": ("ramp",), "trapezoid": ("acceleration",), "jerk_limited": ("acceleration", "jerk")}
+NEEDED = {
+    "ramped_sine": ("ramp",),
+    "trapezoid": ("acceleration",),
+    "jerk_limited": ("acceleration", "jerk"),
+}
 
 
 @dataclass(frozen=True)
@@ -85,7 +89,9 @@ class TimeLaw:
         assert self.acceleration is not None
         assert self.jerk is not None
         T = self.duration(change)
-        rise = min(self.acceleration / self.jerk, T / 2) / T  # share of the time in which the acceleration rises
+        rise = (
+            min(self.acceleration / self.jerk, T / 2) / T
+        )  # share of the time in which the acceleration rises
         top = 1 / (1 - rise)
         y = np.minimum(x, 1 - x)  # the second half mirrors the first
         flat = np.maximum(y - rise, 0.0)
@@ -122,9 +128,16 @@ class Profile:
         t = np.clip(time, 0.0, self.duration)
         phase = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
         since = t - self.times[phase]
-        s, v, a = self.ways[phase] + self.speeds[phase] * since, self.speeds[phase].copy(), np.zeros_like(t)
+        s, v, a = (
+            self.ways[phase] + self.speeds[phase] * since,
+            self.speeds[phase].copy(),
+            np.zeros_like(t),
+        )
         for k, rows in rows_of_each(phase):
-            change, T = float(self.speeds[k + 1] - self.speeds[k]), float(self.times[k + 1] - self.times[k])
+            change, T = (
+                float(self.speeds[k + 1] - self.speeds[k]),
+                float(self.times[k + 1] - self.times[k]),
+            )
             if change == 0.0 or T == 0.0:  # steady, or a ramp shorter than the time is known
                 continue
             way, speed, rate = self.law.shape(np.clip(since[rows] / T, 0.0, 1.0), change)
@@ -156,7 +169,9 @@ class Profile:
         return float(self.times[1]), float(self.times[-2])
 
 
-def build_profile(bounds: Sequence[float], speeds: Sequence[float], names: Sequence[str], law: TimeLaw) -> Profile:
+def build_profile(
+    bounds: Sequence[float], speeds: Sequence[float], names: Sequence[str], law: TimeLaw
+) -> Profile:
     """The profile that has a steady speed in each stretch; a change of speed lies in the faster of two neighbours.
 
     Args:
@@ -178,10 +193,21 @@ def build_profile(bounds: Sequence[float], speeds: Sequence[float], names: Seque
                 f"segment '{name}' is {1e3 * (bounds[k + 1] - bounds[k]):.1f} mm long, but speeding up and slowing "
                 f"down at {1e3 * speed:.4g} mm/s needs {1e3 * need:.1f} mm; choose a lower speed or shorter ramps"
             )
-        for T, way in ((ramps[0][0], ramps[0][0] * ramps[0][1]), (max(steady, 0.0) / speed, max(steady, 0.0))):
+        for T, way in (
+            (ramps[0][0], ramps[0][0] * ramps[0][1]),
+            (max(steady, 0.0) / speed, max(steady, 0.0)),
+        ):
             if T > 0:
-                times, ways, passed = [*times, times[-1] + T], [*ways, ways[-1] + way], [*passed, speed]
+                times, ways, passed = (
+                    [*times, times[-1] + T],
+                    [*ways, ways[-1] + way],
+                    [*passed, speed],
+                )
         if ramps[1][0] > 0:
             T, mean = ramps[1]
-            times, ways, passed = [*times, times[-1] + T], [*ways, ways[-1] + T * mean], [*passed, after]
+            times, ways, passed = (
+                [*times, times[-1] + T],
+                [*ways, ways[-1] + T * mean],
+                [*passed, after],
+            )
     return Profile(law, np.array(times), np.array(ways), np.array(passed))

@@ -34,13 +34,16 @@ class Trajectory:
         n = np.shape(q)[-1] if np.ndim(q) == 2 else 0
         if not n or np.shape(q) != np.shape(v) or np.shape(q) != np.shape(a):
             shapes = f"{np.shape(q)}, {np.shape(v)}, {np.shape(a)}"
-            raise ArmtwinError(f"a trajectory needs q, v and a of one shape (samples, joints), got {shapes}")
+            raise ArmtwinError(
+                f"a trajectory needs q, v and a of one shape (samples, joints), got {shapes}"
+            )
         if len(np.asarray(q)) < 2:
             raise ArmtwinError(f"a trajectory needs at least two samples, got {len(np.asarray(q))}")
         if not rate > 0 or not np.isfinite(rate):
             raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
-            float(rate), *(checked(k, x, (n,), "joint motion") for k, x in zip("qva", (q, v, a), strict=True))
+            float(rate),
+            *(checked(k, x, (n,), "joint motion") for k, x in zip("qva", (q, v, a), strict=True)),
         )
 
     @property
@@ -69,7 +72,11 @@ class Trajectory:
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)
         moving = ((times >= 0.0) & (times <= self.duration))[:, None]
-        return curve(inside), curve.derivative(1)(inside) * moving, curve.derivative(2)(inside) * moving
+        return (
+            curve(inside),
+            curve.derivative(1)(inside) * moving,
+            curve.derivative(2)(inside) * moving,
+        )
 
     def at_rate(self, rate: float) -> Trajectory:
         """The motion at another rate."""

@@ -131,7 +131,9 @@ def _duration(job: Job) -> float:
         return float("inf")
 
 
-def advise(prediction: Prediction, *, budget: int = 120, progress: Callable[[float], None] | None = None) -> Advice:
+def advise(
+    prediction: Prediction, *, budget: int = 120, progress: Callable[[float], None] | None = None
+) -> Advice:
     """What would make the seam of a prediction hold, or how much faster it could be.
 
     Args:
@@ -140,7 +142,9 @@ def advise(prediction: Prediction, *, budget: int = 120, progress: Callable[[flo
         progress: Called with the share of the budget that is used.
     """
     if not isinstance(prediction, Prediction):
-        raise ArmtwinError(f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}")
+        raise ArmtwinError(
+            f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
+        )
     if budget < 1:
         raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
     job, bench = prediction.job, _Bench(prediction, budget, progress)
@@ -161,10 +165,16 @@ def advise(prediction: Prediction, *, budget: int = 120, progress: Callable[[flo
 def _faster(bench: _Bench, option: Option) -> Option:
     """An option at the highest speed at which it holds."""
     speed = option.job.description.speed
-    best, _ = _highest(bench, option.job.with_speed, [speed, *(_rounded(f * speed) for f in FACTORS if f > 1)])
+    best, _ = _highest(
+        bench, option.job.with_speed, [speed, *(_rounded(f * speed) for f in FACTORS if f > 1)]
+    )
     if best is None or best <= speed:
         return option
-    return bench.option(option.name, f"{option.text}, and run it at {1e3 * best:g} mm/s", option.job.with_speed(best))
+    return bench.option(
+        option.name,
+        f"{option.text}, and run it at {1e3 * best:g} mm/s",
+        option.job.with_speed(best),
+    )
 
 
 def _rounded(speed: float) -> float:
@@ -172,7 +182,9 @@ def _rounded(speed: float) -> float:
     return float(f"{1e3 * speed:.3g}") / 1e3
 
 
-def _highest(bench: _Bench, make: Callable[[float], Job], values: Sequence[float]) -> tuple[float | None, list[float]]:
+def _highest(
+    bench: _Bench, make: Callable[[float], Job], values: Sequence[float]
+) -> tuple[float | None, list[float]]:
     """The highest value that holds just below one that fails, by a coarse look and bisection; and what was tried."""
     tried = sorted(values)
     held = dict(zip(tried, (r <= 1 for r in bench.ratios([make(x) for x in tried])), strict=True))
@@ -199,7 +211,9 @@ def _highest(bench: _Bench, make: Callable[[float], Job], values: Sequence[float
 def _speeds(bench: _Bench, job: Job) -> tuple[list[Option], tuple[tuple[float, bool], ...], bool]:
     """The highest speed of the whole job that holds."""
     speed = job.description.speed
-    best, tried = _highest(bench, lambda x: job.with_speed(x), [_rounded(speed * f) for f in FACTORS])
+    best, tried = _highest(
+        bench, lambda x: job.with_speed(x), [_rounded(speed * f) for f in FACTORS]
+    )
     ratios = dict(zip(tried, bench.ratios([job.with_speed(x) for x in tried]), strict=True))
     tried = [x for x in tried if not np.isnan(ratios[x])]
     held = tuple((x, ratios[x] <= 1) for x in tried)
@@ -222,7 +236,9 @@ def _slower_stretch(bench: _Bench, prediction: Prediction) -> list[Option]:
         if not spans:
             return []
         divided, slow = changes.divided(job, spans)
-        best, _ = _highest(bench, lambda x: changes.slowed(divided, slow, x), _lower(job.description.speed))  # noqa: B023
+        best, _ = _highest(
+            bench, partial(changes.slowed, divided, slow), _lower(job.description.speed)
+        )
         if best is not None:
             names = ", ".join(divided.seam.path.stretches[k].name for k in slow)
             text = f"run only {names} at {1e3 * best:g} mm/s"
@@ -280,13 +296,21 @@ def _radius(bench: _Bench, job: Job) -> list[Option]:
     if not good:
         k = int(np.argmin(ratios))
         text = f"no radius from {1e3 * sizes[0]:g} to {1e3 * sizes[-1]:g} mm holds at this speed"
-        return [Option("radius", text, False, ratios[k], _duration(job), job)] if np.isfinite(ratios[k]) else []
+        return (
+            [Option("radius", text, False, ratios[k], _duration(job), job)]
+            if np.isfinite(ratios[k])
+            else []
+        )
     high = min(good)
     low = max((x for x in sizes if x < high), default=high)
     while high / low > 1.05:
         middle = _rounded(float(np.sqrt(low * high)))
         if middle in (low, high):
             break
-        low, high = (low, middle) if bench.holds(changes.with_radius(job, middle / radius)) else (middle, high)
+        low, high = (
+            (low, middle)
+            if bench.holds(changes.with_radius(job, middle / radius))
+            else (middle, high)
+        )
     text = f"the smallest radius that holds at this speed is {1e3 * high:g} mm"
     return [bench.option("radius", text, changes.with_radius(job, high / radius))]

@@ -28,7 +28,9 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     scale = 1 / np.where(travel > 0, travel, np.inf)
     moving = np.flatnonzero((np.abs(np.diff(wanted, axis=0)) * scale).max(axis=1) > 1e-7)
     begin, end = wanted_time[moving[0]], wanted_time[moving[-1] + 1]
-    need = LEAST_MOVING * (end - begin)  # a recording may be cut at either end, but must hold enough of the motion
+    need = LEAST_MOVING * (
+        end - begin
+    )  # a recording may be cut at either end, but must hold enough of the motion
     low, high = time[0] - end + need, time[-1] - begin - need
     if low > high or time[-1] - time[0] < need:
         raise ArmtwinError(
@@ -41,14 +43,19 @@ def align(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats) -> float
     best = low
     for _ in range(LEVELS):
         shifts = np.linspace(low, high, GRID)
-        costs = [_cost(time, q, thin + shift, points, scale, (begin + shift, end + shift)) for shift in shifts]
+        costs = [
+            _cost(time, q, thin + shift, points, scale, (begin + shift, end + shift))
+            for shift in shifts
+        ]
         best, step = float(shifts[int(np.argmin(costs))]), (high - low) / (GRID - 1)
         low, high = max(best - 2 * step, limits[0]), min(best + 2 * step, limits[1])
     polished = _polished(time, q, wanted_time, wanted, scale, best)
     return polished if abs(polished - best) < 0.1 * (end - begin) else best
 
 
-def _cost(time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: tuple[float, float]) -> float:
+def _cost(
+    time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, motion: tuple[float, float]
+) -> float:
     """Mean square distance of a recording from shifted points, over the motion."""
     both = (at >= time[0]) & (at <= time[-1]) & (at >= motion[0]) & (at <= motion[1])
     if not both.any():
@@ -57,7 +64,9 @@ def _cost(time: Floats, q: Floats, at: Floats, points: Floats, scale: Floats, mo
     return float(np.mean((q[near] * scale - points[both]) ** 2))
 
 
-def _polished(time: Floats, q: Floats, wanted_time: Floats, wanted: Floats, scale: Floats, shift: float) -> float:
+def _polished(
+    time: Floats, q: Floats, wanted_time: Floats, wanted: Floats, scale: Floats, shift: float
+) -> float:
     """The shift by Gauss-Newton steps: what of the difference looks like a speed."""
     speed, first = np.gradient(wanted, wanted_time, axis=0), shift
     for _ in range(STEPS):

@@ -16,7 +16,14 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import thread_count
-from armtwin.prediction.effects import Effect, Stretch, Variants, all_friction, single_effects, torque_effect
+from armtwin.prediction.effects import (
+    Effect,
+    Stretch,
+    Variants,
+    all_friction,
+    single_effects,
+    torque_effect,
+)
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, judged
@@ -29,7 +36,11 @@ LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
 MOST_SAMPLES = 400  # of a span that are looked at
 APART = 0.3  # time between peaks that are told apart [s]
-GROWING = ("inertia", "coupling", "speed feed-forward")  # what grows with joint speeds and accelerations
+GROWING = (
+    "inertia",
+    "coupling",
+    "speed feed-forward",
+)  # what grows with joint speeds and accelerations
 AROUND = 0.02  # a singularity explains a peak this near on the seam [m]
 NEAR_SINGULAR = 0.5  # share of the usual distance to a singularity below which it is near
 
@@ -67,10 +78,14 @@ class Explanation:
     causes: tuple[Cause, ...]
 
 
-def explain(prediction: Prediction, progress: Callable[[float], None] | None = None) -> tuple[Explanation, ...]:
+def explain(
+    prediction: Prediction, progress: Callable[[float], None] | None = None
+) -> tuple[Explanation, ...]:
     """Causes of every span out of tolerance (the largest ones), and of the largest peaks within."""
     if not isinstance(prediction, Prediction):
-        raise ArmtwinError(f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}")
+        raise ArmtwinError(
+            f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
+        )
     chosen = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
     told, variants = [], Variants(prediction.robot)
     for k, (span, time, within) in enumerate(chosen):
@@ -84,7 +99,10 @@ def _worst_spans(p: Prediction) -> list[tuple[Span, float, bool]]:
     sizes = {"lateral": p.verdict.tolerance.lateral, "vertical": p.verdict.tolerance.vertical}
     spans = [x for x in p.verdict.spans if x.direction in sizes]
     spans.sort(key=lambda x: -abs(x.peak_m) / sizes[x.direction])
-    return [(x, _time_at(p.path_error, x), False) for x in sorted(spans[:MOST_SPANS], key=lambda x: x.from_m)]
+    return [
+        (x, _time_at(p.path_error, x), False)
+        for x in sorted(spans[:MOST_SPANS], key=lambda x: x.from_m)
+    ]
 
 
 def _stop(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
@@ -94,11 +112,19 @@ def _stop(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
     error, tolerance = p.path_error, p.verdict.tolerance
     last = error.time > error.time[-1] - LAST
     sides = np.abs(error.lateral[last]).max() / tolerance.lateral
-    direction: Direction = "lateral" if sides >= np.abs(error.vertical[last]).max() / tolerance.vertical else "vertical"
+    direction: Direction = (
+        "lateral"
+        if sides >= np.abs(error.vertical[last]).max() / tolerance.vertical
+        else "vertical"
+    )
     values, places = np.where(last, getattr(error, direction), 0.0), error.place[last]
     k = int(np.abs(values).argmax())
     ends = float(places.min()), float(places.max())
-    yield Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction), float(error.time[k]), False
+    yield (
+        Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction),
+        float(error.time[k]),
+        False,
+    )
 
 
 def _time_at(error: PathError, span: Span) -> float:
@@ -111,7 +137,10 @@ def _peaks(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
     """The largest peaks within tolerance while the process is on, in each direction, as spans of half their height."""
     error, tolerance = p.path_error, p.verdict.tolerance
     on = judged(p.job, error.s)
-    directions: tuple[tuple[Direction, float], ...] = (("lateral", tolerance.lateral), ("vertical", tolerance.vertical))
+    directions: tuple[tuple[Direction, float], ...] = (
+        ("lateral", tolerance.lateral),
+        ("vertical", tolerance.vertical),
+    )
     relative = {k: np.where(on, np.abs(getattr(error, k)) / limit, 0.0) for k, limit in directions}
     least = LEAST_PEAK * max(float(x.max()) for x in relative.values())
     for left in relative.values():
@@ -129,14 +158,22 @@ def _peaks(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
         first = int(np.flatnonzero(low[:k])[-1]) + 1 if low[:k].any() else 0
         last = k + int(np.flatnonzero(low[k:])[0]) - 1 if low[k:].any() else len(values) - 1
         ends = sorted((float(error.place[first]), float(error.place[last])))
-        yield Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction), float(error.time[k]), True
+        yield (
+            Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction),
+            float(error.time[k]),
+            True,
+        )
         left[near] = 0.0
 
 
 def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
     error = p.path_error
     peak = _time_at(error, span)
-    inside = (error.place >= span.from_m) & (error.place <= span.to_m) & (np.abs(error.time - peak) < 5.0)
+    inside = (
+        (error.place >= span.from_m)
+        & (error.place <= span.to_m)
+        & (np.abs(error.time - peak) < 5.0)
+    )
     times = error.time[inside] if inside.any() else np.array([peak])
     times = times[:: max(1, len(times) // MOST_SAMPLES)]
     rate = p.motion.trajectory.rate
@@ -150,14 +187,21 @@ def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
 
     def shares(effects: list[Effect]) -> list[Cause]:
         with ThreadPoolExecutor(thread_count()) as pool:
-            left = list(pool.map(lambda effect: float(np.linalg.norm(stretch.error(effect.run()))), effects))
+            left = list(
+                pool.map(lambda effect: float(np.linalg.norm(stretch.error(effect.run()))), effects)
+            )
         return [Cause(e.cause, e.joint, 1 - x / size) for e, x in zip(effects, left, strict=True)]
 
     found = shares(list(single_effects(stretch)))
     for cause in shares([torque_effect(stretch, name, None) for name in stretch.torques]):
         if cause.share >= LEAST_SHARE:
             joints = range(p.robot.n)
-            found.append(max(shares([torque_effect(stretch, cause.cause, j) for j in joints]), key=lambda x: x.share))
+            found.append(
+                max(
+                    shares([torque_effect(stretch, cause.cause, j) for j in joints]),
+                    key=lambda x: x.share,
+                )
+            )
     found += _singularity(p, span, found)
     kept = sorted((x for x in found if x.share >= LEAST_SHARE), key=lambda x: -x.share)
     if not kept and stretch.model.friction != "off":  # single elements may make up for each other

@@ -20,7 +20,10 @@ LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
 
 def with_radius(job: Job, factor: float) -> Job:
     """The job with all rounded corners scaled."""
-    segments = tuple(s if s.blend is None else replace(s, blend=s.blend * factor) for s in job.description.segment)
+    segments = tuple(
+        s if s.blend is None else replace(s, blend=s.blend * factor)
+        for s in job.description.segment
+    )
     return _changed(job, segment=segments)
 
 
@@ -63,7 +66,9 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
         s = job.description.segment[x.move]
         if x.corner:
             continue
-        cuts = sorted({c for a, b in wanted for c in (a, b) if x.start + LEAST_PART < c < x.stop - LEAST_PART})
+        cuts = sorted(
+            {c for a, b in wanted for c in (a, b) if x.start + LEAST_PART < c < x.stop - LEAST_PART}
+        )
         if s.lin is None or not cuts:
             segments.append(s)
             continue
@@ -71,7 +76,14 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
         for k, c in enumerate(cuts, 1):
             p = X[:3, :3] @ seam.path.at(np.array([c])).p[0] + X[:3, 3]
             place = (round(float(p[0]), 9), round(float(p[1]), 9), round(float(p[2]), 9))
-            part = replace(s, name=f"{name} part {k}", lin=place, blend=None, blend_speed=None, orientation=None)
+            part = replace(
+                s,
+                name=f"{name} part {k}",
+                lin=place,
+                blend=None,
+                blend_speed=None,
+                orientation=None,
+            )
             segments.append(part)
         segments.append(replace(s, name=f"{name} part {len(cuts) + 1}"))
     changed = _changed(job, segment=tuple(segments))
@@ -90,10 +102,14 @@ def slowed(job: Job, stretches: Sequence[int], speed: float) -> Job:
         x = job.seam.path.stretches[k]
         s = segments[x.move]
         segments[x.move] = replace(s, blend_speed=speed) if x.corner else replace(s, speed=speed)
-    for x in job.seam.path.stretches:  # a corner keeps its own speed where only its segment is slowed
+    for (
+        x
+    ) in job.seam.path.stretches:  # a corner keeps its own speed where only its segment is slowed
         s = segments[x.move]
         if x.corner and s.speed is not None and s.blend_speed is None:
-            segments[x.move] = replace(s, blend_speed=job.description.segment[x.move].speed or job.description.speed)
+            segments[x.move] = replace(
+                s, blend_speed=job.description.segment[x.move].speed or job.description.speed
+            )
     return _changed(job, segment=tuple(segments))
 
 

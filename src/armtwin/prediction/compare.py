@@ -25,9 +25,14 @@ from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
-LARGEST_STEP = 0.05  # time between samples of a log beyond which what happened between them is not known [s]
+LARGEST_STEP = (
+    0.05  # time between samples of a log beyond which what happened between them is not known [s]
+)
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
-FAR, FAR_SHARE = 0.02, 0.05  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
+FAR, FAR_SHARE = (
+    0.02,
+    0.05,
+)  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
 
 
 @dataclass(frozen=True)
@@ -113,7 +118,9 @@ def compare(
         progress: Called with what is being done and the share that is done.
     """
     if not isinstance(job, Job) or not isinstance(log, Log):
-        raise ArmtwinError("compare needs a Job and a Log: at.compare(at.Job.load(name), at.Log.read(file))")
+        raise ArmtwinError(
+            "compare needs a Job and a Log: at.compare(at.Job.load(name), at.Log.read(file))"
+        )
     prediction = predict(robot, job, method=method, progress=progress)
     robot = prediction.robot
     q, side = _positions(robot, log)
@@ -121,7 +128,9 @@ def compare(
     check_motion(moved, "q", Pace.of_motion(robot, prediction.motion.trajectory.v))
     shift = _aligned(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
-    inside = (log.time >= shift - half) & (log.time <= shift + prediction.motion.trajectory.duration + half)
+    inside = (log.time >= shift - half) & (
+        log.time <= shift + prediction.motion.trajectory.duration + half
+    )
     time = log.time[inside] - shift
     reference = prediction.motion.trajectory.at(time)[0]
     _check_same_job(prediction, log, q, q[inside] - reference)
@@ -131,21 +140,27 @@ def compare(
     if any(name in log for name in CHANNELS):
         torque, source = joint_torque(robot, log)
         series |= dict(_torques(prediction, time, torque[inside]))
-    both = time <= prediction.run.trace_time[-1] + half  # a prediction that stops early has nothing to say later
+    both = (
+        time <= prediction.run.trace_time[-1] + half
+    )  # a prediction that stops early has nothing to say later
     rows = tuple(_agreement(name, unit, pair[:, both]) for name, (unit, pair) in series.items())
     channels = {name: pair for name, (_, pair) in series.items()}
     covered = _covered(job, measured)
     verdict = judge(job, measured, log.events)
     if covered < COMPLETE:
         verdict = replace(verdict, within=False)
-    return Comparison(prediction, log, shift, side, source, time, channels, rows, measured, covered, verdict)
+    return Comparison(
+        prediction, log, shift, side, source, time, channels, rows, measured, covered, verdict
+    )
 
 
 def _covered(job: Job, measured: PathError) -> float:
     """Share of the seam on which the process is on that a log holds."""
     on, close = job.process_on(), np.diff(measured.time) <= LARGEST_STEP
     start, stop = measured.s[:-1][close], measured.s[1:][close]
-    held = sum(float(np.clip(np.minimum(stop, b) - np.maximum(start, a), 0.0, None).sum()) for a, b in on)
+    held = sum(
+        float(np.clip(np.minimum(stop, b) - np.maximum(start, a), 0.0, None).sum()) for a, b in on
+    )
     return held / sum(b - a for a, b in on)
 
 
@@ -155,11 +170,15 @@ def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
         if side in log:
             break
     else:
-        raise ArmtwinError(f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}.")
+        raise ArmtwinError(
+            f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}."
+        )
     values = getattr(log, side)
     if values.shape[1] != robot.n:
         columns = f"{robot.n} columns of {side}"
-        raise ArmtwinError(f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}")
+        raise ArmtwinError(
+            f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}"
+        )
     return (values @ robot.assembly.motor_inverse.T if side == "q_m" else values), side
 
 
@@ -204,10 +223,15 @@ def _errors(
         yield direction, ("m", np.stack([getattr(measured, direction), predicted]))
 
 
-def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[tuple[str, tuple[str, Floats]]]:
+def _torques(
+    prediction: Prediction, time: Floats, torque: Floats
+) -> Iterator[tuple[str, tuple[str, Floats]]]:
     log = prediction.log
     for j, name in enumerate(prediction.robot.joint_names):
-        yield f"{name} torque", ("N m", np.stack([torque[:, j], np.interp(time, log.time, log.tau[:, j])]))
+        yield (
+            f"{name} torque",
+            ("N m", np.stack([torque[:, j], np.interp(time, log.time, log.tau[:, j])])),
+        )
 
 
 def _agreement(name: str, unit: str, pair: Floats) -> Agreement:

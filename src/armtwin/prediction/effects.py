@@ -8,7 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.control.controller import Controller, fed_forward_acceleration, speed_surplus, with_matched_speed
+from armtwin.control.controller import (
+    Controller,
+    fed_forward_acceleration,
+    speed_surplus,
+    with_matched_speed,
+)
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
@@ -53,7 +58,9 @@ class Variants:
 class Stretch:
     """A stretch of a prediction's motion that is simulated again and again."""
 
-    def __init__(self, p: Prediction, variants: Variants, rows: slice, direction: Direction, times: Floats) -> None:
+    def __init__(
+        self, p: Prediction, variants: Variants, rows: slice, direction: Direction, times: Floats
+    ) -> None:
         motion = p.motion.trajectory
         self.prediction, self.variants, self.direction, self.times = p, variants, direction, times
         self.model = p.job.description.model
@@ -124,7 +131,9 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
     for motor in _limited(stretch):
         motors = tuple(replace(m, current_limit=1e6) if m.name == motor else m for m in d.motor)
         yield Effect(
-            "torque limit", motor, _without(stretch, stretch.variants.get(f"limit {motor}", motor=motors), model)
+            "torque limit",
+            motor,
+            _without(stretch, stretch.variants.get(f"limit {motor}", motor=motors), model),
         )
 
 
@@ -165,7 +174,9 @@ def _limited(stretch: Stretch) -> Iterator[str]:
     """Motors whose current is at its limit during the span or shortly before."""
     log = stretch.prediction.log
     rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])
-    for motor, current in zip(stretch.prediction.robot.description.motor, log.current.T, strict=True):
+    for motor, current in zip(
+        stretch.prediction.robot.description.motor, log.current.T, strict=True
+    ):
         limit = motor.current_limit
         quantum = motor.current_quantum or 0.0
         if limit is not None and (np.abs(current[rows]) >= limit - 1.01 * quantum - 1e-9).any():

@@ -62,7 +62,9 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
     stamps = np.asarray(time, dtype=np.float64)
     poses = checked("X", X, (4, 4), "a pose of the tool for each time")
     if poses.ndim != 3 or stamps.shape != poses.shape[:1]:
-        raise ArmtwinError(f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}")
+        raise ArmtwinError(
+            f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}"
+        )
     command = seam.command(stamps - shift)
     place, lateral, vertical, orientation = np.empty((4, len(stamps)))
     for start in range(0, len(stamps), CHUNK):
@@ -77,7 +79,9 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
         orientation[rows] = 2 * np.arcsin(np.clip(apart / np.sqrt(8), 0.0, 1.0))
     speed = np.gradient(place, stamps) if len(stamps) > 1 else np.zeros(1)
     lag = command.s - place
-    return PathError(stamps, command.s, command.speed, place, lateral, vertical, lag, speed, orientation)
+    return PathError(
+        stamps, command.s, command.speed, place, lateral, vertical, lag, speed, orientation
+    )
 
 
 def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
@@ -87,7 +91,9 @@ def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
     for _ in range(STEPS):
         jet = seam.path.at(found[open_])
         e = p[open_] - jet.p
-        slope = np.maximum(1 - (e * jet.c).sum(axis=1), 0.1)  # beyond the centre of curvature there is no minimum
+        slope = np.maximum(
+            1 - (e * jet.c).sum(axis=1), 0.1
+        )  # beyond the centre of curvature there is no minimum
         step = (e * jet.t).sum(axis=1) / slope
         moved = np.clip(found[open_] + step, low[open_], high[open_])
         change = np.abs(moved - found[open_])

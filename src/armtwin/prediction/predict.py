@@ -57,7 +57,9 @@ class Prediction:
         run = self.run
         if run.motor_side is run.link_side:
             return self.path_error
-        return path_error(self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side))
+        return path_error(
+            self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side)
+        )
 
     @property
     def log(self) -> Log:
@@ -82,7 +84,9 @@ def predict(
         progress: Called with what is being done and the share that is done.
     """
     if not isinstance(job, Job) or not isinstance(robot, Robot | None):
-        raise ArmtwinError("predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))")
+        raise ArmtwinError(
+            "predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))"
+        )
     say: Progress = progress or (lambda what, share: None)
     given, robot = robot, job.robot(robot)
     refuse_incomplete(robot, job)
@@ -96,7 +100,9 @@ def predict(
     say("path error", 0.0)
     error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
     say("path error", 1.0)
-    return Prediction(job, robot, given, method, motion, found, run, error, judge(job, error, run.log.events))
+    return Prediction(
+        job, robot, given, method, motion, found, run, error, judge(job, error, run.log.events)
+    )
 
 
 def planned(robot: Robot, job: Job) -> JointMotion:
@@ -105,7 +111,9 @@ def planned(robot: Robot, job: Job) -> JointMotion:
     seam = job.seam
     job.process_on()  # refuses a process that is nowhere on
     try:
-        seam.frames(np.linspace(0.0, seam.length, 500))  # refuses a beam along the seam before anything is computed
+        seam.frames(
+            np.linspace(0.0, seam.length, 500)
+        )  # refuses a beam along the seam before anything is computed
         q0 = start_posture(robot, seam, near)
         return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
     except ArmtwinError as error:
@@ -120,7 +128,9 @@ def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
         lines = [x.text for x in refused[:LIMIT_LINES]]
         if len(refused) > LIMIT_LINES:
             lines.append(f"and {len(refused) - LIMIT_LINES} more")
-        raise FileError(job.where, [f"the seam cannot be run by '{robot.name}': {lines[0]}", *lines[1:]])
+        raise FileError(
+            job.where, [f"the seam cannot be run by '{robot.name}': {lines[0]}", *lines[1:]]
+        )
     return found
 
 
@@ -143,7 +153,11 @@ def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     unused = [f"servo.{name}" for name in d.servo if name != model.servo]
     unused += [f"tool.{name}" for name in d.tool if name != d.mounted.tool]
     unused += [f"payload.{name}" for name in d.payload if name != d.mounted.payload]
-    unused += [f"friction.{f.name}" for f in d.friction if f not in d.active_friction() or model.friction == "off"]
+    unused += [
+        f"friction.{f.name}"
+        for f in d.friction
+        if f not in d.active_friction() or model.friction == "off"
+    ]
     if model.joints == "rigid":
         unused.append("transmission")
     return tuple(

@@ -54,7 +54,9 @@ def sensitivities(
         larger = dict(_larger(to_tables(prediction.robot.description), origin.path))
         if not larger:
             continue
-        changed = Job(replace(job.description, override={**job.description.override, **larger}), job.origin)
+        changed = Job(
+            replace(job.description, override={**job.description.override, **larger}), job.origin
+        )
         try:
             changed.robot(prediction.given)
         except ArmtwinError:  # a body that cannot exist, a rate that does not divide
@@ -75,13 +77,18 @@ def _larger(tables: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
     here: Any = tables
     for word in path.split("."):
         if isinstance(here, list):
-            names = [item.get("name", item.get("joint")) if isinstance(item, dict) else None for item in here]
+            names = [
+                item.get("name", item.get("joint")) if isinstance(item, dict) else None
+                for item in here
+            ]
             if word not in names:
                 return
             here = here[names.index(word)]
         elif isinstance(here, dict) and word in here:
             here = here[word]
-        elif isinstance(here, dict) and any(isinstance(x, dict) and word in x for x in here.values()):
+        elif isinstance(here, dict) and any(
+            isinstance(x, dict) and word in x for x in here.values()
+        ):
             outer = next(key for key, x in here.items() if isinstance(x, dict) and word in x)
             path = path.removesuffix(f".{word}") + f".{outer}.{word}"
             here = here[outer][word]
@@ -92,7 +99,19 @@ def _larger(tables: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
 
 def _numbers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
     last = path.rpartition(".")[2]
-    if last in ("origin", "tcp", "axis", "orientation", "position", "source", "on", "com", "about", "kind", "law"):
+    if last in (
+        "origin",
+        "tcp",
+        "axis",
+        "orientation",
+        "position",
+        "source",
+        "on",
+        "com",
+        "about",
+        "kind",
+        "law",
+    ):
         return
     if isinstance(value, bool | str):
         return

@@ -132,7 +132,15 @@ def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict
     ended = next((e for e in events if e.kind in ("following_error", "unstable")), None)
     segments = tuple(_segments(job, error, on, spans))
     at = float(error.place[-1]) if ended is not None else None
-    return Verdict(not spans and not outside and ended is None, tolerance, tuple(spans), outside, segments, ended, at)
+    return Verdict(
+        not spans and not outside and ended is None,
+        tolerance,
+        tuple(spans),
+        outside,
+        segments,
+        ended,
+        at,
+    )
 
 
 def judged(job: Job, s: Floats) -> NDArray[np.bool_]:
@@ -143,7 +151,9 @@ def judged(job: Job, s: Floats) -> NDArray[np.bool_]:
     return on
 
 
-def _spans(place: Floats, values: Floats, limit: float, on: NDArray[np.bool_], direction: Direction) -> Iterator[Span]:
+def _spans(
+    place: Floats, values: Floats, limit: float, on: NDArray[np.bool_], direction: Direction
+) -> Iterator[Span]:
     """Stretches of samples beyond a limit, their ends where the error crosses it."""
     size = np.abs(values)
     out = on & (size > limit)
@@ -157,7 +167,9 @@ def _spans(place: Floats, values: Floats, limit: float, on: NDArray[np.bool_], d
         yield Span(min(ends), max(ends), float(values[peak]), float(place[peak]), direction)
 
 
-def _crossing(place: Floats, size: Floats, limit: float, on: NDArray[np.bool_], inside: int, beyond: int) -> float:
+def _crossing(
+    place: Floats, size: Floats, limit: float, on: NDArray[np.bool_], inside: int, beyond: int
+) -> float:
     """Where the error crosses the limit between a sample inside of a span and its neighbour."""
     if not 0 <= beyond < len(place) or not on[beyond]:
         return float(place[inside])
@@ -175,7 +187,9 @@ def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[Slow
         for first, after in edges.reshape(-1, 2):
             worst = first + int(np.abs(error.speed - error.speed_ref)[first:after].argmax())
             places = error.place[first:after]
-            yield SlowSpan(float(places.min()), float(places.max()), name, float(error.speed[worst]))
+            yield SlowSpan(
+                float(places.min()), float(places.max()), name, float(error.speed[worst])
+            )
 
 
 def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray[np.bool_]:
@@ -191,7 +205,9 @@ def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray
     return inside
 
 
-def _segments(job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Span]) -> Iterator[SegmentError]:
+def _segments(
+    job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Span]
+) -> Iterator[SegmentError]:
     out = _union([(x.from_m, x.to_m) for x in spans])
     for x in job.seam.path.stretches:
         # the commanded arc length never falls, so that a stretch is a slice of the samples
@@ -210,7 +226,9 @@ def _segments(job: Job, error: PathError, on: NDArray[np.bool_], spans: list[Spa
             lateral_off_m=_peak(error.lateral[rest]),
             vertical_off_m=_peak(error.vertical[rest]),
             lag_m=_peak(error.lag[used]),
-            speed_m_s=(float(speeds.min()), float(speeds.max())) if len(speeds) else (np.nan, np.nan),
+            speed_m_s=(float(speeds.min()), float(speeds.max()))
+            if len(speeds)
+            else (np.nan, np.nan),
             orientation_rad=_peak(error.orientation[used]),
             out_of_tolerance_m=length,
         )

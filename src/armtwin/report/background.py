@@ -19,8 +19,18 @@ def joints(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[
     marks = tuple(Mark(t, f"{j + 1}", j % 6) for j, found in enumerate(turns) for t in found[:6])
     for key, label, unit, caption in (
         ("error", "joint error", "mdeg", "Actual minus commanded position."),
-        ("torque", "joint torque", "%", "Motor torque on the joints, as a share of the largest torque."),
-        ("v", "joint speed", "deg/s", "Joint speeds; a flag with the joint's number where it is to reverse."),
+        (
+            "torque",
+            "joint torque",
+            "%",
+            "Motor torque on the joints, as a share of the largest torque.",
+        ),
+        (
+            "v",
+            "joint speed",
+            "deg/s",
+            "Joint speeds; a flag with the joint's number where it is to reverse.",
+        ),
     ):
         lines = [Line(name, f"{key}{j + 1}", j) for j, name in enumerate(p.robot.joint_names)]
         lines += [
@@ -29,7 +39,17 @@ def joints(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[
             if f"measured {key}{j + 1}" in series
         ]
         flags = marks if key == "v" else ()
-        yield Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), marks=flags, caption=caption)
+        yield Plot(
+            "time",
+            "time [s]",
+            label,
+            unit,
+            tuple(lines),
+            0,
+            len(times),
+            marks=flags,
+            caption=caption,
+        )
 
 
 def _reversals(p: Prediction, j: int) -> list[float]:
@@ -50,7 +70,10 @@ def limits(p: Prediction) -> Iterator[Block]:
         yield Text(f"The commanded motion keeps every limit of the robot file: {which}.")
     keys = ("velocity", "acceleration", "torque")
     rows = [
-        [name, *("-" if np.isnan(f.shares[k][j]) else f"{100 * f.shares[k][j]:.0f} %" for k in keys)]
+        [
+            name,
+            *("-" if np.isnan(f.shares[k][j]) else f"{100 * f.shares[k][j]:.0f} %" for k in keys),
+        ]
         for j, name in enumerate(p.robot.joint_names)
     ]
     yield Table(("largest use of limits", *keys), rows)
@@ -63,14 +86,26 @@ def provenance(p: Prediction) -> Iterator[Block]:
     counts = ", ".join(f"{count} {kind}" for kind, count in p.robot.provenance.counts().items())
     yield Text(f"Sources of the numbers of '{p.robot.name}': {counts}.")
     yield Text(f"This verdict uses {len(p.assumed)} assumed ones.")
-    yield Table(("key", "assumed"), [[x.path, x.text] for x in p.assumed], words=True, folded="Assumed numbers in use")
+    yield Table(
+        ("key", "assumed"),
+        [[x.path, x.text] for x in p.assumed],
+        words=True,
+        folded="Assumed numbers in use",
+    )
     if p.job.description.override:
         rows = [[key, str(value)] for key, value in p.job.description.override.items()]
         yield Table(("overridden by the job", "value"), rows, words=True)
     rows = [[name, digest] for name, digest in inputs_sha256(p.job, p.robot).items()]
     rows += [[name, text] for name, text in versions().items()]
     rows.append(["seed", "none: nothing here is random"])
-    yield Table(("input or version", "sha-256 or number"), rows, words=True, folded="Inputs and versions")
+    yield Table(
+        ("input or version", "sha-256 or number"), rows, words=True, folded="Inputs and versions"
+    )
     if p.robot.provenance.not_given:
         rows = [[text] for text in p.robot.provenance.not_given]
-        yield Table(("missing in the robot file",), rows, words=True, folded="What the robot file does not say")
+        yield Table(
+            ("missing in the robot file",),
+            rows,
+            words=True,
+            folded="What the robot file does not say",
+        )

@@ -17,7 +17,10 @@ LEFT, RIGHT, TOP, BOTTOM = 70, 16, 14, 40
 
 
 def log_points(
-    values: Sequence[tuple[str, Floats]], rule: tuple[float, str], cut: tuple[int, str], labels: tuple[str, str]
+    values: Sequence[tuple[str, Floats]],
+    rule: tuple[float, str],
+    cut: tuple[int, str],
+    labels: tuple[str, str],
 ) -> str:
     """Series over their index 1, 2, .. on a logarithmic axis.
 
@@ -42,7 +45,9 @@ def log_points(
     parts = []
     for decade in np.arange(low, high + 1, max(1, (high - low) // 8)):
         y = down(10.0**decade)
-        parts.append(f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
+        parts.append(
+            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
+        )
         parts.append(_text(LEFT - 8, y + 4, f"1e{decade:.0f}", "end"))
     for i in range(5, count + 1, 5):
         parts.append(_text(across(i), HEIGHT - 22, str(i), "middle"))
@@ -54,7 +59,9 @@ def log_points(
     for k, (label, series) in enumerate(values, 1):
         places = [(across(i), down(abs(v))) for i, v in enumerate(series, 1) if v != 0]
         if k == 1:
-            parts += [f'<circle class="c{k} dot" cx="{a:.1f}" cy="{b:.1f}" r="4"/>' for a, b in places]
+            parts += [
+                f'<circle class="c{k} dot" cx="{a:.1f}" cy="{b:.1f}" r="4"/>' for a, b in places
+            ]
         else:
             path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
             parts.append(f'<polyline class="c{k} line" points="{path}"/>')

@@ -31,16 +31,23 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
         "size": size,
         "target": [float(x) for x in middle],
         "tip": packed(robot.forward_kinematics(q)[:, :3, 3].ravel()),
-        "seam": {"points": packed(points.ravel()), "ratio": packed(_ratios(p, error.place, places))},
+        "seam": {
+            "points": packed(points.ravel()),
+            "ratio": packed(_ratios(p, error.place, places)),
+        },
     }
 
 
 def _ratios(p: Prediction, place: Floats, places: Floats) -> Floats:
     """Largest error over its tolerance around each point of the seam; -1 where the process is off or not reached."""
     tolerance, error = p.verdict.tolerance, p.path_error
-    relative = np.maximum(np.abs(error.lateral) / tolerance.lateral, np.abs(error.vertical) / tolerance.vertical)
+    relative = np.maximum(
+        np.abs(error.lateral) / tolerance.lateral, np.abs(error.vertical) / tolerance.vertical
+    )
     on = judged(p.job, error.s)
-    bucket = np.clip(np.round(place / places[-1] * (len(places) - 1)).astype(int), 0, len(places) - 1)
+    bucket = np.clip(
+        np.round(place / places[-1] * (len(places) - 1)).astype(int), 0, len(places) - 1
+    )
     largest = np.full(len(places), -1.0)
     np.maximum.at(largest, bucket[on], relative[on])
     if on.any():  # points between two samples take the larger neighbour
@@ -67,7 +74,9 @@ def _skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
                 "slides": joint.type == "prismatic",
             }
         )
-        bars.append({"body": int(parent), "from": [0.0, 0.0, 0.0], "to": [float(x) for x in X[:3, 3]]})
+        bars.append(
+            {"body": int(parent), "from": [0.0, 0.0, 0.0], "to": [float(x) for x in X[:3, 3]]}
+        )
     body, X = robot.assembly.frame("flange")
     bars.append({"body": int(body), "from": [0.0, 0.0, 0.0], "to": [float(x) for x in X[:3, 3]]})
     return joints, bars

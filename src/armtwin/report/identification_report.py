@@ -20,7 +20,9 @@ from armtwin.report.sections import Block, Line, Picture, Plot, Report, Section,
 
 GRID, BUCKETS = 1200, 150
 MOVED = 12  # parameters shown unfolded
-SHOWN_IN_V = 0.125  # size of an element of V from which on it is drawn, as in figure 4.13 of [Waiboer 2007]
+SHOWN_IN_V = (
+    0.125  # size of an element of V from which on it is drawn, as in figure 4.13 of [Waiboer 2007]
+)
 
 
 def identification_report(result: Identification) -> Report:
@@ -80,8 +82,21 @@ def _verdict(result: Identification) -> Iterator[Block]:
         head += ["left out %", "prior there %"]
         columns += [errors[0], errors[1]]
     which = "validation log" if result.log is not None else "first log"
-    head += [f"{which} %", "plain least squares %", "prior %", "rms N m", "largest N m", "residual of the fit N m"]
-    columns += [result.fit.nrmse, result.plain.nrmse, result.prior.nrmse, result.fit.rmse, result.fit.max]
+    head += [
+        f"{which} %",
+        "plain least squares %",
+        "prior %",
+        "rms N m",
+        "largest N m",
+        "residual of the fit N m",
+    ]
+    columns += [
+        result.fit.nrmse,
+        result.plain.nrmse,
+        result.prior.nrmse,
+        result.fit.rmse,
+        result.fit.max,
+    ]
     columns.append(result.estimate.sigma)
     rows = [[name, *(short(x[j]) for x in columns)] for j, name in enumerate(names)]
     rows.append(["mean", *(short(float(np.nanmean(x))) for x in columns[:-3]), "", "", ""])
@@ -95,7 +110,10 @@ def _untold(found: Estimate) -> Iterator[Block]:
     said = not_told(found)
     for sentence in said or ["Every parameter that a motion can tell is told by these logs."]:
         yield Text(sentence)
-    counts = {kind: sum(row.group == kind for row in found.table) for kind in ("alone", "combined", "none")}
+    counts = {
+        kind: sum(row.group == kind for row in found.table)
+        for kind in ("alone", "combined", "none")
+    }
     yield Text(
         f"Of {len(found.table)} parameters any motion can tell {counts['alone']} alone, {counts['combined']} in "
         f"combinations and {counts['none']} not at all; {found.structure.rank} base parameters stand for all of them. "
@@ -131,7 +149,9 @@ def _series(result: Identification, times: Floats) -> Iterator[tuple[str, Floats
 def _torques(result: Identification, times: Floats) -> Iterator[Block]:
     found = result.estimate
     where = result.shown.origin.replace("\\", "/").rpartition("/")[2] or "the log"
-    yield Text(f"Shown: {where}, {'which the fit never saw' if result.log is not None else 'to which it was fitted'}.")
+    yield Text(
+        f"Shown: {where}, {'which the fit never saw' if result.log is not None else 'to which it was fitted'}."
+    )
     deviation = found.torque_deviation(result.shown)
     for j, name in enumerate(found.prior.joint_names):
         spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
@@ -154,11 +174,25 @@ def _parameters(found: Estimate) -> Iterator[Block]:
         "parameter that lies in directions which the logs tell to a tenth of its size in the robot file. Standard "
         "deviations count the draw to the robot file as knowledge."
     )
-    head = ("parameter", "unit", "prior", "estimate", "std", "change", "a motion tells it", "from logs", "to 10 %")
-    moved = sorted(found.table, key=lambda r: abs(r.value - r.prior) / max(r.std, 1e-300), reverse=True)
+    head = (
+        "parameter",
+        "unit",
+        "prior",
+        "estimate",
+        "std",
+        "change",
+        "a motion tells it",
+        "from logs",
+        "to 10 %",
+    )
+    moved = sorted(
+        found.table, key=lambda r: abs(r.value - r.prior) / max(r.std, 1e-300), reverse=True
+    )
     yield Text("What changed most, for its uncertainty:")
     yield Table(head, [_parameter(row) for row in moved[:MOVED]])
-    yield Table(head, [_parameter(row) for row in found.table], folded=f"All {len(found.table)} parameters")
+    yield Table(
+        head, [_parameter(row) for row in found.table], folded=f"All {len(found.table)} parameters"
+    )
 
 
 def _parameter(row: Row) -> list[str]:
@@ -223,8 +257,15 @@ def _models(result: Identification) -> Iterator[Block]:
         for name, v in zip(m.names, m.validation, strict=True)
     ]
     yield Table(("NRMSE %", *result.estimate.prior.joint_names, "mean"), rows)
-    rows = [[name, *(f"{x:.3f}" for x in m.scaled[:, k]), f"{m.told[k]:.2f}"] for k, name in enumerate(m.parameters)]
-    yield Table(("parameter over its size in the prior", *m.names, "told"), rows, folded="Parameters of all models")
+    rows = [
+        [name, *(f"{x:.3f}" for x in m.scaled[:, k]), f"{m.told[k]:.2f}"]
+        for k, name in enumerate(m.parameters)
+    ]
+    yield Table(
+        ("parameter over its size in the prior", *m.names, "told"),
+        rows,
+        folded="Parameters of all models",
+    )
 
 
 def _consistency(found: Estimate) -> Iterator[Block]:
@@ -242,20 +283,47 @@ def _consistency(found: Estimate) -> Iterator[Block]:
 def _choices(found: Estimate) -> Iterator[Block]:
     rows = []
     for log, how in zip(found.logs, found.cleaning, strict=True):
-        rows.append([log.origin or "a log", f"{len(log.time)}", f"{how.rate * how.averaged:.5g}", *_cleaned(how)])
-    head = ("log", "samples", "rate Hz", "cut-off Hz", "rows a second", "stamps", "differentiation", "wild samples")
+        rows.append(
+            [
+                log.origin or "a log",
+                f"{len(log.time)}",
+                f"{how.rate * how.averaged:.5g}",
+                *_cleaned(how),
+            ]
+        )
+    head = (
+        "log",
+        "samples",
+        "rate Hz",
+        "cut-off Hz",
+        "rows a second",
+        "stamps",
+        "differentiation",
+        "wild samples",
+    )
     yield Table(head, rows, words=True)
     tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.draw.errors.items())
     friction = f" (friction parameters with {found.draw.friction:g} of their size)"
-    chosen = f"the best for what was left out{friction}. Weight and error: {tried}" if tried else "as asked for"
+    chosen = (
+        f"the best for what was left out{friction}. Weight and error: {tried}"
+        if tried
+        else "as asked for"
+    )
     yield Text(f"Weight of the robot file: {found.draw.weight:.2g}, {chosen}.", "soft")
     reversal = ", ".join(f"{np.degrees(x):.3g}" for x in found.reversal)
-    yield Text(f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {reversal}.", "soft")
+    yield Text(
+        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {reversal}.",
+        "soft",
+    )
     options = ", ".join(
-        f"{key} {value}" for key, value in vars(found.recipe).items() if value not in (None, (), {}, False)
+        f"{key} {value}"
+        for key, value in vars(found.recipe).items()
+        if value not in (None, (), {}, False)
     )
     yield Text(f"Recipe: {options}.", "soft")
-    yield Table(("version", ""), [[k, v] for k, v in versions().items()], words=True, folded="Versions")
+    yield Table(
+        ("version", ""), [[k, v] for k, v in versions().items()], words=True, folded="Versions"
+    )
 
 
 def _cleaned(how: Cleaning) -> list[str]:

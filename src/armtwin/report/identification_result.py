@@ -62,7 +62,12 @@ def identification_result(result: Identification) -> dict[str, Any]:
             "reasons": reasons(found, result.shown, result.fit),
             "recipe": vars(found.recipe),
             "logs": [
-                {"file": log.origin, "samples": len(log.time), "sha256": digest_of(log.origin), "cleaning": asdict(how)}
+                {
+                    "file": log.origin,
+                    "samples": len(log.time),
+                    "sha256": digest_of(log.origin),
+                    "cleaning": asdict(how),
+                }
                 for log, how in zip(found.logs, found.cleaning, strict=True)
             ],
             "provenance": {"inputs_sha256": _inputs(result), "versions": versions()},
@@ -79,4 +84,6 @@ def _judged_on(result: Identification) -> str:
 def _inputs(result: Identification) -> dict[str, str | None]:
     """Digests of robot file and validation log."""
     found = {"robot file": digest_of(result.estimate.prior.origin)}
-    return found if result.log is None else {**found, "validation log": digest_of(result.log.origin)}
+    return (
+        found if result.log is None else {**found, "validation log": digest_of(result.log.origin)}
+    )

@@ -26,7 +26,9 @@ def _template() -> Any:
     from jinja2 import Environment, StrictUndefined
 
     text = (resources.files("armtwin.report") / "page.html").read_text(encoding="utf-8")
-    rules = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    rules = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
     return rules.from_string(text)
 
 
@@ -41,13 +43,14 @@ def to_html(report: Report) -> str:
         "count": max((len(x) for x in report.series.values()), default=0),
         "start": report.start,
         "series": {name: packed(values) for name, values in report.series.items()},
-        "plots": [{k: v for k, v in asdict(plot).items() if k not in ("kind", "caption")} for plot in plots],
+        "plots": [
+            {k: v for k, v in asdict(plot).items() if k not in ("kind", "caption")}
+            for plot in plots
+        ],
         "scene": None if scene is None else scene.model,
     }
     script, style = _bundled("viewer.js"), _bundled("style.css")
-    policy = (
-        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; base-uri 'none'"
-    )
+    policy = f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; base-uri 'none'"
     return str(
         _template().render(
             report=report,

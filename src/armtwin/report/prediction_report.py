@@ -38,7 +38,10 @@ def prediction_report(answer: Answer) -> Report:
     start = int(np.searchsorted(times, worst.time)) if worst is not None else 0
     sections = [
         Section("", tuple(_verdict(p, comparison))),
-        Section("The robot and its seam", (Scene(figure(p, times), "Drag or use the arrow keys to turn the view."),)),
+        Section(
+            "The robot and its seam",
+            (Scene(figure(p, times), "Drag or use the arrow keys to turn the view."),),
+        ),
         Section("Path error", tuple(_path_error(answer, times, series))),
         Section("Causes", tuple(_causes(answer.explanations, times))),
     ]
@@ -62,10 +65,15 @@ def _series(p: Prediction, times: Floats) -> Iterator[tuple[str, Floats]]:
     for name in ("lateral", "vertical", "lag"):
         yield name, UM * at_times(times, error.time, getattr(error, name))
     yield "speed", 1e3 * at_times(times, error.time, error.speed)
-    limits = np.where(np.isfinite(p.robot.limits.torque), p.robot.limits.torque, np.abs(log.tau).max(axis=0))
+    limits = np.where(
+        np.isfinite(p.robot.limits.torque), p.robot.limits.torque, np.abs(log.tau).max(axis=0)
+    )
     for j in range(p.robot.n):
         yield f"q{j + 1}", at_times(times, p.run.trace_time, p.run.link_side[:, j])
-        yield f"error{j + 1}", 1e3 * np.degrees(at_times(times, log.time, log.q[:, j] - log.q_ref[:, j]))
+        yield (
+            f"error{j + 1}",
+            1e3 * np.degrees(at_times(times, log.time, log.q[:, j] - log.q_ref[:, j])),
+        )
         yield f"torque{j + 1}", 100 * at_times(times, log.time, log.tau[:, j]) / limits[j]
         yield f"v{j + 1}", np.degrees(at_times(times, log.time, log.v[:, j]))
 
@@ -74,9 +82,15 @@ def _measured(c: Comparison, times: Floats) -> Iterator[tuple[str, Floats]]:
     """Series of the logged run; outside of the log there is none."""
     limits = c.prediction.robot.limits.torque
     for j, name in enumerate(c.prediction.robot.joint_names):
-        yield f"measured error{j + 1}", 1e3 * np.degrees(_inside(times, c.time, c.channels[f"{name} error"][0]))
+        yield (
+            f"measured error{j + 1}",
+            1e3 * np.degrees(_inside(times, c.time, c.channels[f"{name} error"][0])),
+        )
         if c.torque_source and np.isfinite(limits[j]):
-            yield f"measured torque{j + 1}", 100 * _inside(times, c.time, c.channels[f"{name} torque"][0]) / limits[j]
+            yield (
+                f"measured torque{j + 1}",
+                100 * _inside(times, c.time, c.channels[f"{name} torque"][0]) / limits[j],
+            )
     for name in ("lateral", "vertical"):
         yield f"measured {name}", UM * _inside(times, c.time, c.channels[name][0])
 
@@ -111,7 +125,11 @@ def _verdict(p: Prediction, comparison: Comparison | None) -> Iterator[Block]:
     )
     rows = []
     for x in verdict.segments:
-        speeds = "-" if np.isnan(x.speed_m_s[0]) else f"{1e3 * x.speed_m_s[0]:.1f} to {1e3 * x.speed_m_s[1]:.1f}"
+        speeds = (
+            "-"
+            if np.isnan(x.speed_m_s[0])
+            else f"{1e3 * x.speed_m_s[0]:.1f} to {1e3 * x.speed_m_s[1]:.1f}"
+        )
         cells = [x.name, f"{1e3 * x.from_m:.1f}", f"{1e3 * x.to_m:.1f}"]
         cells += [_um(v) for v in (x.lateral_peak_m, x.vertical_peak_m, x.lag_m)]
         off = f"{_um(x.lateral_off_m)} / {_um(x.vertical_off_m)}"
@@ -134,16 +152,24 @@ def sentence(verdict: Verdict) -> str:
         return f"The seam holds: at most {UM * lateral:.0f} µm lateral and {UM * vertical:.0f} µm vertical."
     parts = []
     if verdict.stopped is not None:
-        parts.append(f"the robot stops at {1e3 * (verdict.stopped_at_m or 0):.1f} mm ({verdict.stopped.joint})")
+        parts.append(
+            f"the robot stops at {1e3 * (verdict.stopped_at_m or 0):.1f} mm ({verdict.stopped.joint})"
+        )
     if verdict.spans:
         worst = max(verdict.spans, key=lambda x: abs(x.peak_m))
         size = (
-            f"{np.degrees(worst.peak_m):+.3f}°" if worst.direction == "orientation" else f"{UM * worst.peak_m:+.0f} µm"
+            f"{np.degrees(worst.peak_m):+.3f}°"
+            if worst.direction == "orientation"
+            else f"{UM * worst.peak_m:+.0f} µm"
         )
         length = f"{1e3 * verdict.out_of_tolerance_m:.1f} mm of it are out of tolerance"
-        parts.append(f"{length}, the largest error is {size} {worst.direction} at {1e3 * worst.peak_at_m:.1f} mm")
+        parts.append(
+            f"{length}, the largest error is {size} {worst.direction} at {1e3 * worst.peak_at_m:.1f} mm"
+        )
     if verdict.outside_window:
-        parts.append(f"the tool speed leaves its process window {len(verdict.outside_window)} times")
+        parts.append(
+            f"the tool speed leaves its process window {len(verdict.outside_window)} times"
+        )
     return f"The seam does not hold: {'; '.join(parts)}."
 
 
@@ -157,7 +183,9 @@ def _path_error(answer: Answer, times: Floats, series: dict[str, Floats]) -> Ite
     off = tuple((1e3 * a, 1e3 * b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b > a)
     tolerance = p.verdict.tolerance
     marks = tuple(_marks(answer.explanations))
-    for colour, (name, limit) in enumerate((("lateral", tolerance.lateral), ("vertical", tolerance.vertical))):
+    for colour, (name, limit) in enumerate(
+        (("lateral", tolerance.lateral), ("vertical", tolerance.vertical))
+    ):
         lines = [Line(f"{name}, predicted", name, colour)]
         if f"measured {name}" in series:
             lines.append(Line(f"{name}, measured", f"measured {name}", 3, dashed=True))
@@ -175,10 +203,30 @@ def _path_error(answer: Answer, times: Floats, series: dict[str, Floats]) -> Ite
             caption=f"{name.capitalize()} error along the seam; dashed: the tolerance, grey: the process is off.",
         )
     lag = (Line("lag", "lag", 2),)
-    yield Plot("place", "along the seam [mm]", "lag", "µm", lag, first, last, off, caption="What the tool is behind.")
+    yield Plot(
+        "place",
+        "along the seam [mm]",
+        "lag",
+        "µm",
+        lag,
+        first,
+        last,
+        off,
+        caption="What the tool is behind.",
+    )
     speed = (Line("tool speed", "speed", 5),)
     caption = "Speed along the seam."
-    yield Plot("place", "along the seam [mm]", "tool speed", "mm/s", speed, first, last, off, caption=caption)
+    yield Plot(
+        "place",
+        "along the seam [mm]",
+        "tool speed",
+        "mm/s",
+        speed,
+        first,
+        last,
+        off,
+        caption=caption,
+    )
 
 
 def _marks(explanations: tuple[Explanation, ...]) -> Iterator[tuple[Mark, str]]:
@@ -199,11 +247,15 @@ def _causes(explanations: tuple[Explanation, ...], times: Floats) -> Iterator[Bl
         return
     rows, samples = [], []
     for x in explanations:
-        told = "; ".join(f"{c.cause}{f' ({c.joint})' if c.joint else ''} {100 * c.share:.0f} %" for c in x.causes)
+        told = "; ".join(
+            f"{c.cause}{f' ({c.joint})' if c.joint else ''} {100 * c.share:.0f} %" for c in x.causes
+        )
         place = f"{1e3 * x.span.from_m:.1f} to {1e3 * x.span.to_m:.1f}"
         state = "within" if x.within else "out"
         peak = f"{1e3 * x.span.peak_at_m:.1f} mm"
-        rows.append([peak, place, x.span.direction, _um(x.span.peak_m), state, told or "none above 10 %"])
+        rows.append(
+            [peak, place, x.span.direction, _um(x.span.peak_m), state, told or "none above 10 %"]
+        )
         samples.append(int(np.searchsorted(times, x.time)))
     bad = frozenset(k for k, x in enumerate(explanations) if not x.within)
     head = ("peak at", "span mm", "direction", "peak µm", "tolerance", "causes, share explained")
@@ -219,18 +271,26 @@ def _advice(advice: Advice) -> Iterator[Block]:
     if advice.best is None:
         yield Text("Nothing that was tried makes the seam hold.", "bad")
     else:
-        takes = (
-            f"it uses {100 * advice.best.ratio:.0f} % of the tolerance, the motion takes {advice.best.duration:.2f} s"
-        )
+        takes = f"it uses {100 * advice.best.ratio:.0f} % of the tolerance, the motion takes {advice.best.duration:.2f} s"
         yield Text(f"Advice: {advice.best.text} (advised.toml); {takes}.", "good")
     rows = []
     for x in advice.options:
-        rows.append([x.name, x.text, "holds" if x.holds else "does not hold", _share(x.ratio), f"{x.duration:.2f}"])
+        rows.append(
+            [
+                x.name,
+                x.text,
+                "holds" if x.holds else "does not hold",
+                _share(x.ratio),
+                f"{x.duration:.2f}",
+            ]
+        )
     yield Table(("option", "what", "", "largest error / tolerance", "motion s"), rows, words=True)
     tried = ", ".join(f"{1e3 * x:g} {'holds' if ok else 'fails'}" for x, ok in advice.tried)
     yield Text(f"Speeds tried, mm/s: {tried}.", "soft")
     if not advice.monotonic:
-        yield Text("The error is not monotonic in speed: some lower speeds fail where higher ones hold.")
+        yield Text(
+            "The error is not monotonic in speed: some lower speeds fail where higher ones hold."
+        )
     if advice.sensitivities:
         rows = [[x.key, f"{100 * x.effect:+.1f} %", x.source] for x in advice.sensitivities]
         yield Text("Assumed numbers that change the largest error most, each made larger by 10 %:")
@@ -247,10 +307,26 @@ def _agreement(c: Comparison) -> Iterator[Block]:
     rows = []
     for x in c.rows:
         scale, unit = {"rad": (180e3 / np.pi, "mdeg"), "m": (UM, "µm"), "N m": (1.0, "N m")}[x.unit]
-        values = (x.rms_measured, x.rms_predicted, x.peak_measured, x.peak_predicted, x.rms_difference)
+        values = (
+            x.rms_measured,
+            x.rms_predicted,
+            x.peak_measured,
+            x.peak_predicted,
+            x.rms_difference,
+        )
         share = "-" if np.isnan(x.share_explained) else f"{100 * x.share_explained:.0f} %"
         rows.append([f"{x.name} [{unit}]", *(f"{scale * v:.3g}" for v in values), share])
-    head = ("", "rms measured", "rms predicted", "peak measured", "peak predicted", "rms difference", "explained")
+    head = (
+        "",
+        "rms measured",
+        "rms predicted",
+        "peak measured",
+        "peak predicted",
+        "rms difference",
+        "explained",
+    )
     yield Table(head, rows)
     source = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
-    yield Text(f"Positions from {c.side}, {source}; the job begins at {c.shift:.3f} s of the log.", "soft")
+    yield Text(
+        f"Positions from {c.side}, {source}; the job begins at {c.shift:.3f} s of the log.", "soft"
+    )

@@ -43,7 +43,15 @@ def _of_prediction(p: Prediction) -> dict[str, Any]:
         for j, name in enumerate(p.robot.joint_names)
     ]
     head = {"format": RESULT_FORMAT, "armtwin": versions()["armtwin"], **_of_job(p)}
-    return plain({**head, **_of_verdict(p.verdict), "joints": joints, **_of_run(p), "provenance": _provenance(p)})
+    return plain(
+        {
+            **head,
+            **_of_verdict(p.verdict),
+            "joints": joints,
+            **_of_run(p),
+            "provenance": _provenance(p),
+        }
+    )
 
 
 @to_result.register
@@ -57,7 +65,9 @@ def _of_answer(answer: Answer) -> dict[str, Any]:
     for told in answer.explanations:
         causes = [asdict(cause) for cause in told.causes]
         if told.within:
-            result["peaks"].append({**asdict(told.span), "time_s": told.time, "causes": plain(causes)})
+            result["peaks"].append(
+                {**asdict(told.span), "time_s": told.time, "causes": plain(causes)}
+            )
             continue
         for span, known in zip(result["spans"], answer.prediction.verdict.spans, strict=True):
             if known == told.span:
@@ -133,7 +143,11 @@ def _of_run(p: Prediction) -> dict[str, Any]:
     violations = [asdict(x) for x in p.feasibility.violations]
     nearest = {"distance": p.feasibility.distance, "at_m": p.feasibility.distance_at_m}
     events = [_event(event, None) for event in p.log.events]
-    return {"feasibility": {"violations": violations, "singularity": nearest}, "events": events, "advice": None}
+    return {
+        "feasibility": {"violations": violations, "singularity": nearest},
+        "events": events,
+        "advice": None,
+    }
 
 
 def _event(event: Event | None, place: float | None) -> dict[str, Any] | None:
@@ -158,6 +172,10 @@ def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
     files = {"job file": job.origin, "robot file": robot.origin}
     named = [s.points for s in job.description.segment if s.points is not None]
     files |= {f"points file {name}": str(Path(job.origin).parent / name) for name in named}
-    found = {name: digest(Path(path).read_bytes()) for name, path in files.items() if path and Path(path).is_file()}
+    found = {
+        name: digest(Path(path).read_bytes())
+        for name, path in files.items()
+        if path and Path(path).is_file()
+    }
     used = {"job as used": job.description, "robot as used": robot.description}
     return found | {name: digest(to_toml(to_tables(x)).encode()) for name, x in used.items()}

@@ -98,7 +98,10 @@ class Assembly:
     @cached_property
     def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
         """What a controller drives, each with its row: the motors, then the hydraulic drives."""
-        motors = [(m, Row(n_row, "motor")) for m, n_row in zip(self.description.motor, self.gear, strict=True)]
+        motors = [
+            (m, Row(n_row, "motor"))
+            for m, n_row in zip(self.description.motor, self.gear, strict=True)
+        ]
         return (*motors, *((h, hydraulic_row(h, self.tree)) for h in self.description.hydraulic))
 
     @cached_property
@@ -179,7 +182,9 @@ class Assembly:
             inertia=(rows.T * self.rotor_inertias) @ rows,
             body=np.array([spins[i][0] for i in spinning], dtype=np.int64),
             axis=np.array([spins[i][1] for i in spinning]).reshape(k, 3),
-            row=np.array([rows[i] * self.rotor_inertias[i] for i in spinning]).reshape(k, drive.shape[1]),
+            row=np.array([rows[i] * self.rotor_inertias[i] for i in spinning]).reshape(
+                k, drive.shape[1]
+            ),
         )
 
     @cached_property

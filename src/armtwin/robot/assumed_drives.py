@@ -35,18 +35,28 @@ def with_assumed_drives(robot: Robot) -> Robot:
         pass  # cylinders have no rotors
     elif not description.motor:
         rows = tuple(tuple(float(name == j.name) for j in description.joint) for name in names)
-        motors = tuple(Motor(f"motor_{name}", m, SOURCE) for name, m in zip(names, inertia, strict=True))
+        motors = tuple(
+            Motor(f"motor_{name}", m, SOURCE) for name, m in zip(names, inertia, strict=True)
+        )
         description = replace(description, motor=motors, gear=Gear(SOURCE, matrix=rows))
     elif not any(m.rotor_inertia for m in description.motor):
-        of_joints = [inertia[int(np.abs(row).argmax())] / np.abs(row).max() ** 2 for row in robot.assembly.motor_rows]
+        of_joints = [
+            inertia[int(np.abs(row).argmax())] / np.abs(row).max() ** 2
+            for row in robot.assembly.motor_rows
+        ]
         motors = tuple(
-            replace(m, rotor_inertia=x, source=SOURCE) for m, x in zip(description.motor, of_joints, strict=True)
+            replace(m, rotor_inertia=x, source=SOURCE)
+            for m, x in zip(description.motor, of_joints, strict=True)
         )
         description = replace(description, motor=motors)
     if not description.active_friction():
         elements = tuple(
             FrictionElement(
-                name, name, SOURCE, CoulombViscous(SHARE_OF_TORQUE * t, SHARE_OF_TORQUE * t / v), offset=0.0
+                name,
+                name,
+                SOURCE,
+                CoulombViscous(SHARE_OF_TORQUE * t, SHARE_OF_TORQUE * t / v),
+                offset=0.0,
             )
             for name, t, v in zip(names, torque, speed, strict=True)
         )
@@ -59,7 +69,9 @@ def _sizes(robot: Robot) -> tuple[list[float], list[float]]:
     chance = np.random.default_rng(1)
     low, high = robot.position_limits
     q = chance.uniform(
-        np.where(np.isfinite(low), low, -np.pi), np.where(np.isfinite(high), high, np.pi), (POSES, robot.n)
+        np.where(np.isfinite(low), low, -np.pi),
+        np.where(np.isfinite(high), high, np.pi),
+        (POSES, robot.n),
     )
     inertia = np.einsum("mjj->mj", robot.mass_matrix(q)).mean(axis=0)
     weight = np.abs(robot.gravity(q)).max(axis=0) + inertia  # at 1 rad/s²

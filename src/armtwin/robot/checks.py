@@ -42,7 +42,12 @@ def _own_problems(description: Description) -> Iterator[str]:
         source = getattr(group, "source", None)
         if isinstance(source, dict):
             keys = [f.name for f in fields(group)]
-            inner = [f.name for k in keys if is_dataclass(getattr(group, k)) for f in fields(getattr(group, k))]
+            inner = [
+                f.name
+                for k in keys
+                if is_dataclass(getattr(group, k))
+                for f in fields(getattr(group, k))
+            ]
             for key in source:
                 if key not in keys and key not in inner:
                     yield f"{path}.source.{key} names no key of its group"
@@ -85,20 +90,38 @@ def _name_problems(description: Description) -> Iterator[str]:
     known: list[tuple[str, str, list[str], str]] = []
     if description.flange is not None:
         known.append(("flange.link", description.flange.link, links, "link"))
-    known += [(f"frame.{i}.link", f.link, links, "link") for i, f in enumerate(description.frame, 1)]
     known += [
-        (f"motor.{i}.spin.link", m.spin.link, links, "link") for i, m in enumerate(description.motor, 1) if m.spin
+        (f"frame.{i}.link", f.link, links, "link") for i, f in enumerate(description.frame, 1)
     ]
-    known += [(f"transmission.{i}.joint", t.joint, joints, "joint") for i, t in enumerate(description.transmission, 1)]
     known += [
-        (f"balancer.{i}.joint", b.joint, joints, "joint") for i, b in enumerate(description.balancer, 1) if b.joint
+        (f"motor.{i}.spin.link", m.spin.link, links, "link")
+        for i, m in enumerate(description.motor, 1)
+        if m.spin
+    ]
+    known += [
+        (f"transmission.{i}.joint", t.joint, joints, "joint")
+        for i, t in enumerate(description.transmission, 1)
+    ]
+    known += [
+        (f"balancer.{i}.joint", b.joint, joints, "joint")
+        for i, b in enumerate(description.balancer, 1)
+        if b.joint
     ]
     drives = motors + [h.name for h in description.hydraulic]
-    rows = [(f"friction.{i}.on ('{f.name}')", f.on, joints + drives) for i, f in enumerate(description.friction, 1)]
-    rows += [(f"hydraulic.{i}.on ('{h.name}')", h.on, joints) for i, h in enumerate(description.hydraulic, 1)]
+    rows = [
+        (f"friction.{i}.on ('{f.name}')", f.on, joints + drives)
+        for i, f in enumerate(description.friction, 1)
+    ]
+    rows += [
+        (f"hydraulic.{i}.on ('{h.name}')", h.on, joints)
+        for i, h in enumerate(description.hydraulic, 1)
+    ]
     for place, on, choices in rows:
         names = list(on) if isinstance(on, dict) else [on]
-        known += [(place, name, joints if isinstance(on, dict) else choices, "joint or drive") for name in names]
+        known += [
+            (place, name, joints if isinstance(on, dict) else choices, "joint or drive")
+            for name in names
+        ]
     for i, b in enumerate(description.balancer, 1):
         if b.pins is not None:
             known += [
@@ -108,7 +131,9 @@ def _name_problems(description: Description) -> Iterator[str]:
     if description.mounted.tool:
         known.append(("mounted.tool", description.mounted.tool, list(description.tool), "tool"))
     if description.mounted.payload:
-        known.append(("mounted.payload", description.mounted.payload, list(description.payload), "payload"))
+        known.append(
+            ("mounted.payload", description.mounted.payload, list(description.payload), "payload")
+        )
     if description.friction_set or any(f.set for f in description.friction):
         sets = sorted({f.set for f in description.friction if f.set})
         known.append(("friction_set", description.friction_set, sets, "friction set"))

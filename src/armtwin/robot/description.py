@@ -6,7 +6,14 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
 from armtwin.maths.quantities import Acceleration
-from armtwin.robot.drive_groups import Balancer, FrictionElement, Gear, Hydraulic, Motor, Transmission
+from armtwin.robot.drive_groups import (
+    Balancer,
+    FrictionElement,
+    Gear,
+    Hydraulic,
+    Motor,
+    Transmission,
+)
 from armtwin.robot.fields import OneOf
 from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
 from armtwin.robot.servo import Servo

@@ -27,7 +27,9 @@ class Linearisation(NamedTuple):
     K: Floats
 
 
-def inverse_dynamics(robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None) -> Floats:
+def inverse_dynamics(
+    robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None
+) -> Floats:
     """Joint torques of bodies, rotors and balancers, (m, n); of more coordinates where rotors move on their own."""
     tau = np.empty_like(q)
     turning = robot.rotors if rotors is None else rotors
@@ -50,7 +52,9 @@ def forward_dynamics(robot: Assembly, q: Floats, v: Floats, tau: Floats) -> Floa
     force, a, bad = tau.copy(), np.empty_like(q), np.zeros(len(q), dtype=np.int64)
     for strut in robot.struts:
         force[:, strut.joint] -= strut.torque(q)
-    spread(mass.forward_dynamics, len(q), 12 * q.shape[1], robot.arm, robot.rotors, q, v, force, a, bad)
+    spread(
+        mass.forward_dynamics, len(q), 12 * q.shape[1], robot.arm, robot.rotors, q, v, force, a, bad
+    )
     if bad.any():
         at = int(np.argmax(bad))
         least = np.linalg.eigvalsh(mass_matrix(robot, q[at : at + 1])[0])[0]
@@ -71,7 +75,9 @@ def energy(robot: Assembly, q: Floats, v: Floats) -> tuple[Floats, Floats]:
     return kinetic, potential
 
 
-def linearise(robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None) -> Linearisation:
+def linearise(
+    robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None
+) -> Linearisation:
     """Mass, damping and stiffness about states, without friction."""
     K, D = np.empty((*q.shape, q.shape[1])), np.empty((*q.shape, q.shape[1]))
     turning = robot.rotors if rotors is None else rotors
@@ -83,7 +89,9 @@ def linearise(robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors |
     return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-def _friction_columns(robot: Assembly, v: Floats, q: Floats | None) -> Iterator[tuple[Floats, Floats, Floats]]:
+def _friction_columns(
+    robot: Assembly, v: Floats, q: Floats | None
+) -> Iterator[tuple[Floats, Floats, Floats]]:
     """Row (m or 1, n), columns (m, k), coefficients (k,) of each friction element, in the parameters' order."""
     for element, row in robot.friction:
         acting = np.multiply.outer(row.lever(q), row.weights)
@@ -115,7 +123,20 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     if len(robot.gear):
         at = places.rotors.start
-        spread(regressor.rotor_regressor, m, 4 * n, robot.arm, robot.rotors, robot.gear, robot.spin_on, q, v, a, Y, at)
+        spread(
+            regressor.rotor_regressor,
+            m,
+            4 * n,
+            robot.arm,
+            robot.rotors,
+            robot.gear,
+            robot.spin_on,
+            q,
+            v,
+            a,
+            Y,
+            at,
+        )
     for k, strut in enumerate(robot.struts):
         Y[:, strut.joint, places.balancer(k)] = strut.columns(q)
     Y[:, :, places.friction] = friction_regressor(robot, v, q)

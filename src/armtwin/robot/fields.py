@@ -32,7 +32,9 @@ class Read:
 
     read: Callable[[Any], Any]
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Tell pydantic to use the function."""
         from pydantic_core import PydanticCustomError, core_schema
 
@@ -40,7 +42,9 @@ class Read:
             try:
                 return self.read(value)
             except ArmtwinError as error:
-                raise PydanticCustomError("sentence", "{sentence}", {"sentence": str(error)}) from None
+                raise PydanticCustomError(
+                    "sentence", "{sentence}", {"sentence": str(error)}
+                ) from None
 
         return core_schema.no_info_plain_validator_function(read)
 
@@ -51,11 +55,15 @@ class OneOf:
 
     key: str
 
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+    def __get_pydantic_core_schema__(
+        self, source: Any, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
         """Tell pydantic to choose the dataclass by the key."""
         from pydantic_core import core_schema
 
-        members = {getattr(kind, self.key): handler.generate_schema(kind) for kind in get_args(source)}
+        members = {
+            getattr(kind, self.key): handler.generate_schema(kind) for kind in get_args(source)
+        }
         return core_schema.tagged_union_schema(members, discriminator=self.key)
 
 
@@ -68,7 +76,11 @@ def _text(value: Any) -> str:
 
 
 def _source(value: Any) -> str | dict[str, str]:
-    return {str(key): _text(text) for key, text in value.items()} if isinstance(value, dict) else _text(value)
+    return (
+        {str(key): _text(text) for key, text in value.items()}
+        if isinstance(value, dict)
+        else _text(value)
+    )
 
 
 def _flag(value: Any) -> bool:

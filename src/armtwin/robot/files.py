@@ -28,7 +28,9 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
         check_name(name_or_path, "robot")
     if path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
         hint = did_you_mean(str(name_or_path), known)
-        raise ArmtwinError(f"robot '{name_or_path}' is neither shipped nor a .toml or .urdf file. {hint}")
+        raise ArmtwinError(
+            f"robot '{name_or_path}' is neither shipped nor a .toml or .urdf file. {hint}"
+        )
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))

@@ -13,7 +13,16 @@ import numpy as np
 
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
-from armtwin.maths.quantities import Angle, Direction, FirstMoment, Inertia, Length, Mass, Number, Point
+from armtwin.maths.quantities import (
+    Angle,
+    Direction,
+    FirstMoment,
+    Inertia,
+    Length,
+    Mass,
+    Number,
+    Point,
+)
 from armtwin.maths.units import Unit
 from armtwin.robot.fields import OneOf, Source
 

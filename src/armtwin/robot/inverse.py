@@ -25,7 +25,9 @@ def checked_poses(X: ArrayLike, single: bool) -> Floats:
     """Poses with proper rotations, (4, 4) or (m, 4, 4)."""
     poses = checked("X", X, (4, 4), "poses as homogeneous matrices")
     if poses.ndim != (2 if single else 3):
-        raise ArmtwinError(f"X must have shape {'(4, 4)' if single else '(m, 4, 4)'}, got {poses.shape}")
+        raise ArmtwinError(
+            f"X must have shape {'(4, 4)' if single else '(m, 4, 4)'}, got {poses.shape}"
+        )
     R = poses[..., :3, :3]
     off = np.abs(R @ np.swapaxes(R, -1, -2) - np.eye(3)).max(initial=0.0)
     if off > 1e-6 or (np.linalg.det(R) < 0).any() or (poses[..., 3, :] != [0, 0, 0, 1]).any():
@@ -110,7 +112,9 @@ class InverseKinematics:
         missed = np.isnan(path[:, 0])
         if missed.any():
             first = int(missed.argmax())
-            raise ArmtwinError(f"pose {first} of the path: {self.why_unreachable(np.asarray(X)[first])}")
+            raise ArmtwinError(
+                f"pose {first} of the path: {self.why_unreachable(np.asarray(X)[first])}"
+            )
         jumps = np.abs(np.diff(path, axis=0))
         if jumps.size and jumps.max() > LARGEST_JUMP:
             at, joint = (int(i) for i in np.unravel_index(int(jumps.argmax()), jumps.shape))
@@ -130,9 +134,7 @@ class InverseKinematics:
         if len(solutions):
             return self._beyond_limits(solutions)
         if isinstance(self.recognised, str):
-            return (
-                f"No joint position was found in {RESTARTS} numerical searches; the pose is most likely out of reach."
-            )
+            return f"No joint position was found in {RESTARTS} numerical searches; the pose is most likely out of reach."
         g = self.recognised
         x, y, z = wrist_arm.reach(g, pose)
         across, longest = float(np.hypot(x, y)), float(g.upper[0] + g.fore[0])
@@ -149,13 +151,13 @@ class InverseKinematics:
                 f"stretched arm ({1e3 * longest:.1f} mm)."
             )
         shortest = abs(float(g.upper[0] - g.fore[0]))
-        return (
-            f"The wrist centre is {1e3 * far:.1f} mm from axis 2, closer than the folded arm ({1e3 * shortest:.1f} mm)."
-        )
+        return f"The wrist centre is {1e3 * far:.1f} mm from axis 2, closer than the folded arm ({1e3 * shortest:.1f} mm)."
 
     def _beyond_limits(self, solutions: Floats) -> str:
         turned = np.stack([solutions + 2 * np.pi * k * self._turns for k in (0, 1, -1)])
-        excess = np.maximum(self.limits[0] - turned, turned - self.limits[1]).clip(min=0).min(axis=0)
+        excess = (
+            np.maximum(self.limits[0] - turned, turned - self.limits[1]).clip(min=0).min(axis=0)
+        )
         best = int(excess.sum(axis=1).argmin())
         parts = []
         for j in np.flatnonzero(excess[best]):
@@ -164,8 +166,9 @@ class InverseKinematics:
             q, low, high = (f"{scale * x:.1f}{unit}" for x in values)
             name = self.robot.tree.joints[self.robot.free[int(j)]].name
             parts.append(f"{name} would be at {q} (limits {low} to {high})")
-        return f"The pose is reached only outside the joint limits; in the nearest of {len(solutions)} solutions " + (
-            ", ".join(parts) + "."
+        return (
+            f"The pose is reached only outside the joint limits; in the nearest of {len(solutions)} solutions "
+            + (", ".join(parts) + ".")
         )
 
     @cached_property

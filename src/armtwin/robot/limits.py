@@ -28,13 +28,16 @@ class Limits(NamedTuple):
 
 def motion_limits(robot: Assembly) -> Limits:
     """Limits of speed, acceleration and torque; a joint that follows another limits how fast that one may be."""
-    velocity, acceleration, torque = (_of_joints(robot, key) for key in ("velocity", "acceleration", "torque"))
+    velocity, acceleration, torque = (
+        _of_joints(robot, key) for key in ("velocity", "acceleration", "torque")
+    )
     free = list(robot.free)
     if robot.coupling is not None:
         size = np.abs(robot.coupling.G)
         reached = np.divide(1.0, size, out=np.full_like(size, np.inf), where=size > 0)
         velocity, acceleration = (
-            np.where(np.isfinite(reached), x[:, None] * reached, np.inf).min(axis=0) for x in (velocity, acceleration)
+            np.where(np.isfinite(reached), x[:, None] * reached, np.inf).min(axis=0)
+            for x in (velocity, acceleration)
         )
         torque = torque[free]
     drives = [(m.torque_constant, m.current_limit) for m in robot.description.motor]

@@ -41,7 +41,11 @@ def _put(tables: Any, path: str, value: Any) -> str:
         if not 0 <= place < len(here) or isinstance(here[place], dict):
             return f"override '{path}': must name one number, 1 to {len(here)}"
         here[place] = value
-    elif not isinstance(here, dict) or isinstance(here.get(last), dict) or (known and last == "source"):
+    elif (
+        not isinstance(here, dict)
+        or isinstance(here.get(last), dict)
+        or (known and last == "source")
+    ):
         return f"override '{path}': must name one key of a group. {did_you_mean(last, known)}"
     else:
         here[last] = value
@@ -56,7 +60,10 @@ def _step(here: Any, word: str) -> tuple[Any, list[str]]:
     if isinstance(here, dict):
         return here.get(word), list(here)
     if isinstance(here, list):
-        names = [str(item.get("name", item.get("joint", ""))) if isinstance(item, dict) else "" for item in here]
+        names = [
+            str(item.get("name", item.get("joint", ""))) if isinstance(item, dict) else ""
+            for item in here
+        ]
         number = whole_number(word)
         if number is not None and 1 <= number <= len(here):
             return here[number - 1], names

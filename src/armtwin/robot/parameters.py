@@ -123,7 +123,8 @@ def parameter_table(description: Description) -> tuple[Parameter, ...]:
     for k, joint in enumerate(grow(description).joints, 1):
         values = link_parameters(description, joint.child)
         table += [
-            Parameter(name.format(k), unit, "link", float(x)) for (name, unit), x in zip(TEN, values, strict=True)
+            Parameter(name.format(k), unit, "link", float(x))
+            for (name, unit), x in zip(TEN, values, strict=True)
         ]
     for k, motor in enumerate(description.motor, 1):
         table.append(Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia))
@@ -133,7 +134,9 @@ def parameter_table(description: Description) -> tuple[Parameter, ...]:
     for e in description.active_friction():
         for law, side in _laws(e):
             for name, unit in law.coefficients:
-                table.append(Parameter(f"{e.name}.{name}{side}", unit, "friction", getattr(law, name)))
+                table.append(
+                    Parameter(f"{e.name}.{name}{side}", unit, "friction", getattr(law, name))
+                )
         if e.offset is not None:
             table.append(Parameter(f"{e.name}.offset", "N m", "friction", e.offset))
     return tuple(table)
@@ -171,7 +174,9 @@ def with_values(description: Description, phi: Floats, source: str) -> Descripti
             changes = {name: next(values) for name, _ in law.coefficients}
             laws.append(replace(law, **changes))
         offset = None if e.offset is None else next(values)
-        changed = replace(e, law=laws[0], negative=laws[1] if len(laws) > 1 else None, offset=offset)
+        changed = replace(
+            e, law=laws[0], negative=laws[1] if len(laws) > 1 else None, offset=offset
+        )
         friction[id(e)] = _sourced(changed, e, source)
     return replace(
         description,
@@ -191,10 +196,20 @@ def _replaced_motor(motor: Motor, inertia: float, source: str) -> Motor:
     if motor.rotor_inertia == inertia:
         return motor
     # The other numbers of the motor keep where they came from.
-    kept = dict(motor.source) if isinstance(motor.source, dict) else dict.fromkeys(_motor_keys(motor), motor.source)
+    kept = (
+        dict(motor.source)
+        if isinstance(motor.source, dict)
+        else dict.fromkeys(_motor_keys(motor), motor.source)
+    )
     return replace(motor, rotor_inertia=inertia, source={**kept, "rotor_inertia": source})
 
 
 def _motor_keys(motor: Motor) -> list[str]:
-    keys = ("rotor_inertia", "torque_constant", "current_limit", "current_quantum", "encoder_counts")
+    keys = (
+        "rotor_inertia",
+        "torque_constant",
+        "current_limit",
+        "current_quantum",
+        "encoder_counts",
+    )
     return [key for key in keys if getattr(motor, key) is not None]

@@ -82,7 +82,9 @@ class Wants:
     joints: str = "rigid"
 
 
-def missing(description: Description, wants: Wants | None = None, *, seam: bool = False) -> list[str]:
+def missing(
+    description: Description, wants: Wants | None = None, *, seam: bool = False
+) -> list[str]:
     """All that a closed-loop run needs and the file does not have, as phrases.
 
     Args:

@@ -17,7 +17,11 @@ from armtwin.robot.schema import Schema
 
 Tables = dict[str, Any]
 
-FLATTENED: dict[str, type] = {"friction": FrictionElement, "balancer": Balancer, "hydraulic": Hydraulic}
+FLATTENED: dict[str, type] = {
+    "friction": FrictionElement,
+    "balancer": Balancer,
+    "hydraulic": Hydraulic,
+}
 
 
 DEEPEST = 16  # tables and lists within each other
@@ -93,7 +97,9 @@ def checked_format(tables: Tables, origin: str, wanted: int) -> Tables:
         got = "is missing" if found is None else f"must be {wanted}, got {found!r:.60}"
         raise FileError(origin, [f"format {got}; write format = {wanted} on its first line"])
     if found > wanted:
-        raise FileError(origin, [f"format {found} is newer than this armtwin reads ({wanted}); update armtwin"])
+        raise FileError(
+            origin, [f"format {found} is newer than this armtwin reads ({wanted}); update armtwin"]
+        )
     return {key: value for key, value in tables.items() if key != "format"}
 
 
@@ -115,7 +121,9 @@ def _nested(tables: Tables) -> Tables:
             result[key] = [_nest(item, group) if isinstance(item, dict) else item for item in items]
     joints = tables.get("joint")
     if isinstance(joints, list):
-        result["joint"] = [_with_kind(joint) if isinstance(joint, dict) else joint for joint in joints]
+        result["joint"] = [
+            _with_kind(joint) if isinstance(joint, dict) else joint for joint in joints
+        ]
     return result
 
 
@@ -131,6 +139,9 @@ def _nest(item: Tables, group: type) -> Tables:
 
 def _with_kind(joint: Tables) -> Tables:
     limits = joint.get("limits")
-    if not isinstance(limits, dict) or joint.get("type", "revolute") not in ("revolute", "prismatic"):
+    if not isinstance(limits, dict) or joint.get("type", "revolute") not in (
+        "revolute",
+        "prismatic",
+    ):
         return {key: value for key, value in joint.items() if key != "limits"}
     return {**joint, "limits": {**limits, "kind": joint.get("type", "revolute")}}

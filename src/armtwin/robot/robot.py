@@ -125,7 +125,9 @@ class Robot:
 
     # other robots from this one
 
-    def with_parameters(self, phi: ArrayLike, source: str = "derived: set by with_parameters") -> Robot:
+    def with_parameters(
+        self, phi: ArrayLike, source: str = "derived: set by with_parameters"
+    ) -> Robot:
         """The robot with other dynamic parameters; a body that cannot exist is refused by name."""
         values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
@@ -144,7 +146,9 @@ class Robot:
     def _with_mounted(self, what: str, name: str | None) -> Robot:
         known = getattr(self.description, what)
         if name is not None and name not in known:
-            raise ArmtwinError(f"robot '{self.name}': {what} '{name}' is not known. {did_you_mean(name, known)}")
+            raise ArmtwinError(
+                f"robot '{self.name}': {what} '{name}' is not known. {did_you_mean(name, known)}"
+            )
         mounted = replace(self.description.mounted, **{what: name or ""})
         return Robot(replace(self.description, mounted=mounted), self.origin)
 
@@ -199,7 +203,9 @@ class Robot:
 
     # dynamics
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrench: ArrayLike | None = None) -> Floats:
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrench: ArrayLike | None = None
+    ) -> Floats:
         """Joint torques for a motion, with rotors and balancers, without friction, (..., n).
 
         Args:
@@ -219,7 +225,9 @@ class Robot:
             return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
         except ValueError:
             shapes = f"{np.shape(q)} and {force.shape}"
-            raise ArmtwinError(f"leading dimensions of q and wrench must agree or broadcast, got {shapes}") from None
+            raise ArmtwinError(
+                f"leading dimensions of q and wrench must agree or broadcast, got {shapes}"
+            ) from None
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """Mass matrix M with the rotors, (..., n, n)."""
@@ -239,16 +247,22 @@ class Robot:
         if self.assembly.coupling is not None:
             force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
             try:
-                return np.asarray(np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64)
+                return np.asarray(
+                    np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64
+                )
             except np.linalg.LinAlgError:
-                raise ArmtwinError(f"robot '{self.name}': the mass matrix must be positive definite") from None
+                raise ArmtwinError(
+                    f"robot '{self.name}': the mass matrix must be positive definite"
+                ) from None
         lead, tables = self._states(q=q, v=v, tau=tau)
         return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
 
     def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """Steady sliding friction on the joints, (..., n); q only where a linkage needs it."""
         lead, speeds, positions = self._speeds(v, q)
-        return self._torques(dynamics.friction_torque(self.assembly, speeds, positions)).reshape(*lead, self.n)
+        return self._torques(dynamics.friction_torque(self.assembly, speeds, positions)).reshape(
+            *lead, self.n
+        )
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
         """Kinetic energy with the rotors and potential energy with the balancers, each (...) [J]."""
@@ -256,7 +270,9 @@ class Robot:
         kinetic, potential = dynamics.energy(self.assembly, *tables)
         return kinetic.reshape(lead), potential.reshape(lead)
 
-    def regressor(self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Floats | None = None) -> Floats:
+    def regressor(
+        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Floats | None = None
+    ) -> Floats:
         """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p).
 
         Args:
@@ -301,7 +317,9 @@ class Robot:
             tables = [x @ coupling.G.T + shift for x, shift in zip(tables, shifts, strict=True)]
         return lead, tables
 
-    def _speeds(self, v: ArrayLike, q: ArrayLike | None) -> tuple[tuple[int, ...], Floats, Floats | None]:
+    def _speeds(
+        self, v: ArrayLike, q: ArrayLike | None
+    ) -> tuple[tuple[int, ...], Floats, Floats | None]:
         """Checked tables of joint speeds and, where given, positions."""
         if q is None:
             lead, (speeds,) = self._states(v=v)

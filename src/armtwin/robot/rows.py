@@ -23,7 +23,9 @@ def gear_matrix(description: Description) -> Floats:
     gear = description.gear
     if gear is None:
         return np.zeros((0, len(description.joint)))
-    return np.diag(gear.ratios) if gear.ratios is not None else np.array(gear.matrix, dtype=np.float64)
+    return (
+        np.diag(gear.ratios) if gear.ratios is not None else np.array(gear.matrix, dtype=np.float64)
+    )
 
 
 def ordered_gear_matrix(description: Description, tree: Tree) -> Floats:
@@ -53,11 +55,15 @@ class Row:
         if self.linkage is None:
             return 1.0
         if q is None:
-            raise ArmtwinError("friction of a cylinder depends on its lever: give joint positions q too")
+            raise ArmtwinError(
+                "friction of a cylinder depends on its lever: give joint positions q too"
+            )
         return np.asarray(self.linkage.rate(q @ self.weights))
 
 
-def row(description: Description, tree: Tree, on: str | dict[str, float], side: Side | None = None) -> Row:
+def row(
+    description: Description, tree: Tree, on: str | dict[str, float], side: Side | None = None
+) -> Row:
     """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
     motors = [m.name for m in description.motor]
     cylinders = {h.name: h for h in description.hydraulic}

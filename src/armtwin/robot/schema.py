@@ -76,7 +76,9 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
         hint = did_you_mean(str(error["loc"][-1]), _known(schema.kind, error["loc"]))
         return f"{path} is not a key of a {schema.what}. {hint}"
     if kind == "union_tag_not_found":
-        return f"{parent}: key {error['ctx']['discriminator']} is missing, which says what kind it is"
+        return (
+            f"{parent}: key {error['ctx']['discriminator']} is missing, which says what kind it is"
+        )
     if kind == "union_tag_invalid":
         context = error["ctx"]
         key = context["discriminator"].strip("'")
@@ -115,7 +117,9 @@ def _step_into(group: Any, step: Any) -> Any:
     """Type behind one step of a place: a field, an item of a tuple or dict, a kind of a union."""
     if is_dataclass(group) and isinstance(step, str):
         return get_type_hints(group).get(step)
-    choices = [c for c in get_args(group) if c is not type(None) and c is not Ellipsis and c is not str]
+    choices = [
+        c for c in get_args(group) if c is not type(None) and c is not Ellipsis and c is not str
+    ]
     for choice in choices:
         if step in (getattr(choice, "law", None), getattr(choice, "kind", None)):
             return choice

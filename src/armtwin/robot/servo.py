@@ -18,7 +18,9 @@ FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")
 def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
-        raise ArmtwinError(f"must be a list of numbers, or such a list for each drive, got {value!r:.60}")
+        raise ArmtwinError(
+            f"must be a list of numbers, or such a list for each drive, got {value!r:.60}"
+        )
     lists = value if all(isinstance(x, list | tuple) for x in value) else [value]
     number = Unit("1")
     return tuple(tuple(number.read(x) for x in one) for one in lists)
@@ -247,9 +249,13 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
         if f.name == "feedback" or isinstance(value, Delays | Rule):
             inner = {f.name: value} if f.name == "feedback" else _lists(value, f.name)
             wrong = {key: x for key, x in inner.items() if len(x) not in (1, drives)}
-            found += [f"{key} must have 1 or {drives} values, got {len(x)}" for key, x in wrong.items()]
+            found += [
+                f"{key} must have 1 or {drives} values, got {len(x)}" for key, x in wrong.items()
+            ]
         elif isinstance(value, tuple) and len(value) != drives:
-            found.append(f"{f.name} must have a number for each of {drives} drives, got {len(value)}")
+            found.append(
+                f"{f.name} must have a number for each of {drives} drives, got {len(value)}"
+            )
     return found
 
 

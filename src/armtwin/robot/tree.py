@@ -62,14 +62,23 @@ def tree_problems(description: Description) -> list[str]:
         ("motor", [m.name for m in description.motor]),
         ("friction", [f.name for f in description.active_friction()]),
         ("balancer", [b.name for b in description.balancer]),
-        ("link or frame", [*(x.name for x in description.link), *(f.name for f in description.frame)]),
+        (
+            "link or frame",
+            [*(x.name for x in description.link), *(f.name for f in description.frame)],
+        ),
     ):
-        problems += [f"{group} '{name}' is given {count} times" for name, count in Counter(names).items() if count > 1]
+        problems += [
+            f"{group} '{name}' is given {count} times"
+            for name, count in Counter(names).items()
+            if count > 1
+        ]
         problems += [f"{group}: name {i} is empty" for i, name in enumerate(names, 1) if not name]
     for child, count in Counter(j.child for j in description.joint).items():
         if count > 1:
             which = " and ".join(f"'{j.name}'" for j in description.joint if j.child == child)
-            problems.append(f"link '{child}' is moved by {count} joints ({which}); a link hangs on one joint only")
+            problems.append(
+                f"link '{child}' is moved by {count} joints ({which}); a link hangs on one joint only"
+            )
     known = [x.name for x in description.link]
     for i, j in enumerate(description.joint, 1):
         if j.child not in known:
@@ -85,7 +94,9 @@ def _loop_problems(description: Description) -> list[str]:
     roots = _roots(description)
     if not roots:
         links = " -> ".join(j.parent for j in description.joint)
-        return [f"joint: the links form a cycle ({links}); one link must be the base, which no joint moves"]
+        return [
+            f"joint: the links form a cycle ({links}); one link must be the base, which no joint moves"
+        ]
     if len(roots) > 1:
         return [f"joint: the links must form one tree, got {len(roots)} bases: {', '.join(roots)}"]
     reached, grew = set(roots), True
@@ -99,8 +110,12 @@ def _loop_problems(description: Description) -> list[str]:
     reserved = {"flange", "tool"} | ({"base"} - set(roots))
     for name in (*(x.name for x in description.link), *(f.name for f in description.frame)):
         if name in reserved:
-            return [f"link or frame '{name}' has a name that stands for the robot's own frame; choose another"]
+            return [
+                f"link or frame '{name}' has a name that stands for the robot's own frame; choose another"
+            ]
     lost = [j for j in description.joint if j.child not in reached]
     if lost:
-        return [f"joint: links {', '.join(j.child for j in lost)} form a cycle that does not reach the base"]
+        return [
+            f"joint: links {', '.join(j.child for j in lost)} form a cycle that does not reach the base"
+        ]
     return []

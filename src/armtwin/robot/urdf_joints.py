@@ -74,7 +74,8 @@ def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJo
         reader.problem(node, f"{what} axis must not be zero, got {axis.tolist()}")
     mimic, dynamics = node.first("mimic"), node.first("dynamics")
     rubs: dict[str, Any] = {
-        key: reader.number(dynamics, key, what, 0.0) if dynamics else 0.0 for key in ("damping", "friction")
+        key: reader.number(dynamics, key, what, 0.0) if dynamics else 0.0
+        for key in ("damping", "friction")
     }
     for key, value in rubs.items():
         if value < 0:
@@ -114,7 +115,9 @@ def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str
     for key in ("lower", "upper"):
         value = reader.any_number(node, key, f"{what} limit", 0.0)
         if kind == "revolute" and LARGEST_ANGLE < abs(value) <= NO_LIMIT:
-            reader.problem(node, f"{what} limit {key} must be in radians, got {value:g}. Is it in degrees?")
+            reader.problem(
+                node, f"{what} limit {key} must be in radians, got {value:g}. Is it in degrees?"
+            )
         if abs(value) <= NO_LIMIT:
             limits[key] = value
     if limits.get("lower", -1.0) >= limits.get("upper", 1.0):
@@ -141,7 +144,9 @@ def mechanical_reductions(reader: Reader, root: Node) -> dict[str, float]:
     return ratios
 
 
-def drive_groups(reader: Reader, joints: list[UrdfJoint], ratios: dict[str, float]) -> dict[str, Any]:
+def drive_groups(
+    reader: Reader, joints: list[UrdfJoint], ratios: dict[str, float]
+) -> dict[str, Any]:
     """Motors, gear and friction groups of a robot file, as far as the URDF gives them."""
     groups: dict[str, Any] = {}
     driven = [j for j in joints if j.name in ratios]
@@ -153,6 +158,7 @@ def drive_groups(reader: Reader, joints: list[UrdfJoint], ratios: dict[str, floa
     rubbing = [j for j in joints if (j.damping or j.friction) and j.mimic is None]
     if rubbing:
         groups["friction"] = tuple(
-            FrictionElement(j.name, j.name, reader.source, CoulombViscous(j.friction, j.damping)) for j in rubbing
+            FrictionElement(j.name, j.name, reader.source, CoulombViscous(j.friction, j.damping))
+            for j in rubbing
         )
     return groups

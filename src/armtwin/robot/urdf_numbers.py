@@ -59,7 +59,9 @@ class Reader:
             return default if default is not None else 0.0
         return self._parsed(node, text, f"{what} {key}")
 
-    def vector(self, node: Node | None, key: str, what: str, default: tuple[float, float, float]) -> Floats:
+    def vector(
+        self, node: Node | None, key: str, what: str, default: tuple[float, float, float]
+    ) -> Floats:
         """Three finite numbers of an attribute."""
         if node is None or key not in node.attributes:
             return np.array(default)
@@ -91,5 +93,7 @@ class Reader:
         """Pose (4, 4) of an <origin> element."""
         rpy = self.vector(node, "rpy", what, (0.0, 0.0, 0.0))
         if node is not None and np.abs(rpy).max() > 2.01 * math.pi:
-            self.problem(node, f"{what} rpy must be in radians, got {rpy.tolist()}. Are these degrees?")
+            self.problem(
+                node, f"{what} rpy must be in radians, got {rpy.tolist()}. Are these degrees?"
+            )
         return pose(from_rpy(*rpy), self.vector(node, "xyz", what, (0.0, 0.0, 0.0)))

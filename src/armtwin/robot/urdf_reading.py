@@ -20,16 +20,20 @@ from armtwin.robot.bodies import body_from
 from armtwin.robot.description import Description
 from armtwin.robot.groups import Flange, Frame, Link, Mounted, Pose, Tool
 from armtwin.robot.reading import MOST_GROUPS
-from armtwin.robot.urdf_joints import MOVING, UrdfJoint, drive_groups, joint_group, mechanical_reductions
+from armtwin.robot.urdf_joints import (
+    MOVING,
+    UrdfJoint,
+    drive_groups,
+    joint_group,
+    mechanical_reductions,
+)
 from armtwin.robot.urdf_numbers import Reader
 from armtwin.robot.xml_tree import Node, read_xml
 
 TOOL_FRAMES = ("tcp", "tool")
 MOST_LINKS = 5000
 Carriers = dict[str, tuple[str, Floats]]
-XACRO_ADVICE = (
-    "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
-)
+XACRO_ADVICE = "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
 
 
 def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
@@ -90,13 +94,19 @@ def _inertial(reader: Reader, node: Node | None, what: str) -> Floats:
     if mass < 0:
         reader.problem(node, f"{what} mass must be at least 0 kg, got {mass:g}")
     keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-    six = [reader.number(six_node, key, f"{what} inertia", 0.0) if six_node is not None else 0.0 for key in keys]
+    six = [
+        reader.number(six_node, key, f"{what} inertia", 0.0) if six_node is not None else 0.0
+        for key in keys
+    ]
     X = reader.origin(node.first("origin"), f"{what} inertial origin")
     return moved_to_parent(X, ten_parameters(mass, np.zeros(3), six, None))
 
 
 def _check_names(reader: Reader, root: Node, joints: list[UrdfJoint]) -> None:
-    for group, names in (("joint", [j.name for j in joints]), ("child link", [j.child for j in joints])):
+    for group, names in (
+        ("joint", [j.name for j in joints]),
+        ("child link", [j.child for j in joints]),
+    ):
         for name, count in Counter(names).items():
             if count > 1:
                 reader.problems.append(f"{group} '{name}' is given {count} times")
@@ -105,7 +115,12 @@ def _check_names(reader: Reader, root: Node, joints: list[UrdfJoint]) -> None:
 
 
 def _assembled(
-    reader: Reader, root: Node, bodies: dict[str, Floats], joints: list[UrdfJoint], path: Path, allow: bool
+    reader: Reader,
+    root: Node,
+    bodies: dict[str, Floats],
+    joints: list[UrdfJoint],
+    path: Path,
+    allow: bool,
 ) -> Description:
     """Fold fixed joints, then put the groups together."""
     moving = [j for j in joints if j.type in MOVING]
@@ -122,10 +137,16 @@ def _assembled(
                 name = "base_frame"
             frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
     carried = {j.child for j in moving}
-    unphysical = {name: why for name, ten in lumped.items() if name in carried and (why := why_unphysical(ten))}
+    unphysical = {
+        name: why
+        for name, ten in lumped.items()
+        if name in carried and (why := why_unphysical(ten))
+    }
     if unphysical and not allow:
         advice = "Correct the file, or import it with --allow-unphysical"
-        raise FileError(str(path), [f"link '{name}': {why}. {advice}" for name, why in unphysical.items()])
+        raise FileError(
+            str(path), [f"link '{name}': {why}. {advice}" for name, why in unphysical.items()]
+        )
     links = tuple(
         Link(name, reader.source, body_from(ten) if ten.any() else None, unphysical.get(name, ""))
         for name, ten in lumped.items()
@@ -137,7 +158,8 @@ def _assembled(
     tools = _tools(reader, rigid, flange)
     note = " ".join([f"Imported from {path.name}.", *reader.notes])
     arm = {"joint": tuple(groups), "link": links, "flange": flange, "frame": tuple(frames)}
-    return Description(name=root.attributes.get("name") or path.stem, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
+    name = root.attributes.get("name") or path.stem
+    return Description(name=name, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
 
 
 def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> Carriers:
@@ -158,7 +180,9 @@ def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) ->
     return found
 
 
-def _flange(reader: Reader, rigid: dict[str, tuple[str, Floats]], moving: list[UrdfJoint]) -> Flange:
+def _flange(
+    reader: Reader, rigid: dict[str, tuple[str, Floats]], moving: list[UrdfJoint]
+) -> Flange:
     """The frame called flange or tool0, else the frame of the link at the end of the longest chain."""
     for name in ("flange", "tool0"):
         if name in rigid:
@@ -181,5 +205,8 @@ def _tools(reader: Reader, rigid: dict[str, tuple[str, Floats]], flange: Flange)
     for name in TOOL_FRAMES:
         if name in rigid and rigid[name][0] == flange.link:
             tcp = Pose.from_matrix(inverse(flange.origin.matrix()) @ rigid[name][1])
-            return {"tool": {name: Tool(f"{reader.source}, frame '{name}'", tcp)}, "mounted": Mounted(tool=name)}
+            return {
+                "tool": {name: Tool(f"{reader.source}, frame '{name}'", tcp)},
+                "mounted": Mounted(tool=name),
+            }
     return {}

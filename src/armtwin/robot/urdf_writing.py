@@ -42,8 +42,16 @@ def to_urdf(description: Description) -> str:
         while name in taken:
             name += "_"
         taken.add(name)
-        lines += [*_link(name, ten), f'  <joint name={quoteattr(f"{parent}-{name}")} type="fixed">', _origin(X, 4)]
-        lines += [f"    <parent link={quoteattr(parent)}/>", f"    <child link={quoteattr(name)}/>", "  </joint>"]
+        lines += [
+            *_link(name, ten),
+            f'  <joint name={quoteattr(f"{parent}-{name}")} type="fixed">',
+            _origin(X, 4),
+        ]
+        lines += [
+            f"    <parent link={quoteattr(parent)}/>",
+            f"    <child link={quoteattr(name)}/>",
+            "  </joint>",
+        ]
     return "\n".join([*lines, "</robot>", ""])
 
 
@@ -63,11 +71,20 @@ def _link(name: str, ten: Floats) -> list[str]:
     J = (
         about_centre(ten)
         if m
-        else np.array([[ten[4], ten[7], ten[8]], [ten[7], ten[5], ten[9]], [ten[8], ten[9], ten[6]]])
+        else np.array(
+            [[ten[4], ten[7], ten[8]], [ten[7], ten[5], ten[9]], [ten[8], ten[9], ten[6]]]
+        )
     )
     six = " ".join(
         f'i{key}="{float(J[r, c])!r}"'
-        for key, r, c in (("xx", 0, 0), ("xy", 0, 1), ("xz", 0, 2), ("yy", 1, 1), ("yz", 1, 2), ("zz", 2, 2))
+        for key, r, c in (
+            ("xx", 0, 0),
+            ("xy", 0, 1),
+            ("xz", 0, 2),
+            ("yy", 1, 1),
+            ("yz", 1, 2),
+            ("zz", 2, 2),
+        )
     )
     return [
         f"  <link name={quoteattr(name)}>",
@@ -99,5 +116,7 @@ def _joint(joint: Joint) -> list[str]:
     ]
     if joint.mimic is not None:
         m = joint.mimic
-        lines.append(f'    <mimic joint={quoteattr(m.joint)} multiplier="{m.multiplier!r}" offset="{m.offset!r}"/>')
+        lines.append(
+            f'    <mimic joint={quoteattr(m.joint)} multiplier="{m.multiplier!r}" offset="{m.offset!r}"/>'
+        )
     return [*lines, "  </joint>"]

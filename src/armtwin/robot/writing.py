@@ -46,7 +46,11 @@ def _with_unit(kind: Any, name: str, value: Any) -> Any:
 
 def _tells_kind(group: Any, name: str, value: Any) -> bool:
     """Whether a key must be written though it has its default; the kind of limits follows from the joint."""
-    return name in {"law", "kind"} and value is not None and not isinstance(group, TurnLimits | SlideLimits)
+    return (
+        name in {"law", "kind"}
+        and value is not None
+        and not isinstance(group, TurnLimits | SlideLimits)
+    )
 
 
 def _is_default(f: Any, value: Any) -> bool:
@@ -84,7 +88,9 @@ def _lines(table: dict[str, Any], path: str) -> list[str]:
         if isinstance(value, list):
             for item in value:
                 lines += ["", f"[[{name}]]", *_lines(item, name)]
-        elif path == "" and all(isinstance(item, dict) and _needs_header(item, name) for item in value.values()):
+        elif path == "" and all(
+            isinstance(item, dict) and _needs_header(item, name) for item in value.values()
+        ):
             lines += _lines(value, name)
         else:
             lines += ["", f"[{name}]", *_lines(value, name)]
@@ -95,7 +101,9 @@ def _needs_header(value: Any, path: str) -> bool:
     """Whether a value is written as a table or list of tables of its own, not on one line."""
     if isinstance(value, list):
         return bool(value) and isinstance(value[0], dict)
-    return isinstance(value, dict) and (path == "" or "source" in value or len(_inline(value)) > WIDTH)
+    return isinstance(value, dict) and (
+        path == "" or "source" in value or len(_inline(value)) > WIDTH
+    )
 
 
 def _inline(value: Any) -> str:

@@ -51,7 +51,9 @@ class _Target:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
         if len(self.open) >= DEEPEST:
-            raise ArmtwinError(f"line {node.line}: elements must not be nested deeper than {DEEPEST}")
+            raise ArmtwinError(
+                f"line {node.line}: elements must not be nested deeper than {DEEPEST}"
+            )
         self.count += 1
         if self.count > MOST_ELEMENTS:
             raise ArmtwinError(f"line {node.line}: must have at most {MOST_ELEMENTS} elements")
@@ -91,9 +93,14 @@ def read_xml(path: Path) -> Node:
         root: Node = parser.close()
     except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
         raise FileError(
-            str(path), ["must not declare a document type or entities (they can expand without end)"]
+            str(path),
+            ["must not declare a document type or entities (they can expand without end)"],
         ) from None
-    except (ParseError, ValueError, LookupError) as error:  # the latter two: an encoding that is not known
+    except (
+        ParseError,
+        ValueError,
+        LookupError,
+    ) as error:  # the latter two: an encoding that is not known
         raise FileError(str(path), [f"is not valid XML: {error}"]) from None
     except ArmtwinError as error:
         raise FileError(str(path), [str(error)]) from None

@@ -13,7 +13,18 @@ MOTORS, OUTSIDE, FRICTION, DAMPERS, NUMERICAL = range(5)
 
 
 @inlined
-def account(every: Any, h: float, energy: Any, v: Any, dv: Any, tau: Any, outside: Any, F: Any, D: Any, G: Any) -> None:
+def account(
+    every: Any,
+    h: float,
+    energy: Any,
+    v: Any,
+    dv: Any,
+    tau: Any,
+    outside: Any,
+    F: Any,
+    D: Any,
+    G: Any,
+) -> None:
     """Add the work of a step by motors, from outside and in friction; G holds the elements' speeds and their change."""
     work, pushed, taken = 0.0, 0.0, 0.0
     for j in range(len(every)):

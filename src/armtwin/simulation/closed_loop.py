@@ -72,7 +72,9 @@ def simulate(
         linear = linear_model(robot, motion, points, coordinates(robot, model))
     elif method != "nonlinear":
         raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
-    prepared = prepare(robot, motion, model, servo=c, external=external, log_rate=log_rate, linear=linear)
+    prepared = prepare(
+        robot, motion, model, servo=c, external=external, log_rate=log_rate, linear=linear
+    )
     before = prepared.stored_energy()
     ended = prepared.run() if progress is None else _watched(prepared, progress)
     return outcome(prepared, ended, prepared.stored_energy() - before)
@@ -103,16 +105,22 @@ def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:
     return ended[0]
 
 
-def _check(robot: Robot, trajectory: Trajectory, model: Model, points: int, settle: tuple[float, float]) -> None:
+def _check(
+    robot: Robot, trajectory: Trajectory, model: Model, points: int, settle: tuple[float, float]
+) -> None:
     if not isinstance(model, Model):
         raise ArmtwinError(f"model must be an armtwin Model, got {model!r}")
     if trajectory.q.shape[1] != robot.n:
         joints = trajectory.q.shape[1]
-        raise ArmtwinError(f"the trajectory must move the {robot.n} joints of '{robot.name}', got {joints} joints")
+        raise ArmtwinError(
+            f"the trajectory must move the {robot.n} joints of '{robot.name}', got {joints} joints"
+        )
     if not isinstance(points, int) or points < 4:
         raise ArmtwinError(f"points must be a whole number from 4 on, got {points}")
     if np.shape(settle) != (2,) or not all(np.isfinite(x) and x >= 0 for x in settle):
-        raise ArmtwinError(f"settle must be two times of at least 0 s, before and after, got {settle}")
+        raise ArmtwinError(
+            f"settle must be two times of at least 0 s, before and after, got {settle}"
+        )
 
 
 def _check_length(trajectory: Trajectory, settle: tuple[float, float], rate: float) -> None:

@@ -96,5 +96,7 @@ def _elastic(robot: Robot) -> tuple[tuple[int, Transmission], ...]:
     driven = np.abs(robot.assembly.gear).sum(axis=0) > 0
     idle = [robot.joint_names[j] for j in found if not driven[j]]
     if idle:
-        raise ArmtwinError(f"robot '{robot.name}': the transmission of {idle[0]} has no motor that drives it")
+        raise ArmtwinError(
+            f"robot '{robot.name}': the transmission of {idle[0]} has no motor that drives it"
+        )
     return tuple(sorted(found.items()))

@@ -108,7 +108,17 @@ class LinearArm(NamedTuple):
 
 @compiled
 def of_linear(
-    every: Any, step: float, curves: Any, M0: Any, D0: Any, K0: Any, time: float, q: Any, v: Any, M: Any, bias: Any
+    every: Any,
+    step: float,
+    curves: Any,
+    M0: Any,
+    D0: Any,
+    K0: Any,
+    time: float,
+    q: Any,
+    v: Any,
+    M: Any,
+    bias: Any,
 ) -> None:
     """Write the mass matrix and the bias of a LinearArm at a time, matrices linear between points."""
     n = len(every)
@@ -123,7 +133,9 @@ def of_linear(
         for j in range(n):
             D = (1 - x) * D0[k, i, j] + x * D0[k + 1, i, j]
             K = (1 - x) * K0[k, i, j] + x * K0[k + 1, i, j]
-            bias[i] += D * (v[j] - _cubic(curves, 1, k, j, x)) + K * (q[j] - _cubic(curves, 0, k, j, x))
+            bias[i] += D * (v[j] - _cubic(curves, 1, k, j, x)) + K * (
+                q[j] - _cubic(curves, 0, k, j, x)
+            )
             bias[i] -= M[i, j] * _cubic(curves, 2, k, j, x)
 
 

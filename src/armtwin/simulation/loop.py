@@ -21,7 +21,14 @@ from armtwin.simulation.step import (
     smooth_step,
     switching_step,
 )
-from armtwin.simulation.ticks import motor_torques, position_tick, read_lengths, read_rows, velocity_tick, watch
+from armtwin.simulation.ticks import (
+    motor_torques,
+    position_tick,
+    read_lengths,
+    read_rows,
+    velocity_tick,
+    watch,
+)
 
 FINISHED, UNSTABLE, FOLLOWING_ERROR = 0, 1, 2
 SWITCHING = 3
@@ -152,7 +159,9 @@ def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
 
 
 @inlined
-def _steps(rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int) -> int:
+def _steps(
+    rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int
+) -> int:
     """Steps to take in a tick: several while a bristle is bending, one while all slide."""
     steps = 1
     for e in range(friction_row.shape[0]):
@@ -171,7 +180,9 @@ def _write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
 
 
 @compiled
-def _write_means(record: Any, row: int, rows: Any, friction_row: Any, v: Any, before: Any, F: Any, h: float) -> None:
+def _write_means(
+    record: Any, row: int, rows: Any, friction_row: Any, v: Any, before: Any, F: Any, h: float
+) -> None:
     """Log the mean accelerations and friction of the tick that began with the sample."""
     for j in range(v.shape[0]):
         record.a[row, j] = (v[j] - before[j]) / h
@@ -182,7 +193,16 @@ def _write_means(record: Any, row: int, rows: Any, friction_row: Any, v: Any, be
 
 @compiled
 def run(  # noqa: C901  one loop, and a branch for each family of parts that may be empty
-    size: Any, every: Any, linear: int, arm: Any, path: Any, plant: Any, c: Any, inputs: Any, state: Any, record: Any
+    size: Any,
+    every: Any,
+    linear: int,
+    arm: Any,
+    path: Any,
+    plant: Any,
+    c: Any,
+    inputs: Any,
+    state: Any,
+    record: Any,
 ) -> Any:
     """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended.
 
@@ -191,7 +211,18 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm
     step, path_curves, M0, D0, K0 = path
-    combinations, levers, rotors, friction, springs, balancers, cylinders, sensors, outputs, ties = plant
+    (
+        combinations,
+        levers,
+        rotors,
+        friction,
+        springs,
+        balancers,
+        cylinders,
+        sensors,
+        outputs,
+        ties,
+    ) = plant
     weights, place, count = combinations
     tied, tie_count = ties
     lever_row, lever_table = levers
@@ -234,9 +265,21 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             read_late(sensor_delay, readings, tick % late_readings, position, speed)
         if turn_of_position:
             _trace(every, u, trace, tick // position_ticks)
-            late = position_tick(gains, lateness, times, scale, zero, sensor_quantum, ref, servo, position, k, within)
+            late = position_tick(
+                gains, lateness, times, scale, zero, sensor_quantum, ref, servo, position, k, within
+            )
         limited = velocity_tick(
-            gains, filters, scale, speed_quantum, per_current, limit, current_quantum, servo, memory, speed, current
+            gains,
+            filters,
+            scale,
+            speed_quantum,
+            per_current,
+            limit,
+            current_quantum,
+            servo,
+            memory,
+            speed,
+            current,
         )
         if limited or watching:
             watch(servo, saturated, since, tick * h, h)
@@ -273,10 +316,25 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             _begin(every, M, force, dt, A, dv)
             if spring_row.shape[0] > 0:
                 press_springs(
-                    rows, place, count, spring_row, stiffness, damping, gap, numerical, u, v, dt, A, dv, twisted
+                    rows,
+                    place,
+                    count,
+                    spring_row,
+                    stiffness,
+                    damping,
+                    gap,
+                    numerical,
+                    u,
+                    v,
+                    dt,
+                    A,
+                    dv,
+                    twisted,
                 )
             if cylinder_row.shape[0] > 0:
-                press_cylinders(rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, dt, A, dv)
+                press_cylinders(
+                    rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, dt, A, dv
+                )
             if kind == SWITCHING:
                 solved = switching_step(
                     size, every, tied, tie_count, rows, place, count,
@@ -289,9 +347,25 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                 )  # fmt: skip
             account(every, dt, energy, v, dv, tau, outside, F, D, G)
             if spring_row.shape[0] > 0:
-                account_springs(dt, rows, place, count, spring_row, stiffness, damping, gap, energy, u, v, dv, twisted)
+                account_springs(
+                    dt,
+                    rows,
+                    place,
+                    count,
+                    spring_row,
+                    stiffness,
+                    damping,
+                    gap,
+                    energy,
+                    u,
+                    v,
+                    dv,
+                    twisted,
+                )
             if cylinder_row.shape[0] > 0:
-                release(dt, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv)
+                release(
+                    dt, rows, place, count, cylinder_row, compliance, leakage, energy, oil, Q, v, dv
+                )
             lost = max(lost, advance(every, u, v, dv, dt) if solved else N)
         if lost >= 0:
             return UNSTABLE, tick, lost

@@ -41,8 +41,14 @@ class Model:
 
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:
-            raise ArmtwinError(f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{self.friction}'")
+            raise ArmtwinError(
+                f"model friction must be one of {', '.join(FRICTION_KINDS)}, got '{self.friction}'"
+            )
         if self.joints not in JOINT_KINDS:
-            raise ArmtwinError(f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'")
+            raise ArmtwinError(
+                f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'"
+            )
         if self.temperature is not None and not 150 < self.temperature < 600:
-            raise ArmtwinError(f"model temperature must be in kelvin, 150 to 600, got {self.temperature}")
+            raise ArmtwinError(
+                f"model temperature must be in kelvin, 150 to 600, got {self.temperature}"
+            )

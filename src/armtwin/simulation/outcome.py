@@ -116,7 +116,9 @@ def events(prepared: PreparedRun, ended: Ended, link: Floats, rate: float) -> It
     how, tick, which = ended
     robot, c, state = prepared.robot, prepared.controller, prepared.state
     drives = [drive for drive, _ in robot.assembly.drives]
-    for drive, limit, (stay, since) in zip(drives, prepared.plant.outputs.limit, state.saturated, strict=True):
+    for drive, limit, (stay, since) in zip(
+        drives, prepared.plant.outputs.limit, state.saturated, strict=True
+    ):
         if stay >= LONG_AT_LIMIT:
             most = drive.current_limit if isinstance(drive, Motor) else limit
             text = f"{drive.name} stays at its current limit of {most:g} A for {stay:.3f} s."
@@ -184,7 +186,11 @@ def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Lo
     }
     if robot.description.motor and not robot.description.hydraulic:
         tau_m = current * plant.outputs.torque
-        channels |= {"tau": tau_m @ robot.assembly.gear, "tau_m": tau_m, "q_m": channels["q"] @ robot.assembly.gear.T}
+        channels |= {
+            "tau": tau_m @ robot.assembly.gear,
+            "tau_m": tau_m,
+            "q_m": channels["q"] @ robot.assembly.gear.T,
+        }
     if places.elastic:
         channels["q_link"] = u[:, places.link]
     order = [name for name in LOGGED if name in channels]

@@ -30,7 +30,9 @@ from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.plant import Balancers, Friction, Plant, Rows
 from armtwin.simulation.solve import ties
 
-LEAST_SPEED = 20.0  # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
+LEAST_SPEED = (
+    20.0  # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
+)
 
 
 @dataclass
@@ -124,7 +126,9 @@ def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             quantum[k] = 2 * np.pi / drive.encoder_counts if drive.encoder_counts else 0.0
             speed_quantum[k] = drive.speed_quantum or 0.0
     delay = np.array(for_each(servo.delay.sensor, m), dtype=np.float64) / tick
-    return Sensors(_integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay)
+    return Sensors(
+        _integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay
+    )
 
 
 def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: float) -> Outputs:
@@ -211,7 +215,9 @@ def _balancers(robot: Robot, rows: RowList) -> Balancers:
 
 def _cylinders(robot: Robot, rows: RowList, tick: float) -> hydraulics.Cylinders:
     hydraulic = [
-        (k, drive, row) for k, (drive, row) in enumerate(robot.assembly.drives) if isinstance(drive, Hydraulic)
+        (k, drive, row)
+        for k, (drive, row) in enumerate(robot.assembly.drives)
+        if isinstance(drive, Hydraulic)
     ]
     circuits = [drive.circuit for _, drive, _ in hydraulic]
     numbers = [rows.add(row) for _, _, row in hydraulic]

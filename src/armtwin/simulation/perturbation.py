@@ -53,11 +53,16 @@ class LinearModel:
         k, n = self.q.shape
         A = np.zeros((k, 2 * n, 2 * n))
         A[:, :n, n:] = np.eye(n)
-        A[:, n:, :n], A[:, n:, n:] = -np.linalg.solve(self.M, self.K), -np.linalg.solve(self.M, self.D)
+        A[:, n:, :n], A[:, n:, n:] = (
+            -np.linalg.solve(self.M, self.K),
+            -np.linalg.solve(self.M, self.D),
+        )
         return np.linalg.eigvals(A).astype(np.complex128)
 
 
-def linear_model(robot: Robot, trajectory: Trajectory, points: int, places: Coordinates | None = None) -> LinearModel:
+def linear_model(
+    robot: Robot, trajectory: Trajectory, points: int, places: Coordinates | None = None
+) -> LinearModel:
     """Linearise a robot at equally spaced points of a trajectory.
 
     Args:
@@ -70,11 +75,15 @@ def linear_model(robot: Robot, trajectory: Trajectory, points: int, places: Coor
     times = np.linspace(0, trajectory.duration, points)
     q, v, a = trajectory.at(times)
     if places is None or not places.elastic:
-        return LinearModel(times, q, v, a, robot.inverse_dynamics(q, v, a), *robot.linearise(q, v, a))
+        return LinearModel(
+            times, q, v, a, robot.inverse_dynamics(q, v, a), *robot.linearise(q, v, a)
+        )
     rotors = robot.assembly.rotors_along(places.drive_rows)
     u, du, ddu = (np.ascontiguousarray(places.both_sides(x)) for x in (q, v, a))
     tau = dynamics.inverse_dynamics(robot.assembly, u, du, ddu, rotors)
-    return LinearModel(times, u, du, ddu, tau, *dynamics.linearise(robot.assembly, u, du, ddu, rotors))
+    return LinearModel(
+        times, u, du, ddu, tau, *dynamics.linearise(robot.assembly, u, du, ddu, rotors)
+    )
 
 
 def packed(model: LinearModel) -> LinearArm:

@@ -79,7 +79,11 @@ class PreparedRun:
         twists = plant.rows.weights[springs.row] @ u
         pressed = [beyond(x, b) for x, b in zip(twists, springs.gap, strict=True)]
         in_springs = 0.5 * float(springs.stiffness @ np.square(pressed)) if len(twists) else 0.0
-        in_bristles = 0.5 * float(plant.friction.numbers[:, C0] @ self.state.z**2) if self.has_bristles else 0.0
+        in_bristles = (
+            0.5 * float(plant.friction.numbers[:, C0] @ self.state.z**2)
+            if self.has_bristles
+            else 0.0
+        )
         return float(0.5 * v @ M @ v + potential) + in_springs + in_bristles
 
     @property
@@ -100,7 +104,9 @@ def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:
 
 def servo_of(robot: Robot, model: Model) -> Servo:
     """The servo of the robot file that a model names; a robot that lacks anything is refused with all of it."""
-    wants = model.wants if robot.description.active_friction() else replace(model.wants, friction="off")
+    wants = (
+        model.wants if robot.description.active_friction() else replace(model.wants, friction="off")
+    )
     lacking = missing(robot.description, wants)
     if lacking:
         origin = robot.origin or f"robot '{robot.name}'"
@@ -181,7 +187,14 @@ def _inputs(
     log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
     pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
     slow, substeps = _presliding(parts, M, c.tick)
-    return Inputs(_references(robot, motion, c), np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
+    return Inputs(
+        _references(robot, motion, c),
+        np.ascontiguousarray(pushed),
+        ticks,
+        log_ticks,
+        slow,
+        substeps,
+    )
 
 
 def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
@@ -192,11 +205,17 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
         x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
         if row.linkage is not None:
             angle = x
-            x, slope, bend = row.linkage.length(angle), row.linkage.rate(angle), row.linkage.curvature(angle)
+            x, slope, bend = (
+                row.linkage.length(angle),
+                row.linkage.rate(angle),
+                row.linkage.curvature(angle),
+            )
             v, a = slope * v, slope * a + bend * v**2
         ref[:, 0, k], ref[:, 1, k], ref[:, 2, k] = x, v, a
     if c.gains[:, [KTFV, KTFC]].any():
-        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(motion.v, motion.q)
+        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(
+            motion.v, motion.q
+        )
         ref[:, 3] = torque @ robot.assembly.motor_inverse
     return ref
 
@@ -212,7 +231,9 @@ def _log_ticks(rate: float, tick: float) -> int:
     """Ticks between samples of a log; the rate must divide the velocity loop's."""
     ticks = 1 / (rate * tick) if rate > 0 else 0.0
     if not np.isfinite(ticks) or ticks < 1 - 1e-9 or abs(ticks - round(ticks)) > 1e-6:
-        raise ArmtwinError(f"log_rate must divide the velocity loop's rate of {1 / tick:g} Hz, got {rate:g}")
+        raise ArmtwinError(
+            f"log_rate must divide the velocity loop's rate of {1 / tick:g} Hz, got {rate:g}"
+        )
     return round(ticks)
 
 
@@ -226,5 +247,7 @@ def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
         return np.zeros(len(c0)), 1
     rows = parts.rows.weights[parts.friction.row]
     swing = np.sqrt(c0 * np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T)))
-    largest = parts.friction.curves[..., 0].max(axis=(1, 2))  # dry friction at the nodes; it may vanish at rest
+    largest = parts.friction.curves[..., 0].max(
+        axis=(1, 2)
+    )  # dry friction at the nodes; it may vanish at rest
     return 2 * largest / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))

@@ -21,7 +21,9 @@ STILL = 1e-13  # change of the sag that ends them [rad]
 def drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
     """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
     drives = robot.assembly.drives
-    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(len(drives), robot.n)
+    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(
+        len(drives), robot.n
+    )
     if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
         raise ArmtwinError(
             f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be controlled, "
@@ -62,14 +64,18 @@ def equilibrium(
 ) -> State:
     """The state of a robot in equilibrium on its first set-point."""
     m = len(force)
-    is_valve = np.array([isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool)
+    is_valve = np.array(
+        [isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool
+    )
     v = places.both_sides(motion.v[0])
     oil = force[parts.cylinders.drive]
     opening = _openings(robot, oil)
     current = force / parts.outputs.per_current
     current[parts.cylinders.drive] = opening
     servo, memory = initial(c, np.where(is_valve, 0.0, force), inputs.ref[0, 1], inputs.ref[0, 2])
-    servo[parts.cylinders.drive, HELD] = opening  # the set-point of a valve in equilibrium is off by this much
+    servo[parts.cylinders.drive, HELD] = (
+        opening  # the set-point of a valve in equilibrium is off by this much
+    )
     position = np.where(is_valve, inputs.ref[0, 0], parts.rows.weights[parts.sensors.row] @ u)
     commands = _past(parts.outputs.delay, m, 1)
     commands[:, 0] = current[:, None]
@@ -91,7 +97,10 @@ def equilibrium(
 def _openings(robot: Robot, oil: Floats) -> Floats:
     """Spool positions at which the valves make up for the leakage of cylinders that push with forces `oil`."""
     circuits = [h.circuit for h in robot.description.hydraulic]
-    return np.array([x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)], dtype=np.float64)
+    return np.array(
+        [x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)],
+        dtype=np.float64,
+    )
 
 
 def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:

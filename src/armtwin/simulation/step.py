@@ -40,7 +40,9 @@ def along(rows: Any, place: Any, count: Any, r: int, x: Any) -> float:
 
 
 @inlined
-def resist(rows: Any, place: Any, count: Any, r: int, F: float, D: float, h: float, A: Any, dv: Any) -> None:
+def resist(
+    rows: Any, place: Any, count: Any, r: int, F: float, D: float, h: float, A: Any, dv: Any
+) -> None:
     """Put a torque F with slope D on row r into the equations of a step."""
     half = 0.5 * h * D
     for k in range(count[r]):
@@ -52,7 +54,9 @@ def resist(rows: Any, place: Any, count: Any, r: int, F: float, D: float, h: flo
 
 
 @inlined
-def add_balancers(rows: Any, place: Any, count: Any, balancer_row: Any, tables: Any, u: Any, bias: Any) -> None:
+def add_balancers(
+    rows: Any, place: Any, count: Any, balancer_row: Any, tables: Any, u: Any, bias: Any
+) -> None:
     """Add the balancers' torques at coordinates u to the bias."""
     for b in range(balancer_row.shape[0]):
         r = balancer_row[b]
@@ -63,7 +67,9 @@ def add_balancers(rows: Any, place: Any, count: Any, balancer_row: Any, tables: 
 
 
 @compiled
-def set_levers(weights: Any, place: Any, count: Any, lever_row: Any, tables: Any, u: Any, rows: Any) -> None:
+def set_levers(
+    weights: Any, place: Any, count: Any, lever_row: Any, tables: Any, u: Any, rows: Any
+) -> None:
     """Rows with levers at coordinates u: the weights times the slope of the length."""
     for e in range(lever_row.shape[0]):
         r = lever_row[e]
@@ -167,7 +173,9 @@ def smooth_step(
     if kind == 1:
         for e in range(friction_row.shape[0]):
             w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 2], G[e, 3])
+            z[e] = relaxed(
+                curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 2], G[e, 3]
+            )
     return solved
 
 

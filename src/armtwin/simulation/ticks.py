@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from armtwin.control.controller import ERROR_LIMIT, SATURATED, position_loop, reference, velocity_loop
+from armtwin.control.controller import (
+    ERROR_LIMIT,
+    SATURATED,
+    position_loop,
+    reference,
+    velocity_loop,
+)
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.sensors import quantised
 from armtwin.maths.compiled import compiled, inlined
@@ -77,13 +83,17 @@ def velocity_tick(
     limited = False
     for m in range(speed.shape[0]):
         reading = quantised(scale[m] * speed[m], speed_quantum[m])
-        current[m] = velocity_loop(gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m])
+        current[m] = velocity_loop(
+            gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m]
+        )
         limited = limited or servo[m, SATURATED] != 0.0
     return limited
 
 
 @inlined
-def motor_torques(every: Any, rows: Any, output_row: Any, per_ampere: Any, current: Any, tau: Any) -> None:
+def motor_torques(
+    every: Any, rows: Any, output_row: Any, per_ampere: Any, current: Any, tau: Any
+) -> None:
     """Torques of the motors on the coordinates."""
     for j in range(len(every)):
         tau[j] = 0.0

@@ -16,7 +16,9 @@ import numpy as np
 from armtwin.drives.friction.lubricated import GearPair, RollerBearing
 
 
-def lubrication_number(viscosity: float, sum_speed: float, pressure: float, roughness: float) -> float:
+def lubrication_number(
+    viscosity: float, sum_speed: float, pressure: float, roughness: float
+) -> float:
     """η u⁺ / (p R_a), the abscissa of a generalised Stribeck curve. (3.13)"""
     return viscosity * sum_speed / (pressure * roughness)
 
@@ -34,7 +36,11 @@ def film_height(
         load: Load per width w [N/m].
         sum_speed: Sum of the surface speeds u⁺ [m/s].
     """
-    W, U, G = load / (modulus * radius), sum_speed * viscosity / (modulus * radius), exponent * modulus
+    W, U, G = (
+        load / (modulus * radius),
+        sum_speed * viscosity / (modulus * radius),
+        exponent * modulus,
+    )
     return radius * 1.6 * G**0.6 * U**0.7 / W**0.13
 
 
@@ -79,7 +85,11 @@ class Contact:
 
     def limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
         """Force that shears an oil with a limiting shear stress [Pa] in a film of a height [m]. (3.16, 3.20)"""
-        return float(-self.hydrodynamic_area * limit * np.expm1(-self.viscosity * sliding_speed / (limit * height)))
+        return float(
+            -self.hydrodynamic_area
+            * limit
+            * np.expm1(-self.viscosity * sliding_speed / (limit * height))
+        )
 
 
 @dataclass(frozen=True)
@@ -105,7 +115,10 @@ class Teeth:
     def speeds(self, wheel_speed: float, angle: float) -> tuple[float, float]:
         """Sum and sliding speed [m/s] at a contact angle [rad]. (A.6)"""
         along = wheel_speed * self.pitch_radius * np.cos(self.pressure_angle)
-        first, second = np.tan(self.pressure_angle + angle), np.tan(self.pressure_angle - self.pair_ratio * angle)
+        first, second = (
+            np.tan(self.pressure_angle + angle),
+            np.tan(self.pressure_angle - self.pair_ratio * angle),
+        )
         return float(along * (first + second)), float(along * (first - second))
 
     @property
@@ -124,10 +137,17 @@ def gear_pair(contact: Contact, teeth: Teeth) -> GearPair:
     """Friction law of a gear pair at the joint's speed, torque at the driving wheel. (3.40-3.41)"""
     radius = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
     delta, r = contact.growth, teeth.lever
-    shear = contact.viscosity * contact.hydrodynamic_area / contact.film * (contact.scaling_speed / r) ** delta
+    shear = (
+        contact.viscosity
+        * contact.hydrodynamic_area
+        / contact.film
+        * (contact.scaling_speed / r) ** delta
+    )
     return GearPair(
         asperity=float(radius * contact.asperity_force * contact.density * contact.area),
-        speed=float(contact.scaling_speed / r * (contact.summit_spread / contact.film) ** (1 / delta)),
+        speed=float(
+            contact.scaling_speed / r * (contact.summit_spread / contact.film) ** (1 / delta)
+        ),
         exponent=delta,
         viscous=float(radius * teeth.slip * shear * r),
     )
@@ -148,7 +168,9 @@ def roller_bearing(
     """
     return RollerBearing(
         asperity=radius * rollers * contact.asperity_force * contact.density * contact.area,
-        speed=contact.scaling_speed / radius * (contact.summit_spread / contact.film) ** (1 / contact.growth),
+        speed=contact.scaling_speed
+        / radius
+        * (contact.summit_spread / contact.film) ** (1 / contact.growth),
         exponent=contact.growth,
         limit=radius * rollers * limit * contact.hydrodynamic_area,
         limit_speed=limit * height / (radius * slip * contact.viscosity),

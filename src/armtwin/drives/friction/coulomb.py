@@ -47,7 +47,10 @@ class CoulombViscous:
     viscous: Viscous
     law: Literal["coulomb_viscous"] = "coulomb_viscous"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("level", "N m"),
+        ("viscous", "N m s/rad"),
+    )
     dry: ClassVar[tuple[str, ...]] = ("level",)
     thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 
@@ -73,7 +76,10 @@ class StaticCoulombViscous:
     viscous: Viscous = 0.0
     law: Literal["static_coulomb_viscous"] = "static_coulomb_viscous"
 
-    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"), ("viscous", "N m s/rad"))
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("level", "N m"),
+        ("viscous", "N m s/rad"),
+    )
     dry: ClassVar[tuple[str, ...]] = ("level",)
     thermal: ClassVar[tuple[str, ...]] = ("viscous",)
 

@@ -100,7 +100,9 @@ def _cubics(y: Floats, d: Floats, step: float) -> Floats:
 
 
 @inlined
-def look_up(table: Any, e: int, side: int, scale: float, speed: float) -> tuple[float, float, float, float]:
+def look_up(
+    table: Any, e: int, side: int, scale: float, speed: float
+) -> tuple[float, float, float, float]:
     """g, |w| g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed; scale is 1 / step of s."""
     s = np.sqrt(np.sqrt(speed))
     x = s * scale

@@ -47,7 +47,11 @@ class GearPair:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return "" if self.exponent <= 1 else f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
+        return (
+            ""
+            if self.exponent <= 1
+            else f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
+        )
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -88,7 +92,9 @@ class GearedJoint:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         return (
-            "" if self.viscous_exponent <= 1 else f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
+            ""
+            if self.viscous_exponent <= 1
+            else f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
         )
 
     def columns(self, w: Any) -> Any:

@@ -58,7 +58,16 @@ def bristle(
 
 @inlined
 def relaxed(
-    table: Any, e: int, scale: float, c0: float, w: float, z: float, h: float, start: float, g: float, g_slope: float
+    table: Any,
+    e: int,
+    scale: float,
+    c0: float,
+    w: float,
+    z: float,
+    h: float,
+    start: float,
+    g: float,
+    g_slope: float,
 ) -> float:
     """Deflection of the bristle of element e after a step h at speed w.
 
