@@ -27,7 +27,8 @@ from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
 from armtwin.prediction.verdict import judge
-from armtwin.report.results import to_result
+from armtwin.report.prediction_report import prediction_report
+from armtwin.report.result_file import to_result
 from armtwin.robot.groups import Orientation, Pose
 from mechanics import pinocchio_model
 
@@ -83,7 +84,9 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     verdict = judge(job, error, run.log.events)
     lap("path error, verdict")
     prediction = at.Prediction(job, robot, None, "nonlinear", motion, found, run, error, verdict)
-    (folder / "result.json").write_text(json.dumps(to_result(prediction)))
+    (folder / "result.json").write_text(
+        json.dumps(to_result(prediction_report(at.Answer(prediction))))
+    )
     run.log.write(folder / "log.csv")
     lap("writing")
     return stages, prediction

@@ -16,7 +16,7 @@ from pathlib import Path
 import armtwin as at
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
-from armtwin.report.results import to_result
+from armtwin.report.result_file import to_result
 
 QUICK = "--quick" in sys.argv
 RUNS = 1 if QUICK else 5
@@ -48,9 +48,10 @@ def parts(folder: Path) -> dict[str, float]:
     told = at.explain(prediction)
     lap("causes")
     answer = at.Answer(prediction, told)
-    (folder / "report.html").write_text(to_html(prediction_report(answer)), encoding="utf-8")
+    report = prediction_report(answer)
+    (folder / "report.html").write_text(to_html(report), encoding="utf-8")
     lap("report")
-    to_result(answer)
+    to_result(report)
     prediction.log.write(folder / "log.csv")
     lap("result.json, log.csv")
     return stages

@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 import armtwin as at
+from armtwin.report.result_file import to_result
+from armtwin.report.writing import to_report
 
 ROOT = Path(__file__).parents[1]
 
@@ -75,13 +77,12 @@ def test_the_job_of_the_docs_is_predicted(tmp_path):
 
 def test_every_key_of_the_result_is_explained():
     """docs/result.md names each key of result.json of a comparison, whatever table it stands in."""
-    from armtwin.report.results import to_result
-
     job = at.Job.load("rx90b_line")
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     comparison = at.compare(job, at.predict(None, job).log)
     run = comparison.prediction
-    result = to_result(at.Answer(run, at.explain(run), at.advise(run, budget=20), comparison))
+    answer = at.Answer(run, at.explain(run), at.advise(run, budget=20), comparison)
+    result = to_result(to_report(answer))
     free = {
         "inputs_sha256",
         "versions",
@@ -106,8 +107,6 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
     """The Python of docs/identification.md; each key of what `armtwin identify` writes stands in docs/result.md."""
     from dataclasses import fields
 
-    from armtwin.report.results import to_result
-
     monkeypatch.chdir(tmp_path)
     (code,) = blocks("docs/identification.md", "python")
     names = {}
@@ -117,7 +116,7 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     recipe = (ROOT / "docs" / "identification.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(at.Recipe) if f"`{f.name}`" not in recipe] == []
-    waiting, missing = [to_result(names["judged"])], []
+    waiting, missing = [to_result(to_report(names["judged"]))], []
     while waiting:
         table = waiting.pop()
         missing += [key for key in table if f"`{key}`" not in text]

@@ -7,7 +7,6 @@ import pytest
 
 import armtwin as at
 from armtwin.prediction import advice, changes
-from armtwin.prediction.advice import worst_ratio
 
 
 @pytest.fixture(scope="module")
@@ -118,7 +117,9 @@ def test_the_ranking_of_assumed_numbers_is_what_a_run_with_each_gives():
     value = p.robot.description.servo["cascade"].rule.bandwidth
     changed = replace(p.job.description, override={first.key: [1.1 * x for x in value]})
     again = at.predict(None, at.Job(changed))
-    assert worst_ratio(again) / worst_ratio(p) - 1 == pytest.approx(first.effect, rel=1e-6)
+    assert again.verdict.worst_ratio / p.verdict.worst_ratio - 1 == pytest.approx(
+        first.effect, rel=1e-6
+    )
 
 
 def test_advice_is_for_the_robot_that_was_predicted():

@@ -9,9 +9,10 @@ import pytest
 
 import armtwin as at
 from armtwin.report.drawings import log_points, matrix
-from armtwin.report.identification_report import headline, identification_report
+from armtwin.report.identification_report import identification_report
 from armtwin.report.page import to_html
-from armtwin.report.sections import Picture, Plot, Table, Text
+from armtwin.report.sections import Picture, Plot, Table
+from armtwin.report.verdicts import identification_verdict
 from tests.identification.test_identify import logged
 
 HOSTILE = 'joint <b>"&'
@@ -33,15 +34,15 @@ def section(report, title):
 
 
 def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
-    text, tone = headline(judged)
+    verdict = identification_verdict(judged)
     own, prior = (x.mean() for x in judged.errors)
     assert (
         f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
-        in text
+        in verdict.text
     )
-    assert tone == "good"
+    assert verdict.tone == "good"
     worse = replace(judged, _found={"fit": judged.prior, "prior": judged.fit})
-    assert headline(worse)[1] == "bad"
+    assert identification_verdict(worse).tone == "bad"
     assert worse.failed
 
 
@@ -96,6 +97,5 @@ def test_a_hostile_robot_is_shown_as_text(judged):
 
 
 def test_an_estimate_alone_says_that_it_was_not_validated(judged):
-    blocks = identification_report(at.Identification(judged.estimate)).sections[0].blocks
-    assert isinstance(blocks[0], Text)
-    assert blocks[0].text.startswith("Fitted, not validated")
+    (verdict,) = identification_report(at.Identification(judged.estimate)).verdict
+    assert verdict.text.startswith("Fitted, not validated")

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.report.numbers import Number
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
-from armtwin.report.sections import Report, Section, Table, Text
+from armtwin.report.sections import Column, Report, Section, Table, Text
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
@@ -103,7 +104,12 @@ def test_any_list_of_sections_is_a_report(tmp_path):
         Report(
             "Clamping",
             "joint 1",
-            (Section("Stiffness", (Text("stiff"), Table(("K",), [["25.7"]]))),),
+            (
+                Section(
+                    "Stiffness",
+                    (Text("stiff"), Table((Column("K", "K", Number()),), [{"K": 25.7}])),
+                ),
+            ),
         )
     )
     assert "<h2>Stiffness</h2>" in page

@@ -6,7 +6,8 @@ import json
 import pytest
 
 import armtwin as at
-from armtwin.report.results import to_result
+from armtwin.report.prediction_report import prediction_report
+from armtwin.report.result_file import to_result
 from tests.jobs.examples import BAND, JOB, changed
 
 NUMBER, TEXT, BOOL = (int, float), str, bool
@@ -65,10 +66,14 @@ def broken(value, contract, path=""):
     return [] if right else [f"{path} is {value!r}"]
 
 
+def without_causes(prediction):
+    return to_result(prediction_report(at.Answer(prediction)))
+
+
 def result_of(folder, text):
     (folder / "job.toml").write_text(text, encoding="utf-8")
     prediction = at.predict(None, at.Job.load(folder / "job.toml"))
-    return to_result(prediction), prediction
+    return without_causes(prediction), prediction
 
 
 @pytest.fixture(scope="module")
@@ -196,7 +201,7 @@ def test_files_of_one_name_have_digests_of_their_own(tmp_path):
 
 def test_another_speed_is_another_job_as_used_from_the_same_file(within, tmp_path):
     _, prediction = within
-    slower = to_result(at.predict(None, prediction.job.with_speed(0.05)))["provenance"][
+    slower = without_causes(at.predict(None, prediction.job.with_speed(0.05)))["provenance"][
         "inputs_sha256"
     ]
     told = within[0]["provenance"]["inputs_sha256"]
@@ -217,14 +222,9 @@ def test_an_override_is_told_among_the_assumed_numbers(tmp_path):
 
 def test_two_predictions_of_one_job_are_equal_to_the_last_digit(within):
     result, prediction = within
-    assert to_result(at.predict(None, prediction.job)) == result
+    assert without_causes(at.predict(None, prediction.job)) == result
 
 
 def test_the_speed_outside_of_a_window_carries_its_unit(out):
     result, _ = out
     assert all("speed_m_s" in x for x in result["outside_window"])
-
-
-def test_what_has_no_result_is_refused(within):
-    with pytest.raises(TypeError, match=r"there is no result\.json of a Log"):
-        to_result(within[1].log)

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import identify_command, job_commands, job_pages, pages
-from armtwin.app.options import given_path
-from armtwin.app.streams import patient_streams
+from armtwin.app import identify_command, job_commands
+from armtwin.app.options import Force, given_path
+from armtwin.app.showing import say, show
+from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
 from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
@@ -23,6 +23,9 @@ from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import FRESH
 from armtwin.prediction.predict import refuse_incomplete
 from armtwin.report.folder import refuse_inputs
+from armtwin.report.job_report import job_report
+from armtwin.report.log_report import log_report
+from armtwin.report.robot_report import robot_report, robot_shelf
 from armtwin.robot.files import shipped
 from armtwin.robot.reading import read_tables
 
@@ -42,12 +45,16 @@ app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
-
-Force = Annotated[bool, typer.Option("--force", help="Replace an existing file.")]
-
-
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
+NOT_IN_URDF = (
+    "motor",
+    "gear",
+    "balancer",
+    "friction",
+    "transmission",
+    "hydraulic",
+    "servo",
+    "payload",
+)
 
 
 def _version(wanted: bool) -> None:
@@ -73,9 +80,9 @@ def robots(
 ) -> None:
     """List the shipped robots, or show one of them."""
     if name is None:
-        _console().print(pages.shelf([Robot.load(known) for known in shipped()]))
-        return
-    _console().print(pages.robot_page(Robot.load(name)))
+        show(robot_shelf(Robot.load(known) for known in shipped()))
+    else:
+        show(robot_report(Robot.load(name)))
 
 
 @app.command()
@@ -86,19 +93,16 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    console = _console()
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
-        console.print(pages.log_page(Log.read(file), Path(file).name))
+        show(log_report(Log.read(file), Path(file).name))
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
-        console.print(job_pages.job_page(job))
+        show(job_report(job))
         return
-    robot = Robot.load(file)
-    console.print(pages.robot_page(robot))
-    console.print(pages.provenance_page(robot))
+    show(robot_report(Robot.load(file), sources=True))
 
 
 def _refuse_unknown_servo(job: Job) -> None:
@@ -130,9 +134,8 @@ def import_urdf(
     robot = Robot.load(file, allow_unphysical=allow_unphysical)
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
-    console = _console()
-    console.print(pages.robot_page(robot))
-    console.print(f"wrote {target}", soft_wrap=True, markup=False)
+    show(robot_report(robot))
+    say(f"wrote {target}")
 
 
 @export.command(name="urdf")
@@ -157,10 +160,22 @@ def export_urdf(
         loaded = loaded.with_tool(tool)
     target = _free(out or _file_name(loaded, ".urdf"), force, robot)
     loaded.to_urdf(target)
-    console = _console()
-    console.print(f"wrote {target}", soft_wrap=True, markup=False)
-    for what in pages.lost_in_urdf(loaded):
-        console.print(f"not in a URDF, left out: {what}", markup=False)
+    say(f"wrote {target}")
+    for what in lost_in_urdf(loaded):
+        say(f"not in a URDF, left out: {what}")
+
+
+def lost_in_urdf(robot: Robot) -> list[str]:
+    """Groups of a robot file that a URDF has no place for."""
+    d = robot.description
+    lost = [name for name in NOT_IN_URDF if getattr(d, name)]
+    lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
+    if d.gravity != (0.0, 0.0, -9.81):
+        lost.append("gravity of a tilted base")
+    for link in d.link:
+        if link.unphysical:
+            lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
+    return lost
 
 
 def _file_name(robot: Robot, suffix: str) -> Path:
@@ -181,12 +196,7 @@ def _free(path: Path, force: bool, source: str | Path) -> Path:
 
 def main() -> None:
     """Run the command line: 0 or 1 done, 2 bad input with one clear message, 3 an error of ours."""
-    for stream in (
-        sys.stdout,
-        sys.stderr,
-    ):  # a redirected Windows console may not know every letter
-        if hasattr(stream, "reconfigure"):
-            stream.reconfigure(errors="replace")
+    readable_streams()
     with patient_streams():
         if FRESH and sys.stderr is not None and sys.stderr.isatty():
             print(

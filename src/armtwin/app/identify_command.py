@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
-import json as json_text
-import os
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal, Protocol
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 import armtwin as at
-from armtwin.app.identify_page import identification_page
-from armtwin.app.options import given_path
+from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_log, result_folder
-from armtwin.app.progress import of, progress_bar
+from armtwin.app.progress import Say, of, progress_bar
+from armtwin.app.showing import REPORT, Place, finish
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
-from armtwin.files.whole import check_file, try_folder, write_files
 from armtwin.maths.units import Unit, whole_number
-from armtwin.report.folder import RESULT, ResultFolder, refuse_inputs
-from armtwin.report.page import to_html
-from armtwin.report.results import to_result
+from armtwin.report.beside import ResultBeside
+from armtwin.report.folder import RESULT
 from armtwin.report.writing import to_report
 from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
+ROBOT = "robot.toml"
+WRITTEN = (ROBOT, REPORT, RESULT)
 
 Out = Annotated[
     Path | None,
@@ -51,7 +46,8 @@ def identify(
         Path | None, typer.Option("--validate", help="A log that the fit does not see.")
     ] = None,
     torque: Annotated[
-        str | None, typer.Option("--torque", help="Column of the torque, as tau or current_des.")
+        str | None,
+        typer.Option("--torque", help="Column of the torque, as tau or current_des."),
     ] = None,
     cutoff: Annotated[
         str | None, typer.Option("--cutoff", help='Cut-off of the filter, as "60 Hz".')
@@ -89,62 +85,76 @@ def identify(
         list[Path] | None, typer.Option("--against", help="Another model to show beside.")
     ] = None,
     out: Out = None,
-    json: Annotated[
-        bool, typer.Option("--json", help="Print the result as one JSON object.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace existing files.")] = False,
+    json: Json = False,
+    force: Force = False,
 ) -> None:
     """Dynamic parameters from logs: identified robot file and report. Exit code 1: the validation failed."""
     prior = _mounted(robot, tool, payload)
-    frequency = None if cutoff is None else _quantity("--cutoff", cutoff, "Hz")
+    frequency = _optional("--cutoff", cutoff, "Hz")
     recipe = at.Recipe(
         estimator=estimator,
         motion=motion,
-        period=None if period is None else _quantity("--period", period, "s"),
+        period=_optional("--period", period, "s"),
         periods=None if periods is None else _periods(periods),
         average=average,
         robust=robust,
         only="friction" if friction_only else "all",
     )
-    inputs = [Path(robot), *(against or ())]
-    for path in (*logs, validate):
-        inputs += [] if path is None else files_of_log(path, columns)
-    place = _place_of(prior, out, inputs, force)
+    models = against or []
+    place = _place(prior, out, _inputs(robot, logs, validate, models, columns), force)
     with progress_bar("logs") as progress:
-        read = [_read(path, columns, progress, k / len(logs)) for k, path in enumerate(logs)]
+        read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
-        others = {path.as_posix(): _mounted(path, tool, payload) for path in against or ()}
+        others = {path.as_posix(): _mounted(path, tool, payload) for path in models}
         if progress is not None:
             progress("fit", 0.0)
         found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
-        result = at.judge(
-            prior, found, unseen, others=others or None, progress=of(progress, "left out")
-        )
-    told = place.write(result)
-    if json:
-        typer.echo(json_text.dumps(told, allow_nan=False))
-    else:
-        console = Console(highlight=False, soft_wrap=False)
-        console.print(identification_page(result))
-        names = [x.as_posix() for x in place.files]
-        console.print(f"wrote {', '.join(names)}", soft_wrap=True, markup=False)
+        held_out = of(progress, "left out")
+        result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
+    text = to_text(result.estimate.robot.description)
+    finish(to_report(result), place, {ROBOT: text}, json)
     raise typer.Exit(FAILED if result.failed else DONE)
+
+
+def _inputs(
+    robot: str,
+    logs: list[Path],
+    validate: Path | None,
+    models: list[Path],
+    columns: Path | None,
+) -> list[Path]:
+    """All files that the command reads."""
+    inputs = [Path(robot), *models]
+    for log in logs:
+        inputs += files_of_log(log, columns)
+    if validate is not None:
+        inputs += files_of_log(validate, columns)
+    return inputs
 
 
 def _mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:
     """A robot with what was mounted while logging."""
     found = at.Robot.load(robot)
-    found = found if tool is None else found.with_tool(tool)
-    return found if payload is None else found.with_payload(payload)
+    if tool is not None:
+        found = found.with_tool(tool)
+    if payload is not None:
+        found = found.with_payload(payload)
+    return found
 
 
-def _read(path: Path, columns: Path | None, progress: Any, share: float) -> at.Log:
-    if progress is not None:
-        progress("logs", share)
-    return at.Log.read(path, columns)
+def _read(logs: list[Path], columns: Path | None, progress: Say | None) -> list[at.Log]:
+    found = []
+    for number, path in enumerate(logs):
+        if progress is not None:
+            progress("logs", number / len(logs))
+        found.append(at.Log.read(path, columns))
+    return found
 
 
-def _quantity(option: str, text: str, unit: str) -> float:
+def _optional(option: str, text: str | None, unit: str) -> float | None:
+    """A quantity above 0, where one is given."""
+    if text is None:
+        return None
     try:
         return Unit(unit, above=0).read_word(text)
     except ArmtwinError as error:
@@ -154,7 +164,8 @@ def _quantity(option: str, text: str, unit: str) -> float:
 def _periods(text: str) -> tuple[int, int]:
     """First period (0 is the first) and number of periods, from "2-3" or "2"."""
     words = text.split("-")
-    first, last = whole_number(words[0].strip()), whole_number(words[-1].strip())
+    first = whole_number(words[0].strip())
+    last = whole_number(words[-1].strip())
     if not first or last is None or len(words) > 2:
         raise ArmtwinError(
             f'--periods must be a number or two as "2-3", counted from 1, got {text}'
@@ -164,79 +175,11 @@ def _periods(text: str) -> tuple[int, int]:
     return first - 1, last - first + 1
 
 
-class _Place(Protocol):
-    """Where the results go."""
-
-    @property
-    def files(self) -> list[Path]:
-        """The files that are written."""
-
-    def write(self, result: at.Identification) -> dict[str, Any]:
-        """Write robot file, report and result; returns what the result file holds."""
-
-
-def _place_of(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> _Place:
+def _place(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> Place:
     """Where results go, checked before any work is done."""
-    if out is not None:
-        return _Beside(out, inputs, force)
-    source = Source("identify", prior.name, prior.origin)
-    return _InFolder(result_folder(source, None, _InFolder.names, inputs, force))
-
-
-@dataclass(frozen=True)
-class _InFolder:
-    """A folder of ours."""
-
-    folder: ResultFolder
-    names: ClassVar = [RESULT, "robot.toml", "report.html"]
-
-    @property
-    def files(self) -> list[Path]:
-        return [self.folder.path / name for name in ("robot.toml", "report.html", RESULT)]
-
-    def write(self, result: at.Identification) -> dict[str, Any]:
-        robot, report = _texts(result)
-        return self.folder.write(to_result(result), {"robot.toml": robot, "report.html": report})
-
-
-class _Beside:
-    """A robot file that was asked for, with report and result beside it."""
-
-    def __init__(self, out: Path, inputs: list[Path], force: bool) -> None:
-        if out.suffix != ".toml":
-            raise ArmtwinError(f"--out must be a robot file that ends in .toml, got {out}")
-        if not out.parent.is_dir():
-            raise ArmtwinError(f"{out.parent}: there is no such folder")
-        self.files = [
-            out,
-            out.with_name(f"{out.stem}.report.html"),
-            out.with_name(f"{out.stem}.result.json"),
-        ]
-        self.inputs, self.force = inputs, force
-        self.check()
-        try_folder(out.parent)
-
-    def check(self) -> None:
-        """Refuse what must not be replaced."""
-        for path in self.files:
-            check_file(path)
-            if os.path.lexists(path) and not self.force:
-                raise ArmtwinError(
-                    f"{path} exists already; use --force to replace it, or --out to choose another name",
-                )
-        refuse_inputs(self.files, self.inputs)
-
-    def write(self, result: at.Identification) -> dict[str, Any]:
-        robot, report = _texts(result)
-        names = [path.name for path in self.files]
-        told = {**to_result(result), "files": sorted(names)}
-        text = json_text.dumps(told, allow_nan=False, indent=1)
-        contents: dict[str, Content] = dict(zip(names, (robot, report, text), strict=True))
-        self.check()  # files may have come while the robot was identified
-        write_files(self.files[0].parent, contents)
-        return told
-
-
-def _texts(result: at.Identification) -> tuple[str, str]:
-    """Robot file and report."""
-    return to_text(result.estimate.robot.description), to_html(to_report(result))
+    if out is None:
+        source = Source("identify", prior.name, prior.origin)
+        return result_folder(source, None, WRITTEN, inputs, force)
+    place = ResultBeside(out, ROBOT, WRITTEN, inputs, force)
+    place.check()
+    return place

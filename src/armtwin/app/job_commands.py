@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import json as json_text
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 import typer
-from rich.console import Console
 
 import armtwin as at
-from armtwin.app import job_pages
-from armtwin.app.options import given_path
+from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
 from armtwin.app.progress import of, progress_bar
+from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
@@ -22,13 +20,13 @@ from armtwin.jobs.groups import ToolSpeed
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv
 from armtwin.report.folder import RESULT, ResultFolder
-from armtwin.report.page import to_html
-from armtwin.report.results import to_result
+from armtwin.report.job_report import job_report, job_shelf
 from armtwin.report.writing import to_report
 
 DEFAULT_JOB = "rx90b_line"
 WITHIN, OUT = 0, 1
-PREDICTED = [RESULT, "log.csv", "report.html"]
+LOG, COMPARED, ADVISED = "log.csv", "compared.csv", "advised.toml"
+PREDICTED = (RESULT, LOG, REPORT)
 
 JobName = Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")]
 Method = Annotated[
@@ -50,10 +48,6 @@ Advise = Annotated[
     bool,
     typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Force = Annotated[
-    bool, typer.Option("--force", help="Write into a folder that holds other things.")
-]
 
 
 def demo() -> None:
@@ -61,10 +55,8 @@ def demo() -> None:
     job = Job.load(DEFAULT_JOB)
     source = of_job("predict", job, job, "nonlinear")
     place = result_folder(source, None, PREDICTED, files_of_job(job), force=True)
-    answer = _answered(job, "nonlinear")
-    _write(place, answer)
-    _show(job_pages.prediction_page(answer), place.path)
-    typer.echo("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
+    _deliver(_answered(job, "nonlinear"), place, json=False)
+    say("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
 
 
 def predict(
@@ -82,14 +74,10 @@ def predict(
     asked = Job.load(job)
     chosen = _chosen(asked, robot, tool, speed)
     source = of_job("predict", asked, chosen, method)
-    names = [*PREDICTED, "advised.toml"] if advise else PREDICTED
+    names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
     answer = _answered(chosen, method, advise)
-    result = _write(place, answer)
-    if json:
-        typer.echo(json_text.dumps(result, allow_nan=False))
-    else:
-        _show(job_pages.prediction_page(answer), place.path)
+    _deliver(answer, place, json)
     raise typer.Exit(WITHIN if answer.prediction.verdict.within else OUT)
 
 
@@ -112,17 +100,13 @@ def compare(
     chosen = _chosen(asked, robot, tool, speed)
     source = of_job("compare", asked, chosen, method)
     inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
-    place = result_folder(source, out, [*PREDICTED, "compared.csv"], inputs, force)
+    place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
     logged = at.Log.read(log, columns)
     with progress_bar("path") as progress:
         comparison = at.compare(chosen, logged, method=method, progress=progress)
-        told = at.explain(comparison.prediction, of(progress, "causes"))
-    answer = at.Answer(comparison.prediction, told, comparison=comparison)
-    result = _write(place, answer)
-    if json:
-        typer.echo(json_text.dumps(result, allow_nan=False))
-    else:
-        _show(job_pages.comparison_page(comparison, log.name), place.path)
+        causes = at.explain(comparison.prediction, of(progress, "causes"))
+    answer = at.Answer(comparison.prediction, causes, comparison=comparison)
+    _deliver(answer, place, json)
     raise typer.Exit(WITHIN if comparison.verdict.within else OUT)
 
 
@@ -133,20 +117,9 @@ def jobs(
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
     if name is None:
-        page = job_pages.job_shelf([Job.load(known) for known in job_files.shipped()])
+        show(job_shelf(Job.load(known) for known in job_files.shipped()))
     else:
-        page = job_pages.job_page(Job.load(name))
-    _console().print(page)
-
-
-def _console() -> Console:
-    return Console(highlight=False, soft_wrap=False)
-
-
-def _show(page: Any, folder: Path) -> None:
-    console = _console()
-    console.print(page)
-    console.print(f"wrote {(folder / 'report.html').as_posix()}", soft_wrap=True, markup=False)
+        show(job_report(Job.load(name)))
 
 
 def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
@@ -154,8 +127,9 @@ def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) ->
     if robot is not None or tool is not None:
         job = job.with_robot(robot or job.description.robot, tool)
     if speed is not None:
+        unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
         try:
-            job = job.with_speed(ToolSpeed.__metadata__[0].read_word(speed))  # type: ignore[attr-defined]
+            job = job.with_speed(unit.read_word(speed))
         except ArmtwinError as error:
             raise ArmtwinError(f"--speed {error}") from None
     return job
@@ -166,34 +140,33 @@ def _answered(
 ) -> at.Answer:
     with progress_bar("path") as progress:
         prediction = at.predict(None, job, method=method, progress=progress)
-        told = at.explain(prediction, of(progress, "causes"))
-        advice = at.advise(prediction, progress=of(progress, "advice")) if advise else None
-    return at.Answer(prediction, told, advice)
+        causes = at.explain(prediction, of(progress, "causes"))
+        advice = None
+        if advise:
+            advice = at.advise(prediction, progress=of(progress, "advice"))
+    return at.Answer(prediction, causes, advice)
 
 
-def _write(place: ResultFolder, answer: at.Answer) -> dict[str, Any]:
-    """Write the results of an answer; returns what result.json holds."""
-    contents: dict[str, Content] = {
-        "log.csv": partial(put_csv, answer.prediction.log),
-        "report.html": to_html(to_report(answer)),
-    }
+def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
+    """Write and show an answer with its log, its comparison and its advised job."""
+    contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log)}
     if answer.comparison is not None:
-        contents["compared.csv"] = _compared(answer.comparison)
+        contents[COMPARED] = _compared(answer.comparison)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
-        contents["advised.toml"] = best.job.seen_from(place.path).to_toml()
-    return place.write(to_result(answer), contents)
+        contents[ADVISED] = best.job.seen_from(place.folder).to_toml()
+    finish(to_report(answer), place, contents, json)
 
 
 def _compared(comparison: at.Comparison) -> str:
     """Measured and predicted series side by side, as CSV."""
-    names = [
-        f"{name.replace(' ', '_')}_{which}"
-        for name in comparison.channels
-        for which in ("measured", "predicted")
-    ]
-    columns = [comparison.time, *(x for pair in comparison.channels.values() for x in pair)]
-    rows = zip(*(x.tolist() for x in columns), strict=True)
-    return (
-        "\n".join([",".join(["time", *names]), *(",".join(map(repr, row)) for row in rows)]) + "\n"
-    )
+    names = ["time"]
+    columns = [comparison.time]
+    for name, pair in comparison.channels.items():
+        for which, values in zip(("measured", "predicted"), pair, strict=True):
+            names.append(f"{name.replace(' ', '_')}_{which}")
+            columns.append(values)
+    lines = [",".join(names)]
+    for row in zip(*(values.tolist() for values in columns), strict=True):
+        lines.append(",".join(map(repr, row)))
+    return "\n".join(lines) + "\n"

@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Annotated
+
+import typer
 
 from armtwin.errors import ArmtwinError
+
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
 
 
 def given_path(text: str) -> Path:

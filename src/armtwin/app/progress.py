@@ -9,16 +9,16 @@ from contextlib import contextmanager
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-Told = Callable[[str, float], None]
+Say = Callable[[str, float], None]
 
 
-def of(progress: Told | None, what: str) -> Callable[[float], None] | None:
+def of(progress: Say | None, what: str) -> Callable[[float], None] | None:
     """The progress of one kind of work."""
     return None if progress is None else lambda share: progress(what, share)
 
 
 @contextmanager
-def progress_bar(first: str) -> Iterator[Told | None]:
+def progress_bar(first: str) -> Iterator[Say | None]:
     """A progress bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield None

@@ -1,10 +1,12 @@
-"""Standard output and error: a reader that leaves is no error, a disk that is full is one."""
+"""Standard output and error: readable in any locale, a reader that leaves is no error, a full disk is one."""
 
 from __future__ import annotations
 
+import codecs
 import errno
 import os
 import sys
+import unicodedata
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
@@ -13,6 +15,58 @@ from armtwin.errors import ArmtwinError
 
 # Windows says EINVAL of a pipe whose reader is gone.
 CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
+
+IN_ASCII = {
+    "µ": "u",
+    "μ": "u",
+    "°": " deg",
+    "±": "+-",
+    "²": "^2",
+    "³": "^3",
+    "¹": "^1",
+    "⁻": "^-",
+    "·": "*",
+    "×": "x",
+    "−": "-",
+    "–": "-",
+    "…": "...",
+    "‖": "||",
+    "τ": "tau",
+    "φ": "phi",
+    "σ": "sigma",
+    "λ": "lambda",
+    "π": "pi",
+    "─": "-",
+    "│": "|",
+    "\u0302": "^",
+}
+READABLE = "armtwin.readable"
+
+
+def in_ascii(character: str) -> str:
+    """A character in letters that every terminal has: µ is u, ä is a."""
+    if character in IN_ASCII:
+        return IN_ASCII[character]
+    plain = unicodedata.normalize("NFKD", character)[0]
+    return plain if plain.isascii() else "?"
+
+
+def _in_place(error: UnicodeError) -> tuple[str, int]:
+    """Readable letters in place of those that an encoding does not have."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    return "".join(in_ascii(character) for character in unknown), error.end
+
+
+def readable_streams() -> None:
+    """Let output and error write what their encoding lacks in other letters; in the C locale, ASCII."""
+    codecs.register_error(READABLE, _in_place)
+    asked = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
+    encoding = "ascii" if asked in ("C", "POSIX") else None
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(encoding=encoding, errors=READABLE)
 
 
 class _Patient:

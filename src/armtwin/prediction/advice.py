@@ -108,20 +108,7 @@ def _outcome(like: Prediction, job: Job) -> tuple[float, Prediction | None]:
         prediction = predict(like.given, job, method=like.method)
     except ArmtwinError:  # out of reach or beyond limits: an answer like any other
         return np.inf, None
-    return worst_ratio(prediction), prediction
-
-
-def worst_ratio(p: Prediction) -> float:
-    """Largest path error over its tolerance while the process is on; inf where the run stops or leaves its window."""
-    if p.verdict.stopped is not None or p.verdict.outside_window:
-        return float("inf")
-    t = p.verdict.tolerance
-    lateral = np.nanmax([x.lateral_peak_m for x in p.verdict.segments]) / t.lateral
-    vertical = np.nanmax([x.vertical_peak_m for x in p.verdict.segments]) / t.vertical
-    angle = 0.0
-    if t.orientation is not None:
-        angle = np.nanmax([x.orientation_rad for x in p.verdict.segments]) / t.orientation
-    return float(max(lateral, vertical, angle))
+    return prediction.verdict.worst_ratio, prediction
 
 
 def _duration(job: Job) -> float:

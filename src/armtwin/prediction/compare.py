@@ -90,15 +90,6 @@ class Comparison:
     covered: float
     verdict: Verdict
 
-    @property
-    def sentence(self) -> str:
-        """Whether the logged and the predicted run kept the tolerance, in words."""
-        held = "kept the tolerance" if self.verdict.within else "did not keep the tolerance"
-        if self.covered < COMPLETE and not self.verdict.spans:
-            held = f"holds only {100 * self.covered:.0f} % of the judged seam, where it kept the tolerance"
-        predicted = "keeps" if self.prediction.verdict.within else "does not keep"
-        return f"The logged run {held}; the predicted one {predicted} it."
-
 
 def compare(
     job: Job,

@@ -112,6 +112,18 @@ class Verdict:
         """Length of the seam that is out of tolerance [m]."""
         return sum(x.out_of_tolerance_m for x in self.segments)
 
+    @property
+    def worst_ratio(self) -> float:
+        """Largest error over its tolerance while the process is on; inf where the run does not count."""
+        if self.stopped is not None or self.outside_window:
+            return float("inf")
+        tolerance = self.tolerance
+        ratios = [x.lateral_peak_m / tolerance.lateral for x in self.segments]
+        ratios += [x.vertical_peak_m / tolerance.vertical for x in self.segments]
+        if tolerance.orientation is not None:
+            ratios += [x.orientation_rad / tolerance.orientation for x in self.segments]
+        return float(np.nanmax(ratios))
+
 
 def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:
     """Judge a path error by a job's tolerance, where its process is on."""

@@ -22,22 +22,26 @@ class ResultFolder:
     """Where the result of a run goes.
 
     Attributes:
-        path: The folder.
+        folder: The folder.
         run: What makes a result this run's own: command, file and options; kept in result.json.
         names: Files that the run may write.
         inputs: Files that the run reads, which are never removed nor replaced.
         force: Whether a folder that holds other things may be written.
     """
 
-    path: Path
+    folder: Path
     run: dict[str, Any]
     names: Collection[str]
     inputs: Collection[Path]
     force: bool = False
 
+    def path(self, name: str) -> Path:
+        """Where a part of the result is written."""
+        return self.folder / name
+
     def check(self) -> None:
         """Refuse a folder that must not or cannot be written, before any work is done."""
-        folder = self.path
+        folder = self.folder
         with told(folder):
             if folder.is_symlink() and not folder.exists():
                 raise ArmtwinError(f"{folder}: is a link to nowhere")
@@ -58,17 +62,17 @@ class ResultFolder:
         """
         complete = {**result, "run": self.run, "files": sorted([RESULT, *contents])}
         text = json.dumps(complete, allow_nan=False, indent=1)
-        write_folder(self.path, {RESULT: text, **contents}, self._claim)
+        write_folder(self.folder, {RESULT: text, **contents}, self._claim)
         return complete
 
     def _claim(self) -> set[str]:
         """Names of the files of an older result, which may go; raises to refuse the folder."""
-        if not self.path.is_dir():
+        if not self.folder.is_dir():
             return set()
-        older = read_result(self.path)
+        older = read_result(self.folder)
         files = None if older is None else listed(older)
         gone = files or set()
-        refuse_inputs((self.path / name for name in {*gone, *self.names}), self.inputs)
+        refuse_inputs((self.folder / name for name in {*gone, *self.names}), self.inputs)
         if not self.force:
             self._refuse_others(older, files)
         return gone
@@ -76,20 +80,20 @@ class ResultFolder:
     def _refuse_others(self, older: dict[str, Any] | None, files: set[str] | None) -> None:
         """Refuse a folder that holds anything but a result of this very run and files beside it."""
         if older is None:
-            if any(not path.name.startswith(MARK) for path in self.path.iterdir()):
+            if any(not path.name.startswith(MARK) for path in self.folder.iterdir()):
                 raise ArmtwinError(
-                    f"{self.path}: holds files that are no result of armtwin; "
+                    f"{self.folder}: holds files that are no result of armtwin; "
                     "choose another folder with --out, or use --force to add the results there"
                 )
         elif files is None:
             raise ArmtwinError(
-                f"{self.path}: holds a {RESULT} that does not list its `files`, so what may be "
+                f"{self.folder}: holds a {RESULT} that does not list its `files`, so what may be "
                 "replaced is not known; choose another folder with --out, or use --force to write "
                 "over files of the same names"
             )
         elif older.get("run") != self.run:
             raise ArmtwinError(
-                f"{self.path}: holds the result of another run ({_in_words(older.get('run'))}); "
+                f"{self.folder}: holds the result of another run ({_in_words(older.get('run'))}); "
                 "choose another folder with --out, or use --force to replace it"
             )
 

@@ -1,9 +1,9 @@
-"""The report of an identification: what it is worth, measured against predicted torque, what was told and what not."""
+"""The report of an identification: what it is worth, what was told and what not, torques, parameters."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal
+from dataclasses import asdict
 
 import numpy as np
 
@@ -11,213 +11,274 @@ from armtwin.identification.decomposition import RELATIVE_ERROR
 from armtwin.identification.estimate import Estimate, Row
 from armtwin.identification.judged import Identification
 from armtwin.identification.statements import not_told, reasons
-from armtwin.logs.cleaning import Cleaning
 from armtwin.maths.batch import Floats
 from armtwin.report.drawings import log_points, matrix
-from armtwin.report.plain import versions
+from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.numbers import NEWTON_METRES, PER_HUNDRED, PLAIN, Number
 from armtwin.report.sampling import at_times, extremes
-from armtwin.report.sections import Block, Line, Picture, Plot, Report, Section, Table, Text
+from armtwin.report.sections import (
+    Block,
+    Column,
+    Data,
+    Line,
+    Picture,
+    Plot,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.report.verdicts import identification_verdict
 
 GRID, BUCKETS = 1200, 150
 MOVED = 12  # parameters shown unfolded
-SHOWN_IN_V = (
-    0.125  # size of an element of V from which on it is drawn, as in figure 4.13 of [Waiboer 2007]
-)
+SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
+STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
+SHARE = Number(places=2)
+WEIGHT = Number(digits=2)
 
 
 def identification_report(result: Identification) -> Report:
     """The report of an estimate and its judgement."""
     found = result.estimate
     times = _times(result)
-    series = dict(_series(result, times))
-    title = found.prior.description.title or found.prior.name
-    logs = f"{len(found.logs)} log{'s' if len(found.logs) > 1 else ''}"
-    subtitle = f"{title}: {logs}, {found.torque_side} ({found.torque_source}), {found.recipe.estimator} estimate"
     sections = [
-        Section("", tuple(_verdict(result))),
+        Section("", tuple(_errors(result))),
         Section("What the logs do not tell", tuple(_untold(found))),
-        Section("Torque, measured and predicted", tuple(_torques(result, times))),
+        Section("Torque, measured and predicted", tuple(_torques(result, times)), page_only=True),
         Section("Parameters", tuple(_parameters(found))),
-        Section("Singular values", tuple(_singular(found))),
+        Section("Singular values", tuple(_singular(found)), page_only=True),
     ]
     if result.models is not None:
         sections.append(Section("Models side by side", tuple(_models(result))))
     sections += [
         Section("Physical consistency", tuple(_consistency(found))),
-        Section("What this rests on", tuple(_choices(found))),
+        Section("What this rests on", tuple(_basis(result))),
     ]
-    return Report(f"Identification of {found.prior.name}", subtitle, tuple(sections), series)
+    return Report(
+        title=f"Identification of {found.prior.name}",
+        subtitle=_subtitle(found),
+        sections=tuple(sections),
+        verdict=(identification_verdict(result),),
+        series=_series(result, times),
+    )
 
 
-def headline(result: Identification) -> tuple[str, Literal["", "good", "bad"]]:
-    """The judgement in one sentence, and its tone."""
-    errors = result.errors
-    if errors is None:
-        why = f" ({result.unjudged})" if result.unjudged else ""
-        mean = float(np.nanmean(result.fit.nrmse))
-        return (
-            f"Fitted, not validated{why}: {mean:.1f} % of the first log's torque is not explained, mean of joints.",
-            "",
-        )
-    own, prior = (float(np.nanmean(x)) for x in errors)
-    where = "a log it never saw" if result.log is not None else "logs left out in turn"
-    if result.log is None and len(result.estimate.logs) == 1:
-        where = "parts of the log left out in turn"
-    told = f"on {where} it misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
-    if result.failed:
-        return f"The identified robot is no better than its file: {told}.", "bad"
-    if own > prior:
-        return f"The identified robot predicts hardly better or worse than its file: {told}.", ""
-    return f"The identified robot predicts: {told}.", "good"
+def _subtitle(found: Estimate) -> str:
+    robot = found.prior.description.title or found.prior.name
+    count = len(found.logs)
+    logs = f"{count} log{'s' if count > 1 else ''}"
+    torque = f"{found.torque_side} ({found.torque_source})"
+    return f"{robot}: {logs}, {torque}, {found.recipe.estimator} estimate"
 
 
-def _verdict(result: Identification) -> Iterator[Block]:
-    text, tone = headline(result)
-    yield Text(text, tone)
-    names = result.estimate.prior.joint_names
-    errors = result.errors
-    head = ["joint"]
-    columns: list[Floats] = []
-    if errors is not None and result.log is None:
-        head += ["left out %", "prior there %"]
-        columns += [errors[0], errors[1]]
-    which = "validation log" if result.log is not None else "first log"
-    head += [
-        f"{which} %",
-        "plain least squares %",
-        "prior %",
-        "rms N m",
-        "largest N m",
-        "residual of the fit N m",
+def _errors(result: Identification) -> Iterator[Block]:
+    """What it is worth, joint by joint."""
+    found = result.estimate
+    yield Text(_settings(found))
+    left_out = result.errors is not None and result.log is None
+    shown = "validation" if result.log is not None else "first log"
+    columns = [
+        Column("name", "joint"),
+        Column("nrmse_percent", shown, PER_HUNDRED),
+        Column("nrmse_plain_percent", "plain", PER_HUNDRED),
+        Column("nrmse_prior_percent", "prior", PER_HUNDRED),
     ]
+    if left_out:
+        columns += [
+            Column("nrmse_unseen_percent", "left out", PER_HUNDRED),
+            Column("nrmse_unseen_prior_percent", "prior there", PER_HUNDRED),
+        ]
     columns += [
-        result.fit.nrmse,
-        result.plain.nrmse,
-        result.prior.nrmse,
-        result.fit.rmse,
-        result.fit.max,
+        Column("rmse_n_m", "rms", NEWTON_METRES, page_only=True),
+        Column("max_n_m", "largest", NEWTON_METRES, page_only=True),
+        Column("residual_n_m", "residual", NEWTON_METRES),
     ]
-    columns.append(result.estimate.sigma)
-    rows = [[name, *(short(x[j]) for x in columns)] for j, name in enumerate(names)]
-    rows.append(["mean", *(short(float(np.nanmean(x))) for x in columns[:-3]), "", "", ""])
-    yield Table(tuple(head), rows)
-    yield Text("NRMSE in % is 100 ‖τ - τ̂‖ / ‖τ‖ on the torque as measured.", "soft")
-    for sentence in reasons(result.estimate, result.shown, result.fit):
+    joints = list(_joints(result))
+    yield Data("joints", joints)
+    yield Table(tuple(columns), [*joints, _mean(joints)])
+    yield Text(
+        "In % is the NRMSE, 100 ‖τ - τ̂‖ / ‖τ‖ on the torque as measured: of the identified robot, "
+        "of plain least squares, of the robot file. The residual is that of the fit.",
+        "soft",
+    )
+    why = reasons(found, result.shown, result.fit)
+    for sentence in why:
         yield Text(sentence)
+    yield Data("reasons", why)
+    yield from _data(result)
+
+
+def _settings(found: Estimate) -> str:
+    d, how = found.decomposition, found.cleaning[0]
+    return (
+        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of the "
+        f"robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to 10 %"
+    )
+
+
+def _joints(result: Identification) -> Iterator[Record]:
+    """Errors of each joint."""
+    found, errors = result.estimate, result.errors
+    for j, name in enumerate(found.prior.joint_names):
+        yield {
+            "name": name,
+            "nrmse_percent": result.fit.nrmse[j],
+            "nrmse_plain_percent": result.plain.nrmse[j],
+            "nrmse_prior_percent": result.prior.nrmse[j],
+            "nrmse_unseen_percent": None if errors is None else errors[0][j],
+            "nrmse_unseen_prior_percent": None if errors is None else errors[1][j],
+            "rmse_n_m": result.fit.rmse[j],
+            "max_n_m": result.fit.max[j],
+            "residual_n_m": found.sigma[j],
+            "reversal_rad_s": found.reversal[j],
+            "gain_n_m_a": None if found.gains is None else found.gains[j],
+        }
+
+
+def _mean(joints: list[Record]) -> Record:
+    """The means of the percentages, as one more row."""
+    mean: dict[str, object] = {"name": "mean"}
+    for key in joints[0]:
+        values = [record[key] for record in joints]
+        if key.endswith("_percent") and None not in values:
+            mean[key] = float(np.nanmean(values))
+    return mean
+
+
+def _data(result: Identification) -> Iterator[Data]:
+    """What else result.json says."""
+    found, d = result.estimate, result.estimate.decomposition
+    yield Data("robot", found.prior.name)
+    yield Data("tool", found.prior.description.mounted.tool)
+    yield Data("payload", found.prior.description.mounted.payload)
+    yield Data("torque", {"source": found.torque_source, "side": found.torque_side})
+    yield Data("judged_on", _judged_on(result))
+    yield Data("unjudged", result.unjudged)
+    yield Data("failed", result.failed)
+    yield Data(
+        "decomposition",
+        {
+            "rank": d.rank,
+            "kept": d.kept,
+            "rows": d.rows,
+            "deviation": d.deviation,
+            "singular_values": d.singular[: d.rank],
+            "g": d.g[: d.rank],
+        },
+    )
+
+
+def _judged_on(result: Identification) -> str:
+    if result.log is not None:
+        return result.log.origin or "a log"
+    return "left out in turn" if result.left_out is not None else "nothing unseen"
 
 
 def _untold(found: Estimate) -> Iterator[Block]:
-    said = not_told(found)
-    for sentence in said or ["Every parameter that a motion can tell is told by these logs."]:
+    sentences = not_told(found)
+    for sentence in sentences or ["Every parameter that a motion can tell is told by these logs."]:
         yield Text(sentence)
-    counts = {
-        kind: sum(row.group == kind for row in found.table)
-        for kind in ("alone", "combined", "none")
-    }
+    yield Data("not_told", sentences)
+    counts = {"alone": 0, "combined": 0, "none": 0}
+    for row in found.table:
+        counts[row.group] += 1
     yield Text(
-        f"Of {len(found.table)} parameters any motion can tell {counts['alone']} alone, {counts['combined']} in "
-        f"combinations and {counts['none']} not at all; {found.structure.rank} base parameters stand for all of them. "
-        f"These logs tell {found.decomposition.kept} directions to 10 %.",
+        f"Of {len(found.table)} parameters any motion can tell {counts['alone']} alone, "
+        f"{counts['combined']} in combinations and {counts['none']} not at all; "
+        f"{found.structure.rank} base parameters stand for all of them. These logs tell "
+        f"{found.decomposition.kept} directions to 10 %.",
         "soft",
     )
-    rows = [[text] for text in found.base]
-    yield Table(("base parameters",), rows, words=True, folded="Base parameters as combinations")
+    columns = (Column("text", "base parameters"),)
+    records = [{"text": text} for text in found.base]
+    yield Table(columns, records, folded="Base parameters as combinations")
+    yield Data("base", found.base)
 
 
 def _times(result: Identification) -> Floats:
     """Times of the samples that are shown: an even grid and the extremes of each torque."""
     fit = result.fit
     times = [np.linspace(fit.time[0], fit.time[-1], min(GRID, len(fit.time)))]
-    for j in range(fit.tau.shape[1]):
-        times += [extremes(fit.time, x[:, j], BUCKETS) for x in (fit.tau, fit.tau_hat)]
+    for torque in (fit.tau, fit.tau_hat):
+        for j in range(torque.shape[1]):
+            times.append(extremes(fit.time, torque[:, j], BUCKETS))
     return np.unique(np.concatenate(times))
 
 
-def _series(result: Identification, times: Floats) -> Iterator[tuple[str, Floats]]:
+def _series(result: Identification, times: Floats) -> dict[str, Floats]:
     fit, prior = result.fit, result.prior
-    yield "time", times
+    kinds = {
+        "measured": fit.tau,
+        "predicted": fit.tau_hat,
+        "residual": fit.tau - fit.tau_hat,
+        "prior residual": prior.tau - prior.tau_hat,
+    }
+    series = {"time": times}
     for j in range(fit.tau.shape[1]):
-        for name, x in (
-            ("measured", fit.tau),
-            ("predicted", fit.tau_hat),
-            ("residual", fit.tau - fit.tau_hat),
-            ("prior residual", prior.tau - prior.tau_hat),
-        ):
-            yield f"{name}{j + 1}", at_times(times, fit.time, x[:, j])
+        for name, values in kinds.items():
+            series[f"{name}{j + 1}"] = at_times(times, fit.time, values[:, j])
+    return series
 
 
 def _torques(result: Identification, times: Floats) -> Iterator[Block]:
     found = result.estimate
-    where = result.shown.origin.replace("\\", "/").rpartition("/")[2] or "the log"
-    yield Text(
-        f"Shown: {where}, {'which the fit never saw' if result.log is not None else 'to which it was fitted'}."
-    )
+    where = file_name(result.shown.origin, "the log")
+    seen = "to which it was fitted" if result.log is None else "which the fit never saw"
+    yield Text(f"Shown: {where}, {seen}.")
     deviation = found.torque_deviation(result.shown)
     for j, name in enumerate(found.prior.joint_names):
         spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
-        caption = (
-            f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by the robot file; the "
-            f"parameters' own uncertainty is worth {short(spread)} N m."
-        )
         lines = (
             Line("measured", f"measured{j + 1}", 6),
             Line("predicted", f"predicted{j + 1}", 0),
             Line("residual", f"residual{j + 1}", 1),
             Line("residual of the robot file", f"prior residual{j + 1}", 3, dashed=True),
         )
+        caption = (
+            f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by "
+            f"the robot file; the parameters' own uncertainty is worth "
+            f"{NEWTON_METRES.with_unit(spread)}."
+        )
         yield Plot("time", "time [s]", "torque", "N m", lines, 0, len(times), caption=caption)
 
 
 def _parameters(found: Estimate) -> Iterator[Block]:
     yield Text(
-        "From logs: the share of a value that the logs tell, the rest is the robot file's. To 10 %: the share of the "
-        "parameter that lies in directions which the logs tell to a tenth of its size in the robot file. Standard "
-        "deviations count the draw to the robot file as knowledge."
+        "From logs: the share of a value that the logs tell, the rest is the robot file's. "
+        "To 10 %: the share of the parameter that lies in directions which the logs tell to a "
+        "tenth of its size in the robot file. Standard deviations count the draw to the robot "
+        "file as knowledge.",
+        "soft",
     )
-    head = (
-        "parameter",
-        "unit",
-        "prior",
-        "estimate",
-        "std",
-        "change",
-        "a motion tells it",
-        "from logs",
-        "to 10 %",
-    )
-    moved = sorted(
-        found.table, key=lambda r: abs(r.value - r.prior) / max(r.std, 1e-300), reverse=True
+    columns = (
+        Column("name", "parameter"),
+        Column("prior", "prior", PLAIN),
+        Column("value", "estimate", PLAIN),
+        Column("std", "std", Number(digits=2)),
+        Column("change", "change", words=_change, page_only=True),
+        Column("group", "a motion tells it", page_only=True),
+        Column("from_logs", "from logs", SHARE),
+        Column("told", "to 10 %", SHARE, page_only=True),
+        Column("unit", "unit"),
     )
     yield Text("What changed most, for its uncertainty:")
-    yield Table(head, [_parameter(row) for row in moved[:MOVED]])
-    yield Table(
-        head, [_parameter(row) for row in found.table], folded=f"All {len(found.table)} parameters"
-    )
+    moved = sorted(found.table, key=_moved, reverse=True)
+    yield Table(columns, [asdict(row) for row in moved[:MOVED]])
+    everything = f"All {len(found.table)} parameters"
+    yield Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
 
 
-def _parameter(row: Row) -> list[str]:
-    """A parameter as cells."""
-    change = "" if row.prior == 0 else f"{100 * (row.value / row.prior - 1):+.0f} %"
-    numbers = [short(x, 4) for x in (row.prior, row.value)]
-    return [
-        row.name,
-        row.unit,
-        *numbers,
-        short(row.std, 2),
-        change,
-        row.group,
-        f"{row.from_logs:.2f}",
-        f"{row.told:.2f}",
-    ]
+def _moved(row: Row) -> float:
+    """By how many standard deviations a parameter changed."""
+    return abs(row.value - row.prior) / max(row.std, 1e-300)
 
 
-def short(x: float, digits: int = 3) -> str:
-    """A number with few digits, without an exponent where it can be read so."""
-    if not np.isfinite(x):
-        return "-"
-    if x != 0 and not 1e-4 <= abs(x) < 1e6:
-        return f"{x:.{digits}g}"
-    return np.format_float_positional(x, digits, fractional=False, trim="-")
+def _change(record: Record) -> str:
+    if record["prior"] == 0:
+        return ""
+    return Number(100.0, places=0, signed=True).text(record["value"] / record["prior"] - 1) + " %"
 
 
 def _singular(found: Estimate) -> Iterator[Block]:
@@ -231,103 +292,157 @@ def _singular(found: Estimate) -> Iterator[Block]:
             (d.kept, f"{d.kept} of {r} told to 10 %"),
             ("direction", "singular value"),
         ),
-        f"Singular values of the scaled regression ({d.rows} rows); those above the dashed line give their direction "
-        "to 10 %.",
+        f"Singular values of the scaled regression ({d.rows} rows); those above the dashed line "
+        "give their direction to 10 %.",
     )
-    left = d.residuals / d.residuals[0]
-    steps = [k for k in (0, 5, 10, 15, 20, 25, 30, 35, 40, 50) if k <= r]
-    yield Table(
-        ("directions", *map(str, sorted({*steps, d.kept, r}))),
-        [["residual, share of squares", *(f"{left[k]:.3g}" for k in sorted({*steps, d.kept, r}))]],
-        folded="Residual against the number of directions",
-    )
-    free = [found.table[int(np.argmax(column))].name for column in found.decomposition.free.basis.T]
+    yield _residuals(found)
+    names = []
+    for column in d.free.basis.T:
+        names.append(found.table[int(np.argmax(column))].name)
     yield Picture(
-        matrix(d.V[:, :r], free, SHOWN_IN_V, "Which parameters each singular direction holds"),
-        f"Which parameters each direction holds: elements of V from {SHOWN_IN_V} on, two colours for the two signs; "
-        "parameters down, directions across.",
+        matrix(d.V[:, :r], names, SHOWN_IN_V, "Which parameters each singular direction holds"),
+        f"Which parameters each direction holds: elements of V from {SHOWN_IN_V} on, two colours "
+        "for the two signs; parameters down, directions across.",
     )
+
+
+def _residuals(found: Estimate) -> Table:
+    """What is left of the squares after so many directions."""
+    d = found.decomposition
+    left = d.residuals / d.residuals[0]
+    counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
+    columns = (
+        Column("directions", "directions", Number()),
+        Column("left", "residual, share of squares", Number(digits=3)),
+    )
+    records = [{"directions": k, "left": float(left[k])} for k in counts]
+    return Table(columns, records, folded="Residual against the number of directions")
 
 
 def _models(result: Identification) -> Iterator[Block]:
-    m = result.models
-    assert m is not None
-    rows = [
-        [name, *(f"{x:.1f}" for x in v.nrmse), f"{np.nanmean(v.nrmse):.1f}"]
-        for name, v in zip(m.names, m.validation, strict=True)
-    ]
-    yield Table(("NRMSE %", *result.estimate.prior.joint_names, "mean"), rows)
-    rows = [
-        [name, *(f"{x:.3f}" for x in m.scaled[:, k]), f"{m.told[k]:.2f}"]
-        for k, name in enumerate(m.parameters)
-    ]
-    yield Table(
-        ("parameter over its size in the prior", *m.names, "told"),
-        rows,
-        folded="Parameters of all models",
-    )
+    models = result.models
+    assert models is not None
+    joints = result.estimate.prior.joint_names
+    columns = [Column("model", "NRMSE %")]
+    columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]
+    records = []
+    for name, validation in zip(models.names, models.validation, strict=True):
+        errors = dict(zip(joints, validation.nrmse, strict=True))
+        mean = float(np.nanmean(validation.nrmse))
+        records.append({"model": name, **errors, "mean": mean})
+    yield Table(tuple(columns), records)
+    columns = [Column("parameter", "parameter over its size in the prior")]
+    columns += [Column(name, name, Number(places=3)) for name in models.names]
+    columns.append(Column("told", "told", SHARE))
+    records = []
+    for k, name in enumerate(models.parameters):
+        scaled = dict(zip(models.names, models.scaled[:, k], strict=True))
+        records.append({"parameter": name, **scaled, "told": models.told[k]})
+    yield Table(tuple(columns), records, folded="Parameters of all models")
 
 
 def _consistency(found: Estimate) -> Iterator[Block]:
+    yield Data("broken_by_plain", found.broken)
     if found.recipe.estimator == "consistent":
         yield Text(
-            "Every link of the identified robot is a body that can exist, every rotor inertia and friction at least 0."
+            "Every link of the identified robot is a body that can exist, every rotor inertia and "
+            "friction at least 0."
         )
-    if found.broken:
-        yield Text("Plain least squares on the same rows would have been refused:")
-        yield Table(("what it breaks",), [[text] for text in found.broken], words=True)
-    else:
+    if not found.broken:
         yield Text("Plain least squares on the same rows breaks no contract either.")
+        return
+    yield Text("Plain least squares on the same rows would have been refused:")
+    records = [{"text": text} for text in found.broken]
+    yield Table((Column("text", "what it breaks"),), records, most=3)
 
 
-def _choices(found: Estimate) -> Iterator[Block]:
-    rows = []
-    for log, how in zip(found.logs, found.cleaning, strict=True):
-        rows.append(
-            [
-                log.origin or "a log",
-                f"{len(log.time)}",
-                f"{how.rate * how.averaged:.5g}",
-                *_cleaned(how),
-            ]
-        )
-    head = (
-        "log",
-        "samples",
-        "rate Hz",
-        "cut-off Hz",
-        "rows a second",
-        "stamps",
-        "differentiation",
-        "wild samples",
-    )
-    yield Table(head, rows, words=True)
-    tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.draw.errors.items())
-    friction = f" (friction parameters with {found.draw.friction:g} of their size)"
-    chosen = (
-        f"the best for what was left out{friction}. Weight and error: {tried}"
-        if tried
-        else "as asked for"
-    )
-    yield Text(f"Weight of the robot file: {found.draw.weight:.2g}, {chosen}.", "soft")
-    reversal = ", ".join(f"{np.degrees(x):.3g}" for x in found.reversal)
+def _basis(result: Identification) -> Iterator[Block]:
+    found = result.estimate
+    yield from _cleaned_logs(found)
+    yield from _draw(found)
+    widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
     yield Text(
-        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {reversal}.",
+        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {widths}.",
         "soft",
     )
-    options = ", ".join(
-        f"{key} {value}"
-        for key, value in vars(found.recipe).items()
-        if value not in (None, (), {}, False)
-    )
-    yield Text(f"Recipe: {options}.", "soft")
-    yield Table(
-        ("version", ""), [[k, v] for k, v in versions().items()], words=True, folded="Versions"
-    )
+    yield Text(f"Recipe: {_recipe(found)}.", "soft")
+    yield Data("recipe", vars(found.recipe))
+    columns = (Column("package", "version"), Column("number", ""))
+    records = [{"package": name, "number": text} for name, text in versions().items()]
+    yield Table(columns, records, folded="Versions")
+    yield Data("provenance.inputs_sha256", _inputs(result))
+    yield Data("provenance.versions", versions())
 
 
-def _cleaned(how: Cleaning) -> list[str]:
-    """The choices of a cleaning as words."""
-    stamps = "put on an even grid" if how.resampled else "even"
-    kind = "Fourier series" if how.differentiation == "fourier" else "central differences"
-    return [f"{how.cutoff:.4g}", f"{how.rate / how.step:.4g}", stamps, kind, str(how.replaced)]
+def _recipe(found: Estimate) -> str:
+    """The choices that were made, those at their default left out."""
+    choices = []
+    for key, value in vars(found.recipe).items():
+        if value not in (None, (), {}, False):
+            choices.append(f"{key} {value}")
+    return ", ".join(choices)
+
+
+def _draw(found: Estimate) -> Iterator[Block]:
+    """How strongly the parameters were drawn to the robot file."""
+    draw = found.draw
+    how = "as asked for"
+    if draw.errors:
+        how = (
+            "the best for what was left out (friction parameters with "
+            f"{draw.friction:g} of their size)"
+        )
+    yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
+    tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
+    yield Data("draw.weight", draw.weight)
+    yield Data("draw.friction_size", draw.friction)
+    yield Data("draw.tried", tried)
+
+
+def _cleaned_logs(found: Estimate) -> Iterator[Block]:
+    """The logs, and how each was cleaned."""
+    records: list[Record] = []
+    for log, how in zip(found.logs, found.cleaning, strict=True):
+        records.append(
+            {
+                "file": log.origin,
+                "samples": len(log.time),
+                "sha256": digest_of(log.origin),
+                "cleaning": asdict(how),
+            }
+        )
+    columns = (
+        Column("file", "log", words=lambda x: file_name(x["file"], "a log")),
+        Column("samples", "samples", Number(digits=9)),
+        Column("rate", "rate Hz", words=lambda x: _rate(x["cleaning"])),
+        Column("cutoff", "cut-off Hz", words=lambda x: f"{x['cleaning']['cutoff']:.4g}"),
+        Column("rows", "rows a second", words=lambda x: _rows(x["cleaning"]), page_only=True),
+        Column("stamps", "stamps", words=lambda x: _stamps(x["cleaning"]), page_only=True),
+        Column("kind", "differentiation", words=lambda x: _kind(x["cleaning"]), page_only=True),
+        Column("wild", "wild samples", words=lambda x: str(x["cleaning"]["replaced"])),
+    )
+    yield Table(columns, records, "logs")
+
+
+def _rate(how: Record) -> str:
+    return f"{how['rate'] * how['averaged']:.5g}"
+
+
+def _rows(how: Record) -> str:
+    return f"{how['rate'] / how['step']:.4g}"
+
+
+def _stamps(how: Record) -> str:
+    return "put on an even grid" if how["resampled"] else "even"
+
+
+def _kind(how: Record) -> str:
+    return "Fourier series" if how["differentiation"] == "fourier" else "central differences"
+
+
+def _inputs(result: Identification) -> dict[str, str | None]:
+    """Digests of robot file and validation log."""
+    digests = {"robot file": digest_of(result.estimate.prior.origin)}
+    if result.log is not None:
+        digests["validation log"] = digest_of(result.log.origin)
+    return digests

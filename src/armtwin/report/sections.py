@@ -1,15 +1,21 @@
 """A report is a list of sections; a section is a title and blocks of text, tables, plots and pictures.
 
-Nothing here knows what is reported on: predictions, comparisons and what comes later share these blocks.
+A result gives its sections once. The terminal, the page and result.json are made of them: a table holds
+its records as SI numbers, its columns say how they are written, its key where they stand in result.json.
+Nothing here knows what is reported on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from armtwin.maths.batch import Floats
+from armtwin.report.numbers import NONE, Number
+
+Record = Mapping[str, Any]
+Tone = Literal["", "soft", "good", "bad"]
 
 
 @dataclass(frozen=True)
@@ -18,39 +24,121 @@ class Text:
 
     Attributes:
         text: The words; they are escaped.
-        tone: "", "soft", or as a verdict "good" or "bad".
+        tone: "good" or "bad" as a verdict; "soft" for an explanation, which the terminal leaves out.
     """
 
     text: str
-    tone: Literal["", "soft", "good", "bad"] = ""
+    tone: Tone = ""
     kind: Literal["text"] = "text"
 
 
 @dataclass(frozen=True)
-class Table:
-    """A table.
+class Facts:
+    """Short facts, a name and a text each; those without a text are left out."""
+
+    facts: Sequence[tuple[str, str]]
+    kind: Literal["facts"] = "facts"
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """The facts that have a text."""
+        return [(name, text) for name, text in self.facts if text]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
 
     Attributes:
-        head: Names of the columns.
-        rows: Cells as text.
-        words: Whether the cells are words, not numbers.
-        bad: Numbers of the rows that are out of tolerance.
-        samples: For each row the sample it points to, or None.
-        folded: Title under which the table is folded away, or "".
+        key: Key of the records.
+        head: What stands above it, without the unit.
+        number: How its numbers are written; None for words.
+        words: The words of a record, where they are not simply its value.
+        page_only: Whether the terminal leaves it out.
     """
 
-    head: tuple[str, ...]
-    rows: Sequence[Sequence[str]]
-    words: bool = False
+    key: str
+    head: str
+    number: Number | None = None
+    words: Callable[[Record], str] | None = None
+    page_only: bool = False
+
+    @property
+    def title(self) -> str:
+        """Head and unit."""
+        unit = "" if self.number is None else self.number.unit
+        return f"{self.head} {unit}".strip()
+
+    def cell(self, record: Record) -> str:
+        """What it shows of a record."""
+        if self.words is not None:
+            return self.words(record)
+        value = record.get(self.key)
+        if value is None:
+            return NONE
+        if self.number is not None:
+            return self.number.text(value)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of records.
+
+    Attributes:
+        columns: Its columns.
+        records: One mapping of keys to SI values for each row.
+        key: Where the records stand in result.json, as "feasibility.violations"; "" for nowhere.
+        bad: Numbers of the rows that are out of tolerance.
+        samples: For each row the sample it points to, or None.
+        folded: Title under which the page folds it away and the terminal leaves it out, or "".
+        most: Rows that the terminal shows at most.
+    """
+
+    columns: tuple[Column, ...]
+    records: Sequence[Record]
+    key: str = ""
     bad: frozenset[int] = frozenset()
     samples: tuple[int | None, ...] = ()
     folded: str = ""
+    most: int | None = None
     kind: Literal["table"] = "table"
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.title for column in self.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Cells as text."""
+        return [[column.cell(record) for column in self.columns] for record in self.records]
+
+    @property
+    def words(self) -> bool:
+        """Whether the cells are words, not numbers."""
+        return all(column.number is None for column in self.columns)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A value that only result.json shows, by its key."""
+
+    key: str
+    value: Any
+    kind: Literal["data"] = "data"
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line of a plot: its label, the name of its series, the number of its colour, whether it is dashed."""
+    """A line of a plot.
+
+    Attributes:
+        label: Its label.
+        series: Name of its series.
+        colour: Number of its colour.
+        dashed: Whether it is dashed.
+    """
 
     label: str
     series: str
@@ -70,7 +158,7 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines over a common series, from sample `first` up to `last`.
+    """Lines over a common series, from sample `first` up to `last`; the sample is chosen everywhere.
 
     Attributes:
         x: Name of the series on the x axis; it never falls.
@@ -128,15 +216,16 @@ class Picture:
     kind: Literal["picture"] = "picture"
 
 
-Block = Text | Table | Plot | Scene | Picture
+Block = Text | Facts | Table | Data | Plot | Scene | Picture
 
 
 @dataclass(frozen=True)
 class Section:
-    """A titled part of a report."""
+    """A titled part of a report; the terminal leaves those out that are for the page only."""
 
     title: str
     blocks: tuple[Block, ...]
+    page_only: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,6 +236,7 @@ class Report:
         title: Its title.
         subtitle: One line below.
         sections: Its sections; the first may have no title.
+        verdict: What it comes to, a sentence or two; the terminal begins with it.
         series: Series of equal length by name, for plots and scene.
         start: Sample that is shown first.
     """
@@ -154,5 +244,6 @@ class Report:
     title: str
     subtitle: str
     sections: tuple[Section, ...]
+    verdict: tuple[Text, ...] = ()
     series: dict[str, Floats] = field(default_factory=dict)
     start: int = 0

@@ -10,22 +10,30 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
 from armtwin.identification.estimate import Estimate
 from armtwin.identification.judged import Identification
+from armtwin.jobs.job import Job
+from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.report.identification_report import identification_report
+from armtwin.report.inputs import file_name
+from armtwin.report.job_report import job_report
+from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
+from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.robot.robot import Robot
 
 
 def write_report(result: Any, path: str | Path) -> None:
     """Write the report of a result as one HTML file that needs nothing else.
 
     Args:
-        result: A prediction, a comparison, or an answer that holds both with causes and advice; an estimate, or an
-            identification that holds one with its judgement.
+        result: A prediction, a comparison, or an answer that holds both with causes and advice;
+            an estimate, or an identification that holds one with its judgement; a robot, a job or
+            a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -61,3 +69,18 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_robot(robot: Robot) -> Report:
+    return robot_report(robot, sources=True)
+
+
+@to_report.register
+def _of_job(job: Job) -> Report:
+    return job_report(job)
+
+
+@to_report.register
+def _of_log(log: Log) -> Report:
+    return log_report(log, file_name(log.origin, "log"))

@@ -1,0 +1,56 @@
+"""What a result was made of: digests of the files that went in, versions of the packages."""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from armtwin.jobs.job import Job
+from armtwin.robot.robot import Robot
+from armtwin.robot.writing import to_tables, to_toml
+
+PACKAGES = ("armtwin", "numpy", "scipy", "numba")
+
+
+def digest(data: bytes) -> str:
+    """Digest of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(path: str) -> str | None:
+    """Digest of a file, None where there is none."""
+    if not path or not Path(path).is_file():
+        return None
+    return digest(Path(path).read_bytes())
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and the packages a result depends on."""
+    found = {"python": platform.python_version()}
+    for name in PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = "unknown"
+    return found
+
+
+def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
+    """Digests of the files that went in, and of job and robot as they were used."""
+    files = {"job file": job.origin, "robot file": robot.origin}
+    for segment in job.description.segment:
+        if segment.points is not None:
+            path = Path(job.origin).parent / segment.points
+            files[f"points file {segment.points}"] = str(path)
+    digests = {name: digest_of(path) for name, path in files.items()}
+    found = {name: value for name, value in digests.items() if value is not None}
+    for name, used in (("job", job.description), ("robot", robot.description)):
+        found[f"{name} as used"] = digest(to_toml(to_tables(used)).encode())
+    return found
+
+
+def file_name(path: str, otherwise: str) -> str:
+    """The name of a file without its folders, in the style of any system."""
+    return path.replace("\\", "/").rpartition("/")[2] or otherwise

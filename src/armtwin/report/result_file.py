@@ -1,0 +1,54 @@
+"""A report as result.json: what its tables and data hold, in SI numbers; docs/result.md explains every key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from armtwin.report.inputs import versions
+from armtwin.report.sections import Block, Data, Report, Table
+
+RESULT_FORMAT = 1
+
+
+def to_result(report: Report) -> dict[str, Any]:
+    """A report as tables that JSON can hold; numbers that do not exist are null."""
+    result: dict[str, Any] = {"format": RESULT_FORMAT, "armtwin": versions()["armtwin"]}
+    for section in report.sections:
+        for block in section.blocks:
+            for key, value in _data(block):
+                _put(result, key.split("."), plain(value))
+    return result
+
+
+def _data(block: Block) -> Iterator[tuple[str, Any]]:
+    """Key and value of a block that has them."""
+    if isinstance(block, Table) and block.key:
+        yield block.key, block.records
+    if isinstance(block, Data):
+        yield block.key, block.value
+
+
+def _put(result: dict[str, Any], path: list[str], value: Any) -> None:
+    """Set the value at a path of keys; one key holds one value."""
+    *groups, last = path
+    for group in groups:
+        result = result.setdefault(group, {})
+    if last in result:
+        raise KeyError(f"two blocks of a report give '{'.'.join(path)}' of result.json")
+    result[last] = value
+
+
+def plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list | np.ndarray):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not np.isfinite(value):
+        return None
+    return value

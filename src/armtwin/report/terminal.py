@@ -1,0 +1,149 @@
+"""A report for the terminal: what people read first comes first, tables fit any width.
+
+A table that does not fit is written record by record, so that no digit is lost however narrow the window.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich import box
+from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
+from rich.padding import Padding
+from rich.table import Table as Grid
+from rich.text import Text as Words
+
+from armtwin.errors import printable
+from armtwin.report.sections import Block, Column, Facts, Report, Section, Table, Text
+
+STYLES = {"": "", "good": "bold green", "bad": "bold red"}
+GAP = 2  # blanks between columns
+NARROWEST_WORDS = 16  # characters that a column of words needs
+NARROWEST_FACT = 24
+INDENT = 2
+
+
+def to_terminal(report: Report) -> RenderableType:
+    """What a terminal shows of a report."""
+    parts: list[RenderableType] = []
+    for text in report.verdict:
+        parts += _block(text)
+    if report.verdict:
+        parts.append(Words())
+    parts.append(Words(printable(report.title), style="bold"))
+    if report.subtitle:
+        parts.append(Words(printable(report.subtitle)))
+    for section in report.sections:
+        parts += _section(section)
+    return Group(*parts)
+
+
+def _section(section: Section) -> Iterator[RenderableType]:
+    """Title and blocks of a section that has something to show."""
+    if section.page_only:
+        return
+    blocks = [shown for block in section.blocks for shown in _block(block)]
+    if not blocks:
+        return
+    yield Words()
+    if section.title:
+        yield Words(printable(section.title), style="bold")
+    yield from blocks
+
+
+def _block(block: Block) -> Iterator[RenderableType]:
+    """What is shown of a block; plots and pictures are for the page."""
+    if isinstance(block, Text) and block.tone != "soft":
+        yield Words(printable(block.text), style=STYLES[block.tone])
+    if isinstance(block, Facts) and block.shown:
+        yield _Facts(block)
+    if isinstance(block, Table) and block.records and not block.folded:
+        yield _Sheet(block)
+
+
+class _Facts:
+    """Facts beside their names, or below them where there is little room."""
+
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts.shown
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        names = max(len(name) for name, _ in self.facts)
+        if names + GAP + NARROWEST_FACT > options.max_width:
+            for name, text in self.facts:
+                yield Words(f"{name}: {printable(text)}")
+            return
+        grid = Grid.grid(padding=(0, GAP, 0, 0))
+        grid.add_column(no_wrap=True)
+        grid.add_column(overflow="fold")
+        for name, text in self.facts:
+            grid.add_row(Words(name), Words(printable(text)))
+        yield grid
+
+
+class _Sheet:
+    """A table in rows and columns where it fits, else record by record."""
+
+    def __init__(self, table: Table) -> None:
+        self.columns = [column for column in table.columns if not column.page_only]
+        most = len(table.records) if table.most is None else table.most
+        self.records = list(table.records)[:most]
+        self.left_out = len(table.records) - len(self.records)
+        self.bad = table.bad
+        self.key = table.key
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        cells = [[printable(c.cell(record)) for c in self.columns] for record in self.records]
+        if self._least_width(cells) <= options.max_width:
+            yield self._grid(cells)
+        else:
+            yield from self._cards(cells)
+        if self.left_out:
+            where = " in result.json" if self.key else ""
+            yield Words(f"and {self.left_out} more{where}")
+
+    def _least_width(self, cells: list[list[str]]) -> int:
+        """The narrowest window in which no number is broken."""
+        widths = []
+        for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
+            longest = max(len(text) for text in texts)
+            if column.number is None:
+                longest = min(longest, NARROWEST_WORDS)
+            words_of_head = max(len(word) for word in column.title.split() or [""])
+            widths.append(max(longest, words_of_head))
+        return sum(widths) + GAP * (len(widths) - 1)
+
+    def _grid(self, cells: list[list[str]]) -> Grid:
+        grid = Grid(
+            box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False
+        )
+        for i, column in enumerate(self.columns):
+            numbers = column.number is not None
+            grid.add_column(
+                printable(column.title),
+                justify="right" if numbers else "left",
+                no_wrap=numbers or (i == 0 and self._short(cells)),
+                overflow="fold",
+            )
+        for number, row in enumerate(cells):
+            style = "red" if number in self.bad else ""
+            grid.add_row(*(Words(text, style=style) for text in row))
+        return grid
+
+    @staticmethod
+    def _short(cells: list[list[str]]) -> bool:
+        """Whether the first column holds names that can stay on one line."""
+        return max(len(row[0]) for row in cells) <= NARROWEST_WORDS
+
+    def _cards(self, cells: list[list[str]]) -> Iterator[RenderableType]:
+        for number, row in enumerate(cells):
+            style = "red" if number in self.bad else ""
+            first = self.columns[0]
+            name = row[0] if first.number is None else _labelled(first, row[0])
+            yield Words(name, style=style or "bold")
+            for column, text in zip(self.columns[1:], row[1:], strict=True):
+                yield Padding(Words(_labelled(column, text)), (0, 0, 0, INDENT))
+
+
+def _labelled(column: Column, text: str) -> str:
+    return f"{printable(column.title)}: {text}" if column.title else text

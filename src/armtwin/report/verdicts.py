@@ -1,0 +1,180 @@
+"""The verdicts of all results: in one sentence each, what they rest on, and as plain values."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import asdict
+
+import numpy as np
+
+from armtwin.identification.judged import Identification
+from armtwin.logs.log import Event
+from armtwin.prediction.advice import Advice
+from armtwin.prediction.compare import COMPLETE, Comparison
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import Span, Verdict
+from armtwin.report.numbers import (
+    MICROMETRES,
+    MILLIMETRES,
+    PERCENT,
+    SIGNED_DEGREES,
+    SIGNED_MICROMETRES,
+    Number,
+)
+from armtwin.report.sections import Record, Text, Tone
+
+GROUPS_NAMED = 5
+ALLOWED = Number(1e3, "mm", digits=4)
+
+
+def verdict_sentence(p: Prediction) -> str:
+    """Whether the predicted seam holds, by what margin, and what that rests on."""
+    verdict = p.verdict
+    count = len(p.assumed)
+    basis = f"this rests on {count} assumed numbers" if count else "no number behind it is assumed"
+    if verdict.within:
+        spare = PERCENT.with_unit(1 - verdict.worst_ratio)
+        return f"The seam holds with {spare} of its tolerance to spare; {basis}."
+    return f"The seam does not hold: {'; '.join(_failures(verdict))}; {basis}."
+
+
+def _failures(verdict: Verdict) -> list[str]:
+    """Everything that keeps a seam from holding."""
+    parts = []
+    if verdict.stopped is not None:
+        place = MILLIMETRES.with_unit(verdict.stopped_at_m or 0.0)
+        parts.append(f"the robot stops at {place} ({verdict.stopped.joint})")
+    if verdict.spans:
+        length = MILLIMETRES.with_unit(verdict.out_of_tolerance_m)
+        worst = max(verdict.spans, key=lambda span: abs(span.peak_m))
+        place = MILLIMETRES.with_unit(worst.peak_at_m)
+        peak = f"{peak_size(worst)} {worst.direction} at {place}"
+        parts.append(f"{length} of it are out of tolerance, the largest error is {peak}")
+    if verdict.outside_window:
+        times = len(verdict.outside_window)
+        parts.append(f"the tool speed leaves its process window {times} times")
+    return parts
+
+
+def peak_size(span: Span) -> str:
+    """The largest error of a span with its sign and unit."""
+    number = SIGNED_DEGREES if span.direction == "orientation" else SIGNED_MICROMETRES
+    return number.with_unit(span.peak_m)
+
+
+def tolerance_use(verdict: Verdict) -> str:
+    """How much of each tolerance is used."""
+    parts = []
+    for name, allowed in (
+        ("lateral", verdict.tolerance.lateral),
+        ("vertical", verdict.tolerance.vertical),
+    ):
+        peaks = [getattr(segment, f"{name}_peak_m") for segment in verdict.segments]
+        largest = float(np.nanmax(peaks)) if np.isfinite(peaks).any() else None
+        used = MICROMETRES.with_unit(largest)
+        parts.append(f"{name} at most {used} of ±{MICROMETRES.with_unit(allowed)}")
+    return f"While the process is on: {', '.join(parts)}."
+
+
+def basis_sentence(p: Prediction) -> str:
+    """The assumed numbers behind a verdict, by group."""
+    groups = Counter(origin.path.partition(".")[0] for origin in p.assumed)
+    if not groups:
+        return "No number of the robot file that this rests on is assumed."
+    named = ", ".join(f"{group} {count}" for group, count in groups.most_common(GROUPS_NAMED))
+    more = " and others" if len(groups) > GROUPS_NAMED else ""
+    robot = p.job.description.robot
+    return (
+        f"It rests on {groups.total()} assumed numbers of the robot file ({named}{more}): "
+        f"see armtwin check {robot}."
+    )
+
+
+def comparison_sentence(comparison: Comparison) -> str:
+    """Whether the logged and the predicted run kept the tolerance."""
+    if comparison.covered < COMPLETE and not comparison.verdict.spans:
+        share = PERCENT.with_unit(comparison.covered)
+        held = f"holds only {share} of the judged seam, where it kept the tolerance"
+    elif comparison.verdict.within:
+        held = "kept the tolerance"
+    else:
+        held = "did not keep the tolerance"
+    predicted = "keeps" if comparison.prediction.verdict.within else "does not keep"
+    return f"The logged run {held}; the predicted one {predicted} it."
+
+
+def advice_sentence(advice: Advice) -> str:
+    """What is best to do."""
+    best = advice.best
+    if best is None:
+        return "Nothing that was tried makes the seam hold."
+    used = PERCENT.with_unit(best.ratio)
+    return (
+        f"Best: {best.text} (advised.toml); it uses {used} of the tolerance, "
+        f"the motion takes {best.duration:.2f} s."
+    )
+
+
+def identification_verdict(result: Identification) -> Text:
+    """What an identified robot is worth."""
+    errors = result.errors
+    if errors is None:
+        why = f" ({result.unjudged})" if result.unjudged else ""
+        mean = float(np.nanmean(result.fit.nrmse))
+        return Text(
+            f"Fitted, not validated{why}: {mean:.1f} % of the first log's torque is not explained, "
+            "mean of joints."
+        )
+    own, prior = (float(np.nanmean(x)) for x in errors)
+    beside = (
+        f"on {_unseen(result)} it misses {own:.1f} % of the torque (mean of joints), "
+        f"the robot file missed {prior:.1f} %"
+    )
+    sentence, tone = _worth(result, own, prior)
+    return Text(f"{sentence}: {beside}.", tone)
+
+
+def _unseen(result: Identification) -> str:
+    """What an estimate was judged on."""
+    if result.log is not None:
+        return "a log it never saw"
+    if len(result.estimate.logs) == 1:
+        return "parts of the log left out in turn"
+    return "logs left out in turn"
+
+
+def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
+    if result.failed:
+        return "The identified robot is no better than its file", "bad"
+    if own > prior:
+        return "The identified robot predicts hardly better or worse than its file", ""
+    return "The identified robot predicts", "good"
+
+
+def verdict_record(verdict: Verdict) -> Record:
+    """A verdict as plain values."""
+    tolerance = verdict.tolerance
+    stopped = None
+    if verdict.stopped is not None:
+        stopped = {**event_record(verdict.stopped), "at_m": verdict.stopped_at_m}
+    return {
+        "within": verdict.within,
+        "tolerance_m": {"lateral": tolerance.lateral, "vertical": tolerance.vertical},
+        "tolerance_orientation_rad": tolerance.orientation,
+        "stopped": stopped,
+    }
+
+
+def event_record(event: Event) -> Record:
+    """An event as plain values."""
+    return {
+        "time_s": event.time,
+        "kind": event.kind,
+        "joint": event.joint,
+        "text": event.text,
+    }
+
+
+def segment_records(verdict: Verdict) -> list[Record]:
+    """Errors of the segments as plain values."""
+    return [asdict(segment) for segment in verdict.segments]
