@@ -17,6 +17,7 @@ from armtwin.app import identify_command, job_commands, job_pages, pages
 from armtwin.app.options import given_path
 from armtwin.app.streams import patient_streams
 from armtwin.files.names import safe_name
+from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
@@ -24,7 +25,6 @@ from armtwin.maths.compiled import FRESH
 from armtwin.prediction.predict import refuse_incomplete
 from armtwin.report.folder import refuse_inputs
 from armtwin.robot.files import shipped
-from armtwin.robot.reading import read_tables
 
 app = typer.Typer(
     no_args_is_help=True,

@@ -15,9 +15,9 @@ from rich.text import Text
 
 from armtwin import Robot
 from armtwin.errors import printable
+from armtwin.files.fields import SOURCE_KINDS
 from armtwin.logs.log import CHANNELS, Log, channel_kind
 from armtwin.logs.plausibility import doubts
-from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.files.writing import to_tables, to_toml
 from armtwin.identification.judged import Identification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Event
@@ -20,7 +21,6 @@ from armtwin.prediction.verdict import Verdict
 from armtwin.report.identification_result import identification_result
 from armtwin.report.plain import RESULT_FORMAT, digest, plain, versions
 from armtwin.robot.robot import Robot
-from armtwin.robot.writing import to_tables, to_toml
 
 
 @singledispatch
