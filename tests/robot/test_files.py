@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.files.reading import checked_format
 from armtwin.robot.files import shipped
-from armtwin.robot.reading import checked_format, describe
+from armtwin.robot.reading import describe
 from tests.conftest import SHIPPED, relative
 
 

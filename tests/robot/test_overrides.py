@@ -151,6 +151,14 @@ def test_every_problem_is_told_at_once(robots):
             "override 'servo.cascade.rule.bandwidth.7': must name one number, 1 to 6",
         ),
         ("servo.cascade", 1.0, "override 'servo.cascade': must name one key of a group"),
+        (
+            "servo.cascade.kpp",
+            1.0,
+            "override: servo.cascade.kpp is not a key of a robot file. Did you mean 'kp'",
+        ),
+        ("joint.1.limits.zz", 1.0, "Known: acceleration, lower, source, torque, upper, velocity."),
+        ("friction.1.sidde", 1.0, "Did you mean 'side'"),
+        ("friction.1.asperity.x", 1.0, "must name one key of a group, but goes on after"),
         ("link.1.body.mass", -1.0, "mass must be"),
     ],
 )

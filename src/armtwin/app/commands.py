@@ -17,6 +17,7 @@ from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
+from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
@@ -27,7 +28,6 @@ from armtwin.report.job_report import job_report
 from armtwin.report.log_report import log_report
 from armtwin.report.robot_report import robot_report, robot_shelf
 from armtwin.robot.files import shipped
-from armtwin.robot.reading import read_tables
 
 app = typer.Typer(
     no_args_is_help=True,

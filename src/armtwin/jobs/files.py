@@ -7,11 +7,11 @@ from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.schema import Schema
+from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
-from armtwin.robot.kinds import check_name, check_tables
-from armtwin.robot.reading import checked_format, read_tables
-from armtwin.robot.schema import Schema
-from armtwin.robot.writing import to_tables, to_toml
 
 SCHEMA = Schema(JobDescription, "job file")
 
@@ -36,7 +36,7 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
     check_tables(tables, "job", str(path))
     tables = checked_format(tables, str(path), JobDescription.format_number)
     try:
-        description = SCHEMA.read(tables, tables, str(path))
+        description = SCHEMA.read(tables, str(path))
     except FileError:
         raise
     except ArmtwinError as error:  # what a group refuses when it is made

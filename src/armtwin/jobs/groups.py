@@ -11,9 +11,9 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from armtwin.files.fields import Flag
 from armtwin.maths.quantities import Time
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import Flag
 from armtwin.robot.groups import Orientation
 
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.whole import write_file
 from armtwin.jobs import files
 from armtwin.jobs.description import JobDescription
@@ -22,7 +23,6 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import build_profile
-from armtwin.robot.fields import bad_texts, groups_of
 from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot

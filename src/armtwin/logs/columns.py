@@ -15,16 +15,16 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.fields import Flag
+from armtwin.files.kinds import check_tables
 from armtwin.files.opening import COLUMNS
+from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.schema import Schema
 from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
-from armtwin.robot.fields import Flag
 from armtwin.robot.groups import TurnCoordinate
-from armtwin.robot.kinds import check_tables
-from armtwin.robot.reading import checked_format, read_tables
-from armtwin.robot.schema import Schema
 
 ANGLES = ("q", "q_ref", "q_link")
 TURNED = (
@@ -171,7 +171,7 @@ def columns_for(path: Path, given: Path | None) -> Columns:
     tables = read_tables(found, COLUMNS)
     check_tables(tables, "columns file", str(found))
     tables = checked_format(tables, str(found), COLUMNS_FORMAT)
-    columns: Columns = Schema(Columns, "columns file").read(tables, tables, str(found))
+    columns: Columns = Schema(Columns, "columns file").read(tables, str(found))
     if columns.problem():
         raise FileError(str(found), [columns.problem()])
     return columns

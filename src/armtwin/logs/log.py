@@ -154,11 +154,11 @@ class Log:
             path: The file.
             columns: A columns file; by default the one beside the log, if there is one.
         """
+        from armtwin.files.kinds import check_name
         from armtwin.logs.bag_files import is_bag, read_bag
         from armtwin.logs.columns import columns_for
         from armtwin.logs.csv_reading import read_csv
         from armtwin.logs.npz_files import read_npz
-        from armtwin.robot.kinds import check_name
 
         file = Path(path)
         if not file.name:

@@ -10,12 +10,12 @@ from functools import partial
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import thread_count
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.prediction.sensitivity import Sensitivity, sensitivities
-from armtwin.robot.writing import to_tables, to_toml
 
 FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
 CLOSE = 1.02  # ratio of a speed that fails to one that holds at which the search ends

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.writing import to_tables
 from armtwin.jobs.job import Job
 from armtwin.prediction.predict import Prediction
-from armtwin.robot.writing import to_tables
 
 CHANGE = 0.1  # relative change that is tried
 IDLE = ("limits", "rate", "name")  # words of keys that do not act in a run

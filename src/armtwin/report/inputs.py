@@ -7,9 +7,9 @@ import platform
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
 from armtwin.robot.robot import Robot
-from armtwin.robot.writing import to_tables, to_toml
 
 PACKAGES = ("armtwin", "numpy", "scipy", "numba")
 

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
+from armtwin.files.fields import SOURCE_KINDS
 from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Block, Column, Facts, Record, Report, Section, Table, Text
 from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint
 from armtwin.robot.robot import Robot
 

@@ -10,10 +10,10 @@ import numpy as np
 
 from armtwin.drives.balancers import GasForce
 from armtwin.errors import did_you_mean
+from armtwin.files.fields import bad_texts, groups_of
 from armtwin.maths.units import units_of
 from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
-from armtwin.robot.fields import bad_texts, groups_of
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar
 
+from armtwin.files.fields import OneOf
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.drive_groups import (
     Balancer,
@@ -14,7 +15,6 @@ from armtwin.robot.drive_groups import (
     Motor,
     Transmission,
 )
-from armtwin.robot.fields import OneOf
 from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
 from armtwin.robot.servo import Servo
 

@@ -8,12 +8,15 @@ Everything here acts on a row of the joint coordinates. `on` names the row: a jo
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated
+from typing import Annotated, Any
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
+from armtwin.errors import ArmtwinError
+from armtwin.files.fields import Flag, OneOf, Read, Source
+from armtwin.files.shape import FLAT, differing_from
 from armtwin.maths.quantities import (
     Current,
     Direction,
@@ -30,7 +33,6 @@ from armtwin.maths.quantities import (
     Viscous,
 )
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import Flag, On, OneOf, Source
 from armtwin.robot.servo import Side
 
 Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
@@ -38,8 +40,17 @@ SpeedStep = Annotated[float, Unit("rad/s", above=0, plausible=50, hint="deg/s")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]
 HeatLoss = Annotated[float, Unit("W/K", above=0)]
 
-# A field marked so has its keys written directly into the table of its group.
-FLAT = {"flat": True}
+
+def _row(value: Any) -> str | dict[str, float]:
+    if isinstance(value, dict) and value:
+        return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
+    if not isinstance(value, str):
+        contract = "must name a joint, a motor or weights of joints ({ joint_5 = 1 })"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
+    return value
+
+
+On = Annotated[str | dict[str, float], Read(_row)]
 
 
 @dataclass(frozen=True)
@@ -155,7 +166,9 @@ class FrictionElement:
     on: On
     source: Source
     law: Annotated[Law, OneOf("law")] = field(metadata=FLAT)
-    negative: Annotated[Law, OneOf("law")] | None = None
+    negative: Annotated[Law, OneOf("law")] | None = field(
+        default=None, metadata=differing_from("law")
+    )
     offset: Torque | None = None
     presliding: Presliding | None = None
     thermal: Thermal | None = None

@@ -6,11 +6,12 @@ from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.reading import read_tables
 from armtwin.files.whole import write_file
+from armtwin.files.writing import to_tables, to_toml
 from armtwin.robot.description import Description
-from armtwin.robot.kinds import check_name, check_tables
-from armtwin.robot.reading import read_robot, read_tables
-from armtwin.robot.writing import to_tables, to_toml
+from armtwin.robot.reading import read_robot
 
 
 def shipped() -> dict[str, Path]:

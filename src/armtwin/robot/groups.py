@@ -11,6 +11,8 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from armtwin.files.fields import PROSE, OneOf, Source
+from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import (
@@ -24,7 +26,6 @@ from armtwin.maths.quantities import (
     Point,
 )
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import OneOf, Source
 
 TurnCoordinate = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg")]
 MimicOffset = Annotated[float, Unit("rad", plausible=4 * np.pi, hint="deg", also="m")]
@@ -115,7 +116,7 @@ class TurnLimits:
     acceleration: TurnAcceleration | None = None
     torque: LargestTorque | None = None
     source: Source | None = None
-    kind: Literal["revolute"] = "revolute"
+    kind: Literal["revolute"] = field(default="revolute", metadata=DERIVED)
 
 
 @dataclass(frozen=True)
@@ -136,7 +137,7 @@ class SlideLimits:
     acceleration: SlideAcceleration | None = None
     torque: LargestForce | None = None
     source: Source | None = None
-    kind: Literal["prismatic"] = "prismatic"
+    kind: Literal["prismatic"] = field(default="prismatic", metadata=DERIVED)
 
 
 @dataclass(frozen=True)
@@ -169,7 +170,9 @@ class Joint:
     type: Literal["revolute", "prismatic"] = "revolute"
     origin: Pose = field(default_factory=Pose)
     axis: Direction = (0.0, 0.0, 1.0)
-    limits: Annotated[TurnLimits | SlideLimits, OneOf("kind")] | None = None
+    limits: Annotated[TurnLimits | SlideLimits, OneOf("kind")] | None = field(
+        default=None, metadata=kind_from("type")
+    )
     mimic: Mimic | None = None
 
 
@@ -218,7 +221,7 @@ class Link:
     name: str
     source: Source
     body: Body | None = None
-    unphysical: str = ""
+    unphysical: str = field(default="", metadata=PROSE)
 
 
 @dataclass(frozen=True)

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from armtwin.files.fields import SOURCE_KINDS, groups_of
 from armtwin.robot.description import Description
-from armtwin.robot.fields import SOURCE_KINDS, groups_of
 
 DEFAULT_SERVO = "cascade"  # of a job that names none
 SEAM_JOINTS = 6

@@ -6,9 +6,9 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.fields import Read, Source
 from armtwin.maths.quantities import Frequency, Positive, Time
 from armtwin.maths.units import Unit
-from armtwin.robot.fields import Read, Source
 from armtwin.robot.servo_rule import Gain, Rule, ServoGains
 
 Side = Literal["motor", "link"]

@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields
 from math import pi
 from typing import Any, NamedTuple
 
+from armtwin.files.fields import Source
 from armtwin.maths.quantities import Frequency, Number, Positive, RotorInertia, Share
-from armtwin.robot.fields import Source
 
 Gain = tuple[Number, ...]
 

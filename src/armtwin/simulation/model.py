@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.fields import Flag
 from armtwin.maths.quantities import Temperature
-from armtwin.robot.fields import Flag
 from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]

@@ -1,4 +1,4 @@
-"""Fields of a robot file that are more than a number: sources, rows, one of several kinds."""
+"""Fields of a file that are more than a number: sources, flags, one of several kinds."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 from armtwin.errors import ArmtwinError, unprintable
-from armtwin.maths.units import Unit
+from armtwin.files.shape import NAME_KEYS
 
 if TYPE_CHECKING:
     from pydantic import GetCoreSchemaHandler
@@ -22,7 +22,8 @@ SOURCE_KINDS = {
     "assumed": "an engineering assumption",
 }
 
-PROSE = ("title", "note", "source", "unphysical")  # texts that may be long
+PROSE_KEYS = ("title", "note", "source")  # texts that may be long
+PROSE = {"prose": True}  # metadata of another field whose text may be long
 LONGEST_NAME, LONGEST_PROSE = 1000, 50_000  # characters
 
 
@@ -51,7 +52,7 @@ class Read:
 
 @dataclass(frozen=True)
 class OneOf:
-    """A field that holds one of several dataclasses, told apart by the literal default of one key."""
+    """A field that holds one of several dataclasses, each with its own literal as one key."""
 
     key: str
 
@@ -76,11 +77,9 @@ def _text(value: Any) -> str:
 
 
 def _source(value: Any) -> str | dict[str, str]:
-    return (
-        {str(key): _text(text) for key, text in value.items()}
-        if isinstance(value, dict)
-        else _text(value)
-    )
+    if isinstance(value, dict):
+        return {str(key): _text(text) for key, text in value.items()}
+    return _text(value)
 
 
 def _flag(value: Any) -> bool:
@@ -89,29 +88,19 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _row(value: Any) -> str | dict[str, float]:
-    if isinstance(value, dict) and value:
-        return {str(joint): Unit("1").read(weight) for joint, weight in value.items()}
-    if not isinstance(value, str):
-        contract = "must name a joint, a motor or weights of joints ({ joint_5 = 1 })"
-        raise ArmtwinError(f"{contract}, got {value!r:.60}")
-    return value
-
-
 Source = Annotated[str | dict[str, str], Read(_source)]
 Flag = Annotated[bool, Read(_flag)]
-On = Annotated[str | dict[str, float], Read(_row)]
 
 
 def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every group below a description with its key path; items of lists by their number from 1, or by name."""
+    """Every group below a description with its key path, as friction.5 or by name friction.wrist."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from groups_of(item, by_name, f"{path}.{key}")
     elif isinstance(value, tuple):
         for i, item in enumerate(value, 1):
-            name = getattr(item, "name", getattr(item, "joint", i)) if by_name else i
-            yield from groups_of(item, by_name, f"{path}.{name}")
+            word = _name(item, i) if by_name else i
+            yield from groups_of(item, by_name, f"{path}.{word}")
     elif is_dataclass(value):
         yield path.lstrip("."), value
         for f in fields(value):
@@ -119,11 +108,20 @@ def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, 
                 yield from groups_of(getattr(value, f.name), by_name, f"{path}.{f.name}")
 
 
+def _name(item: Any, otherwise: int) -> Any:
+    """What an item of a list goes by."""
+    for key in NAME_KEYS:
+        if hasattr(item, key):
+            return getattr(item, key)
+    return otherwise
+
+
 def bad_texts(group: Any) -> str:
     """What is wrong with the texts of a group, as a phrase; empty if nothing is."""
     for f in fields(group):
+        may_be_long = f.name in PROSE_KEYS or f.metadata.get("prose")
+        most = LONGEST_PROSE if may_be_long else LONGEST_NAME
         for text in _texts(getattr(group, f.name)):
-            most = LONGEST_PROSE if f.name in PROSE else LONGEST_NAME
             if len(text) > most:
                 return f"{f.name} must have at most {most} characters, got {len(text)}"
             if any(unprintable(c) for c in text if c not in "\n\t"):
@@ -133,8 +131,10 @@ def bad_texts(group: Any) -> str:
 
 def _texts(value: Any) -> list[str]:
     """The texts of a field: itself, those of a list, keys and texts of a table."""
-    if isinstance(value, str):
-        return [value]
     if isinstance(value, dict):
-        return [text for text in (*value.keys(), *value.values()) if isinstance(text, str)]
-    return [text for text in value if isinstance(text, str)] if isinstance(value, tuple) else []
+        entries = [*value.keys(), *value.values()]
+    elif isinstance(value, tuple):
+        entries = list(value)
+    else:
+        entries = [value]
+    return [text for text in entries if isinstance(text, str)]

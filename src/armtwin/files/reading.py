@@ -1,0 +1,87 @@
+"""The tables of a TOML file, within bounds that a file written by people keeps."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from armtwin.errors import FileError, shortened
+from armtwin.files.opening import TOML, Kind, read_text
+from armtwin.files.shape import Tables
+
+DEEPEST = 16  # tables and lists within each other
+LARGEST_INTEGER = 2**63  # TOML's own
+# A key of more parts than tables may be nested; no part is tried twice, so that no text takes long.
+_PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')[ \t]*+\.[ \t]*+"""
+_DEEP_KEY = re.compile(rf"""(?<![\w"'-])(?:{_PART}){{{DEEPEST}}}""")
+
+
+def read_tables(path: Path, kind: Kind = TOML) -> Tables:
+    """Tables of a TOML file as they are."""
+    text = read_text(path, kind)
+    too_deep = FileError(str(path), [f"must not nest tables and lists deeper than {DEEPEST}"])
+    if _DEEP_KEY.search(text):
+        raise too_deep
+    try:
+        tables = tomllib.loads(text)
+    except RecursionError:
+        raise too_deep from None
+    except ValueError as error:  # not TOML, or a number of thousands of digits
+        raise FileError(str(path), [f"is not valid TOML: {error!s:.200}"]) from None
+    if _depth(tables) > DEEPEST:
+        raise too_deep
+    place = _endless_integer(tables)
+    if place is not None:
+        raise FileError(str(path), [f"{place} must be a whole number of at most 64 bits"])
+    return tables
+
+
+def _items(value: Any) -> list[tuple[str, Any]]:
+    """What a table or a list holds, by key or by number from 1."""
+    if isinstance(value, dict):
+        return [(str(key), item) for key, item in value.items()]
+    if isinstance(value, list):
+        return [(str(i), item) for i, item in enumerate(value, 1)]
+    return []
+
+
+def _depth(tables: Tables) -> int:
+    """How deep tables and lists are nested, one level after the other."""
+    depth = 0
+    level: list[Any] = [tables]
+    while level:
+        depth += 1
+        below = []
+        for value in level:
+            for _, item in _items(value):
+                if isinstance(item, dict | list):
+                    below.append(item)
+        level = below
+    return depth
+
+
+def _endless_integer(value: Any, path: str = "") -> str | None:
+    """Key path of the first integer that no machine number holds."""
+    for key, item in _items(value):
+        place = f"{path}.{shortened(key, 60)}".lstrip(".")
+        if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
+            return place
+        found = _endless_integer(item, place)
+        if found is not None:
+            return found
+    return None
+
+
+def checked_format(tables: Tables, origin: str, wanted: int) -> Tables:
+    """The tables without their format number, if it is the wanted one."""
+    rest = dict(tables)
+    found = rest.pop("format", None)
+    if not isinstance(found, int) or isinstance(found, bool) or found < 1:
+        got = "is missing" if found is None else f"must be {wanted}, got {found!r:.60}"
+        raise FileError(origin, [f"format {got}; write format = {wanted} on its first line"])
+    if found > wanted:
+        newer = f"format {found} is newer than this armtwin reads ({wanted})"
+        raise FileError(origin, [f"{newer}; update armtwin"])
+    return rest

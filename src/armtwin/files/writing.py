@@ -1,0 +1,142 @@
+"""From dataclasses to the text of a TOML file: defaults are left out, numbers are exact."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import MISSING, Field, fields, is_dataclass
+from typing import Any
+
+from armtwin.files.shape import KIND_KEYS, Tables
+from armtwin.maths.units import units_of
+
+WIDTH = 100
+
+
+def to_tables(description: Any) -> Tables:
+    """Tables of a robot or job file: the inverse of reading it."""
+    return {"format": description.format_number, **_table(description)}
+
+
+def _table(group: Any) -> Tables:
+    """Keys of one group that differ from their defaults, after the key that tells its kind."""
+    kind: Tables = {}
+    table: Tables = {}
+    for f in fields(group):
+        value = getattr(group, f.name)
+        if f.metadata.get("derived"):
+            continue
+        if f.metadata.get("flat"):
+            table.update(_table(value))
+        elif f.name in KIND_KEYS and value is not None:
+            kind[f.name] = value
+        elif not _is_default(f, value):
+            table[f.name] = _plain(_with_unit(type(group), f.name, value))
+            if "differing_from" in f.metadata:
+                other = getattr(group, f.metadata["differing_from"])
+                table[f.name] = _differing(table[f.name], _table(other))
+    return {**kind, **table}
+
+
+def _differing(table: Tables, other: Tables) -> Tables:
+    """The keys of a table that another one lacks or has with another value."""
+    return {key: value for key, value in table.items() if other.get(key) != value}
+
+
+def _with_unit(kind: Any, name: str, value: Any) -> Any:
+    """A number that would be refused as a bare one, written with its unit."""
+    unit = dict(units_of(kind)).get(name)
+    if unit is None:
+        return value
+    if isinstance(value, tuple):
+        return tuple(_with_unit(kind, name, x) for x in value)
+    if isinstance(value, float) and abs(value) > unit.plausible:
+        return f"{value!r} {unit.symbol}"
+    return value
+
+
+def _is_default(f: Field[Any], value: Any) -> bool:
+    if f.default is not MISSING:
+        return bool(value == f.default)
+    return f.default_factory is not MISSING and bool(value == f.default_factory())
+
+
+def _plain(value: Any) -> Any:
+    """A value as TOML has it."""
+    if is_dataclass(value):
+        return _table(value)
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, tuple | list):
+        return [_plain(item) for item in value]
+    return value
+
+
+def to_toml(tables: Tables) -> str:
+    """Text of a TOML file; short tables and arrays stand on one line."""
+    return "\n".join(_lines(tables, "")) + "\n"
+
+
+def _lines(table: Tables, path: str) -> list[str]:
+    lines = []
+    deep = {}
+    for key, value in table.items():
+        if _needs_header(value, path):
+            deep[key] = value
+        else:
+            lines += f"{_key(key)} = {_inline(value)}".split("\n")
+    for key, value in deep.items():
+        lines += _with_header(value, f"{path}.{_key(key)}".lstrip("."), at_top=path == "")
+    return lines
+
+
+def _with_header(value: Any, name: str, at_top: bool) -> list[str]:
+    """Lines of a table or of a list of tables below a header of its own."""
+    if isinstance(value, list):
+        lines = []
+        for item in value:
+            lines += ["", f"[[{name}]]", *_lines(item, name)]
+        return lines
+    if at_top and _holds_only_tables(value, name):
+        return _lines(value, name)
+    return ["", f"[{name}]", *_lines(value, name)]
+
+
+def _holds_only_tables(table: Tables, name: str) -> bool:
+    """Whether all that a table holds has headers, so that it needs none itself."""
+    return all(isinstance(item, dict) and _needs_header(item, name) for item in table.values())
+
+
+def _needs_header(value: Any, path: str) -> bool:
+    """Whether a value is written as a table or list of tables of its own, not on one line."""
+    if isinstance(value, list):
+        return bool(value) and isinstance(value[0], dict)
+    if not isinstance(value, dict):
+        return False
+    return path == "" or "source" in value or len(_inline(value)) > WIDTH
+
+
+def _inline(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, str):
+        return json.dumps(value, ensure_ascii=False)
+    if isinstance(value, dict):
+        entries = [f"{_key(key)} = {_inline(item)}" for key, item in value.items()]
+        return "{ " + ", ".join(entries) + " }"
+    if isinstance(value, list):
+        return _inline_list(value)
+    return repr(value)
+
+
+def _inline_list(values: list[Any]) -> str:
+    """A list on one line, or a long list of lists with a line for each."""
+    line = "[" + ", ".join(map(_inline, values)) + "]"
+    if len(line) <= WIDTH or not isinstance(values[0], list):
+        return line
+    lines = [f"    {_inline(value)},\n" for value in values]
+    return "[\n" + "".join(lines) + "]"
+
+
+def _key(key: str) -> str:
+    bare = key and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
+    return key if bare else json.dumps(key, ensure_ascii=False)
