@@ -50,7 +50,10 @@ def shortened(text: str, most: int) -> str:
 
 
 class ArmtwinError(Exception):
-    """Root of all errors of this package: bad input, or a computation that failed, with its numbers."""
+    """Root of all errors of this package.
+
+    Bad input, or a computation that failed, with its numbers.
+    """
 
     def __init__(self, message: str) -> None:
         clean = printable(message[: 2 * LONGEST_MESSAGE], kept="\n")

@@ -88,7 +88,10 @@ def identify(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Dynamic parameters from logs: identified robot file and report. Exit code 1: the validation failed."""
+    """Dynamic parameters from logs: identified robot file and report.
+
+    Exit code 1: the validation failed.
+    """
     prior = _mounted(robot, tool, payload)
     frequency = _optional("--cutoff", cutoff, "Hz")
     recipe = at.Recipe(

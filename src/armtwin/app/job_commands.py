@@ -70,7 +70,10 @@ def predict(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Simulate a job in closed loop: errors, verdict, causes, advice. Exit code 1: out of tolerance."""
+    """Simulate a job in closed loop: errors, verdict, causes, advice.
+
+    Exit code 1: out of tolerance.
+    """
     asked = Job.load(job)
     chosen = _chosen(asked, robot, tool, speed)
     source = of_job("predict", asked, chosen, method)
@@ -95,7 +98,10 @@ def compare(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Show a logged run of a job over the predicted one. Exit code 1: the logged run was out of tolerance."""
+    """Show a logged run of a job over the predicted one.
+
+    Exit code 1: the logged run was out of tolerance.
+    """
     asked = Job.load(job)
     chosen = _chosen(asked, robot, tool, speed)
     source = of_job("compare", asked, chosen, method)

@@ -1,4 +1,4 @@
-"""Standard output and error: readable in any locale, a reader that leaves is no error, a full disk is one."""
+"""Standard output and error: readable in any locale; a full disk is an error, a closed pipe none."""
 
 from __future__ import annotations
 
@@ -60,7 +60,10 @@ def _in_place(error: UnicodeError) -> tuple[str, int]:
 
 
 def readable_streams() -> None:
-    """Let output and error write what their encoding lacks in other letters; in the C locale, ASCII."""
+    """Let output and error write what their encoding lacks in other letters.
+
+    In the C locale, ASCII.
+    """
     codecs.register_error(READABLE, _in_place)
     asked = os.environ.get("LC_ALL") or os.environ.get("LC_CTYPE") or os.environ.get("LANG") or ""
     encoding = "ascii" if asked in ("C", "POSIX") else None

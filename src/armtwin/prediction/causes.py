@@ -1,9 +1,11 @@
-"""Why the tool leaves its seam: each effect is taken out of the simulation, and what then is gone was its share.
+"""Why the tool leaves its seam.
+
+Each effect is taken out of the simulation, and what then is gone was its share.
 
     share = 1 - ‖e without the cause‖ / ‖e‖   over the span
 
-Effects act on each other through the servo, so shares need not sum to one. The runs cover only the time around a
-span: long enough before it for the servo to forget how they began.
+Effects act on each other through the servo, so shares need not sum to one. The runs cover only the
+time around a span: long enough before it for the servo to forget how they began.
 """
 
 from __future__ import annotations
@@ -15,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import thread_count
+from armtwin.maths.batch import Flags, Floats, thread_count
 from armtwin.prediction.effects import (
     Effect,
     Stretch,
@@ -35,12 +37,10 @@ MOST_SPANS, PEAKS = 8, 3
 LAST = 0.1  # time before a stop that is explained [s]
 LEAST_PEAK = 0.3  # share of the largest error from which a peak within tolerance is explained
 MOST_SAMPLES = 400  # of a span that are looked at
+SAME_PASS = 5.0  # times this near the peak belong to the same pass of a seam that returns [s]
 APART = 0.3  # time between peaks that are told apart [s]
-GROWING = (
-    "inertia",
-    "coupling",
-    "speed feed-forward",
-)  # what grows with joint speeds and accelerations
+# what grows with joint speeds and accelerations
+GROWING = ("inertia", "coupling", "speed feed-forward")
 AROUND = 0.02  # a singularity explains a peak this near on the seam [m]
 NEAR_SINGULAR = 0.5  # share of the usual distance to a singularity below which it is near
 
@@ -50,8 +50,8 @@ class Cause:
     """One reason for an error.
 
     Attributes:
-        cause: "friction reversal", "friction", "inertia", "coupling", "gravity", "speed feed-forward", "torque limit",
-            "quantisation", "singularity".
+        cause: "friction reversal", "friction", "inertia", "coupling", "gravity", "speed feed-
+            forward", "torque limit", "quantisation", "singularity".
         joint: Joint or friction element it sits in, or "".
         share: 1 - ‖e without it‖ / ‖e‖ over the span.
     """
@@ -86,45 +86,58 @@ def explain(
         raise ArmtwinError(
             f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
         )
-    chosen = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
-    told, variants = [], Variants(prediction.robot)
-    for k, (span, time, within) in enumerate(chosen):
-        told.append(Explanation(span, time, within, tuple(_causes(prediction, span, variants))))
+    places = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
+    variants = Variants(prediction.robot)
+    explanations = []
+    for count, place in enumerate(places, 1):
+        causes = _causes(prediction, place.span, variants)
+        explanations.append(Explanation(place.span, place.time, place.within, tuple(causes)))
         if progress is not None:
-            progress((k + 1) / len(chosen))
-    return tuple(told)
+            progress(count / len(places))
+    return tuple(explanations)
 
 
-def _worst_spans(p: Prediction) -> list[tuple[Span, float, bool]]:
-    sizes = {"lateral": p.verdict.tolerance.lateral, "vertical": p.verdict.tolerance.vertical}
-    spans = [x for x in p.verdict.spans if x.direction in sizes]
-    spans.sort(key=lambda x: -abs(x.peak_m) / sizes[x.direction])
-    return [
-        (x, _time_at(p.path_error, x), False)
-        for x in sorted(spans[:MOST_SPANS], key=lambda x: x.from_m)
-    ]
+@dataclass(frozen=True)
+class _Place:
+    """A place of the seam whose error is explained.
+
+    Its span, the time of its peak, whether it is within.
+    """
+
+    span: Span
+    time: float
+    within: bool
 
 
-def _stop(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
+def _worst_spans(p: Prediction) -> list[_Place]:
+    """The spans out of tolerance that are furthest out, in order of place."""
+    tolerance = {"lateral": p.verdict.tolerance.lateral, "vertical": p.verdict.tolerance.vertical}
+    spans = [span for span in p.verdict.spans if span.direction in tolerance]
+    spans.sort(key=lambda span: -abs(span.peak_m) / tolerance[span.direction])
+    worst = sorted(spans[:MOST_SPANS], key=lambda span: span.from_m)
+    return [_Place(span, _time_at(p.path_error, span), False) for span in worst]
+
+
+def _stop(p: Prediction) -> Iterator[_Place]:
     """The last moments of a run that ended early."""
     if p.verdict.stopped is None:
         return
     error, tolerance = p.path_error, p.verdict.tolerance
     last = error.time > error.time[-1] - LAST
-    sides = np.abs(error.lateral[last]).max() / tolerance.lateral
-    direction: Direction = (
-        "lateral"
-        if sides >= np.abs(error.vertical[last]).max() / tolerance.vertical
-        else "vertical"
-    )
-    values, places = np.where(last, getattr(error, direction), 0.0), error.place[last]
+    lateral = np.abs(error.lateral[last]).max() / tolerance.lateral
+    vertical = np.abs(error.vertical[last]).max() / tolerance.vertical
+    direction: Direction = "lateral" if lateral >= vertical else "vertical"
+    values = np.where(last, getattr(error, direction), 0.0)
     k = int(np.abs(values).argmax())
-    ends = float(places.min()), float(places.max())
-    yield (
-        Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction),
-        float(error.time[k]),
-        False,
+    places = error.place[last]
+    span = Span(
+        from_m=float(places.min()),
+        to_m=float(places.max()),
+        peak_m=float(values[k]),
+        peak_at_m=float(error.place[k]),
+        direction=direction,
     )
+    yield _Place(span, float(error.time[k]), False)
 
 
 def _time_at(error: PathError, span: Span) -> float:
@@ -133,86 +146,113 @@ def _time_at(error: PathError, span: Span) -> float:
     return float(error.time[near[0]])
 
 
-def _peaks(p: Prediction) -> Iterator[tuple[Span, float, bool]]:
-    """The largest peaks within tolerance while the process is on, in each direction, as spans of half their height."""
-    error, tolerance = p.path_error, p.verdict.tolerance
-    on = judged(p.job, error.s)
-    directions: tuple[tuple[Direction, float], ...] = (
-        ("lateral", tolerance.lateral),
-        ("vertical", tolerance.vertical),
-    )
-    relative = {k: np.where(on, np.abs(getattr(error, k)) / limit, 0.0) for k, limit in directions}
-    least = LEAST_PEAK * max(float(x.max()) for x in relative.values())
-    for left in relative.values():
-        out = np.flatnonzero(left > 1)
-        for k in out[:: max(1, len(out) // 200)]:  # what is beside a span belongs to it
-            left[np.abs(error.time - error.time[k]) < APART] = 0.0
+def _peaks(p: Prediction) -> Iterator[_Place]:
+    """The largest peaks within tolerance while the process is on, in either direction."""
+    error = p.path_error
+    relative = _relative_errors(p)
+    least = LEAST_PEAK * max(float(values.max()) for values in relative.values())
+    for values in relative.values():
+        _forget_beyond(values, error.time)
     for _ in range(PEAKS):
-        direction = max(relative, key=lambda x: float(relative[x].max()))
-        left, values = relative[direction], getattr(error, direction)
+        direction = max(relative, key=lambda name: float(relative[name].max()))
+        left = relative[direction]
         k = int(left.argmax())
         if left[k] <= 0 or left[k] < least:
             return
         near = np.abs(error.time - error.time[k]) < APART
-        low = (np.abs(values) < 0.5 * abs(values[k])) | ~near
-        first = int(np.flatnonzero(low[:k])[-1]) + 1 if low[:k].any() else 0
-        last = k + int(np.flatnonzero(low[k:])[0]) - 1 if low[k:].any() else len(values) - 1
-        ends = sorted((float(error.place[first]), float(error.place[last])))
-        yield (
-            Span(ends[0], ends[1], float(values[k]), float(error.place[k]), direction),
-            float(error.time[k]),
-            True,
-        )
+        yield _Place(_half_height(error, direction, k, near), float(error.time[k]), True)
         left[near] = 0.0
 
 
+def _relative_errors(p: Prediction) -> dict[Direction, Floats]:
+    """Errors over their tolerance while the process is on, 0 elsewhere."""
+    error, tolerance = p.path_error, p.verdict.tolerance
+    on = judged(p.job, error.s)
+    return {
+        "lateral": np.where(on, np.abs(error.lateral) / tolerance.lateral, 0.0),
+        "vertical": np.where(on, np.abs(error.vertical) / tolerance.vertical, 0.0),
+    }
+
+
+def _forget_beyond(relative: Floats, time: Floats) -> None:
+    """Set to 0 what is out of tolerance and what is beside it: it belongs to a span."""
+    out = np.flatnonzero(relative > 1)
+    for k in out[:: max(1, len(out) // 200)]:
+        relative[np.abs(time - time[k]) < APART] = 0.0
+
+
+def _half_height(error: PathError, direction: Direction, k: int, near: Flags) -> Span:
+    """The span about a peak on which the error is at least half as large."""
+    values = getattr(error, direction)
+    low = (np.abs(values) < 0.5 * abs(values[k])) | ~near
+    before, after = np.flatnonzero(low[:k]), np.flatnonzero(low[k:])
+    first = int(before[-1]) + 1 if len(before) else 0
+    last = k + int(after[0]) - 1 if len(after) else len(values) - 1
+    start, stop = sorted((float(error.place[first]), float(error.place[last])))
+    return Span(start, stop, float(values[k]), float(error.place[k]), direction)
+
+
 def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
-    error = p.path_error
-    peak = _time_at(error, span)
-    inside = (
-        (error.place >= span.from_m)
-        & (error.place <= span.to_m)
-        & (np.abs(error.time - peak) < 5.0)
-    )
-    times = error.time[inside] if inside.any() else np.array([peak])
-    times = times[:: max(1, len(times) // MOST_SAMPLES)]
-    rate = p.motion.trajectory.rate
-    start = max(0, int((times[0] - LEAD) * rate))
-    stop = min(len(p.motion.trajectory.q), int(times[-1] * rate) + 3)
-    stretch = Stretch(p, variants, slice(start, stop), span.direction, times)
-    whole = stretch.error(stretch.positions())
-    size = float(np.linalg.norm(whole))
+    """What explains the error of a span, the largest share first."""
+    stretch = _stretch_about(p, span, variants)
+    size = float(np.linalg.norm(stretch.error(stretch.positions())))
     if not size > 0:
         return []
-
-    def shares(effects: list[Effect]) -> list[Cause]:
-        with ThreadPoolExecutor(thread_count()) as pool:
-            left = list(
-                pool.map(lambda effect: float(np.linalg.norm(stretch.error(effect.run()))), effects)
-            )
-        return [Cause(e.cause, e.joint, 1 - x / size) for e, x in zip(effects, left, strict=True)]
-
-    found = shares(list(single_effects(stretch)))
-    for cause in shares([torque_effect(stretch, name, None) for name in stretch.torques]):
-        if cause.share >= LEAST_SHARE:
-            joints = range(p.robot.n)
-            found.append(
-                max(
-                    shares([torque_effect(stretch, cause.cause, j) for j in joints]),
-                    key=lambda x: x.share,
-                )
-            )
+    found = _shares(stretch, size, list(single_effects(stretch)))
+    for torque in _shares(
+        stretch, size, [torque_effect(stretch, x, None) for x in stretch.torques]
+    ):
+        if torque.share >= LEAST_SHARE:
+            found.append(_largest_joint(stretch, size, torque.cause))
     found += _singularity(p, span, found)
-    kept = sorted((x for x in found if x.share >= LEAST_SHARE), key=lambda x: -x.share)
+    kept = [cause for cause in found if cause.share >= LEAST_SHARE]
+    kept.sort(key=lambda cause: -cause.share)
     if not kept and stretch.model.friction != "off":  # single elements may make up for each other
-        kept = [x for x in shares([all_friction(stretch)]) if x.share >= LEAST_SHARE]
+        together = _shares(stretch, size, [all_friction(stretch)])
+        kept = [cause for cause in together if cause.share >= LEAST_SHARE]
     return kept[:MOST_CAUSES]
 
 
-def _singularity(p: Prediction, span: Span, found: list[Cause]) -> Iterator[Cause]:
-    """The wrist or arm near a singularity, where a small motion of the tool needs large ones of the joints.
+def _stretch_about(p: Prediction, span: Span, variants: Variants) -> Stretch:
+    """The motion about a span, from before it until its end.
 
-    Joint speeds and accelerations grow as one over the distance: without it the error would be smaller by that ratio.
+    The times at which it is looked at.
+    """
+    error = p.path_error
+    peak = _time_at(error, span)
+    inside = (error.place >= span.from_m) & (error.place <= span.to_m)
+    inside &= np.abs(error.time - peak) < SAME_PASS
+    times = error.time[inside] if inside.any() else np.array([peak])
+    times = times[:: max(1, len(times) // MOST_SAMPLES)]
+    motion = p.motion.trajectory
+    start = max(0, int((times[0] - LEAD) * motion.rate))
+    stop = min(len(motion.q), int(times[-1] * motion.rate) + 3)
+    return Stretch(p, variants, slice(start, stop), span.direction, times)
+
+
+def _shares(stretch: Stretch, size: float, effects: list[Effect]) -> list[Cause]:
+    """The share of an error of some size that each effect explains."""
+
+    def share(effect: Effect) -> float:
+        return 1 - float(np.linalg.norm(stretch.error(effect.run()))) / size
+
+    with ThreadPoolExecutor(thread_count()) as pool:
+        found = list(pool.map(share, effects))
+    return [Cause(x.cause, x.joint, share) for x, share in zip(effects, found, strict=True)]
+
+
+def _largest_joint(stretch: Stretch, size: float, cause: str) -> Cause:
+    """The joint whose missing torque of a kind explains most."""
+    joints = range(stretch.prediction.robot.n)
+    found = _shares(stretch, size, [torque_effect(stretch, cause, j) for j in joints])
+    return max(found, key=lambda x: x.share)
+
+
+def _singularity(p: Prediction, span: Span, found: list[Cause]) -> Iterator[Cause]:
+    """The wrist or arm near a singularity: small motions of the tool need large ones of joints.
+
+    Joint speeds and accelerations grow as one over the distance: without it the error would be
+    smaller by that ratio.
     """
     if not any(x.cause in GROWING and x.share >= LEAST_SHARE for x in found):
         return
@@ -221,7 +261,8 @@ def _singularity(p: Prediction, span: Span, found: list[Cause]) -> Iterator[Caus
     near = moving & (np.abs(place - span.peak_at_m) < AROUND)
     if not near.any():
         return
-    usual, here = float(np.median(distance[moving])), float(distance[near].min())
+    usual = float(np.median(distance[moving]))
+    here = float(distance[near].min())
     if here < NEAR_SINGULAR * usual:
         row = int(np.flatnonzero(near)[distance[near].argmin()])
         inverse = np.linalg.pinv(p.robot.jacobian(p.motion.trajectory.q[row]))

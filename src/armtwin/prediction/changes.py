@@ -1,4 +1,4 @@
-"""Changed jobs: another speed, a slow stretch, another orientation, another place, another radius."""
+"""Changed jobs: another speed, a slow stretch, another orientation, place or radius."""
 
 from __future__ import annotations
 
@@ -12,23 +12,29 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import pose
 from armtwin.motion.orientations import Following
+from armtwin.motion.path import Stretch
 from armtwin.robot.groups import Orientation, Pose
 
 ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
+ROUNDING = 1e-6  # of arc lengths [m]
 
 
 def with_radius(job: Job, factor: float) -> Job:
     """The job with all rounded corners scaled."""
-    segments = tuple(
-        s if s.blend is None else replace(s, blend=s.blend * factor)
-        for s in job.description.segment
-    )
-    return _changed(job, segment=segments)
+    segments = []
+    for segment in job.description.segment:
+        if segment.blend is not None:
+            segment = replace(segment, blend=segment.blend * factor)
+        segments.append(segment)
+    return _changed(job, segment=tuple(segments))
 
 
 def shifted(job: Job, dx: float, dy: float) -> Job:
-    """The job with its workpiece shifted in the base frame; the posture is chosen anew near the old one."""
+    """The job with its workpiece shifted in the base frame.
+
+    The posture is chosen anew near the old one.
+    """
     x, y, z = job.description.workpiece.position
     return _changed(job, workpiece=replace(job.description.workpiece, position=(x + dx, y + dy, z)))
 
@@ -36,7 +42,8 @@ def shifted(job: Job, dx: float, dy: float) -> Job:
 def other_orientation(job: Job) -> Job | None:
     """The job with a tool that follows the seam where it was fixed, and is fixed where it followed.
 
-    The orientation is the one the tool has in the middle of the seam; None where orientations are given at points.
+    The orientation is the one the tool has in the middle of the seam; None where orientations
+    are given at points.
     """
     rule, seam = job.description.orientation, job.seam
     if rule.mode == "given":
@@ -57,59 +64,76 @@ def _orientation(R: Floats) -> Orientation:
 
 
 def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[int]]:
-    """The job with its lines cut where spans begin and end, and the numbers of the stretches that hold the spans."""
-    seam = job.seam
-    wanted = [(max(0.0, a - ROOM), min(seam.length, b + ROOM)) for a, b in spans]
+    """The job with its lines cut where spans begin and end.
+
+    Returns also the numbers of the stretches that hold the spans.
+    """
+    wanted = []
+    for start, stop in spans:
+        wanted.append((max(0.0, start - ROOM), min(job.seam.length, stop + ROOM)))
     segments: list[Segment] = []
-    X = np.linalg.inv(job.description.workpiece.matrix())
-    for x in seam.path.stretches:
-        s = job.description.segment[x.move]
-        if x.corner:
-            continue
-        cuts = sorted(
-            {c for a, b in wanted for c in (a, b) if x.start + LEAST_PART < c < x.stop - LEAST_PART}
-        )
-        if s.lin is None or not cuts:
-            segments.append(s)
-            continue
-        name = s.name or f"segment {x.move + 1}"
-        for k, c in enumerate(cuts, 1):
-            p = X[:3, :3] @ seam.path.at(np.array([c])).p[0] + X[:3, 3]
-            place = (round(float(p[0]), 9), round(float(p[1]), 9), round(float(p[2]), 9))
-            part = replace(
-                s,
-                name=f"{name} part {k}",
-                lin=place,
-                blend=None,
-                blend_speed=None,
-                orientation=None,
-            )
-            segments.append(part)
-        segments.append(replace(s, name=f"{name} part {len(cuts) + 1}"))
+    for stretch in job.seam.path.stretches:
+        if not stretch.corner:
+            segments += _cut(job, stretch, wanted)
     changed = _changed(job, segment=tuple(segments))
-    slow = [
-        k
-        for k, x in enumerate(changed.seam.path.stretches)
-        if any(a < x.stop - 1e-6 and b > x.start + 1e-6 for a, b in wanted)
-    ]
+    slow = []
+    for k, stretch in enumerate(changed.seam.path.stretches):
+        if any(_overlap(stretch, start, stop) for start, stop in wanted):
+            slow.append(k)
     return changed, slow
+
+
+def _overlap(stretch: Stretch, start: float, stop: float) -> bool:
+    """Whether a stretch holds part of a span, more than a rounding of it."""
+    return start < stretch.stop - ROUNDING and stop > stretch.start + ROUNDING
+
+
+def _cut(job: Job, stretch: Stretch, spans: Sequence[tuple[float, float]]) -> list[Segment]:
+    """The segment of a stretch, a line cut at the ends of spans that lie well inside of it."""
+    segment = job.description.segment[stretch.move]
+    low, high = stretch.start + LEAST_PART, stretch.stop - LEAST_PART
+    cuts = sorted({end for span in spans for end in span if low < end < high})
+    if segment.lin is None or not cuts:
+        return [segment]
+    name = segment.name or f"segment {stretch.move + 1}"
+    parts = []
+    for k, cut in enumerate(cuts, 1):
+        part = replace(
+            segment,
+            name=f"{name} part {k}",
+            lin=_on_workpiece(job, cut),
+            blend=None,
+            blend_speed=None,
+            orientation=None,
+        )
+        parts.append(part)
+    return [*parts, replace(segment, name=f"{name} part {len(cuts) + 1}")]
+
+
+def _on_workpiece(job: Job, place: float) -> tuple[float, float, float]:
+    """The point of a seam at an arc length, in the frame of the workpiece."""
+    X_PW = np.linalg.inv(job.description.workpiece.matrix())
+    point = X_PW[:3, :3] @ job.seam.path.at(np.array([place])).p[0] + X_PW[:3, 3]
+    x, y, z = (round(float(coordinate), 9) for coordinate in point)
+    return x, y, z
 
 
 def slowed(job: Job, stretches: Sequence[int], speed: float) -> Job:
     """The job with some of its stretches at a lower speed."""
     segments = list(job.description.segment)
     for k in stretches:
-        x = job.seam.path.stretches[k]
-        s = segments[x.move]
-        segments[x.move] = replace(s, blend_speed=speed) if x.corner else replace(s, speed=speed)
-    for (
-        x
-    ) in job.seam.path.stretches:  # a corner keeps its own speed where only its segment is slowed
-        s = segments[x.move]
-        if x.corner and s.speed is not None and s.blend_speed is None:
-            segments[x.move] = replace(
-                s, blend_speed=job.description.segment[x.move].speed or job.description.speed
-            )
+        stretch = job.seam.path.stretches[k]
+        segment = segments[stretch.move]
+        if stretch.corner:
+            segments[stretch.move] = replace(segment, blend_speed=speed)
+        else:
+            segments[stretch.move] = replace(segment, speed=speed)
+    for stretch in job.seam.path.stretches:
+        segment = segments[stretch.move]
+        if stretch.corner and segment.speed is not None and segment.blend_speed is None:
+            # a corner keeps its own speed where only its segment is slowed
+            own = job.description.segment[stretch.move].speed or job.description.speed
+            segments[stretch.move] = replace(segment, blend_speed=own)
     return _changed(job, segment=tuple(segments))
 
 

@@ -1,4 +1,6 @@
-"""A logged run of a job beside its prediction: joint errors, path error and torques, aligned in time.
+"""A logged run of a job beside its prediction.
+
+Joint errors, path error and torques, aligned in time.
 
     share explained = 1 - ‖measured - predicted‖ / ‖measured‖
 
@@ -9,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -25,14 +28,11 @@ from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
-LARGEST_STEP = (
-    0.05  # time between samples of a log beyond which what happened between them is not known [s]
-)
+LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
-FAR, FAR_SHARE = (
-    0.02,
-    0.05,
-)  # deviation from the commanded motion [rad, m; share of a joint's travel] of another job
+# a deviation from the commanded motion that is larger than both is that of another job
+FAR = 0.02  # [rad, m]
+FAR_SHARE = 0.05  # of a joint's travel
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,8 @@ class Agreement:
         rms_predicted: Root mean square of the predicted values.
         peak_predicted: Largest predicted magnitude.
         rms_difference: Root mean square of measured minus predicted.
-        share_explained: 1 - ‖measured - predicted‖ / ‖measured‖; negative where the prediction is worse than none.
+        share_explained: 1 - ‖measured - predicted‖ / ‖measured‖; negative where the prediction is
+            worse than none.
     """
 
     name: str
@@ -75,7 +76,8 @@ class Comparison:
         rows: How well each quantity agrees.
         measured: Path error of the logged run.
         covered: Share of the judged seam that the log holds.
-        verdict: Whether the logged run kept the tolerance; not within where the log does not hold the whole seam.
+        verdict: Whether the logged run kept the tolerance; not within where the log does not hold
+            the whole seam.
     """
 
     prediction: Prediction
@@ -113,46 +115,61 @@ def compare(
             "compare needs a Job and a Log: at.compare(at.Job.load(name), at.Log.read(file))"
         )
     prediction = predict(robot, job, method=method, progress=progress)
-    robot = prediction.robot
+    robot, motion = prediction.robot, prediction.motion.trajectory
     q, side = _positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
-    check_motion(moved, "q", Pace.of_motion(robot, prediction.motion.trajectory.v))
+    check_motion(moved, "q", Pace.of_motion(robot, motion.v))
     shift = _aligned(prediction, log, q)
     half = 0.5 * float(np.median(np.diff(log.time)))
-    inside = (log.time >= shift - half) & (
-        log.time <= shift + prediction.motion.trajectory.duration + half
-    )
+    inside = (log.time >= shift - half) & (log.time <= shift + motion.duration + half)
     time = log.time[inside] - shift
-    reference = prediction.motion.trajectory.at(time)[0]
-    _check_same_job(prediction, log, q, q[inside] - reference)
+    deviation = q[inside] - motion.at(time)[0]
+    _check_same_job(prediction, log, q, deviation)
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
-    series = dict(_errors(prediction, side, time, q[inside] - reference, measured))
+    series = list(_errors(prediction, side, time, deviation, measured))
     source = ""
     if any(name in log for name in CHANNELS):
         torque, source = joint_torque(robot, log)
-        series |= dict(_torques(prediction, time, torque[inside]))
-    both = (
-        time <= prediction.run.trace_time[-1] + half
-    )  # a prediction that stops early has nothing to say later
-    rows = tuple(_agreement(name, unit, pair[:, both]) for name, (unit, pair) in series.items())
-    channels = {name: pair for name, (_, pair) in series.items()}
+        series += _torques(prediction, time, torque[inside])
+    # a prediction that stops early has nothing to say later
+    both = time <= prediction.run.trace_time[-1] + half
     covered = _covered(job, measured)
     verdict = judge(job, measured, log.events)
     if covered < COMPLETE:
         verdict = replace(verdict, within=False)
     return Comparison(
-        prediction, log, shift, side, source, time, channels, rows, measured, covered, verdict
+        prediction=prediction,
+        log=log,
+        shift=shift,
+        side=side,
+        torque_source=source,
+        time=time,
+        channels={x.name: x.pair for x in series},
+        rows=tuple(_agreement(x.name, x.unit, x.pair[:, both]) for x in series),
+        measured=measured,
+        covered=covered,
+        verdict=verdict,
     )
+
+
+class _Series(NamedTuple):
+    """A quantity by name with its unit, measured and predicted, (2, m)."""
+
+    name: str
+    unit: str
+    pair: Floats
 
 
 def _covered(job: Job, measured: PathError) -> float:
     """Share of the seam on which the process is on that a log holds."""
-    on, close = job.process_on(), np.diff(measured.time) <= LARGEST_STEP
+    close = np.diff(measured.time) <= LARGEST_STEP
     start, stop = measured.s[:-1][close], measured.s[1:][close]
-    held = sum(
-        float(np.clip(np.minimum(stop, b) - np.maximum(start, a), 0.0, None).sum()) for a, b in on
-    )
-    return held / sum(b - a for a, b in on)
+    held = wanted = 0.0
+    for first, last in job.process_on():
+        inside = np.minimum(stop, last) - np.maximum(start, first)
+        held += float(np.clip(inside, 0.0, None).sum())
+        wanted += last - first
+    return held / wanted
 
 
 def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
@@ -174,7 +191,10 @@ def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
 
 
 def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
-    """Time in the log at which the job begins: by the reference where it is logged, else by the positions."""
+    """Time in the log at which the job begins.
+
+    By the reference where it is logged, else by the positions.
+    """
     if "q_ref" in log and log.q_ref.shape == q.shape:
         motion = prediction.motion.trajectory
         return align(log.time, log.q_ref, motion.time, motion.q)
@@ -191,15 +211,15 @@ def _check_same_job(prediction: Prediction, log: Log, q: Floats, deviation: Floa
         j = int(excess.argmax())
         far = float(np.abs(deviation[:, j]).max())
         raise ArmtwinError(
-            f"the log is not of job '{job.name}': at the best alignment {robot.joint_names[j]} is up to "
-            f"{np.degrees(far):.3g}° from the commanded motion"
+            f"the log is not of job '{job.name}': at the best alignment {robot.joint_names[j]} is "
+            f"up to {np.degrees(far):.3g}° from the commanded motion"
             f"{other_pace(log.time, q, prediction.motion.trajectory.v)}"
         )
 
 
 def _errors(
     prediction: Prediction, side: str, time: Floats, deviation: Floats, measured: PathError
-) -> Iterator[tuple[str, tuple[str, Floats]]]:
+) -> Iterator[_Series]:
     """Joint and path errors, measured and predicted on the same side of the gears, by name."""
     run = prediction.run
     on_link = side == "q_link"
@@ -208,26 +228,34 @@ def _errors(
     wanted = prediction.motion.trajectory.at(run.trace_time)[0]
     for j, name in enumerate(prediction.robot.joint_names):
         predicted = np.interp(time, run.trace_time, positions[:, j] - wanted[:, j])
-        yield f"{name} error", ("rad", np.stack([deviation[:, j], predicted]))
+        yield _Series(f"{name} error", "rad", np.stack([deviation[:, j], predicted]))
     for direction in ("lateral", "vertical", "lag"):
         predicted = np.interp(time, error.time, getattr(error, direction))
-        yield direction, ("m", np.stack([getattr(measured, direction), predicted]))
+        yield _Series(direction, "m", np.stack([getattr(measured, direction), predicted]))
 
 
-def _torques(
-    prediction: Prediction, time: Floats, torque: Floats
-) -> Iterator[tuple[str, tuple[str, Floats]]]:
+def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[_Series]:
     log = prediction.log
     for j, name in enumerate(prediction.robot.joint_names):
-        yield (
-            f"{name} torque",
-            ("N m", np.stack([torque[:, j], np.interp(time, log.time, log.tau[:, j])])),
-        )
+        predicted = np.interp(time, log.time, log.tau[:, j])
+        yield _Series(f"{name} torque", "N m", np.stack([torque[:, j], predicted]))
 
 
 def _agreement(name: str, unit: str, pair: Floats) -> Agreement:
     measured, predicted = pair
-    rms = [float(np.sqrt(np.mean(x**2))) for x in (measured, predicted, measured - predicted)]
-    peaks = [float(np.abs(x).max()) for x in (measured, predicted)]
-    share = 1 - rms[2] / rms[0] if rms[0] > 0 else float("nan")
-    return Agreement(name, unit, rms[0], peaks[0], rms[1], peaks[1], rms[2], share)
+    size = _rms(measured)
+    gap = _rms(measured - predicted)
+    return Agreement(
+        name=name,
+        unit=unit,
+        rms_measured=size,
+        peak_measured=float(np.abs(measured).max()),
+        rms_predicted=_rms(predicted),
+        peak_predicted=float(np.abs(predicted).max()),
+        rms_difference=gap,
+        share_explained=1 - gap / size if size > 0 else float("nan"),
+    )
+
+
+def _rms(values: Floats) -> float:
+    return float(np.sqrt(np.mean(values**2)))

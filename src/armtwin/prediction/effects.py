@@ -24,6 +24,7 @@ from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.prepared import controller_of
 
+BOUNDLESS = 1e6  # a current that no motor reaches [A]
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
 
 
@@ -116,25 +117,36 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
     """Friction elements one by one, quantisation, current limits."""
-    p, model = stretch.prediction, stretch.model
-    d = p.robot.description
+    robot, model = stretch.prediction.robot, stretch.model
     if model.friction != "off":
-        for element, row in p.robot.assembly.friction:
-            others = tuple(f for f in d.friction if f != element)
-            robot = stretch.variants.get(f"friction {element.name}", friction=others)
-            kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
-            name = element.on if isinstance(element.on, str) else element.name
-            yield Effect(kind, name, _without(stretch, robot, model))
+        yield from _friction_effects(stretch)
     yield from _speed_effects(stretch)
     if model.quantise:
-        yield Effect("quantisation", "", _without(stretch, p.robot, replace(model, quantise=False)))
+        exact = replace(model, quantise=False)
+        yield Effect("quantisation", "", _without(stretch, robot, exact))
     for motor in _limited(stretch):
-        motors = tuple(replace(m, current_limit=1e6) if m.name == motor else m for m in d.motor)
-        yield Effect(
-            "torque limit",
-            motor,
-            _without(stretch, stretch.variants.get(f"limit {motor}", motor=motors), model),
-        )
+        yield Effect("torque limit", motor, _without(stretch, _unlimited(stretch, motor), model))
+
+
+def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
+    """Each friction element taken out."""
+    robot = stretch.prediction.robot
+    for element, row in robot.assembly.friction:
+        others = tuple(f for f in robot.description.friction if f != element)
+        without = stretch.variants.get(f"friction {element.name}", friction=others)
+        kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
+        name = element.on if isinstance(element.on, str) else element.name
+        yield Effect(kind, name, _without(stretch, without, stretch.model))
+
+
+def _unlimited(stretch: Stretch, name: str) -> Robot:
+    """The robot with one motor whose current has no limit."""
+    motors = []
+    for motor in stretch.prediction.robot.description.motor:
+        if motor.name == name:
+            motor = replace(motor, current_limit=BOUNDLESS)
+        motors.append(motor)
+    return stretch.variants.get(f"limit {name}", motor=tuple(motors))
 
 
 def all_friction(stretch: Stretch) -> Effect:
@@ -144,7 +156,7 @@ def all_friction(stretch: Stretch) -> Effect:
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
-    """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, motor by motor."""
+    """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, by motor."""
     p, model = stretch.prediction, stretch.model
     d = p.robot.description
     c = controller_of(p.robot, model)
@@ -166,7 +178,8 @@ def _reverses(stretch: Stretch, row: Floats) -> bool:
     time = stretch.motion.time + stretch.begins
     recent = (time >= stretch.times[0] - RECENT) & (time <= stretch.times[-1])
     speed = (stretch.motion.v @ row)[recent]
-    moving = speed[np.abs(speed) > 1e-6 * max(float(np.abs(speed).max(initial=0.0)), 1e-9)]
+    fastest = float(np.abs(speed).max(initial=0.0))
+    moving = speed[np.abs(speed) > 1e-6 * max(fastest, 1e-9)]
     return bool((np.diff(np.sign(moving)) != 0).any())
 
 
@@ -174,10 +187,11 @@ def _limited(stretch: Stretch) -> Iterator[str]:
     """Motors whose current is at its limit during the span or shortly before."""
     log = stretch.prediction.log
     rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])
-    for motor, current in zip(
-        stretch.prediction.robot.description.motor, log.current.T, strict=True
-    ):
-        limit = motor.current_limit
+    motors = stretch.prediction.robot.description.motor
+    for motor, current in zip(motors, log.current.T, strict=True):
+        if motor.current_limit is None:
+            continue
         quantum = motor.current_quantum or 0.0
-        if limit is not None and (np.abs(current[rows]) >= limit - 1.01 * quantum - 1e-9).any():
+        reached = motor.current_limit - 1.01 * quantum - 1e-9
+        if (np.abs(current[rows]) >= reached).any():
             yield motor.name

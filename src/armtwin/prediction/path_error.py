@@ -85,7 +85,7 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
 
 
 def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
-    """Arc lengths of the points of a seam closest to points p, (m, 3), near arc lengths s, by Newton's method."""
+    """Arc lengths of a seam closest to points p, (m, 3), near arc lengths s; Newton's method."""
     low, high = np.maximum(s - WINDOW, 0.0), np.minimum(s + WINDOW, seam.length)
     found, open_ = s.copy(), np.arange(len(s))
     for _ in range(STEPS):

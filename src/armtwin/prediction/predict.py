@@ -53,7 +53,10 @@ class Prediction:
 
     @cached_property
     def seen(self) -> PathError:
-        """The path error that the controller sees: by the motor side of the joints, as if gears were rigid."""
+        """The path error that the controller sees.
+
+        By the motor side of the joints, as if gears were rigid.
+        """
         run = self.run
         if run.motor_side is run.link_side:
             return self.path_error
@@ -78,7 +81,8 @@ def predict(
     """Predict where a robot's tool will be beside the seam of a job.
 
     Args:
-        robot: A robot in place of the job's, or None; the job's tool and overrides are applied to it.
+        robot: A robot in place of the job's, or None; the job's tool and overrides are applied to
+            it.
         job: The job.
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         progress: Called with what is being done and the share that is done.
@@ -111,9 +115,8 @@ def planned(robot: Robot, job: Job) -> JointMotion:
     seam = job.seam
     job.process_on()  # refuses a process that is nowhere on
     try:
-        seam.frames(
-            np.linspace(0.0, seam.length, 500)
-        )  # refuses a beam along the seam before anything is computed
+        # a beam along the seam is refused before anything is computed
+        seam.frames(np.linspace(0.0, seam.length, 500))
         q0 = start_posture(robot, seam, near)
         return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
     except ArmtwinError as error:
@@ -121,7 +124,10 @@ def planned(robot: Robot, job: Job) -> JointMotion:
 
 
 def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
-    """What the motion uses of the robot's limits; a motion that cannot be run is refused with every violation."""
+    """What the motion uses of the robot's limits.
+
+    A motion that cannot be run is refused with every violation.
+    """
     found = feasibility(robot, job.seam, motion)
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
@@ -153,15 +159,12 @@ def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     unused = [f"servo.{name}" for name in d.servo if name != model.servo]
     unused += [f"tool.{name}" for name in d.tool if name != d.mounted.tool]
     unused += [f"payload.{name}" for name in d.payload if name != d.mounted.payload]
-    unused += [
-        f"friction.{f.name}"
-        for f in d.friction
-        if f not in d.active_friction() or model.friction == "off"
-    ]
+    active = () if model.friction == "off" else d.active_friction()
+    unused += [f"friction.{f.name}" for f in d.friction if f not in active]
     if model.joints == "rigid":
         unused.append("transmission")
-    return tuple(
-        origin
-        for origin in robot.provenance.of_kind("assumed")
-        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused)
-    )
+    found = []
+    for origin in robot.provenance.of_kind("assumed"):
+        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
+            found.append(origin)
+    return tuple(found)

@@ -12,9 +12,13 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
 from armtwin.jobs.job import Job
 from armtwin.prediction.predict import Prediction
+from armtwin.robot.provenance import Origin
 
 CHANGE = 0.1  # relative change that is tried
 IDLE = ("limits", "rate", "name")  # words of keys that do not act in a run
+GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
+WORDS = ("source", "on", "kind", "law")
+LEFT_ALONE = {*GEOMETRY, *WORDS}
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,8 @@ class Sensitivity:
     Attributes:
         key: Key path in the robot file.
         change: Relative change that was tried.
-        effect: Relative change of the largest error over its tolerance; inf where the run then stops.
+        effect: Relative change of the largest error over its tolerance; inf where the run then
+            stops.
         source: Where the number comes from.
     """
 
@@ -44,76 +49,80 @@ def sensitivities(
         ratios: Gives the largest error over its tolerance of each of several jobs.
         most: How many to tell.
     """
-    job, base = prediction.job, ratios([prediction.job])[0]
+    base = ratios([prediction.job])[0]
     if not np.isfinite(base):
         return ()
-    keys, jobs, sources = [], [], []
+    origins: list[Origin] = []
+    jobs: list[Job] = []
     for origin in prediction.assumed:
-        if any(word in origin.path for word in IDLE):
-            continue
-        larger = dict(_larger(to_tables(prediction.robot.description), origin.path))
-        if not larger:
-            continue
-        changed = Job(
-            replace(job.description, override={**job.description.override, **larger}), job.origin
-        )
-        try:
-            changed.robot(prediction.given)
-        except ArmtwinError:  # a body that cannot exist, a rate that does not divide
-            continue
-        keys.append(origin.path)
-        jobs.append(changed)
-        sources.append(origin.text)
-    found = [
-        Sensitivity(key, CHANGE, ratio / base - 1, source)
-        for key, ratio, source in zip(keys, ratios(jobs), sources, strict=True)
-        if np.isfinite(ratio)
-    ]
-    return tuple(sorted(found, key=lambda x: -abs(x.effect))[:most])
+        changed = _with_larger(prediction, origin)
+        if changed is not None:
+            origins.append(origin)
+            jobs.append(changed)
+    found = []
+    for origin, ratio in zip(origins, ratios(jobs), strict=True):
+        if np.isfinite(ratio):
+            found.append(Sensitivity(origin.path, CHANGE, ratio / base - 1, origin.text))
+    found.sort(key=lambda x: -abs(x.effect))
+    return tuple(found[:most])
+
+
+def _with_larger(prediction: Prediction, origin: Origin) -> Job | None:
+    """The job with an assumed number larger; None where it does not act or cannot be larger."""
+    if any(word in origin.path for word in IDLE):
+        return None
+    larger = dict(_larger(to_tables(prediction.robot.description), origin.path))
+    if not larger:
+        return None
+    job = prediction.job
+    override = {**job.description.override, **larger}
+    changed = Job(replace(job.description, override=override), job.origin)
+    try:
+        changed.robot(prediction.given)
+    except ArmtwinError:  # a body that cannot exist, a rate that does not divide
+        return None
+    return changed
 
 
 def _larger(tables: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Key paths and enlarged values of all numbers at or below a path; poses and axes are left alone."""
+    """Key paths and enlarged values of all numbers at or below a path.
+
+    Poses and axes are left alone.
+    """
     here: Any = tables
+    steps = []
     for word in path.split("."):
-        if isinstance(here, list):
-            names = [
-                item.get("name", item.get("joint")) if isinstance(item, dict) else None
-                for item in here
-            ]
-            if word not in names:
-                return
-            here = here[names.index(word)]
-        elif isinstance(here, dict) and word in here:
-            here = here[word]
-        elif isinstance(here, dict) and any(
-            isinstance(x, dict) and word in x for x in here.values()
-        ):
-            outer = next(key for key, x in here.items() if isinstance(x, dict) and word in x)
-            path = path.removesuffix(f".{word}") + f".{outer}.{word}"
-            here = here[outer][word]
-        else:
+        found = _step(here, word)
+        if found is None:
             return
-    yield from _numbers(here, path)
+        here, way = found
+        steps.append(way)
+    yield from _numbers(here, ".".join(steps))
+
+
+def _step(here: Any, word: str) -> tuple[Any, str] | None:
+    """What a word of a path leads to.
+
+    The way there: an item by name, a key, a key one group below.
+    """
+    if isinstance(here, list):
+        for item in here:
+            if isinstance(item, dict) and item.get("name", item.get("joint")) == word:
+                return item, word
+        return None
+    if not isinstance(here, dict):
+        return None
+    if word in here:
+        return here[word], word
+    for outer, group in here.items():
+        if isinstance(group, dict) and word in group:
+            return group[word], f"{outer}.{word}"
+    return None
 
 
 def _numbers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    last = path.rpartition(".")[2]
-    if last in (
-        "origin",
-        "tcp",
-        "axis",
-        "orientation",
-        "position",
-        "source",
-        "on",
-        "com",
-        "about",
-        "kind",
-        "law",
-    ):
-        return
-    if isinstance(value, bool | str):
+    """All numbers of a value, made larger, with their paths."""
+    if path.rpartition(".")[2] in LEFT_ALONE or isinstance(value, bool | str):
         return
     if isinstance(value, int | float):
         yield path, (1 + CHANGE) * value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,8 @@ from armtwin.maths.batch import Floats
 from armtwin.prediction.path_error import PathError
 
 Direction = Literal["lateral", "vertical", "orientation"]
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+STOPS = ("following_error", "unstable")  # kinds of events that end a run
 
 
 @dataclass(frozen=True)
@@ -114,7 +116,10 @@ class Verdict:
 
     @property
     def worst_ratio(self) -> float:
-        """Largest error over its tolerance while the process is on; inf where the run does not count."""
+        """Largest error over its tolerance while the process is on.
+
+        Inf where the run does not count.
+        """
         if self.stopped is not None or self.outside_window:
             return float("inf")
         tolerance = self.tolerance
@@ -129,29 +134,22 @@ def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict
     """Judge a path error by a job's tolerance, where its process is on."""
     tolerance = job.description.tolerance
     on = judged(job, error.s)
-    spans = [
-        span
-        for direction, values, limit in (
-            ("lateral", error.lateral, tolerance.lateral),
-            ("vertical", error.vertical, tolerance.vertical),
-            ("orientation", error.orientation, tolerance.orientation),
-        )
-        if limit is not None
-        for span in _spans(error.place, values, limit, on, direction)  # type: ignore[arg-type]
-    ]
-    spans.sort(key=lambda x: (x.from_m, x.direction))
+    spans: list[Span] = []
+    for direction in DIRECTIONS:
+        limit = getattr(tolerance, direction)
+        if limit is not None:
+            spans += _spans(error.place, getattr(error, direction), limit, on, direction)
+    spans.sort(key=lambda span: (span.from_m, span.direction))
     outside = tuple(_outside(job, error, on))
-    ended = next((e for e in events if e.kind in ("following_error", "unstable")), None)
-    segments = tuple(_segments(job, error, on, spans))
-    at = float(error.place[-1]) if ended is not None else None
+    ended = next((event for event in events if event.kind in STOPS), None)
     return Verdict(
-        not spans and not outside and ended is None,
-        tolerance,
-        tuple(spans),
-        outside,
-        segments,
-        ended,
-        at,
+        within=not spans and not outside and ended is None,
+        tolerance=tolerance,
+        spans=tuple(spans),
+        outside_window=outside,
+        segments=tuple(_segments(job, error, on, spans)),
+        stopped=ended,
+        stopped_at_m=None if ended is None else float(error.place[-1]),
     )
 
 
@@ -205,7 +203,10 @@ def _outside(job: Job, error: PathError, on: NDArray[np.bool_]) -> Iterator[Slow
 
 
 def inside_window(window: Window, speed: Floats, power: float | None) -> NDArray[np.bool_]:
-    """Whether tool speeds lie in a process window; the edges of a polygon are crossed an odd number of times."""
+    """Whether tool speeds lie in a process window.
+
+    The edges of a polygon are crossed an odd number of times.
+    """
     if window.speed is not None:
         return (speed >= window.speed[0]) & (speed <= window.speed[1])
     corners = np.array(window.polygon)
@@ -228,7 +229,6 @@ def _segments(
         here = np.arange(np.searchsorted(error.s, x.start), last)
         used, rest = here[on[here]], here[~on[here]]
         length = sum((max(0.0, min(b, x.stop) - max(a, x.start)) for a, b in out), 0.0)
-        speeds = error.speed[used]
         yield SegmentError(
             name=x.name,
             from_m=x.start,
@@ -238,12 +238,17 @@ def _segments(
             lateral_off_m=_peak(error.lateral[rest]),
             vertical_off_m=_peak(error.vertical[rest]),
             lag_m=_peak(error.lag[used]),
-            speed_m_s=(float(speeds.min()), float(speeds.max()))
-            if len(speeds)
-            else (np.nan, np.nan),
+            speed_m_s=_range(error.speed[used]),
             orientation_rad=_peak(error.orientation[used]),
             out_of_tolerance_m=length,
         )
+
+
+def _range(values: Floats) -> tuple[float, float]:
+    """Smallest and largest value."""
+    if not len(values):
+        return float("nan"), float("nan")
+    return float(values.min()), float(values.max())
 
 
 def _peak(values: Floats) -> float:

@@ -16,7 +16,10 @@ SEAM_POINTS = 700
 
 
 def figure(p: Prediction, times: Floats) -> dict[str, Any]:
-    """Everything the viewer draws in 3-D; the tool's positions are those at the times of the samples."""
+    """Everything the viewer draws in 3-D.
+
+    The tool's positions are those at the times of the samples.
+    """
     robot, error = p.robot, p.path_error
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
@@ -39,7 +42,10 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
 
 
 def _ratios(p: Prediction, place: Floats, places: Floats) -> Floats:
-    """Largest error over its tolerance around each point of the seam; -1 where the process is off or not reached."""
+    """Largest error over its tolerance around each point of the seam.
+
+    -1 where the process is off or not reached.
+    """
     tolerance, error = p.verdict.tolerance, p.path_error
     relative = np.maximum(
         np.abs(error.lateral) / tolerance.lateral, np.abs(error.vertical) / tolerance.vertical

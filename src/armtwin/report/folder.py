@@ -104,7 +104,8 @@ def refuse_inputs(written: Iterable[Path], inputs: Iterable[Path]) -> None:
     for target in written:
         if target.exists() and any(os.path.samefile(target, path) for path in read):
             raise ArmtwinError(
-                f"{target}: is an input of this run and would be replaced; choose another place with --out"
+                f"{target}: is an input of this run and would be replaced; "
+                "choose another place with --out"
             )
 
 

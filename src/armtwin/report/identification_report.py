@@ -1,4 +1,7 @@
-"""The report of an identification: what it is worth, what was told and what not, torques, parameters."""
+"""The report of an identification.
+
+What it is worth, what was told and what not, torques, parameters.
+"""
 
 from __future__ import annotations
 
@@ -113,8 +116,8 @@ def _errors(result: Identification) -> Iterator[Block]:
 def _settings(found: Estimate) -> str:
     d, how = found.decomposition, found.cleaning[0]
     return (
-        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of the "
-        f"robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to 10 %"
+        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of "
+        f"the robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to 10 %"
     )
 
 

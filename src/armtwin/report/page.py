@@ -1,4 +1,7 @@
-"""A report as one HTML file that needs nothing else: viewer, style and data inside, no request allowed."""
+"""A report as one HTML file that needs nothing else.
+
+Viewer, style and data inside, no request allowed.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +53,10 @@ def to_html(report: Report) -> str:
         "scene": None if scene is None else scene.model,
     }
     script, style = _bundled("viewer.js"), _bundled("style.css")
-    policy = f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; img-src data:; base-uri 'none'"
+    policy = (
+        f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; "
+        "img-src data:; base-uri 'none'"
+    )
     return str(
         _template().render(
             report=report,

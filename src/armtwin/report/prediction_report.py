@@ -8,10 +8,11 @@ from dataclasses import asdict
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.prediction.advice import Advice, Option
+from armtwin.prediction.advice import Advice
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.trials import Option
 from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure

@@ -1,4 +1,7 @@
-"""A report as result.json: what its tables and data hold, in SI numbers; docs/result.md explains every key."""
+"""A report as result.json: what its tables and data hold, in SI numbers.
+
+Docs/result.md explains every key.
+"""
 
 from __future__ import annotations
 

@@ -47,7 +47,10 @@ def _on_shelf(robot: Robot) -> Record:
 
 
 def robot_report(robot: Robot, *, sources: bool = False) -> Report:
-    """Joints, bodies, drives and tools of a robot; with every source of its numbers where asked for."""
+    """Joints, bodies, drives and tools of a robot.
+
+    With every source of its numbers where asked for.
+    """
     d = robot.description
     mounted = " and ".join(name for name in (d.mounted.tool, d.mounted.payload) if name)
     title = f"{robot.name}: {d.title or 'no title'}"

@@ -1,7 +1,10 @@
-"""A report is a list of sections; a section is a title and blocks of text, tables, plots and pictures.
+"""A report is a list of sections.
 
-A result gives its sections once. The terminal, the page and result.json are made of them: a table holds
-its records as SI numbers, its columns say how they are written, its key where they stand in result.json.
+A section is a title and blocks of text, tables, plots and pictures.
+
+A result gives its sections once. The terminal, the page and result.json are made of them: a table
+holds its records as SI numbers, its columns say how they are written, its key where they stand in
+result.json.
 Nothing here knows what is reported on.
 """
 
@@ -24,7 +27,8 @@ class Text:
 
     Attributes:
         text: The words; they are escaped.
-        tone: "good" or "bad" as a verdict; "soft" for an explanation, which the terminal leaves out.
+        tone: "good" or "bad" as a verdict; "soft" for an explanation, which the terminal leaves
+            out.
     """
 
     text: str
@@ -148,7 +152,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """A flag in a plot: where on x, its text, its row from the top, whether it is out of tolerance."""
+    """A flag in a plot: where on x, its text, its row from the top, whether it is bad."""
 
     x: float
     text: str
@@ -158,7 +162,9 @@ class Mark:
 
 @dataclass(frozen=True)
 class Plot:
-    """Lines over a common series, from sample `first` up to `last`; the sample is chosen everywhere.
+    """Lines over a common series, from sample `first` up to `last`.
+
+    The sample is chosen everywhere.
 
     Attributes:
         x: Name of the series on the x axis; it never falls.

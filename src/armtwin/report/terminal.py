@@ -1,6 +1,7 @@
 """A report for the terminal: what people read first comes first, tables fit any width.
 
-A table that does not fit is written record by record, so that no digit is lost however narrow the window.
+A table that does not fit is written record by record, so that no digit is lost however narrow
+the window.
 """
 
 from __future__ import annotations

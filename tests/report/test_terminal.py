@@ -1,0 +1,93 @@
+"""The terminal: the verdict first, no digit lost in a narrow window, readable in the C locale."""
+
+import re
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import armtwin as at
+from armtwin.app.streams import in_ascii
+from armtwin.report.numbers import MICROMETRES, Number
+from armtwin.report.prediction_report import prediction_report
+from armtwin.report.sections import Column, Facts, Report, Section, Table, Text
+from armtwin.report.terminal import to_terminal
+
+
+def printed(report, width):
+    console = Console(width=width, highlight=False, force_terminal=False)
+    with console.capture() as capture:
+        console.print(to_terminal(report))
+    return capture.get()
+
+
+@pytest.fixture(scope="module")
+def report():
+    p = at.predict(None, at.Job.load("kr300_frame"))
+    return prediction_report(at.Answer(p, at.explain(p)))
+
+
+def test_the_first_line_is_the_verdict_with_its_margin_and_its_basis(report):
+    first = printed(report, 80).splitlines()[0]
+    spare = re.fullmatch(
+        r"The seam holds with (\d+) % of its tolerance to spare; this rests on (\d+) assumed",
+        first.strip(),
+    )
+    assert spare
+
+
+def test_where_and_why_stand_before_the_tables(report):
+    titles = [line.strip() for line in printed(report, 80).splitlines()]
+    order = [titles.index(name) for name in ("Where and why", "Segments", "Joints", "Feasibility")]
+    assert order == sorted(order)
+
+
+@pytest.mark.parametrize("width", [80, 60, 40, 25])
+def test_no_width_drops_a_digit(report, width):
+    """Every number of every table that a terminal shows stands there whole."""
+    text = printed(report, width)
+    assert max(len(line.rstrip()) for line in text.splitlines()) <= width
+    words = set(re.split(r"[\s:;,()]+", text))
+    for section in report.sections:
+        for block in section.blocks:
+            if isinstance(block, Table) and not block.folded:
+                for column in block.columns:
+                    if column.number is not None and not column.page_only:
+                        assert {column.cell(record) for record in block.records} <= words
+
+
+def test_a_wide_table_has_a_row_for_each_record_and_a_narrow_one_a_card():
+    columns = (Column("name", "joint"), Column("x", "error", MICROMETRES))
+    table = Table(columns, [{"name": "joint_1", "x": 1e-6}, {"name": "joint_2", "x": np.nan}])
+    wide = printed(Report("t", "", (Section("", (table,)),)), 40)
+    assert re.search(r"joint_1 +1\n", wide)
+    assert re.search(r"joint_2 +-\n", wide)
+    narrow = printed(Report("t", "", (Section("", (table,)),)), 12)
+    assert re.search(r"joint_1\n  error µm: 1\n", re.sub(r" +\n", "\n", narrow)) or (
+        "error" in narrow and "joint_1" in narrow
+    )
+
+
+def test_explanations_and_folded_tables_are_for_the_page():
+    folded = Table((Column("x", "x", Number()),), [{"x": 4711.0}], folded="All")
+    text = printed(Report("t", "", (Section("a", (Text("long story", "soft"), folded)),)), 80)
+    assert "long story" not in text
+    assert "4711" not in text
+
+
+def test_rows_beyond_the_most_are_counted():
+    table = Table((Column("x", "x", Number()),), [{"x": i} for i in range(9)], "many", most=4)
+    assert "and 5 more in result.json" in printed(Report("t", "", (Section("", (table,)),)), 80)
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal():
+    text = printed(Report("\x1b[31mred", "", (Section("", (Facts((("a", "\x07b"),)),)),)), 80)
+    assert "\x1b" not in text
+    assert "\x07" not in text
+
+
+@pytest.mark.parametrize(
+    ("letter", "plain"), [("µ", "u"), ("°", " deg"), ("±", "+-"), ("²", "^2"), ("ä", "a")]
+)
+def test_letters_that_a_terminal_lacks_have_others(letter, plain):
+    assert in_ascii(letter) == plain
