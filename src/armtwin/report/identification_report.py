@@ -91,7 +91,7 @@ def _errors(result: Identification) -> Iterator[Block]:
     if left_out:
         columns += [
             Column("nrmse_unseen_percent", "left out", PER_HUNDRED),
-            Column("nrmse_unseen_prior_percent", "prior there", PER_HUNDRED),
+            Column("nrmse_unseen_prior_percent", "prior there", PER_HUNDRED, page_only=True),
         ]
     columns += [
         Column("rmse_n_m", "rms", NEWTON_METRES, page_only=True),

@@ -7,6 +7,7 @@ the window.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from textwrap import wrap
 
 from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
@@ -95,46 +96,52 @@ class _Sheet:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         cells = [[printable(c.cell(record)) for c in self.columns] for record in self.records]
-        if self._least_width(cells) <= options.max_width:
-            yield self._grid(cells)
+        if self._width(cells, narrow=False) <= options.max_width:
+            yield self._grid(cells, narrow=False)
+        elif self._width(cells, narrow=True) <= options.max_width:
+            yield self._grid(cells, narrow=True)
         else:
             yield from self._cards(cells)
         if self.left_out:
             where = " in result.json" if self.key else ""
             yield Words(f"and {self.left_out} more{where}")
 
-    def _least_width(self, cells: list[list[str]]) -> int:
-        """The narrowest window in which no number is broken."""
+    def _width(self, cells: list[list[str]], narrow: bool) -> int:
+        """Width of the table; where it is narrow, heads and words are broken between words."""
         widths = []
         for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
-            longest = max(len(text) for text in texts)
-            if column.number is None:
-                longest = min(longest, NARROWEST_WORDS)
-            words_of_head = max(len(word) for word in column.title.split() or [""])
-            widths.append(max(longest, words_of_head))
+            widths.append(max(self._widest(column, texts, narrow), _length(column.title, narrow)))
         return sum(widths) + GAP * (len(widths) - 1)
 
-    def _grid(self, cells: list[list[str]]) -> Grid:
+    @staticmethod
+    def _widest(column: Column, texts: tuple[str, ...], narrow: bool) -> int:
+        """Width of the cells of a column; numbers are never broken."""
+        longest = max(len(text) for text in texts)
+        if column.number is not None or not narrow:
+            return longest
+        longest_word = max(_length(text, narrow) for text in texts)
+        return max(longest_word, min(longest, NARROWEST_WORDS))
+
+    def _grid(self, cells: list[list[str]], narrow: bool) -> Grid:
         grid = Grid(
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False
         )
-        for i, column in enumerate(self.columns):
+        for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
+            head = printable(column.title)
+            if narrow:
+                head = _broken(head, self._widest(column, texts, narrow))
             numbers = column.number is not None
             grid.add_column(
-                printable(column.title),
+                head,
                 justify="right" if numbers else "left",
-                no_wrap=numbers or (i == 0 and self._short(cells)),
+                no_wrap=numbers or not narrow,
                 overflow="fold",
+                min_width=self._widest(column, texts, narrow),
             )
         for number, row in enumerate(cells):
             style = "red" if number in self.bad else ""
             grid.add_row(*(Words(text, style=style) for text in row))
         return grid
-
-    @staticmethod
-    def _short(cells: list[list[str]]) -> bool:
-        """Whether the first column holds names that can stay on one line."""
-        return max(len(row[0]) for row in cells) <= NARROWEST_WORDS
 
     def _cards(self, cells: list[list[str]]) -> Iterator[RenderableType]:
         for number, row in enumerate(cells):
@@ -144,6 +151,17 @@ class _Sheet:
             yield Words(name, style=style or "bold")
             for column, text in zip(self.columns[1:], row[1:], strict=True):
                 yield Padding(Words(_labelled(column, text)), (0, 0, 0, INDENT))
+
+
+def _broken(head: str, width: int) -> str:
+    """A head in lines of some width, its words whole."""
+    lines = wrap(head, max(width, 1), break_long_words=False, break_on_hyphens=False)
+    return "\n".join(lines)
+
+
+def _length(text: str, narrow: bool) -> int:
+    """Length of a text, or of its longest word where it may be broken."""
+    return max((len(word) for word in text.split()), default=0) if narrow else len(text)
 
 
 def _labelled(column: Column, text: str) -> str:
