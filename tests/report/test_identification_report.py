@@ -40,7 +40,8 @@ def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
         in text
     )
     assert tone == "good"
-    worse = replace(judged, _found={"fit": judged.prior, "prior": judged.fit})
+    found = judged.estimate
+    worse = replace(judged, estimate=replace(found, robot=found.prior, prior=found.robot))
     assert headline(worse)[1] == "bad"
     assert worse.failed
 

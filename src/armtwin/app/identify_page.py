@@ -9,7 +9,7 @@ from rich.text import Text
 
 from armtwin import Identification
 from armtwin.app.pages import columns, number
-from armtwin.identification.statements import not_told, reasons
+from armtwin.identification.rigid_body.findings import not_told, reasons
 from armtwin.report.identification_report import headline
 
 LONGEST_NAME = 22

@@ -7,10 +7,11 @@ from typing import Literal
 
 import numpy as np
 
-from armtwin.identification.decomposition import RELATIVE_ERROR
-from armtwin.identification.estimate import Estimate, Row
-from armtwin.identification.judged import Identification
-from armtwin.identification.statements import not_told, reasons
+from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.findings import not_told, reasons
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.logs.cleaning import Cleaning
 from armtwin.maths.batch import Floats
 from armtwin.report.drawings import log_points, matrix
@@ -195,7 +196,7 @@ def _parameters(found: Estimate) -> Iterator[Block]:
     )
 
 
-def _parameter(row: Row) -> list[str]:
+def _parameter(row: FittedParameter) -> list[str]:
     """A parameter as cells."""
     change = "" if row.prior == 0 else f"{100 * (row.value / row.prior - 1):+.0f} %"
     numbers = [short(x, 4) for x in (row.prior, row.value)]
@@ -303,7 +304,7 @@ def _choices(found: Estimate) -> Iterator[Block]:
     )
     yield Table(head, rows, words=True)
     tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.draw.errors.items())
-    friction = f" (friction parameters with {found.draw.friction:g} of their size)"
+    friction = f" (friction parameters with {found.draw.group_size:g} of their size)"
     chosen = (
         f"the best for what was left out{friction}. Weight and error: {tried}"
         if tried

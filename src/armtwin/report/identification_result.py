@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-from armtwin.identification.judged import Identification
-from armtwin.identification.statements import not_told, reasons
+from armtwin.identification.rigid_body.findings import not_told, reasons
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.report.plain import RESULT_FORMAT, digest_of, plain, versions
 
 
@@ -54,7 +54,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
             },
             "draw": {
                 "weight": found.draw.weight,
-                "friction_size": found.draw.friction,
+                "friction_size": found.draw.group_size,
                 "tried": [{"weight": w, "error": e} for w, e in found.draw.errors.items()],
             },
             "broken_by_plain": list(found.broken),

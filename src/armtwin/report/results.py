@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.identification.judged import Identification
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Event
 from armtwin.prediction.advice import Advice, Option
