@@ -18,8 +18,8 @@ import pinocchio
 from scipy.signal import butter, sosfiltfilt
 
 import armtwin as at
-from armtwin.identification import identify, problem
-from armtwin.identification.recipe import Recipe
+from armtwin.identification.rigid_body import experiment, identify
+from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import Cleaning, clean
 from armtwin.robot.robot import Robot
 from mechanics import pinocchio_model
@@ -73,7 +73,7 @@ def stages(robot, paths, recipe):
 
     logs = [at.Log.read(path) for path in paths]
     lap("read files")
-    work = problem.prepared(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
+    work = experiment.prepared(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
     lap("clean, differentiate, suspicions")
     work = work.with_width()
     lap("widths of doubt at reversals")

@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.left_out import pooled
+from armtwin.identification.rigid_body.validation import pooled
 
 
 def kr300(data):

@@ -7,10 +7,11 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
-    from armtwin.identification.estimate import Estimate, Validation
-    from armtwin.identification.identify import identify
-    from armtwin.identification.judged import Identification, judge
-    from armtwin.identification.recipe import Recipe
+    from armtwin.identification.rigid_body.estimate import Estimate
+    from armtwin.identification.rigid_body.identify import identify
+    from armtwin.identification.rigid_body.judgement import Identification, judge
+    from armtwin.identification.rigid_body.recipe import Recipe
+    from armtwin.identification.rigid_body.validation import Validation
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Event, Log
     from armtwin.motion.trajectory import Trajectory
@@ -60,9 +61,9 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
-    "Estimate": "armtwin.identification.estimate",
-    "Recipe": "armtwin.identification.recipe",
-    "Validation": "armtwin.identification.estimate",
+    "Estimate": "armtwin.identification.rigid_body.estimate",
+    "Recipe": "armtwin.identification.rigid_body.recipe",
+    "Validation": "armtwin.identification.rigid_body.validation",
     "Event": "armtwin.logs.log",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
@@ -73,9 +74,9 @@ _LATER = {
     "advise": "armtwin.prediction.advice",
     "compare": "armtwin.prediction.compare",
     "explain": "armtwin.prediction.causes",
-    "Identification": "armtwin.identification.judged",
-    "identify": "armtwin.identification.identify",
-    "judge": "armtwin.identification.judged",
+    "Identification": "armtwin.identification.rigid_body.judgement",
+    "identify": "armtwin.identification.rigid_body.identify",
+    "judge": "armtwin.identification.rigid_body.judgement",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",

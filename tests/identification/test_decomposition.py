@@ -1,12 +1,14 @@
 """Singular values, the 10 % rule, and the truncated estimate that fills its null space from the prior."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.decomposition import decompose
-from armtwin.identification.factors import factors
-from armtwin.identification.freedom import freedom
+from armtwin.identification.fitting.decomposition import decompose
+from armtwin.identification.fitting.factors import factors
+from armtwin.identification.rigid_body.free_parameters import free_parameters
 from tests.identification.test_identify import exact_rows, excitation, logged
 
 
@@ -15,13 +17,13 @@ def case():
     """Rows of an RX90B with noise, as matrices: W φ = y scaled by the largest torques."""
     robot = at.Robot.load("rx90b")
     rows = exact_rows(robot, robot, 1)
-    noise = np.random.default_rng(2).normal(size=rows.tau.shape) * 0.0065 * robot.limits.torque
-    rows = type(rows)(rows.Y, rows.busy, rows.tau + noise, rows.used)
-    m, n = rows.tau.shape
+    noise = np.random.default_rng(2).normal(size=rows.target.shape) * 0.0065 * robot.limits.torque
+    rows = replace(rows, target=rows.target + noise)
+    m, n = rows.target.shape
     W = rows.Y.reshape(m, n, -1) / robot.limits.torque[:, None]
-    y = rows.tau / robot.limits.torque
+    y = rows.target / robot.limits.torque
     prior = robot.with_parameters(robot.parameters * 1.1)
-    free = freedom(prior, at.Recipe())
+    free = free_parameters(prior, at.Recipe())
     found = decompose(factors(rows, np.eye(len(robot.parameters))), robot.limits.torque, free)
     return prior, W.reshape(m * n, -1), y.ravel(), found, free
 

@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.consistency import nearest, violations
-from armtwin.identification.estimators import Fit, fit
-from armtwin.identification.factors import factors, together
-from armtwin.identification.freedom import freedom
-from armtwin.identification.identifiable import identifiable
-from armtwin.identification.regression import Rows
+from armtwin.identification.fitting.factors import factors, together
+from armtwin.identification.fitting.least_squares import Fit, fit
+from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.rigid_body.consistency import nearest, violations
+from armtwin.identification.rigid_body.free_parameters import free_parameters
+from armtwin.identification.rigid_body.identifiable import identifiable
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):
@@ -47,7 +47,7 @@ def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
         robot.parameters
         * np.concatenate([links, chance.uniform(0.8, 1.2, len(robot.parameters) - len(links))])
     )
-    free = freedom(robot, at.Recipe())
+    free = free_parameters(robot, at.Recipe())
     rows = together(
         [factors(exact_rows(robot, truth, seed), np.eye(len(robot.parameters))) for seed in (1, 2)]
     )
@@ -79,7 +79,7 @@ def test_combinations_are_what_the_torque_depends_on(robots):
 def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     """A mass drawn negative by made-up rows comes back as a body that exists, the rest stays near."""
     robot = robots["tx40"]
-    free = freedom(robot, at.Recipe())
+    free = free_parameters(robot, at.Recipe())
     wanted = np.zeros(len(free.start))
     wanted[30] = -3.0  # mass of link 4: -2 times its prior
     assert violations(robot, free.parameters(wanted)) == [
@@ -189,7 +189,7 @@ def test_a_log_that_begins_with_a_long_rest_is_identified(robots):
 def test_a_contract_of_zero_is_kept_exactly(robots, seed):
     """Rows of sizes that differ by 1e6: the solver misses a bound by its tolerance, the parameters must not."""
     robot = robots["tx40"]
-    free = freedom(robot, at.Recipe())
+    free = free_parameters(robot, at.Recipe())
     signed = [k for k, p in enumerate(robot.parameter_table) if p.group in ("rotor", "friction")]
     signed = [k for k in signed if not robot.parameter_names[k].endswith(".offset")]
     size, chance = len(free.start), np.random.default_rng(seed)

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.consistency import violations
-from armtwin.identification.left_out import pooled
+from armtwin.identification.rigid_body.consistency import violations
+from armtwin.identification.rigid_body.validation import pooled
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.statements import not_told
+from armtwin.identification.rigid_body.findings import not_told
 from tests.identification.test_identify import excitation, logged
 
 

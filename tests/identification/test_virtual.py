@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.models import side_by_side
-from armtwin.identification.statements import not_told
+from armtwin.identification.rigid_body.findings import not_told
+from armtwin.identification.rigid_body.side_by_side import side_by_side
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
 THESIS = at.Recipe(

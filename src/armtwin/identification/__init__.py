@@ -1,1 +1,1 @@
-"""From logs to a robot: regression, identifiable parameters, physically consistent estimates."""
+"""From logs to a robot: fitting/ knows no robot, every other folder is one experiment."""

@@ -10,10 +10,11 @@ from dataclasses import asdict
 
 import numpy as np
 
-from armtwin.identification.decomposition import RELATIVE_ERROR
-from armtwin.identification.estimate import Estimate, Row
-from armtwin.identification.judged import Identification
-from armtwin.identification.statements import not_told, reasons
+from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.findings import not_told, reasons
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.maths.batch import Floats
 from armtwin.report.drawings import log_points, matrix
 from armtwin.report.inputs import digest_of, file_name, versions
@@ -273,7 +274,7 @@ def _parameters(found: Estimate) -> Iterator[Block]:
     yield Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
 
 
-def _moved(row: Row) -> float:
+def _moved(row: FittedParameter) -> float:
     """By how many standard deviations a parameter changed."""
     return abs(row.value - row.prior) / max(row.std, 1e-300)
 

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from armtwin.identification.judged import Identification
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.logs.log import Event
 from armtwin.prediction.advice import Advice
 from armtwin.prediction.compare import COMPLETE, Comparison

@@ -8,8 +8,8 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
-from armtwin.identification.estimate import Estimate
-from armtwin.identification.judged import Identification
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer

@@ -1,20 +1,23 @@
-"""An estimate with its judgement: validated on a log it never saw, or each log predicted from the others."""
+"""An estimate judged: on a log it never saw, or each log predicted from the others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.estimate import Estimate, Validation
-from armtwin.identification.left_out import LeftOut, leave_one_out, pooled
-from armtwin.identification.models import SideBySide, side_by_side
-from armtwin.identification.recipe import Recipe
-from armtwin.identification.regression import block
-from armtwin.identification.suspicion import check_positions, same_log, suspect
+from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.left_out_logs import LeftOut, leave_one_out
+from armtwin.identification.rigid_body.log_checks import check_positions, same_log
+from armtwin.identification.rigid_body.side_by_side import SideBySide, side_by_side
+from armtwin.identification.rigid_body.suspicion import suspect
+from armtwin.identification.rigid_body.validation import Validation, pooled
 from armtwin.logs.log import Log
+from armtwin.logs.torque import logged_torque, torque_channel
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -38,38 +41,33 @@ class Identification:
     left_out: LeftOut | None = None
     models: SideBySide | None = None
     unjudged: str = ""
-    _found: dict[str, Validation] = field(default_factory=dict, repr=False)
-
-    def _judged(self, key: str, judge: Callable[[], Validation]) -> Validation:
-        if key not in self._found:
-            self._found[key] = judge()
-        return self._found[key]
 
     @property
     def shown(self) -> Log:
         """The log whose torques are shown: that of the validation, else the first of the fit."""
         return self.log if self.log is not None else self.estimate.logs[0]
 
-    @property
+    @cached_property
     def fit(self) -> Validation:
         """Prediction of the shown log by the identified robot."""
-        return self._judged("fit", lambda: self.estimate.validate(self.shown))
+        return self.estimate.validate(self.shown)
 
-    @property
+    @cached_property
     def prior(self) -> Validation:
         """Prediction of the shown log by the robot as it was before."""
-        return self._judged(
-            "prior", lambda: self.estimate.validate(self.shown, robot=self.estimate.prior)
-        )
+        return self.estimate.validate(self.shown, robot=self.estimate.prior)
 
-    @property
+    @cached_property
     def plain(self) -> Validation:
         """Prediction of the shown log by plain least squares."""
-        return self._judged("plain", lambda: self.estimate.validate_plain(self.shown))
+        return self.estimate.validate_plain(self.shown)
 
     @property
     def errors(self) -> tuple[Floats, Floats] | None:
-        """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%]; None where all was fitted."""
+        """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%].
+
+        None where all was fitted.
+        """
         if self.log is not None:
             return self.fit.nrmse, self.prior.nrmse
         if self.left_out is not None:
@@ -78,10 +76,12 @@ class Identification:
 
     @property
     def failed(self) -> bool:
-        """Whether the identified robot predicts what it never saw worse than the robot file did."""
-        return self.errors is not None and bool(
-            np.nanmean(self.errors[0]) > WORSE * np.nanmean(self.errors[1])
-        )
+        """Whether the identified robot predicts the unseen worse than the robot file did."""
+        errors = self.errors
+        if errors is None:
+            return False
+        own, prior = errors
+        return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
 
 
 def judge(
@@ -97,7 +97,8 @@ def judge(
     Args:
         robot: The robot that it started from.
         found: The estimate.
-        log: A log that the fit never saw; without one each log, or part of a single one, is left out in turn.
+        log: A log that the fit never saw; without one each log, or part of a single one, is left
+            out in turn.
         others: Other models of the same arm to be shown beside it.
         progress: Called with the share that is done.
     """
@@ -108,23 +109,32 @@ def judge(
         except ArmtwinError as error:  # the fit stands, whatever its parts lack
             why = str(error)
     else:
-        _check(found, log)
-    if log is not None and any(same_log(log, known) for known in found.logs):
-        raise ArmtwinError(
-            f"{log.origin or 'the log'} was part of the fit; give one to validate that the fit never saw"
-        )
+        _check_unseen(found, log)
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
     return Identification(found, log, left, beside, why)
 
 
-def _check(found: Estimate, log: Log) -> None:
-    """Refuse a log that cannot be of the robot, by its name."""
+def _check_unseen(found: Estimate, log: Log) -> None:
+    """Refuse a log that cannot be of the robot, or that was part of the fit, by its name."""
     name = log.origin or "the log to validate"
-    motion = "q" if found.recipe.motion == "measured" else "q_ref"
     try:
-        check_positions(found.robot, log, motion, name)
-        recipe = Recipe(motion=found.recipe.motion)
-        suspect(found.robot, [block(found.robot, log, found.cutoff, found.torque_source, recipe)])
+        _check_robot(found, log, name)
     except ArmtwinError as error:
-        told = str(error)
-        raise ArmtwinError(told if told.startswith(name) else f"{name}: {told}") from None
+        sentence = str(error)
+        if not sentence.startswith(name):
+            sentence = f"{name}: {sentence}"
+        raise ArmtwinError(sentence) from None
+    for known in found.logs:
+        if same_log(log, known):
+            raise ArmtwinError(
+                f"{log.origin or 'the log'} was part of the fit; give one to validate that the "
+                "fit never saw"
+            )
+
+
+def _check_robot(found: Estimate, log: Log, name: str) -> None:
+    """Refuse positions or torques that are not those of the robot."""
+    recipe = found.recipe.for_prediction()
+    check_positions(found.robot, log, recipe.position_channel, name)
+    torque = logged_torque(found.robot, log, torque_channel(log, found.torque_source))
+    suspect(found.robot, [clean_log(log, found.cutoff, recipe, torque)])

@@ -2,8 +2,9 @@
 
     A = U S Vᵀ      g = Uᵀ b      α_i = g_i / s_i      p̂ = V₁ α + V₂ V₂ᵀ p₀
 
-Rows are scaled by the largest torques, columns by the prior's values, so that every scaled parameter is about 1. A
-singular value below ten times the standard deviation of the residual gives its parameter no better than 10 %.
+Rows are scaled by the largest targets, columns by the prior's values, so that every scaled
+parameter is about 1. A singular value below ten times the standard deviation of the residual gives
+its parameter no better than 10 %.
 
 Ref: [Waiboer 2007, section 4.3, eq. 4.40-4.60, 4.65-4.73]
 """
@@ -14,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.factors import Factors, reduced
-from armtwin.identification.freedom import Freedom
+from armtwin.identification.fitting.factors import Factors, reduced
+from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.maths.batch import Floats
 
 RELATIVE_ERROR = 0.1  # that a kept direction may have at most
@@ -28,9 +29,10 @@ class Decomposition:
 
     Attributes:
         singular: Singular values, falling, (f,).
-        g: What each direction explains of the torque, (f,).
+        g: What each direction explains of the target, (f,).
         V: Directions in the scaled parameters, one a column, (f, f).
-        deviation: Unbiased standard deviation of the residual with all directions of the rank, in scaled torque.
+        deviation: Unbiased standard deviation of the residual with all directions of the rank, of
+            the scaled target.
         rows: Number of rows.
         floor: Sum of squares that no direction explains.
         free: The free directions.
@@ -42,7 +44,7 @@ class Decomposition:
     deviation: float
     rows: int
     floor: float
-    free: Freedom
+    free: FreeDirections
 
     @property
     def rank(self) -> int:
@@ -52,12 +54,14 @@ class Decomposition:
     @property
     def kept(self) -> int:
         """Number of directions that the data tell to 10 %."""
-        return int((self.singular[: self.rank] > self.deviation / RELATIVE_ERROR).sum())
+        least = self.deviation / RELATIVE_ERROR
+        return int((self.singular[: self.rank] > least).sum())
 
     @property
     def residuals(self) -> Floats:
         """Sum of squared residuals with 0, 1, .. rank directions, (rank + 1,)."""
-        explained = np.concatenate([[0.0], np.cumsum(self.g[: self.rank] ** 2)])
+        steps = np.cumsum(self.g[: self.rank] ** 2)
+        explained = np.concatenate([[0.0], steps])
         return np.asarray(self.floor + (self.g**2).sum() - explained)
 
     @property
@@ -67,7 +71,7 @@ class Decomposition:
 
     def share(self, kept: int | None) -> Floats:
         """Share of each parameter that lies in the first directions, 0 to 1, (p,)."""
-        r = min(self.kept if kept is None else kept, self.rank)
+        r = self._first(kept)
         share = (self.V[:, :r] ** 2).sum(axis=1)
         return np.asarray((np.abs(self.free.basis) @ share).clip(0, 1))
 
@@ -78,37 +82,45 @@ class Decomposition:
             kept: Number of directions.
             independent: Share of the rows that are independent of each other.
         """
-        r = min(self.kept if kept is None else kept, self.rank)
-        root = self.free.map @ (self.V[:, :r] * (self.deviation / self.singular[:r]))
+        r = self._first(kept)
+        deviations = self.deviation / self.singular[:r]
+        root = self.free.map @ (self.V[:, :r] * deviations)
         return np.asarray(root @ root.T / independent)
 
     def truncated(self, kept: int | None = None) -> Floats:
         """Parameters φ of some directions, what they leave open from the prior, (p,)."""
-        r = min(self.kept if kept is None else kept, self.rank)
+        r = self._first(kept)
+        alpha = self.g[:r] / self.singular[:r]
         # g is that of τ - Y φ₀, so the prior's part of the null space stays as it is
-        return self.free.parameters(self.V[:, :r] @ (self.g[:r] / self.singular[:r]))
+        return self.free.parameters(self.V[:, :r] @ alpha)
+
+    def _first(self, kept: int | None) -> int:
+        """How many directions are meant: those told to 10 % by default, at most the rank."""
+        return min(self.kept if kept is None else kept, self.rank)
 
 
 def _rank(singular: Floats) -> int:
     return int((singular > NOTHING * singular[0]).sum())
 
 
-def decompose(found: Factors, largest: Floats, free: Freedom) -> Decomposition:
+def decompose(found: Factors, largest: Floats, free: FreeDirections) -> Decomposition:
     """The decomposition of rows.
 
     Args:
         found: Factors of the rows.
-        largest: Largest torque of each joint, (n,) [N m].
+        largest: Largest target of each channel, (n,).
         free: The free directions; columns are scaled by their sizes.
     """
     A, b = reduced(found, largest, free)
     U, s, Vt = np.linalg.svd(A)
-    f = A.shape[1]
-    g, s = np.zeros(f), np.concatenate([s, np.zeros(max(0, f - len(s)))])
-    told = (U.T @ b)[: min(A.shape)]
-    g[: len(told)] = told
+    f = free.count
+    singular = np.concatenate([s, np.zeros(max(0, f - len(s)))])
+    explained = (U.T @ b)[: min(A.shape)]
+    g = np.zeros(f)
+    g[: len(explained)] = explained
     rows = int(found.count.sum())
-    rank = _rank(s)
-    floor = float((b**2).sum() - (told**2).sum())
+    rank = _rank(singular)
+    floor = float((b**2).sum() - (explained**2).sum())
     left = floor + float((g[rank:] ** 2).sum())
-    return Decomposition(s, g, Vt.T, float(np.sqrt(left / max(1, rows - rank))), rows, floor, free)
+    deviation = float(np.sqrt(left / max(1, rows - rank)))
+    return Decomposition(singular, g, Vt.T, deviation, rows, floor, free)

@@ -1,0 +1,1 @@
+"""Columns, a target and a prior -> parameters with deviations; knows no robot and no log."""

@@ -1,0 +1,138 @@
+"""How strongly parameters are drawn to the prior: as predicts best what was left out of the fit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.fitting.factors import Factors, reduced, together
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import Fit, fit, scales
+from armtwin.maths.batch import Flags, Floats
+
+WEIGHTS = np.logspace(-8, 2, 31)
+GROUP_SIZES = (1.0, 0.2, 0.03, 5.0)
+CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
+
+
+@dataclass(frozen=True, eq=False)
+class Draw:
+    """How strongly the parameters are drawn to the prior.
+
+    Attributes:
+        weight: λ.
+        group_size: Size of one group of parameters relative to their prior's, as of friction; below
+            1 they are drawn more than the others.
+        errors: Error of what was left out, for each weight tried with that size; 1 is the error of
+            a fit to all. Empty where the weight was given.
+    """
+
+    weight: float
+    group_size: float
+    errors: dict[float, float]
+
+
+@dataclass(frozen=True, eq=False)
+class DrawnFit:
+    """A fit with the draw that was chosen for it.
+
+    Attributes:
+        rows: The factors it was fitted to.
+        free: The free directions, sizes as drawn.
+        sigma: Residuals by which the rows were weighted, (n,).
+        draw: The draw.
+        fit: The fit.
+    """
+
+    rows: Factors
+    free: FreeDirections
+    sigma: Floats
+    draw: Draw
+    fit: Fit
+
+    @property
+    def parameters(self) -> Floats:
+        """φ, (p,)."""
+        return self.free.parameters(self.fit.z)
+
+    def without_prior(self) -> Floats:
+        """φ of plain weighted least squares on the same rows, (p,)."""
+        return self.free.parameters(fit(self.rows, self.free, 0.0, self.sigma).z)
+
+
+def drawn_fit(
+    parts: Sequence[Factors], free: FreeDirections, group: Flags, weight: float | None = None
+) -> DrawnFit:
+    """The fit to all parts, drawn to the prior.
+
+    Args:
+        parts: Factors of parts of the rows.
+        free: The free directions.
+        group: Parameters (p,) that a prior may know better than the others, or worse.
+        weight: λ; by default the one that predicts best what was left out.
+    """
+    rows = together(parts)
+    sigma = scales(rows, free)
+    if weight is None:
+        draw = best_draw(parts, free, group, sigma)
+    else:
+        draw = Draw(weight, 1.0, {})
+    sized = free.scaled(group, draw.group_size)
+    return DrawnFit(rows, sized, sigma, draw, fit(rows, sized, draw.weight, sigma))
+
+
+def best_draw(parts: Sequence[Factors], free: FreeDirections, group: Flags, sigma: Floats) -> Draw:
+    """The draw to the prior that predicts best the part that was left out.
+
+    One group of parameters has a size of its own, as the prior may know it better or worse.
+    """
+    others = _others(parts)
+    best = None
+    for size in GROUP_SIZES if group.any() else GROUP_SIZES[:1]:
+        errors = _left_out_errors(parts, others, sigma, free.scaled(group, size))
+        weight = min(errors, key=errors.__getitem__)
+        if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
+            best = Draw(weight, size, errors)
+    assert best is not None
+    return best
+
+
+def _others(parts: Sequence[Factors]) -> list[Factors]:
+    """For each part all the others as one."""
+    others = []
+    for k in range(len(parts)):
+        others.append(together([*parts[:k], *parts[k + 1 :]]))
+    return others
+
+
+def _left_out_errors(
+    parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats, free: FreeDirections
+) -> dict[float, float]:
+    """For each weight the squared residual of left-out parts over that of a fit to all.
+
+    The mean over channels is taken.
+    """
+    errors = np.zeros(len(WEIGHTS))
+    total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
+    power = (sigma**2 * total)[:, None]
+    for left, rest in zip(parts, others, strict=True):
+        if rest.count.sum():
+            z = _coordinates(rest, sigma, free)
+            predicted = left.predicted(free.map @ z) + left.predicted(free.start)[:, :, None]
+            squares = ((left.target[:, :, None] - predicted) ** 2).sum(axis=1)
+            errors += (squares / power).mean(axis=0)
+    return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
+
+
+def _coordinates(rest: Factors, sigma: Floats, free: FreeDirections) -> Floats:
+    """Free coordinates of fits to some rows, one column for each weight, (f, weights).
+
+    z = V diag(s / (s² + λ)) Uᵀ b        with A = U diag(s) Vᵀ
+    """
+    A, b = reduced(rest, sigma * np.sqrt(rest.count.sum()), free)
+    U, s, Vt = np.linalg.svd(A, full_matrices=False)
+    g = U.T @ b
+    each = s[:, None]
+    return np.asarray(Vt.T @ (each / (each**2 + WEIGHTS) * g[:, None]))

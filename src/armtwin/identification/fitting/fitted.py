@@ -1,0 +1,169 @@
+"""The front door: columns, a target, names, units and a prior -> a table with standard deviations.
+
+    target_j = Y_j φ + noise_j        for each channel j, φ drawn to the prior
+
+How strongly it is drawn is what predicts best the parts left out of the fit. A direction that the
+data do not tell stays at the prior, and the table says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.identification.fitting.decomposition import Decomposition, decompose
+from armtwin.identification.fitting.draw import Draw, drawn_fit
+from armtwin.identification.fitting.factors import Factors, factors, together
+from armtwin.identification.fitting.free_directions import free_directions
+from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.structure import Structure, structure_of
+from armtwin.identification.fitting.table import FittedParameter, parameter_table
+from armtwin.maths.batch import Flags, Floats, checked
+from armtwin.maths.blas import one_blas_thread
+
+PARTS = 6  # into which rows are cut, to be left out in turn
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """Parameters fitted to a target, and what they rest on.
+
+    Attributes:
+        table: Every parameter with prior, value, standard deviation and the shares that the data
+            tell.
+        covariance: Covariance of the parameters, (p, p).
+        residual: Root mean square of target minus fit of each channel, (n,).
+        draw: How strongly the parameters were drawn to the prior, and what was tried.
+        structure: Which parameters the columns tell alone, and which in combination.
+        decomposition: Singular values of the scaled columns.
+    """
+
+    table: tuple[FittedParameter, ...]
+    covariance: Floats
+    residual: Floats
+    draw: Draw
+    structure: Structure
+    decomposition: Decomposition
+
+    @property
+    def values(self) -> Floats:
+        """The fitted parameters, (p,)."""
+        return np.array([parameter.value for parameter in self.table])
+
+
+@one_blas_thread()
+def fitted(
+    columns: ArrayLike,
+    target: ArrayLike,
+    *,
+    names: Sequence[str],
+    units: Sequence[str],
+    prior: ArrayLike,
+    sizes: ArrayLike | None = None,
+    held: Collection[str] = (),
+    group: Collection[str] = (),
+    parts: int = PARTS,
+    weight: float | None = None,
+    independent: float = 1.0,
+) -> Fitted:
+    """Parameters that explain a target, drawn to their prior.
+
+    Args:
+        columns: What each parameter adds to the target, (k, n, p), or (k, p) for one channel.
+        target: What shall be explained, (k, n), or (k,) for one channel.
+        names: Names of the parameters, (p,).
+        units: Their units, (p,).
+        prior: Their values before, (p,).
+        sizes: How far each may lie from its prior, about, (p,); by default the prior's size.
+        held: Names of parameters that keep their prior.
+        group: Names of parameters that the prior may know better than the others, or worse.
+        parts: Number of parts, one after the other, that are left out in turn to choose the draw.
+        weight: Weight of the prior; by default the one that predicts best what was left out.
+        independent: Share of the rows that are independent of each other, above 0 and at most 1.
+    """
+    p = len(names)
+    each, wanted = _checked_rows(columns, target, p)
+    start = checked("prior", prior, (p,), "one for each name")
+    if len(units) != p:
+        raise ArmtwinError(f"units must be {p}, one for each name, got {len(units)}")
+    if not 0 < independent <= 1:
+        raise ArmtwinError(f"independent must be above 0 and at most 1, got {independent:g}")
+    likely = _checked_sizes(start if sizes is None else sizes, names)
+    kept = np.flatnonzero(_named(held, names)).tolist()
+    free = free_directions(start, likely, kept)
+    structure = structure_of(each, names)
+    some = _factors_of_parts(each, wanted, structure, parts)
+    rows = int(together(some).count.sum())
+    if rows <= free.count:
+        raise ArmtwinError(f"{rows} rows must be more than the {free.count} parameters to fit")
+    drawn = drawn_fit(some, free, _named(group, names), weight)
+    largest = np.abs(wanted).max(axis=0)
+    analysis = decompose(drawn.rows, np.where(largest > 0, largest, 1.0), free)
+    spread = covariance(drawn.fit, drawn.free, independent)
+    table = parameter_table(
+        names=names,
+        units=units,
+        prior=start,
+        values=drawn.parameters,
+        std=np.sqrt(np.diag(spread)),
+        groups=structure.groups,
+        from_logs=resolution(drawn.fit, drawn.free),
+        told=analysis.told,
+    )
+    left = residuals(drawn.rows, drawn.parameters)
+    return Fitted(table, spread, left, drawn.draw, structure, analysis)
+
+
+def _checked_rows(columns: ArrayLike, target: ArrayLike, p: int) -> tuple[Floats, Floats]:
+    """Columns (k, n, p) and target (k, n)."""
+    each = checked("columns", columns, (p,), "the last axis one for each name")
+    if each.ndim == 2:
+        each = each[:, None]
+    if each.ndim != 3 or not each.size:
+        raise ArmtwinError(f"columns must have shape (k, n, {p}) or (k, {p}), got {each.shape}")
+    k, n, _ = each.shape
+    wanted = np.asarray(target)
+    if wanted.shape == (k,):
+        wanted = wanted[:, None]
+    if wanted.shape != (k, n):
+        raise ArmtwinError(f"target must have shape ({k}, {n}) as its columns, got {wanted.shape}")
+    return each, checked("target", wanted, (k, n), "one for each row of columns")
+
+
+def _checked_sizes(sizes: ArrayLike, names: Sequence[str]) -> Floats:
+    """Sizes above zero, (p,)."""
+    likely = np.abs(checked("sizes", sizes, (len(names),), "one for each name"))
+    for name, size in zip(names, likely, strict=True):
+        if size == 0:
+            raise ArmtwinError(
+                f"parameter '{name}': its size must be above 0, got 0; where a prior is zero, "
+                "give sizes"
+            )
+    return likely
+
+
+def _named(some: Collection[str], names: Sequence[str]) -> Flags:
+    """Which parameters (p,) are named."""
+    for name in some:
+        if name not in names:
+            raise ArmtwinError(f"parameter '{name}' is not known. {did_you_mean(name, names)}")
+    return np.array([name in some for name in names])
+
+
+def _factors_of_parts(
+    columns: Floats, target: Floats, structure: Structure, parts: int
+) -> list[Factors]:
+    """Factors of parts of the rows, in base parameters."""
+    if not 2 <= parts <= len(target):
+        raise ArmtwinError(
+            f"parts must be at least 2 and at most the {len(target)} rows, got {parts}"
+        )
+    channel, column = np.nonzero(structure.busy)
+    Y = columns[:, channel, np.array(structure.kept)[column]]
+    rows = Rows(Y, structure.busy, target, np.ones(target.shape, dtype=bool))
+    return [factors(part, structure.combination) for part in rows.in_parts(parts)]

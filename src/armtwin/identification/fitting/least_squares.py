@@ -1,0 +1,119 @@
+"""Weighted least squares drawn to a prior.
+
+    min Σ_channels ‖τ_j - Y_j φ‖² / (σ_j² rows) + λ ‖z‖²        φ = φ₀ + s B z
+
+σ is the residual of each channel in a fit that the prior hardly draws.
+
+Ref: [Waiboer 2007, section 4.3]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.identification.fitting.factors import Factors, reduced
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.maths.batch import Floats
+
+ITERATIONS = 6
+HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
+SAME = 1e-6  # relative change of the residuals below which they count as found
+LEAST = 1e-12  # of the target that a residual is taken to have at least
+
+
+@dataclass(frozen=True, eq=False)
+class Fit:
+    """A weighted, drawn fit.
+
+    Attributes:
+        z: Free coordinates, (f,).
+        sigma: Residual of each channel, in its unit, (n,).
+        weight: λ.
+        R: Triangular factor of all rows with the prior's below, in the free coordinates, (f, f):
+            ‖R z - d‖ is least.
+        d: Its right side, (f,).
+        rows: Number of rows.
+    """
+
+    z: Floats
+    sigma: Floats
+    weight: float
+    R: Floats
+    d: Floats
+    rows: int
+
+    @cached_property
+    def inverse(self) -> Floats:
+        """Pseudo-inverse of R, (f, f)."""
+        return np.asarray(np.linalg.pinv(self.R))
+
+
+def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> Fit:
+    """Least squares with the rows of each channel over its σ (n,), drawn to the prior by λ."""
+    R, d = _drawn(found, sigma, free, weight)
+    z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
+    left = residuals(found, free.parameters(z))
+    return Fit(z, left, weight, R, d, rows=int(found.count.sum()))
+
+
+def _drawn(
+    found: Factors, sigma: Floats, free: FreeDirections, weight: float
+) -> tuple[Floats, Floats]:
+    """Triangular factor and right side in the free coordinates, the prior's rows below."""
+    A, b = reduced(found, sigma * np.sqrt(found.count.sum()), free)
+    f = free.count
+    prior = np.sqrt(weight) * np.eye(f, f + 1)
+    stack = np.vstack([np.column_stack([A, b]), prior])
+    R = np.asarray(np.linalg.qr(stack, mode="r"))
+    return R[:f, :f], R[:f, f]
+
+
+def residuals(found: Factors, phi: Floats) -> Floats:
+    """Root mean square residual of each channel, (n,), never quite zero."""
+    count = np.maximum(found.count, 1)
+    least = LEAST * np.sqrt(found.target_squares() / count) + 1e-300
+    left = np.sqrt(found.squares(phi) / count)
+    return np.asarray(np.maximum(left, least))
+
+
+def scales(found: Factors, free: FreeDirections) -> Floats:
+    """Residual of each channel (n,) in a fit that the prior hardly draws, iterated.
+
+    Rows are weighted by it. It is the same for every weight of the prior: a channel that the prior
+    spoils must not lose its say for that.
+    """
+    sigma = residuals(found, free.start)
+    for _ in range(ITERATIONS):
+        before = sigma
+        sigma = fit(found, free, HARDLY, before).sigma
+        if (np.abs(sigma - before) <= SAME * before).all():
+            break
+    return sigma
+
+
+def covariance(found: Fit, free: FreeDirections, independent: float) -> Floats:
+    """Covariance (p, p) of the parameters; the prior's draw counts as knowledge.
+
+    Args:
+        found: The fit.
+        free: The free directions.
+        independent: Share of the rows that are independent of each other, as where a filter has
+            tied neighbours.
+    """
+    root = free.map @ found.inverse
+    return np.asarray(root @ root.T / (found.rows * independent))
+
+
+def resolution(found: Fit, free: FreeDirections) -> Floats:
+    """Share of each parameter (p,) that the rows tell, the rest being drawn to the prior.
+
+    diag(I - λ (RᵀR)⁻¹)
+    """
+    if found.weight == 0:  # what the rows do not tell has no size in R
+        share = (found.inverse @ found.R).diagonal()
+    else:
+        share = 1 - found.weight * (found.inverse**2).sum(axis=1)
+    return np.asarray((np.abs(free.basis) @ share).clip(0, 1))

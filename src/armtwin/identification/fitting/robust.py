@@ -1,0 +1,28 @@
+"""Rows with a large residual count less: Huber's weights."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armtwin.identification.fitting.draw import DrawnFit
+from armtwin.identification.fitting.factors import Factors
+from armtwin.identification.fitting.least_squares import fit, scales
+from armtwin.maths.batch import Floats
+
+HUBER = 1.345  # deviations from which on a row counts less
+KEPT_BY_HUBER = 0.710  # share of a normal residual's power that the weights leave
+
+
+def huber_weights(residual: Floats, sigma: Floats) -> Floats:
+    """Weights of rows (k, n) that fall with their residual beyond a few deviations (n,)."""
+    size = np.abs(residual) / (HUBER * sigma)
+    return np.asarray(1 / np.maximum(size, 1.0))
+
+
+def refitted(former: DrawnFit, rows: Factors) -> DrawnFit:
+    """A fit to rows with Huber's weights, drawn as a former one."""
+    sigma = scales(rows, former.free) / np.sqrt(KEPT_BY_HUBER)
+    renewed = fit(rows, former.free, former.draw.weight, sigma)
+    return replace(former, rows=rows, sigma=sigma, fit=renewed)

@@ -1,0 +1,51 @@
+"""Rows of a regression: what each parameter adds to a target, in one or several channels.
+
+target_j = Y_j β + noise        for each channel j, as each joint of a robot
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from armtwin.maths.batch import Flags, Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Rows of a regression.
+
+    Attributes:
+        Y: Columns of the parameters that each channel has, channel after channel, (k, c).
+        busy: Which parameters these are, (n, r).
+        target: What the columns shall explain, (k, n).
+        used: Whether a row counts, (k, n).
+    """
+
+    Y: Floats
+    busy: Flags
+    target: Floats
+    used: Flags
+
+    def of_channel(self, j: int) -> Floats:
+        """The columns of one channel, (k, its parameters)."""
+        first = int(self.busy[:j].sum())
+        last = first + int(self.busy[j].sum())
+        return self.Y[:, first:last]
+
+    def predicted(self, beta: Floats) -> Floats:
+        """Y β of each channel, (k, n), for parameters β (r,)."""
+        each = [self.of_channel(j) @ beta[busy] for j, busy in enumerate(self.busy)]
+        return np.stack(each, axis=1)
+
+    def between(self, first: int, last: int) -> Rows:
+        """The rows from one number to before another."""
+        some = slice(first, last)
+        return Rows(self.Y[some], self.busy, self.target[some], self.used[some])
+
+    def in_parts(self, count: int) -> list[Rows]:
+        """The rows in parts of equal length, one after the other."""
+        edges = np.linspace(0, len(self.target), count + 1).astype(int)
+        return [self.between(first, last) for first, last in pairwise(edges)]

@@ -1,0 +1,92 @@
+"""Which parameters columns can tell: alone, only in combination, or not at all.
+
+Ref: [Memar-Esfahani 2015, section IV], [Waiboer 2007, section 4.3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from armtwin.maths.batch import Flags, Floats
+
+Group = Literal["alone", "combined", "none"]
+SMALL = 1e-8
+SILENT = 1e-11
+
+
+@dataclass(frozen=True, eq=False)
+class Structure:
+    """What depends on what among the columns of a regression.
+
+    Attributes:
+        rank: Number of base parameters.
+        groups: For each parameter "alone", "combined" or "none".
+        base: The base parameters as readable combinations.
+        kept: Parameters whose columns are independent and stand for the others, (rank,).
+        busy: Which kept columns each channel has, (n, rank).
+        combination: Base parameters = combination @ φ, (rank, p); the columns are
+            Y[..., kept] @ combination.
+    """
+
+    rank: int
+    groups: tuple[Group, ...]
+    base: tuple[str, ...]
+    kept: tuple[int, ...]
+    busy: Flags
+    combination: Floats
+
+
+def structure_of(columns: Floats, names: Sequence[str]) -> Structure:
+    """What depends on what among columns (m, n, p) of named parameters (p,)."""
+    from scipy.linalg import qr
+
+    p = columns.shape[-1]
+    busy = np.asarray(columns.any(axis=0))
+    W = columns.reshape(-1, p).copy()
+    sizes = np.linalg.norm(W, axis=0)
+    silent = sizes <= SILENT * sizes.max()  # columns that are zero but for rounding
+    W[:, silent] = 0.0
+    scale = np.where(silent | (sizes == 0), 1.0, sizes)
+    _, R, order = qr(W / scale, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > SMALL * abs(R[0, 0])).sum())
+    kept, rest = order[:rank], order[rank:]
+    # W[:, rest] = W[:, kept] @ beta
+    beta = np.linalg.solve(R[:rank, :rank], R[:rank, rank:])
+    beta[np.abs(beta) < SMALL] = 0.0
+    C = np.zeros((rank, p))
+    C[np.arange(rank), kept] = 1.0
+    C[:, rest] = beta * scale[rest] / scale[kept][:, None]
+    base = []
+    for combination, k in zip(C, kept, strict=True):
+        base.append(_readable(combination, int(k), names))
+    places = tuple(int(k) for k in kept)
+    return Structure(rank, _groups(C, places, silent), tuple(base), places, busy[:, kept], C)
+
+
+def _groups(C: Floats, kept: Sequence[int], silent: Flags) -> tuple[Group, ...]:
+    """For each parameter whether it is told alone, combined or not at all."""
+    groups: list[Group] = ["combined"] * len(silent)
+    for combination, k in zip(C, kept, strict=True):
+        if np.count_nonzero(combination) == 1:
+            groups[k] = "alone"
+    for k, nothing in enumerate(silent):
+        if nothing:
+            groups[k] = "none"
+    return tuple(groups)
+
+
+def _readable(combination: Floats, first: int, names: Sequence[str]) -> str:
+    """A combination of parameters as text, its own parameter first."""
+    words = [names[first]]
+    for k, factor in enumerate(combination):
+        if k == first or factor == 0:
+            continue
+        words.append("-" if factor < 0 else "+")
+        if abs(abs(factor) - 1) > 1e-6:
+            words.append(f"{abs(factor):.4g}")
+        words.append(names[k])
+    return " ".join(words)

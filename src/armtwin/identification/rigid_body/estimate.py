@@ -1,0 +1,126 @@
+"""The identified robot: its parameters, what they rest on, and the torque that it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.identification.fitting.decomposition import Decomposition
+from armtwin.identification.fitting.draw import Draw
+from armtwin.identification.fitting.structure import Structure
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.reversals import mean_friction, plain_torque
+from armtwin.identification.rigid_body.validation import Validation
+from armtwin.logs.cleaning import Cleaning
+from armtwin.logs.log import Log, channel_kind
+from armtwin.logs.torque import joint_torque
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
+
+SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
+CHUNK = 2000  # samples whose regressor is held at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Estimate:
+    """An identified robot, and what it rests on.
+
+    Attributes:
+        robot: The robot with its identified parameters.
+        prior: The robot it started from, with assumed drives where its file had none.
+        table: Every parameter with prior, value, standard deviation and group.
+        covariance: Covariance of the parameters, (p, p).
+        torque_source: Channel that the torque came from.
+        gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
+        draw: How strongly the parameters were drawn to the prior, and what was tried.
+        sigma: Residual of each joint in the fit, (n,) [N m].
+        fastest: Highest speed of each joint in the logs, (n,) [rad/s].
+        reversal: Speeds of the joints within which the sign of friction is in doubt, (n,) [rad/s].
+        cleaning: How each log was cleaned.
+        plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
+        broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia
+            and friction.
+        decomposition: Singular values of the regression.
+        cutoff: Cut-off, as asked for or common to all logs [Hz].
+        recipe: The choices.
+        logs: The logs it was fitted to.
+    """
+
+    robot: Robot
+    prior: Robot
+    table: tuple[FittedParameter, ...]
+    covariance: Floats
+    torque_source: str
+    gains: Floats | None
+    draw: Draw
+    sigma: Floats
+    fastest: Floats
+    reversal: Floats
+    cleaning: tuple[Cleaning, ...]
+    plain: Floats
+    broken: tuple[str, ...]
+    decomposition: Decomposition
+    cutoff: float
+    recipe: Recipe
+    logs: tuple[Log, ...]
+
+    @cached_property
+    def structure(self) -> Structure:
+        """What any motion could tell."""
+        return identifiable(self.prior)
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        """The base parameters as readable combinations."""
+        return self.structure.base
+
+    @property
+    def free(self) -> Flags:
+        """Which parameters were free to change, (p,)."""
+        return np.asarray(self.decomposition.free.basis.any(axis=1))
+
+    @property
+    def torque_side(self) -> str:
+        """Where the torque was measured, in words."""
+        return SIDES[channel_kind(self.torque_source) or "tau"]
+
+    def validate(
+        self, log: Log, cutoff: float | None = None, robot: Robot | None = None
+    ) -> Validation:
+        """Torque of a log as the identified robot predicts it.
+
+        Args:
+            log: The log.
+            cutoff: Filters both sides [Hz]; without it the torque is as measured.
+            robot: Another robot to be compared in the same way, for instance the prior.
+        """
+        model = self.robot if robot is None else robot
+        measured, _ = joint_torque(self.robot, log, self.torque_source)
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        rigid = model.inverse_dynamics(*motion)
+        predicted = rigid + mean_friction(model, motion, self.reversal)
+        return Validation.filtered(log.time, measured, predicted, cutoff)
+
+    def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
+        """The same with the parameters of plain least squares, which may be those of no robot."""
+        measured, _ = joint_torque(self.robot, log, self.torque_source)
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        predicted = plain_torque(self.prior, motion, self.reversal, self.plain)
+        return Validation.filtered(log.time, measured, predicted, cutoff)
+
+    def torque_deviation(self, log: Log) -> Floats:
+        """Standard deviation of the predicted torque by that of the parameters, (m, n) [N m]."""
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        size, direction = np.linalg.eigh(self.covariance)
+        root = direction * np.sqrt(size.clip(0))
+        deviation = np.empty_like(motion.q)
+        for k in range(0, len(deviation), CHUNK):
+            some = slice(k, k + CHUNK)
+            Y = self.prior.regressor(*motion.at(some))
+            deviation[some] = np.linalg.norm(Y @ root, axis=-1)
+        return deviation

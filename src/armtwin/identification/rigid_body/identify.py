@@ -1,0 +1,203 @@
+"""Identify a robot from its logs: one good default, and everything it rests on in the result."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.decomposition import Decomposition, decompose
+from armtwin.identification.fitting.draw import DrawnFit, drawn_fit
+from armtwin.identification.fitting.factors import Factors, together
+from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.robust import refitted
+from armtwin.identification.fitting.table import FittedParameter, parameter_table
+from armtwin.identification.rigid_body.consistency import nearest, violations
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest, prepared
+from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.drive_groups import Motor
+from armtwin.robot.robot import Robot
+
+ROBUST_STEPS = 4
+
+
+def identify(
+    robot: Robot,
+    logs: Sequence[Log],
+    *,
+    torque: str | None = None,
+    cutoff: float | None = None,
+    recipe: Recipe | None = None,
+) -> Estimate:
+    """Identify a robot's parameters from logs.
+
+    The estimate is drawn to the robot file by the weight that predicts best what was left out, and
+    is physically consistent: every link a body that can exist, rotor inertias and friction at least
+    zero.
+
+    Args:
+        robot: The robot as it was when logged, payload mounted.
+        logs: One or more logs, of any lengths and rates.
+        torque: Channel of the torque: "tau", "tau_m", "current" or one of these with a suffix, as
+            "current_des"; by default the first of these that is there.
+        cutoff: Cut-off frequency of the filter; by default from the spectra of the logs [Hz].
+        recipe: Other choices.
+    """
+    chosen = recipe or Recipe()
+    experiment = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen).with_width()
+    return solved(experiment, experiment.parts())
+
+
+@one_blas_thread()
+def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
+    """The estimate from the factors of all parts."""
+    prior, recipe = experiment.prior, experiment.recipe
+    whole = together(parts)
+    _refuse_too_few(experiment, whole)
+    gains = experiment.gains(whole)
+    if gains is not None:
+        parts = [part.scaled(gains) for part in parts]
+    drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
+    whole = drawn.rows
+    if recipe.robust:
+        drawn = _robust(experiment, drawn, gains)
+    analysis = decompose(drawn.rows, _largest_torques(experiment, gains), experiment.free)
+    phi = _chosen(experiment, drawn, analysis)
+    plain = drawn.without_prior()
+    spread, shares = _certainty(experiment, drawn, analysis)
+    return Estimate(
+        robot=_identified(experiment, phi, gains),
+        prior=prior,
+        table=_table(experiment, phi, spread, shares, analysis),
+        covariance=spread,
+        torque_source=experiment.source,
+        gains=gains,
+        draw=drawn.draw,
+        sigma=residuals(whole, phi),
+        fastest=fastest(experiment.clean),
+        reversal=experiment.width,
+        cleaning=tuple(log.how for log in experiment.clean),
+        plain=plain,
+        broken=tuple(violations(prior, plain)),
+        decomposition=analysis,
+        cutoff=experiment.cutoff,
+        recipe=recipe,
+        logs=experiment.logs,
+    )
+
+
+def _refuse_too_few(experiment: Experiment, whole: Factors) -> None:
+    """Refuse rows that are fewer than what they should tell."""
+    unknown = experiment.free.count
+    count = int(whole.count.sum())
+    if count < unknown:
+        raise ArmtwinError(
+            f"the logs have {count} usable rows for {unknown} parameters; log longer, or fix some "
+            "of them"
+        )
+    if not whole.count.all():
+        joint = experiment.prior.joint_names[int(np.argmin(whole.count))]
+        raise ArmtwinError(
+            f"{joint} never moves fast enough to be told from rest, so nothing is learned about it"
+        )
+
+
+def _robust(experiment: Experiment, drawn: DrawnFit, gains: Floats | None) -> DrawnFit:
+    """The fit repeated with weights by the residuals of the one before."""
+    known = np.ones(experiment.prior.n) if gains is None else gains
+    for _ in range(ROBUST_STEPS):
+        weighted = experiment.parts(Robust(drawn.parameters, drawn.sigma, known))
+        drawn = refitted(drawn, together(weighted))
+    return drawn
+
+
+def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
+    """Largest torque of each joint, from the file or else from the logs, (n,) [N m]."""
+    seen = np.max([np.abs(log.clean.tau).max(axis=0) for log in experiment.clean], axis=0)
+    if gains is not None:
+        seen = seen * gains
+    limit = experiment.prior.limits.torque
+    return np.where(np.isfinite(limit), limit, seen)
+
+
+def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) -> Floats:
+    """Parameters by the estimator of the recipe, (p,)."""
+    prior, recipe = experiment.prior, experiment.recipe
+    if recipe.estimator == "truncated":
+        phi = analysis.truncated(recipe.kept)
+    else:
+        phi = drawn.parameters
+    broken = violations(prior, phi)
+    if recipe.estimator == "consistent":
+        contracts = broken or recipe.mass
+        return nearest(prior, drawn.fit, drawn.free, recipe.mass) if contracts else phi
+    if broken:
+        raise ArmtwinError(
+            f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "
+            "Use the consistent estimator"
+        )
+    return phi
+
+
+def _certainty(
+    experiment: Experiment, drawn: DrawnFit, analysis: Decomposition
+) -> tuple[Floats, Floats]:
+    """Covariance of the parameters (p, p), and the share of each that the logs tell (p,)."""
+    recipe, independent = experiment.recipe, experiment.independent
+    if recipe.estimator == "truncated":
+        return analysis.covariance(recipe.kept, independent), analysis.share(recipe.kept)
+    return covariance(drawn.fit, drawn.free, independent), resolution(drawn.fit, drawn.free)
+
+
+def _table(
+    experiment: Experiment,
+    phi: Floats,
+    spread: Floats,
+    shares: Floats,
+    analysis: Decomposition,
+) -> tuple[FittedParameter, ...]:
+    """Every parameter of the robot with what it rests on."""
+    prior = experiment.prior
+    return parameter_table(
+        names=prior.parameter_names,
+        units=[parameter.unit for parameter in prior.parameter_table],
+        prior=prior.parameters,
+        values=phi,
+        std=np.sqrt(np.diag(spread)),
+        groups=identifiable(prior).groups,
+        from_logs=shares,
+        told=analysis.told,
+    )
+
+
+def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Robot:
+    """The identified robot with its provenance."""
+    count = len(experiment.logs)
+    logs = "1 log" if count == 1 else f"{count} logs"
+    samples = sum(len(log.time) for log in experiment.logs)
+    cutoff = experiment.clean[0].how.cutoff
+    source = (
+        f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
+        f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
+    )
+    robot = experiment.prior.with_parameters(phi, source)
+    if gains is None:
+        return robot
+    constants = gains / np.abs(robot.assembly.gear).max(axis=1)
+    motors = []
+    for motor, constant in zip(robot.description.motor, constants, strict=True):
+        motors.append(_with_torque_constant(motor, float(constant), source))
+    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+
+
+def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:
+    """A motor with its torque constant [N m/A] and where that comes from."""
+    known = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
+    return replace(motor, torque_constant=constant, source={**known, "torque_constant": source})

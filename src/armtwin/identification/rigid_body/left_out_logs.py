@@ -1,0 +1,101 @@
+"""Each log, or each part of a single one, predicted from the others by a fit that never saw it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.identify import identify
+from armtwin.identification.rigid_body.validation import Validation, pooled
+from armtwin.logs.averaging import chosen_periods
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+PARTS = 4  # of a single log
+SHORTEST = 200  # samples of a part
+
+
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """What each part was predicted to be by a fit that never saw it.
+
+    Attributes:
+        names: Names of the parts.
+        parts: Predicted against measured torque of each.
+        prior: The same with the robot as it was before.
+    """
+
+    names: tuple[str, ...]
+    parts: tuple[Validation, ...]
+    prior: tuple[Validation, ...]
+
+    @property
+    def nrmse(self) -> Floats:
+        """NRMSE of each joint over all parts, (n,) [%]."""
+        return pooled(self.parts)
+
+
+def leave_one_out(
+    robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None
+) -> LeftOut:
+    """Predict each log of an estimate from the others.
+
+    Args:
+        robot: The robot that the estimate started from.
+        found: The estimate, whose choices are kept.
+        progress: Called with the share that is done.
+    """
+    logs, names = _parts(found)
+    recipe = replace(found.recipe, average=False, periods=None)
+    source, cutoff = found.torque_source, found.cutoff
+    parts, prior = [], []
+    for k, left in enumerate(logs):
+        others = [*logs[:k], *logs[k + 1 :]]
+        fit = identify(robot, others, torque=source, cutoff=cutoff, recipe=recipe)
+        parts.append(fit.validate(left))
+        prior.append(fit.validate(left, robot=fit.prior))
+        if progress is not None:
+            progress((k + 1) / len(logs))
+    return LeftOut(names, tuple(parts), tuple(prior))
+
+
+def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
+    """The logs, or a single one cut into parts, and their names."""
+    recipe = found.recipe
+    logs = list(found.logs)
+    if recipe.period is not None and recipe.periods is not None:
+        logs = [chosen_periods(log, recipe.period, *recipe.periods) for log in logs]
+    if len(logs) > 1:
+        return logs, tuple(log.origin or f"log {k}" for k, log in enumerate(logs, 1))
+    (log,) = logs
+    if recipe.period is None:
+        parts = _stretches(log)
+    else:
+        parts = _single_periods(log, recipe.period)
+    return parts, tuple(f"{part.time[0]:.4g} to {part.time[-1]:.4g} s" for part in parts)
+
+
+def _single_periods(log: Log, period: float) -> list[Log]:
+    """The periods of a log, one by one."""
+    rate = (len(log.time) - 1) / (log.time[-1] - log.time[0])
+    count = int((len(log.time) + 0.5) / (period * rate))
+    if count < 2:
+        raise ArmtwinError("a log of one period leaves nothing to fit when it is left out")
+    return [chosen_periods(log, period, k, 1) for k in range(count)]
+
+
+def _stretches(log: Log) -> list[Log]:
+    """A log cut into a few parts of equal length."""
+    samples = len(log.time)
+    if samples < PARTS * SHORTEST:
+        raise ArmtwinError(f"a log of {samples} samples is too short to leave a part out")
+    parts = []
+    for cut in np.array_split(np.arange(samples), PARTS):
+        channels = {name: values[cut] for name, values in log.channels.items()}
+        parts.append(Log.of(log.time[cut], (), **channels))
+    return parts

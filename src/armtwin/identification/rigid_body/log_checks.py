@@ -1,0 +1,116 @@
+"""Logs that cannot be of this robot, by their positions and times."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.logs.plausibility import Pace, check_motion
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
+
+STILL = 1e-6  # range of a joint that does not move [rad]
+FAR = 1.5  # times its limit beyond which a position is not believed
+TURNS = 8 * np.pi  # beyond which the position of a joint without limits is not believed [rad]
+
+
+def check_logs(robot: Robot, logs: Sequence[Log], channel: str) -> None:
+    """Refuse logs that do not fit the robot, with the log and the suspected cause.
+
+    Args:
+        robot: The robot.
+        logs: The logs.
+        channel: Channel of the positions.
+    """
+    for k, log in enumerate(logs):
+        check_positions(robot, log, channel, _name(logs, k))
+    _refuse_twins(logs)
+    _refuse_standing(robot, logs, channel)
+    torques = robot.n * sum(len(log.time) for log in logs)
+    unknown = len(robot.parameters)
+    if torques < unknown:
+        raise ArmtwinError(
+            f"the logs have {torques} torques for {unknown} parameters of '{robot.name}'; "
+            "log longer"
+        )
+
+
+def _name(logs: Sequence[Log], k: int) -> str:
+    return logs[k].origin or f"log {k + 1}"
+
+
+def _refuse_twins(logs: Sequence[Log]) -> None:
+    """Refuse a log that is given twice."""
+    for k, log in enumerate(logs):
+        for i in range(k):
+            if same_log(logs[i], log):
+                twin = _name(logs, i)
+                raise ArmtwinError(f"{_name(logs, k)} is the same log as {twin}; give each once")
+
+
+def _refuse_standing(robot: Robot, logs: Sequence[Log], channel: str) -> None:
+    """Refuse logs in which a joint never moves."""
+    moved = np.max([np.ptp(getattr(log, channel), axis=0) for log in logs], axis=0)
+    still = moved < STILL
+    if not still.any():
+        return
+    which = ", ".join(np.array(robot.joint_names)[still])
+    where = "any of the logs"
+    if len(logs) == 1:
+        where = logs[0].origin or "the log"
+    raise ArmtwinError(
+        f"{which} does not move in {where}, so nothing can be learned about it; log a motion of it"
+    )
+
+
+def check_positions(robot: Robot, log: Log, channel: str, name: str) -> None:
+    """Refuse a log whose positions are not those of the robot."""
+    got = getattr(log, channel).shape[1] if channel in log else 0
+    if got != robot.n:
+        raise ArmtwinError(
+            f"{name}: must have {robot.n} columns of {channel} for robot '{robot.name}', got {got}"
+        )
+    _refuse_out_of_reach(robot, getattr(log, channel), name)
+    try:
+        check_motion(log, channel, Pace.of_robot(robot))
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{name}: {error}") from None
+
+
+def same_log(a: Log, b: Log) -> bool:
+    """Whether two logs hold the same numbers at the same times."""
+    if not np.array_equal(a.time, b.time):
+        return False
+    common = a.channels.keys() & b.channels.keys()
+    return all(np.array_equal(a.channels[name], b.channels[name]) for name in common)
+
+
+def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
+    """Refuse positions far beyond the joint limits."""
+    low, high = robot.position_limits
+    limit = np.maximum(np.abs(low), np.abs(high))
+    unlimited = np.where(slides(robot), np.inf, TURNS)
+    reach = np.where(np.isfinite(high - low), FAR * limit, unlimited)
+    most = np.abs(q).max(axis=0)
+    beyond = most > reach
+    if not beyond.any():
+        return
+    j = int(beyond.argmax())
+    unit = "m" if slides(robot)[j] else "rad"
+    allowed = f"{limit[j]:.4g} {unit}" if np.isfinite(high[j]) else "a few turns"
+    cause = ""
+    if (np.radians(most) <= reach).all():
+        cause = '. Is it in degrees? Say unit.q = "deg" in a columns file'
+    raise ArmtwinError(
+        f"{name}: {robot.joint_names[j]} reaches {most[j]:.4g} {unit} "
+        f"where its limit is {allowed}{cause}"
+    )
+
+
+def slides(robot: Robot) -> Flags:
+    """Which coordinates are those of sliding joints, (n,)."""
+    joints = robot.assembly.tree.joints
+    return np.array([joints[k].type == "prismatic" for k in robot.assembly.free])

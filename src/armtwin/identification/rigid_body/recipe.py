@@ -1,0 +1,160 @@
+"""How a robot is identified: every choice in one place, with defaults that suit most logs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.robot.parameters import Parameter
+from armtwin.robot.robot import Robot
+
+Estimator = Literal["consistent", "ridge", "truncated"]
+ESTIMATORS = ("consistent", "ridge", "truncated")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """The choices of an identification.
+
+    Attributes:
+        estimator: "consistent" keeps every body possible; "ridge" is least squares drawn to the
+            prior, without that contract; "truncated" keeps the largest singular values and fills
+            the rest from the prior.
+        motion: Where the regressor takes the motion from, "measured" (q) or "reference" (q_ref).
+        period: Period of a periodic excitation; its speeds then come from a Fourier series [s].
+        periods: First period (0 is the first) and number of periods that count; all by default.
+        average: Whether the logs repeat one motion and their mean is used.
+        rate: Rate to which the filtered rows are thinned; by default six a period of the cut-off
+            frequency [Hz].
+        rest: Share of a joint's highest speed below which its rows are left out, as friction has no
+            sign there.
+        robust: Whether rows with a large residual count less (Huber's weights).
+        only: "all", or "friction" to keep the inertias of the robot file and renew friction alone.
+        weight: Weight of the prior; by default the one that predicts best what was left out.
+        kept: Number of singular values of "truncated"; by default those above ten times the
+            residual.
+        zero: Parameters that are zero by symmetry.
+        equal: Pairs of parameters that are equal by symmetry.
+        fixed: Parameters kept at their prior.
+        mass: Lower and upper bound of a link's mass without what is mounted on it, by the link's
+            name; the same number twice fixes it [kg].
+
+    Ref: [Waiboer 2007, section 4.3], [Memar-Esfahani 2015, eq. 12]
+    """
+
+    estimator: Estimator = "consistent"
+    motion: Literal["measured", "reference"] = "measured"
+    period: float | None = None
+    periods: tuple[int, int] | None = None
+    average: bool = False
+    rate: float | None = None
+    rest: float = 0.01
+    robust: bool = False
+    only: Literal["all", "friction"] = "all"
+    weight: float | None = None
+    kept: int | None = None
+    zero: tuple[str, ...] = ()
+    equal: tuple[tuple[str, str], ...] = ()
+    fixed: tuple[str, ...] = ()
+    mass: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+
+    @property
+    def position_channel(self) -> str:
+        """Channel of a log that the motion comes from."""
+        return "q" if self.motion == "measured" else "q_ref"
+
+    def for_prediction(self) -> Recipe:
+        """The same for a log whose torque is predicted: it need not repeat, and keeps its rate."""
+        return replace(self, period=None, periods=None, rate=None)
+
+    def held(self, table: Sequence[Parameter]) -> set[str]:
+        """Names of the parameters of a table that must not change."""
+        held = {*self.zero, *self.fixed}
+        if self.only == "friction":
+            held |= {parameter.name for parameter in table if parameter.group != "friction"}
+        return held
+
+    def check(self, robot: Robot) -> None:
+        """Refuse choices that contradict each other or the robot."""
+        self._check_words()
+        self._check_periods()
+        self._check_numbers()
+        self._check_names(robot)
+        self._check_symmetry(robot)
+        self._check_masses(robot)
+
+    def _check_words(self) -> None:
+        choices = {
+            "estimator": (self.estimator, ESTIMATORS),
+            "motion": (self.motion, ("measured", "reference")),
+            "only": (self.only, ("all", "friction")),
+        }
+        for key, (value, known) in choices.items():
+            if value not in known:
+                listed = ", ".join(known)
+                raise ArmtwinError(f"recipe: {key} must be one of {listed}, got '{value}'")
+
+    def _check_periods(self) -> None:
+        if self.periods is not None and self.period is None:
+            raise ArmtwinError("recipe: periods are counted by period, which is not given")
+
+    def _check_numbers(self) -> None:
+        positive = {"period": self.period, "rate": self.rate, "kept": self.kept}
+        for key, number in positive.items():
+            if number is not None and not number > 0:
+                raise ArmtwinError(f"recipe: {key} must be above 0, got {number:g}")
+        if not isinstance(self.kept, int | None):
+            raise ArmtwinError(f"recipe: kept must be a whole number, got {self.kept}")
+        if self.weight is not None and not 0 <= self.weight < float("inf"):
+            raise ArmtwinError(f"recipe: weight must be at least 0, got {self.weight:g}")
+        if not 0 <= self.rest < 1:
+            raise ArmtwinError(f"recipe: rest must be at least 0 and below 1, got {self.rest:g}")
+
+    def _check_names(self, robot: Robot) -> None:
+        """Refuse parameters that the robot does not have."""
+        known = robot.parameter_names
+        named = [*self.zero, *self.fixed]
+        for pair in self.equal:
+            named += pair
+        for name in named:
+            if name not in known:
+                hint = did_you_mean(name, known)
+                raise ArmtwinError(f"recipe: parameter '{name}' is not known. {hint}")
+
+    def _check_symmetry(self, robot: Robot) -> None:
+        """Refuse parameters that are declared in two ways."""
+        for name in self.zero:
+            if name in self.fixed:
+                raise ArmtwinError(f"recipe: parameter '{name}' must be zero or fixed, not both")
+        units = {parameter.name: parameter.unit for parameter in robot.parameter_table}
+        held = self.held(robot.parameter_table)
+        for pair in self.equal:
+            if len(pair) != 2:
+                raise ArmtwinError(f"recipe: equal must hold pairs of parameters, got {pair}")
+            a, b = pair
+            if units[a] != units[b]:
+                got = f"{a} [{units[a]}] and {b} [{units[b]}]"
+                raise ArmtwinError(f"recipe: equal parameters must have one unit, got {got}")
+            for name in pair:
+                if name in held:
+                    raise ArmtwinError(
+                        f"recipe: parameter '{name}' is held, so nothing can be equal to it"
+                    )
+
+    def _check_masses(self, robot: Robot) -> None:
+        links = [joint.child for joint in robot.assembly.tree.joints]
+        for link, bounds in self.mass.items():
+            if not isinstance(bounds, tuple | list) or len(bounds) != 2:
+                contract = "must be a lower and an upper bound in kg"
+                raise ArmtwinError(f"recipe: mass of '{link}' {contract}, got {bounds}")
+            low, high = bounds
+            if link not in links:
+                hint = did_you_mean(link, links)
+                raise ArmtwinError(f"recipe: link '{link}' is not known. {hint}")
+            if not 0 <= low <= high:
+                contract = "must have 0 <= lower <= upper"
+                raise ArmtwinError(f"recipe: mass of '{link}' {contract}, got {low:g} and {high:g}")
+        if self.mass and self.estimator != "consistent":
+            raise ArmtwinError("recipe: bounds of masses need the consistent estimator")

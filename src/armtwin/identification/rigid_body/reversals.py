@@ -1,0 +1,130 @@
+"""Friction about a reversal, where a logged speed does not tell its sign.
+
+Friction has no sign at rest, and a logged speed has noise. Its columns are therefore the mean over
+the speeds that the joint may have had, within a width about the filtered one; far from a reversal
+that changes nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
+
+CHUNK = 4000  # samples whose regressor is held at a time
+POINTS = 8  # speeds over which friction is averaged near a reversal
+_SPREAD = (np.arange(POINTS) + 0.5) / POINTS * 2 - 1
+WIDTHS = 2.0 ** np.arange(-1, 8)  # tried, in deviations of the speed's noise
+REVERSALS = 1500  # samples about reversals on which widths are compared
+
+
+def doubtful_regressor(
+    robot: Robot, motion: Motion, width: Floats, out: Floats | None = None
+) -> Floats:
+    """The regressor (m, n, p), friction columns averaged where a speed's sign is in doubt."""
+    Y = robot.regressor(*motion, out=out)
+    near = near_reversal(robot, motion.v, width)
+    if near.any():
+        averaged = mean_friction_columns(robot, motion.at(near), width)
+        Y[near, :, robot.layout.friction] = averaged
+    return Y
+
+
+def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
+    """Samples (m,) at which some friction element is so slow that its sign is in doubt.
+
+    A lever scales a speed and its doubt alike, so that it need not be known.
+    """
+    near = np.zeros(len(v), dtype=bool)
+    for _, row in robot.assembly.friction:
+        w = _of_all_joints(robot, v) @ row.weights
+        doubt = _of_all_joints(robot, width) @ np.abs(row.weights)
+        near |= np.abs(w) < 2 * doubt
+    return near
+
+
+def _of_all_joints(robot: Robot, x: Floats) -> Floats:
+    """Joint quantities of all joints, from those of the coordinates."""
+    coupling = robot.assembly.coupling
+    return x if coupling is None else x @ coupling.G.T
+
+
+def _possible_speeds(motion: Motion, width: Floats) -> Floats:
+    """Speeds that the joints may have had, (POINTS, m, n)."""
+    shift = np.where(motion.a < 0, -1.0, 1.0) * width
+    return np.asarray(motion.v + _SPREAD[:, None, None] * shift)
+
+
+def mean_friction_columns(robot: Robot, motion: Motion, width: Floats) -> Floats:
+    """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
+    every = robot.friction_regressor(_possible_speeds(motion, width), motion.q)
+    return np.asarray(every.mean(axis=0))
+
+
+def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
+    """Friction torque (m, n), averaged near reversals as in the regression."""
+    torque = robot.friction_torque(motion.v, motion.q)
+    near = near_reversal(robot, motion.v, width)
+    if near.any():
+        there = motion.at(near)
+        every = robot.friction_torque(_possible_speeds(there, width), there.q)
+        torque[near] = every.mean(axis=0)
+    return torque
+
+
+def plain_torque(robot: Robot, motion: Motion, width: Floats, phi: Floats) -> Floats:
+    """Torque (m, n) of any parameters, also of those that no robot has."""
+    torque, Y = np.empty_like(motion.q), None
+    for k in range(0, len(torque), CHUNK):
+        some = slice(k, k + CHUNK)
+        Y = doubtful_regressor(robot, motion.at(some), width, Y)
+        torque[some] = Y @ phi
+    return torque
+
+
+def best_width(
+    robot: Robot, logs: Sequence[CleanLog], phi: Floats, gains: Floats | None, noise: Floats
+) -> Floats | None:
+    """For each joint the width of doubt that explains the logged torque best, (n,) [rad/s].
+
+    Args:
+        robot: The robot.
+        logs: Its clean logs.
+        phi: Parameters of a first fit, (p,).
+        gains: Factors of the logged torques, None where they are known, (n,).
+        noise: Standard deviation of the speeds, (n,) [rad/s].
+
+    Returns:
+        The widths, None where no sample is near a reversal.
+    """
+    motion, torque = _near_samples(robot, logs, noise)
+    if not len(torque):
+        return None
+    if gains is not None:
+        torque = torque * gains
+    of_friction = robot.layout.friction
+    without = phi.copy()
+    without[of_friction] = 0.0
+    rest = torque - robot.regressor(*motion) @ without
+    errors = []
+    for k in WIDTHS:
+        friction = mean_friction_columns(robot, motion, k * noise) @ phi[of_friction]
+        errors.append(((rest - friction) ** 2).sum(axis=0))
+    return np.asarray(WIDTHS[np.argmin(errors, axis=0)] * noise)
+
+
+def _near_samples(robot: Robot, logs: Sequence[CleanLog], noise: Floats) -> tuple[Motion, Floats]:
+    """Motion and unfiltered torque of samples near reversals, not too many."""
+    motions, torques = [], []
+    for log in logs:
+        near = np.flatnonzero(near_reversal(robot, log.clean.v, WIDTHS[-1] * noise))
+        step = max(1, len(near) * len(logs) // REVERSALS)
+        some = near[::step]
+        motions.append(log.motion.at(some))
+        torques.append(log.raw.tau[some])
+    q, v, a = (np.concatenate(x) for x in zip(*motions, strict=True))
+    return Motion(q, v, a), np.concatenate(torques)

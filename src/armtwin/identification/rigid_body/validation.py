@@ -1,0 +1,56 @@
+"""Predicted against measured torque."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.maths.smoothing import low_pass
+
+
+@dataclass(frozen=True, eq=False)
+class Validation:
+    """Predicted against measured torque.
+
+    Attributes:
+        nrmse: 100 ‖τ - τ̂‖ / ‖τ‖ of each joint, nan where there is no torque, (n,) [%].
+        rmse: Root mean square of τ - τ̂, (n,) [N m].
+        max: Largest |τ - τ̂|, (n,) [N m].
+        time: Times of the samples, (m,) [s].
+        tau: Measured torque, (m, n) [N m].
+        tau_hat: Predicted torque, (m, n) [N m].
+    """
+
+    nrmse: Floats
+    rmse: Floats
+    max: Floats
+    time: Floats
+    tau: Floats
+    tau_hat: Floats
+
+    @staticmethod
+    def of(time: Floats, tau: Floats, tau_hat: Floats) -> Validation:
+        """The comparison of two torques."""
+        gap = tau - tau_hat
+        size = np.linalg.norm(tau, axis=0)
+        nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.nan)
+        rmse = np.sqrt((gap**2).mean(axis=0))
+        return Validation(nrmse, rmse, np.abs(gap).max(axis=0), time, tau, tau_hat)
+
+    @staticmethod
+    def filtered(time: Floats, tau: Floats, tau_hat: Floats, cutoff: float | None) -> Validation:
+        """The comparison of two torques, both through a filter where a cut-off is given [Hz]."""
+        if cutoff is None:
+            return Validation.of(time, tau, tau_hat)
+        rate = 1 / float(np.median(np.diff(time)))
+        return Validation.of(time, low_pass(tau, rate, cutoff), low_pass(tau_hat, rate, cutoff))
+
+
+def pooled(parts: Sequence[Validation]) -> Floats:
+    """NRMSE of each joint over several comparisons as one, (n,) [%]."""
+    gap = np.sum([((part.tau - part.tau_hat) ** 2).sum(axis=0) for part in parts], axis=0)
+    power = np.sum([(part.tau**2).sum(axis=0) for part in parts], axis=0)
+    return np.asarray(100 * np.sqrt(gap / np.where(power > 0, power, np.nan)))
