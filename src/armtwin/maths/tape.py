@@ -1,0 +1,335 @@
+"""A tape of scalar operations, left by kernels that are run with symbols in place of numbers.
+
+The readable kernels stay the only source of a formula: their Python functions, given arrays of symbols,
+write down what they compute. What is known beforehand is folded (zeros, ones, constants), what is
+computed twice is kept once, what nobody asks for is dropped. A tape knows no robot; writers turn it
+into a kernel.
+
+A value that a kernel chooses by comparing is written with `maths.choice`; the tape keeps both sides and
+the comparison. Tables are read at computed places.
+"""
+
+from __future__ import annotations
+
+import math
+import operator
+from collections.abc import Callable, Iterable
+from itertools import product
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+
+ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be missed
+
+COMPUTED: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "subtract": operator.sub,
+    "multiply": operator.mul,
+    "divide": operator.truediv,
+    "negative": operator.neg,
+    "absolute": abs,
+    "less": operator.lt,
+    "less_equal": operator.le,
+    "equal": operator.eq,
+    "unequal": operator.ne,
+    "smaller": min,
+    "larger": max,
+    "whole": int,
+    "root": math.sqrt,
+    "cosine": math.cos,
+    "sine": math.sin,
+    "arctangent": math.atan,
+    "both": lambda a, b: a and b,
+    "either": lambda a, b: a or b,
+}
+COMMUTES = {"add", "multiply", "equal", "unequal", "both", "either"}
+
+
+class Operation(NamedTuple):
+    """One operation of a tape.
+
+    Attributes:
+        name: What is done: a name of COMPUTED, "choose", or "constant", "input", "load".
+        of: Numbers of the operations it is done to.
+        detail: Value of a constant; array and place of an input; array of a load.
+    """
+
+    name: str
+    of: tuple[int, ...] = ()
+    detail: Any = None
+
+
+class Symbol:
+    """A number that is not known yet: an operation of a tape."""
+
+    __slots__ = ("number", "tape")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, tape: Tape, number: int) -> None:
+        self.tape = tape
+        self.number = number
+
+    def __bool__(self) -> bool:
+        raise TypeError("a kernel branches on a number that is not known: use maths.choice")
+
+    def __add__(self, other: Any) -> Any:
+        return self.tape.do("add", self, other)
+
+    def __radd__(self, other: Any) -> Any:
+        return self.tape.do("add", other, self)
+
+    def __sub__(self, other: Any) -> Any:
+        return self.tape.do("subtract", self, other)
+
+    def __rsub__(self, other: Any) -> Any:
+        return self.tape.do("subtract", other, self)
+
+    def __mul__(self, other: Any) -> Any:
+        return self.tape.do("multiply", self, other)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.tape.do("multiply", other, self)
+
+    def __truediv__(self, other: Any) -> Any:
+        return self.tape.do("divide", self, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.tape.do("divide", other, self)
+
+    def __pow__(self, exponent: int) -> Any:
+        if exponent != 2:
+            raise TypeError(f"a kernel raises to the power {exponent}; only squares are traced")
+        return self.tape.do("multiply", self, self)
+
+    def __neg__(self) -> Any:
+        return self.tape.do("negative", self)
+
+    def __abs__(self) -> Any:
+        return self.tape.do("absolute", self)
+
+    def __lt__(self, other: Any) -> Any:
+        return self.tape.do("less", self, other)
+
+    def __le__(self, other: Any) -> Any:
+        return self.tape.do("less_equal", self, other)
+
+    def __gt__(self, other: Any) -> Any:
+        return self.tape.do("less", other, self)
+
+    def __ge__(self, other: Any) -> Any:
+        return self.tape.do("less_equal", other, self)
+
+    def __eq__(self, other: object) -> Any:
+        return self.tape.do("equal", self, other)
+
+    def __ne__(self, other: object) -> Any:
+        return self.tape.do("unequal", self, other)
+
+    # numpy's functions of an object call its methods of the same names
+    def sqrt(self) -> Any:
+        """Square root."""
+        return self.tape.do("root", self)
+
+    def cos(self) -> Any:
+        """Cosine."""
+        return self.tape.do("cosine", self)
+
+    def sin(self) -> Any:
+        """Sine."""
+        return self.tape.do("sine", self)
+
+    def arctan(self) -> Any:
+        """Arctangent."""
+        return self.tape.do("arctangent", self)
+
+
+class Table:
+    """A table that is read at places which may be symbols; it is never written."""
+
+    def __init__(self, tape: Tape, name: str, shape: tuple[int, ...]) -> None:
+        self.tape, self.name, self.shape = tape, name, shape
+
+    def __getitem__(self, place: tuple[Any, ...]) -> Any:
+        return self.tape.load(self.name, place)
+
+
+class Tape:
+    """Operations in the order in which they can be done, each once."""
+
+    def __init__(self) -> None:
+        self.operations: list[Operation] = []
+        self._known: dict[Any, int] = {}
+
+    def __len__(self) -> int:
+        return len(self.operations)
+
+    # what goes in
+
+    def input(self, array: str, place: tuple[int, ...]) -> Symbol:
+        """An element of an array that the kernel is given."""
+        return Symbol(self, self._keep(Operation("input", (), (array, place))))
+
+    def inputs(self, array: str, shape: tuple[int, ...]) -> Any:
+        """An array of inputs."""
+        found = np.empty(shape, dtype=object)
+        for place in product(*(range(size) for size in shape)):
+            found[place] = self.input(array, place)
+        return found
+
+    def pattern(self, array: str, values: Floats) -> Any:
+        """An array of inputs in which zeros and plus or minus ones are constants."""
+        found = np.empty(values.shape, dtype=object)
+        for place, value in np.ndenumerate(values):
+            nearest = round(float(value))
+            if abs(nearest) <= 1 and abs(value - nearest) < ROUNDING:
+                found[place] = float(nearest)
+            else:
+                found[place] = self.input(array, place)
+        return found
+
+    def load(self, array: str, place: tuple[Any, ...]) -> Symbol:
+        """An element of a table at a place that may be computed."""
+        of = tuple(self.number_of(index) for index in place)
+        return Symbol(self, self._keep(Operation("load", of, array)))
+
+    # what is done
+
+    def do(self, name: str, *of: Any) -> Any:
+        """Write down an operation, or give its result where that is known."""
+        return self.value(self._simplest(name, [self.number_of(x) for x in of]))
+
+    def choose(self, condition: Any, yes: Any, no: Any) -> Any:
+        """One of two values."""
+        decided = self.constant(self.number_of(condition))
+        if decided is not None:
+            return yes if decided else no
+        of = (self.number_of(condition), self.number_of(yes), self.number_of(no))
+        if of[1] == of[2]:
+            return yes
+        return Symbol(self, self._keep(Operation("choose", of)))
+
+    def number_of(self, x: Any) -> int:
+        """Number of a symbol's operation, or of a constant."""
+        if isinstance(x, Symbol):
+            if x.tape is not self:
+                raise TypeError("two tapes must not be mixed")
+            return x.number
+        if isinstance(x, np.generic):
+            x = x.item()
+        return self._keep(Operation("constant", (), x))
+
+    def constant(self, number: int) -> Any:
+        """The value of a constant, None for what is not known."""
+        operation = self.operations[number]
+        return operation.detail if operation.name == "constant" else None
+
+    def value(self, number: int) -> Any:
+        """The constant or the symbol of an operation."""
+        known = self.constant(number)
+        return Symbol(self, number) if known is None else known
+
+    def _keep(self, operation: Operation) -> int:
+        """Number of an operation, which is new or was there before."""
+        key: Any = operation
+        if operation.name == "constant":  # 1, 1.0 and True are told apart
+            key = (operation, type(operation.detail), str(operation.detail))
+        number = self._known.get(key)
+        if number is None:
+            number = len(self.operations)
+            self.operations.append(operation)
+            self._known[key] = number
+        return number
+
+    def _simplest(self, name: str, of: list[int]) -> int:
+        """Number of the simplest operation that gives the same."""
+        constants = [self.constant(x) for x in of]
+        if None not in constants:
+            return self.number_of(COMPUTED[name](*constants))
+        simpler = _SIMPLER.get(name)
+        if simpler is not None:
+            found = simpler(self, of, constants)
+            if found is not None:
+                return found
+        if name in COMMUTES:
+            of = sorted(of)
+        return self._keep(Operation(name, tuple(of)))
+
+    def inner(self, number: int) -> int | None:
+        """What is negated, if an operation is a negation."""
+        operation = self.operations[number]
+        return operation.of[0] if operation.name == "negative" else None
+
+    # what is asked for
+
+    def needed(self, outputs: Iterable[int]) -> list[int]:
+        """Numbers of all operations that some depend on, in order."""
+        waiting = list(outputs)
+        found: set[int] = set()
+        while waiting:
+            number = waiting.pop()
+            if number not in found:
+                found.add(number)
+                waiting += self.operations[number].of
+        return sorted(found)
+
+
+def _add(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    for this, other in ((0, 1), (1, 0)):
+        if constants[this] == 0:
+            return of[other]
+        inner = tape.inner(of[this])
+        if inner is not None:
+            return tape._simplest("subtract", [of[other], inner])
+    return None
+
+
+def _subtract(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    if constants[1] == 0:
+        return of[0]
+    if constants[0] == 0:
+        return tape._simplest("negative", [of[1]])
+    inner = tape.inner(of[1])
+    if inner is not None:
+        return tape._simplest("add", [of[0], inner])
+    return None
+
+
+def _multiply(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    for this, other in ((0, 1), (1, 0)):
+        if constants[this] == 0:
+            return tape.number_of(0.0)
+        if constants[this] == 1:
+            return of[other]
+        if constants[this] == -1:
+            return tape._simplest("negative", [of[other]])
+        inner = tape.inner(of[this])
+        if inner is not None:
+            return tape._simplest("negative", [tape._simplest("multiply", [inner, of[other]])])
+    return None
+
+
+def _divide(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    if constants[0] == 0:
+        return tape.number_of(0.0)
+    return of[0] if constants[1] == 1 else None
+
+
+def _negative(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    return tape.inner(of[0])
+
+
+def _absolute(tape: Tape, of: list[int], constants: list[Any]) -> int | None:
+    inner = tape.inner(of[0])
+    return None if inner is None else tape._simplest("absolute", [inner])
+
+
+_SIMPLER: dict[str, Callable[[Tape, list[int], list[Any]], int | None]] = {
+    "add": _add,
+    "subtract": _subtract,
+    "multiply": _multiply,
+    "divide": _divide,
+    "negative": _negative,
+    "absolute": _absolute,
+}

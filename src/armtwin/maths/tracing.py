@@ -1,0 +1,44 @@
+"""Kernels as plain Python, so that they can be run with the symbols of a tape."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+from typing import Any
+
+from armtwin.maths import choice
+from armtwin.maths.tape import Symbol
+
+
+def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `choice` for numbers and for symbols."""
+
+    def chosen(*of: Any) -> Any:
+        for x in of:
+            if isinstance(x, Symbol):
+                return x.tape.choose(*of) if name == "choose" else x.tape.do(name, *of)
+        return plain(*of)
+
+    return chosen
+
+
+_known: dict[Any, Callable[..., Any]] = {}
+
+
+def python_of(kernel: Any) -> Callable[..., Any]:
+    """The Python function of a kernel, in which the kernels that it calls are Python functions too."""
+    if kernel not in _known:
+        _known[kernel] = _plain(kernel)
+    return _known[kernel]
+
+
+def _plain(kernel: Any) -> Callable[..., Any]:
+    function = getattr(kernel, "py_func", kernel)
+    if function.__module__ == choice.__name__:
+        return _symbolic(function.__name__, function)
+    names = dict(function.__globals__)
+    for name in function.__code__.co_names:
+        value = names.get(name)
+        if hasattr(value, "py_func"):
+            names[name] = python_of(value)
+    return FunctionType(function.__code__, names, function.__name__, function.__defaults__)
