@@ -145,7 +145,7 @@ def test_few_noisy_rows_are_drawn_to_a_good_prior_and_not_to_a_bad_one():
     assert spoilt < 1.3 * undrawn
 
 
-def test_a_group_that_the_prior_knows_better_is_drawn_more_than_the_rest():
+def test_a_family_that_the_prior_knows_better_is_drawn_more_than_the_rest():
     """Twenty experiments with a prior that is right in two parameters and wrong in two."""
     prior = TRUTH * np.array([3.0, 3.0, 1.0, 1.0])
     options = {"names": NAMES, "units": UNITS, "prior": prior, "sizes": TRUTH}
@@ -155,8 +155,8 @@ def test_a_group_that_the_prior_knows_better_is_drawn_more_than_the_rest():
         columns = chance.normal(size=(30, 1, 4))
         target = columns @ TRUTH + 2.0 * chance.normal(size=(30, 1))
         alike = fitted(columns, target, **options)
-        apart = fitted(columns, target, group=("level", "offset"), **options)
-        sizes.append(apart.draw.group_size)
+        apart = fitted(columns, target, family=("level", "offset"), **options)
+        sizes.append(apart.draw.family_size)
         errors.append([np.linalg.norm(found.values - TRUTH) for found in (apart, alike)])
     assert np.median(sizes) < 1.0
     assert max(sizes) <= 1.0  # never drawn less

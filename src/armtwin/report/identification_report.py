@@ -304,7 +304,7 @@ def _choices(found: Estimate) -> Iterator[Block]:
     )
     yield Table(head, rows, words=True)
     tried = ", ".join(f"{w:.1e}: {e:.3g}" for w, e in found.draw.errors.items())
-    friction = f" (friction parameters with {found.draw.group_size:g} of their size)"
+    friction = f" (friction parameters with {found.draw.family_size:g} of their size)"
     chosen = (
         f"the best for what was left out{friction}. Weight and error: {tried}"
         if tried

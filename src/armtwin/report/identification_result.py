@@ -54,7 +54,7 @@ def identification_result(result: Identification) -> dict[str, Any]:
             },
             "draw": {
                 "weight": found.draw.weight,
-                "friction_size": found.draw.group_size,
+                "friction_size": found.draw.family_size,
                 "tried": [{"weight": w, "error": e} for w, e in found.draw.errors.items()],
             },
             "broken_by_plain": list(found.broken),
