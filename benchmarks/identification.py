@@ -1,11 +1,13 @@
-"""From log files to identified parameters, against the script that people write: same files, same rows, same run.
+"""From log files to identified parameters, against the script that people write: same files, same
+rows, same run.
 
     python benchmarks/identification.py [--quick]
 
-RX90B, 8 runs of 4 periods of 8 s at 250 Hz. The peer reads with np.loadtxt, filters and differentiates the positions,
-fills its rows in a Python loop over Pinocchio's regressor, adds rotor, spring and friction columns (ours, not timed),
-filters every column as its torque with SciPy, and solves with np.linalg.lstsq, once, without prior, contracts or
-anything left out. Two sizes: every sample a row, and thinned to six rows a period of the cut-off as is our default.
+RX90B, 8 runs of 4 periods of 8 s at 250 Hz. The peer reads with np.loadtxt, filters and
+differentiates the positions, fills its rows in a Python loop over Pinocchio's regressor, adds
+rotor, spring and friction columns (ours, not timed), filters every column as its torque with SciPy,
+and solves with np.linalg.lstsq, once, without prior, contracts or anything left out. Two sizes:
+every sample a row, and thinned to six rows a period of the cut-off as is our default.
 """
 
 import sys
@@ -132,9 +134,8 @@ def main():
     with tempfile.TemporaryDirectory() as name:
         paths = write_logs(robot, Path(name))
         samples = RUNS * round(PERIODS * PERIOD * RATE)
-        print(
-            f"RX90B, {RUNS} runs, {samples} samples, {len(robot.parameters)} parameters, cut-off {CUTOFF:g} Hz"
-        )
+        unknown = len(robot.parameters)
+        print(f"RX90B, {RUNS} runs, {samples} samples, {unknown} parameters, cut-off {CUTOFF:g} Hz")
         for words, recipe in (
             ("every sample a row", Recipe(rate=RATE)),
             ("thinned as by default", Recipe()),

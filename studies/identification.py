@@ -1,8 +1,10 @@
-"""Real robots, default estimator: how much torque of a log that the fit never saw is missed; plain least squares too.
+"""Real robots, default estimator: how much torque of a log that the fit never saw is missed; plain
+least squares too.
 
     python studies/identification.py DATA
 
-DATA holds kuka_kr300, staubli_tx40 and ur10e. Given are the robot file, the torque column and a cut-off, nothing else.
+DATA holds kuka_kr300, staubli_tx40 and ur10e. Given are the robot file, the torque column and a
+cut-off, nothing else.
 """
 
 import sys
@@ -73,9 +75,9 @@ def main(data):
         cells = [f"{' '.join(f'{v:.1f}' for v in x)} | {x.mean():.1f}" for x in (ours, plain)]
         print(f"| {name} | {cells[0]} | {cells[1]} | {prior.mean():.1f} |")
         if found.gains is not None:
-            print(
-                f"|  gains {np.round(found.gains, 1)} N m/A; plain breaks: {len(found.broken)} contracts | | | | | |"
-            )
+            gains = np.round(found.gains, 1)
+            broken = len(found.broken)
+            print(f"|  gains {gains} N m/A; plain breaks: {broken} contracts | | | | | |")
 
 
 if __name__ == "__main__":

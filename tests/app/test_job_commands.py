@@ -103,7 +103,7 @@ def test_a_process_window_that_is_left_is_exit_1_and_told_with_its_place(tmp_pat
         "job.toml",
     )
     assert done.code == 1
-    told = re.search(r"^seam +([\d.]+) +([\d.]+) +100\.\d", done.out, re.MULTILINE)
+    told = re.search(r"^seam +([\d.]+) +([\d.]+) +[\d.]+$", done.out, re.MULTILINE)
     # the process is on between the ramps, 12.5 to 187.5 mm; a sample of the path error is 0.05 mm
     assert [float(x) for x in told.groups()] == pytest.approx([12.5, 187.5], abs=0.11)
     result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
@@ -541,7 +541,7 @@ def test_a_job_of_any_name_stays_in_the_folder_and_is_shown_as_it_is(name, tmp_p
     save(inner, with_top(f"name = '{name}'"))
     done = call(inner, "predict", "job.toml")
     assert done.code == 0, done.err
-    assert done.out.splitlines()[0] == f"{name}: no title"
+    assert name in done.out.splitlines()
     assert all(
         x in ("a", "a/b", "a/b/job.toml") or x.startswith("a/b/armtwin_out") for x in tree(tmp_path)
     )
@@ -555,7 +555,7 @@ def test_markup_in_texts_of_a_job_is_shown_literally(command, tmp_path):
     text = changed('name = "seam"', 'name = "[bold]s[/]"', with_top('title = "[red]t[/red]"'))
     done = call(save(tmp_path, text), command, "job.toml")
     assert done.code == 0, done.err
-    assert "job: [red]t[/red]" in done.out
+    assert "[red]t[/red]" in done.out
     assert "[bold]s[/]" in done.out
 
 

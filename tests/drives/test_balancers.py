@@ -16,7 +16,7 @@ def test_torque_is_the_slope_of_energy(robots, name, rng):
 
 
 def test_rx90b_spring_is_the_triangle_of_its_pins(robots, rng):
-    """l² = a² + b² - 2 a b cos q2 with pins 50 mm and 400 mm from axis 2; tension 2900 N at q2 = 0."""
+    """l² = a² + b² - 2 a b cos q2, pins 50 mm and 400 mm from axis 2; tension 2900 N at q2 = 0."""
     (strut,) = robots["rx90b"].assembly.struts
     q = rng.uniform(-2, 2, size=(20, 6))
     a, b = 0.05, 0.4
@@ -27,7 +27,7 @@ def test_rx90b_spring_is_the_triangle_of_its_pins(robots, rng):
 
 
 def test_rx90b_spring_carries_most_of_the_unloaded_arm(robots):
-    """At q2 = 90° the document's spring balances the unloaded arm; the assumed one 70 to 85 % of it."""
+    """At q2 = 90° the document's spring balances the unloaded arm; the assumed one 70 to 85 %."""
     robot = robots["rx90b"]
     q = np.array([0, np.pi / 2, 0, 0, 0, 0])
     (strut,) = robot.assembly.struts

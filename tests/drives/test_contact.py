@@ -58,7 +58,7 @@ def test_appendix_a_expansions_meet_the_exact_speeds_to_second_order():
 
 
 def test_equation_a_11_is_the_mean_slip_of_a_short_mesh():
-    """Over small contact angles the mean |slip| of the exact speeds is s0; it parts from it as the mesh grows."""
+    """Over small contact angles the mean |slip| of exact speeds is s0; not as the mesh grows."""
     gaps = []
     for largest in (0.02, 0.01):
         teeth = replace(TEETH, contact_angle=largest)

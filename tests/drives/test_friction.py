@@ -50,7 +50,7 @@ def test_equation_3_48_with_table_3_1(robots):
 
 
 def test_equations_3_51_and_3_52_couple_the_wrist(robots):
-    """A motion of joint 5 alone is felt on joint 6 by the third friction; opposite motions cancel it."""
+    """A motion of joint 5 alone is felt on joint 6 by the third friction; opposite ones cancel."""
     robot = robots["rx90b"]
     alone = robot.friction_torque([0, 0, 0, 0, 0.5, 0])
     assert alone[5] > 0

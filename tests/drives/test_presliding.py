@@ -77,7 +77,7 @@ def test_slow_presliding_follows_equation_3_78():
 
 
 def test_the_hysteresis_loop_of_figure_3_15_closes_and_dissipates():
-    """A small sinusoidal displacement: after the first turn the loop repeats, and its area is a loss."""
+    """A small sine of displacement: after the first turn the loop repeats; its area is a loss."""
     table, scale = packed(JOINT_1)
     c0, amplitude, steps = 1e5, 6e-5, 4000
     cycles = 10

@@ -28,14 +28,15 @@ def test_only_newtonian_friction_scales():
 
 
 def test_mean_torque_of_a_repeated_motion_decays_exponentially():
-    """About 10 % from cold to warm, with the time constant of the joint, as fig. 3 of document 004."""
+    """About 10 % from cold to warm, with the joint's time constant, as fig. 3 of document 004."""
     law, period = CoulombViscous(4.5, 12.0), 4.0
     speeds = 0.6 * np.cos(np.linspace(0, 2 * np.pi, 200, endpoint=False))
     run = warm_up(law, OIL, speeds, period, 2000)
     torque = run.mean_torque
     assert np.all(np.diff(torque) < 0)
     assert 0.03 < 1 - torque[-1] / torque[0] < 0.3
-    # the excess over the final value falls by e in about capacity / loss, less what cooler oil heats more
+    # the excess over the final value falls by e in about capacity / loss, less what cooler oil
+    # heats more
     excess = torque[:600] - torque[-1]
     rate = -np.polyfit(run.time[:600], np.log(excess), 1)[0]
     assert 1 / rate == pytest.approx(500 / 0.8, rel=0.35)

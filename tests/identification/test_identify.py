@@ -37,7 +37,9 @@ def exact_rows(robot, truth, seed):
 
 @pytest.mark.parametrize("name", ["rx90b", "tx40"])
 def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
-    """Torque of a robot that differs, on an analytic motion: its base parameters to 1e-8, from a wrong prior."""
+    """Torque of a robot that differs, on an analytic motion: its base parameters to 1e-8, from a
+    wrong prior.
+    """
     robot = robots[name]
     chance = np.random.default_rng(5)
     links = np.repeat(
@@ -101,7 +103,9 @@ def logged(robot, truth, seconds, seed, noise=0.0065):
 
 
 def test_identified_torque_of_another_motion_is_nearer_than_the_noise(robots):
-    """Noise of 0.65 % of the largest torque; judged against the torque without noise of a motion not fitted."""
+    """Noise of 0.65 % of the largest torque; judged against the torque without noise of a motion
+    not fitted.
+    """
     robot = robots["rx90b"]
     groups = np.array([p.group for p in robot.parameter_table])
     truth = robot.with_parameters(
@@ -187,7 +191,9 @@ def test_a_log_that_begins_with_a_long_rest_is_identified(robots):
 
 @pytest.mark.parametrize("seed", [2, 4, 6, 10])
 def test_a_contract_of_zero_is_kept_exactly(robots, seed):
-    """Rows of sizes that differ by 1e6: the solver misses a bound by its tolerance, the parameters must not."""
+    """Rows of sizes that differ by 1e6: the solver misses a bound by its tolerance, the parameters
+    must not.
+    """
     robot = robots["tx40"]
     free = free_parameters(robot, at.Recipe())
     signed = [k for k, p in enumerate(robot.parameter_table) if p.group in ("rotor", "friction")]

@@ -16,7 +16,9 @@ def segments(shared_data):
 
 
 def test_a_kr300_fitted_on_a_predicts_b(shared_data):
-    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit; plain least squares behind."""
+    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit; plain least
+    squares behind.
+    """
     folder = shared_data / "kuka_kr300"
     robot = at.Robot.load("kr300").with_payload("recorded")
     found = at.identify(robot, [at.Log.read(folder / "ident_A.csv.gz")], torque="tau", cutoff=10.0)
@@ -44,7 +46,9 @@ def test_a_tx40_predicts_each_segment_from_the_others(segments):
 
 
 def test_friction_and_coupling_of_the_tx40_are_those_published(segments):
-    """Within 5 % of [Nguyen 2023]; but joint 6 alone, which these logs do not tell: published ± 30 %, ours the file's."""
+    """Within 5 % of [Nguyen 2023]; but joint 6 alone, which these logs do not tell: published ± 30
+    %, ours the file's.
+    """
     found = at.identify(at.Robot.load("tx40"), segments, torque="tau", cutoff=60.0)
     row = {r.name: r for r in found.table}
     coupled = row["motor_6.viscous"].value
@@ -86,7 +90,9 @@ def test_a_bare_ur10e_predicts_each_third_from_the_others(shared_data, channel, 
 
 
 def test_a_default_cut_off_serves_too(segments):
-    """Nothing given but the robot file and the logs: as good as with a cut-off chosen by hand, to one point."""
+    """Nothing given but the robot file and the logs: as good as with a cut-off chosen by hand, to
+    one point.
+    """
     robot = at.Robot.load("tx40")
     judged = []
     for k, left in enumerate(segments):
@@ -97,7 +103,9 @@ def test_a_default_cut_off_serves_too(segments):
 
 
 def test_friction_of_the_tx40_is_found_from_a_file_that_has_half_of_it(segments):
-    """Joints 1 to 4, which the segments tell: within 15 % of what is published, from a prior 50 % off."""
+    """Joints 1 to 4, which the segments tell: within 15 % of what is published, from a prior 50 %
+    off.
+    """
     robot = at.Robot.load("tx40")
     friction = np.array([p.group == "friction" for p in robot.parameter_table])
     half = robot.with_parameters(robot.parameters * np.where(friction, 0.5, 1.0))

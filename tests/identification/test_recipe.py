@@ -1,4 +1,6 @@
-"""The choices of an identification: symmetry, bounds, friction alone, robust rows, where motion and torque come from."""
+"""The choices of an identification: symmetry, bounds, friction alone, robust rows, where motion and
+torque come from.
+"""
 
 import numpy as np
 import pytest
@@ -35,7 +37,9 @@ def values(found):
 
 
 def test_parameters_declared_zero_or_equal_are(tx40, log):
-    """As [Memar-Esfahani 2015, eq. 12]: products of inertia vanish by symmetry; two coefficients share one value."""
+    """As [Memar-Esfahani 2015, eq. 12]: products of inertia vanish by symmetry; two coefficients
+    share one value.
+    """
     recipe = at.Recipe(
         zero=("Jxy2", "Jyz3"), equal=(("Jxx5", "Jyy5"), ("Jyy5", "Jzz5")), fixed=("m4",)
     )
@@ -96,7 +100,9 @@ def test_motor_torque_and_joint_torque_tell_the_same(tx40, log):
 
 
 def test_several_logs_of_other_rates_and_lengths_are_one_fit(tx40, changed):
-    """250 Hz and 16 s, 100 Hz and 8 s with uneven stamps; a third motion is known better from both than from one."""
+    """250 Hz and 16 s, 100 Hz and 8 s with uneven stamps; a third motion is known better from both
+    than from one.
+    """
     chance = np.random.default_rng(4)
     exact = logged(tx40, changed, 16.0, 1, noise=0.0)[0]
     first = at.Log.of(
@@ -123,7 +129,9 @@ def test_several_logs_of_other_rates_and_lengths_are_one_fit(tx40, changed):
 
 
 def test_repeated_runs_are_averaged(tx40, changed):
-    """Eight runs of one motion, noise of 5 % of the largest torque: the residual falls by the root of eight."""
+    """Eight runs of one motion, noise of 5 % of the largest torque: the residual falls by the root
+    of eight.
+    """
     t, q, v, a = excitation(tx40, 8.0)
     tau = changed.inverse_dynamics(q, v, a) + changed.friction_torque(v)
     chance = np.random.default_rng(1)
@@ -221,7 +229,9 @@ def test_the_same_log_twice_is_refused(tx40, log):
 
 
 def test_periods_are_left_out_one_by_one(tx40):
-    """The middle two of four, each predicted from the other; a single one cannot be judged, and that is said."""
+    """The middle two of four, each predicted from the other; a single one cannot be judged, and
+    that is said.
+    """
     made = logged(tx40, tx40, 32.0, 1)[0]
     for periods, count in (((1, 2), 2), ((1, 1), 0)):
         found = at.identify(

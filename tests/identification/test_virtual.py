@@ -1,6 +1,8 @@
-"""A virtual RX90B measured through its own closed loop: what it tells, what it cannot tell, and how well.
+"""A virtual RX90B measured through its own closed loop: what it tells, what it cannot tell, and how
+well.
 
-Ten harmonics, 8 s period, 250 Hz, four periods, quantised encoders and currents, torque noise of 0.65 %.
+Ten harmonics, 8 s period, 250 Hz, four periods, quantised encoders and currents, torque noise of
+0.65 %.
 """
 
 import numpy as np
@@ -50,7 +52,9 @@ def test_the_rank_is_55_of_82(found):
 
 @pytest.mark.parametrize(("tool", "least", "most"), [(None, 20, 25), ("laser_head", 25, 30)])
 def test_200_samples_tell_as_many_directions_as_the_thesis_found(tool, least, most):
-    """The 10 % rule on one period at 25 Hz: 22 without and 24 with the head in [Waiboer 2007, figures 4.7 and 4.16]."""
+    """The 10 % rule on one period at 25 Hz: 22 without and 24 with the head in [Waiboer 2007,
+    figures 4.7 and 4.16].
+    """
     robot = on_the_bench(tool)
     counts = []
     for seed in (1, 3, 5):
@@ -68,7 +72,9 @@ def test_more_samples_tell_more_directions(bench, log):
 
 
 def test_torque_of_another_motion_is_known_better_than_the_noise(bench, underestimated, found):
-    """Within 0.3 of the noise's deviation of the torque without noise; the prior is off by more than the noise."""
+    """Within 0.3 of the noise's deviation of the torque without noise; the prior is off by more
+    than the noise.
+    """
     motion = excitation(bench, 7)
     noise = NOISE * bench.limits.torque
     exact = torque(bench, motion)
@@ -81,7 +87,9 @@ def test_torque_of_another_motion_is_known_better_than_the_noise(bench, underest
 
 
 def test_rotors_that_were_wrong_by_40_percent_are_found(bench, found):
-    """Rotors 3 to 6 within 5 %; of 1 and 2 the sum with what turns with them, and the report says so."""
+    """Rotors 3 to 6 within 5 %; of 1 and 2 the sum with what turns with them, and the report says
+    so.
+    """
     truth = dict(zip(bench.parameter_names, bench.parameters, strict=True))
     value = {row.name: row.value for row in found.table}
     for k in (3, 4, 5, 6):
@@ -102,7 +110,9 @@ def test_rotors_that_were_wrong_by_40_percent_are_found(bench, found):
 
 
 def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimated, log):
-    """As [Waiboer 2007, section 4.4.3]: none of link 6, and of the asperities only those of joint 6's bearing."""
+    """As [Waiboer 2007, section 4.4.3]: none of link 6, and of the asperities only those of joint
+    6's bearing.
+    """
     thesis = at.identify(underestimated, [log], cutoff=124.0, recipe=THESIS)
     rows = {row.name: row for row in thesis.table}
     assert max(row.told for row in thesis.table[50:60]) < 0.5
@@ -124,7 +134,8 @@ def test_link_6_and_most_asperities_are_not_told_without_a_payload(underestimate
 
 
 def test_two_motions_and_a_second_robot_side_by_side(bench, underestimated, found, log):
-    """M_F of the factory, M_1 and M_2 of two motions, M_b of a robot that ran in: less viscous friction.
+    """M_F of the factory, M_1 and M_2 of two motions, M_b of a robot that ran in: less viscous
+    friction.
 
     M_1 and M_2 agree where the logs tell; M_b differs from them in its viscous friction.
     """
@@ -148,9 +159,11 @@ def test_two_motions_and_a_second_robot_side_by_side(bench, underestimated, foun
 
 
 def test_the_closed_loop_without_noise_is_off_by_friction_at_reversals_alone(bench):
-    """No noise, no quanta: what is left is presliding friction, which the sliding laws of a regression do not know.
+    """No noise, no quanta: what is left is presliding friction, which the sliding laws of a
+    regression do not know.
 
-    With friction off 2e-4 of the largest torque are left, of the servo's torque that changes within a sample.
+    With friction off 2e-4 of the largest torque are left, of the servo's torque that changes within
+    a sample.
     """
     motion = excitation(bench, 1)
     errors = {}

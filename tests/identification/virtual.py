@@ -1,4 +1,6 @@
-"""A virtual robot on the test bench: excited by harmonics in its own closed loop, logged with noise."""
+"""A virtual robot on the test bench: excited by harmonics in its own closed loop, logged with
+noise.
+"""
 
 import numpy as np
 
@@ -11,7 +13,9 @@ RAMP = 2.0  # seconds in which the motion begins and ends
 
 
 def on_the_bench(tool=None):
-    """The RX90B whose controller lets motors lag further than on the seam, as a fast excitation needs."""
+    """The RX90B whose controller lets motors lag further than on the seam, as a fast excitation
+    needs.
+    """
     shipped = at.Robot.load("rx90b").description
     return at.Robot(
         overridden(shipped, {"servo.cascade.following_error_limit": "60 deg"}, "bench")
@@ -19,7 +23,9 @@ def on_the_bench(tool=None):
 
 
 def excitation(robot, seed, periods=PERIODS):
-    """A random motion of ten harmonics, as large as 70 % of the limits of position, speed and torque allow."""
+    """A random motion of ten harmonics, as large as 70 % of the limits of position, speed and
+    torque allow.
+    """
     chance = np.random.default_rng(seed)
     t = np.arange(round(periods * PERIOD * RATE)) / RATE
     w = 2 * np.pi / PERIOD * np.arange(1, HARMONICS + 1)

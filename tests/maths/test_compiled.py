@@ -1,4 +1,4 @@
-"""Compiled kernels: an edit anywhere in the package recompiles what uses it; no cache folder is no problem."""
+"""Compiled kernels: an edit anywhere recompiles what uses it; no cache folder is no problem."""
 
 import os
 import shutil
@@ -31,7 +31,7 @@ def run(folder, cache, **extra):
 
 
 def test_an_edited_law_in_one_file_recompiles_the_kernel_of_another(tmp_path):
-    """`poses` (kinematics.py) calls `place` (arm.py) calls nothing it could see changing: the stamp must."""
+    """`poses` (kinematics.py) does not see `place` (arm.py) change: the stamp must."""
     shutil.copytree(PACKAGE, tmp_path / "armtwin", ignore=shutil.ignore_patterns("__pycache__"))
     cache = tmp_path / "cache"
     assert run(tmp_path, cache) == pytest.approx(1.405, abs=1e-15)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from armtwin.maths.decimals import Layout, table_of
 
@@ -85,3 +87,43 @@ def test_a_line_that_is_left_to_the_caller_is_a_row_among_the_others():
     table = table_of(data, Layout(b",", b".", np.arange(2)), otherwise)
     assert lines == [b"3,x"]
     assert (table == [[1, 2], [7, 8], [5, 6]]).all()
+
+
+NUMBERS = st.one_of(
+    st.from_regex(r"[+-]?[0-9]{0,20}(\.[0-9]{0,20})?([eE][+-]?[0-9]{0,3})?", fullmatch=True),
+    st.floats(allow_nan=False, allow_infinity=False).map(repr),
+    st.text("+-.0123456789eE", max_size=8),
+)
+
+
+@settings(derandomize=True, deadline=None, max_examples=150, database=None)
+@given(st.lists(NUMBERS, min_size=1, max_size=20))
+def test_a_text_is_the_double_of_python_or_left_to_the_caller(words):
+    """Each word on a line of its own: read to the bit as float() reads it, or handed over."""
+    handed_over = []
+
+    def otherwise(at, end):
+        handed_over.append(data[at:end])
+
+    data = "\n".join(words).encode()
+    table = table_of(data, Layout(b",", b".", np.arange(1)), otherwise)
+    read = [word for word in words if word and word.encode() not in handed_over]
+    expected = np.array([float(word) for word in read])
+    assert (table[:, 0].view(np.uint64) == expected.view(np.uint64)).all()
+
+
+ENDS = ["", "\n", "\r\n", "  ", " \n", "\n\n", "\n# a remark", "\n   ", "\n#\n"]
+
+
+@pytest.mark.parametrize("holder", [bytes, bytearray])
+@pytest.mark.parametrize("end", ENDS)
+def test_a_table_ends_where_its_text_does(end, holder):
+    data = holder(b"1,2\n3,4" + end.encode())
+    assert (plain(data, 2) == [[1, 2], [3, 4]]).all()
+
+
+def test_a_last_line_without_its_end_is_left_to_the_caller_whole():
+    assert plain(b"1,2\n3", 2) is None
+    assert plain(b"1,2\n3,", 2) is None
+    assert plain(b"1,2\n3,4e", 2) is None
+    assert plain(b"1,2\n3,-", 2) is None

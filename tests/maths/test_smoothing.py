@@ -49,3 +49,28 @@ def test_a_very_low_cut_off_loses_no_digits(cutoff):
         ).max()
         < 1e-4
     )
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4, 5, 6, 7, 40])
+def test_the_banded_solution_is_that_of_the_whole_matrix(m):
+    """(1 + λ DᵀD) y = x with the third differences written out; up to three samples none exist."""
+    x = np.random.default_rng(m).normal(size=(m, 2))
+    D = np.diff(np.eye(m), 3, axis=0)
+    weight = (2 * np.sin(np.pi * 8.0 / 250.0)) ** -6
+    expected = np.linalg.solve(np.eye(m) + weight * D.T @ D, x)
+    assert np.abs(low_pass(x, 250.0, 8.0) - expected).max() < 1e-9
+
+
+def test_backwards_in_time_it_is_the_same_filter():
+    """λ is 4e3 here and third differences gain up to 64, so that rounding counts as much more."""
+    x = np.random.default_rng(2).normal(size=500)
+    assert np.abs(low_pass(x[::-1], 250.0, 10.0)[::-1] - low_pass(x, 250.0, 10.0)).max() < 1e-10
+
+
+def test_what_it_takes_away_has_no_mean_no_trend_and_no_curvature():
+    """DᵀD is blind to parabolas, so that x - y = λ DᵀD y is at right angles to them."""
+    t = np.linspace(-1, 1, 300)
+    x = np.exp(t) + np.random.default_rng(3).normal(size=300)
+    removed = x - low_pass(x, 250.0, 10.0)
+    for parabola in (t**0, t, t**2):
+        assert abs(parabola @ removed) < 1e-9 * np.linalg.norm(removed)

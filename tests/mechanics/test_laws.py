@@ -94,7 +94,7 @@ def test_linearisation_equals_finite_differences(robot, state):
 
 
 def test_gyroscopic_coupling_is_the_kinetic_energy_of_document_004(robots, rng):
-    """T gains J φ' (z · ω) for each rotor; here from Jacobians of the links that carry the rotors."""
+    """T gains J φ' (z · ω) for each rotor; here from Jacobians of the links that carry them."""
     plain = robots["lwa4p"]
     q, v = rng.normal(size=(2, 5, 6))
     gain = gyroscopic(plain).energy(q, v)[0] - plain.energy(q, v)[0]

@@ -7,14 +7,21 @@ pinocchio = pytest.importorskip("pinocchio", reason="Pinocchio has no wheel for 
 mujoco = pytest.importorskip("mujoco")
 
 from tests.conftest import SHIPPED, relative  # noqa: E402
-from tests.oracles import arm_of, as_mujoco, as_pinocchio, as_robot, bodies_only, random_arm  # noqa: E402
+from tests.oracles import (  # noqa: E402
+    arm_of,
+    as_mujoco,
+    as_pinocchio,
+    as_robot,
+    bodies_only,
+    random_arm,
+)
 
 CASES = [*SHIPPED, *range(20)]
 STATES = 20
 
 
 def built(case, robots):
-    """Arm, robot and random states of a case: a shipped robot's name or the number of a random tree."""
+    """Arm, robot and random states of a case: a shipped robot's name or a random tree's number."""
     rng = np.random.default_rng(1000 + CASES.index(case))
     if isinstance(case, str):
         robot = bodies_only(robots[case])

@@ -41,7 +41,8 @@ def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
         in verdict.text
     )
     assert verdict.tone == "good"
-    worse = replace(judged, _found={"fit": judged.prior, "prior": judged.fit})
+    swapped = replace(judged.estimate, robot=judged.estimate.prior, prior=judged.estimate.robot)
+    worse = replace(judged, estimate=swapped)
     assert identification_verdict(worse).tone == "bad"
     assert worse.failed
 

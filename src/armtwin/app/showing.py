@@ -10,7 +10,6 @@ import typer
 from rich.console import Console
 
 from armtwin.files.disk import Content
-from armtwin.report.folder import RESULT
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
 from armtwin.report.sections import Report
@@ -52,5 +51,6 @@ def finish(report: Report, place: Place, contents: dict[str, Content], json: boo
         typer.echo(json_text.dumps(result, allow_nan=False))
         return
     show(report)
-    names = [name for name in (*contents, RESULT) if name != "log.csv"]
-    say(f"wrote {', '.join(place.path(name).as_posix() for name in names)}")
+    for name in contents:
+        if name != "log.csv":
+            say(f"wrote {place.path(name).as_posix()}")

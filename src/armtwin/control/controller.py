@@ -1,12 +1,13 @@
-"""The servo of every drive as one equation with numbers; position and velocity loops as compiled steps.
+"""The servo of every drive as one equation with numbers; both its loops as compiled steps.
 
-    u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref + coulomb sign(v_ref))
-              - G_fb k_v v] + G_ff(k_afc a_ref + k_tfc τ_ref)
+    c = k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref + coulomb sign(v_ref)
+    u = G_out(G_in c - G_fb k_v v) + G_ff(k_afc a_ref + k_tfc τ_ref)
     i = u / k_m, limited, then quantised
 
-All kinds of servos are this equation: the CS7B without filters, its friction compensation in k_vf and
-coulomb, and its acceleration set-points taken as given in place of the cubic's; the velocity law with
-k_v times its gains and the integral of its velocity loop in G_out; proportional control with k_p alone.
+All kinds of servos are this equation: the CS7B without filters, its friction compensation in k_vf
+and coulomb, and its acceleration set-points taken as given in place of the cubic's; the velocity
+law with k_v times its gains and the integral of its velocity loop in G_out; proportional control
+with k_p alone.
 
 Controllers see what a real one sees: what their sensors read, set-points at their rate.
 
@@ -54,7 +55,8 @@ class Controller(NamedTuple):
         tick: Period of the velocity loop [s].
         position_ticks: Velocity ticks in a period of the position loop.
         setpoint_ticks: Velocity ticks between set-points.
-        given_acceleration: 1 where acceleration set-points are taken as given, 0 where the cubic's are used.
+        given_acceleration: 1 where acceleration set-points are taken as given, 0 where the cubic's
+            are used.
     """
 
     gains: Any
@@ -112,7 +114,8 @@ def _of_cascade(servo: Cascade, drives: int) -> Equation:
         servo.output_filter,
         servo.feedforward_filter,
     )
-    return Equation(gains, filters, (servo.setpoint_rate, servo.position_rate, servo.velocity_rate))
+    rates = (servo.setpoint_rate, servo.position_rate, servo.velocity_rate)
+    return Equation(gains, filters, rates)
 
 
 @equation.register
@@ -135,8 +138,9 @@ def _of_cs7b(servo: CS7B, drives: int) -> Equation:
 @equation.register
 def _of_velocity_law(servo: VelocityLaw, drives: int) -> Equation:
     kv = np.array(servo.kv)
-    offset = np.zeros(drives) if servo.kff is None else kv * np.array(servo.kff)
-    gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFV: offset, KTFC: servo.ktfc}
+    gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFC: servo.ktfc}
+    if servo.kff is not None:
+        gains[KTFV] = kv * np.array(servo.kff)
     rates = (servo.setpoint_rate, servo.position_rate, servo.velocity_rate)
     return Equation(gains, NO_FILTERS, rates, reset=servo.kiv)
 
@@ -198,7 +202,8 @@ def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:
     ratio = fast / slow
     if abs(ratio - round(ratio)) > 1e-9 or ratio < 1:
         raise ArmtwinError(
-            f"servo: {fast_name} must be a whole multiple of {slow_name}, got {fast:g} and {slow:g} Hz"
+            f"servo: {fast_name} must be a whole multiple of {slow_name}, "
+            f"got {fast:g} and {slow:g} Hz"
         )
     return round(ratio)
 
@@ -208,14 +213,18 @@ def initial(
 ) -> tuple[Floats, Floats]:
     """Loop and filter states of drives that have long given a torque at a speed, (drives,) each.
 
-    The integrators carry the torque; speed and acceleration feed-forward come on top as the motion starts.
+    The integrators carry the torque; speed and acceleration feed-forward come on top as the motion
+    starts.
     """
     m = len(torque)
-    state, memory = np.zeros((m, 6)), np.zeros((m, 4, 2))
+    state = np.zeros((m, 6))
+    memory = np.zeros((m, 4, 2))
     for i in range(m):
-        settle(c.filters, memory, i, FORWARD, float(c.gains[i, KAFC] * acceleration[i]))
+        forward = float(c.gains[i, KAFC] * acceleration[i])
+        settle(c.filters, memory, i, FORWARD, forward)
         back = settle(c.filters, memory, i, FEEDBACK, float(c.gains[i, KV] * speed[i]))
-        gain_in, gain_out = steady_gain(c.filters, i, IN), steady_gain(c.filters, i, OUT)
+        gain_in = steady_gain(c.filters, i, IN)
+        gain_out = steady_gain(c.filters, i, OUT)
         if not np.isfinite(gain_in) or gain_in == 0 or gain_out == 0:
             raise ArmtwinError("servo: input and output filters must pass a steady signal")
         if np.isinf(gain_out):  # the velocity loop integrates: it holds the torque without an input
@@ -231,19 +240,16 @@ def initial(
 
 
 def fed_forward_acceleration(c: Controller) -> Floats:
-    """Torque per reference acceleration that each drive is given in advance, (drives,) [N m s²/rad]."""
+    """Torque per reference acceleration that drives get in advance, (drives,) [N m s²/rad]."""
     return np.asarray(c.gains[:, KAFC] + c.gains[:, KAFV])
 
 
 def speed_surplus(c: Controller) -> Floats:
-    """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, (drives,); 0 without any."""
+    """Speed feed-forward beyond the velocity feedback, k_vf - k_v, (drives,); 0 without any."""
     forward = c.gains[:, KVF]
-    compensates = c.given_acceleration == 1  # what a CS7B feeds forward is friction
-    return (
-        np.zeros(len(forward))
-        if compensates
-        else np.where(forward > 0, forward - c.gains[:, KV], 0.0)
-    )
+    if c.given_acceleration == 1:  # what a CS7B feeds forward is friction
+        return np.zeros(len(forward))
+    return np.where(forward > 0, forward - c.gains[:, KV], 0.0)
 
 
 def with_matched_speed(c: Controller, drive: int) -> Controller:
@@ -257,25 +263,28 @@ def with_matched_speed(c: Controller, drive: int) -> Controller:
 def interpolate(
     ref: Any, k: int, m: int, share: float, period: float
 ) -> tuple[float, float, float, float]:
-    """Cubic through set-points k and k + 1 of drive m (positions and speeds), at a share of the period.
+    """Cubic through positions and speeds of set-points k and k + 1 of drive m, at a share between.
 
-    ref is (set-points, 4, drives): position, speed, acceleration, torque of the model; the torque is linear.
+    ref is (set-points, 4, drives): position, speed, acceleration, torque of the model; the torque
+    is linear.
     """
     last = ref.shape[0] - 1
     a, b = min(k, last), min(k + 1, last)
     y0, y1 = ref[a, POSITION, m], ref[b, POSITION, m]
     d0, d1 = period * ref[a, SPEED, m], period * ref[b, SPEED, m]
-    c2, c3 = 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1
+    c2 = 3 * (y1 - y0) - 2 * d0 - d1
+    c3 = 2 * (y0 - y1) + d0 + d1
     x = share
+    rate = 1.0 / period
     position = y0 + x * (d0 + x * (c2 + x * c3))
-    rate, end = 1.0 / period, ref[a, ACCELERATION, m]
-    speed, acceleration = (
-        rate * (d0 + x * (2 * c2 + 3 * x * c3)),
-        rate * rate * (2 * c2 + 6 * x * c3),
-    )
+    speed = rate * (d0 + x * (2 * c2 + 3 * x * c3))
+    acceleration = rate * rate * (2 * c2 + 6 * x * c3)
     torque = (1.0 - x) * ref[a, TORQUE, m] + x * ref[b, TORQUE, m]
+    end = ref[a, ACCELERATION, m]
     if k >= last:  # the last set-point has no next one
-        position, speed, acceleration = y0, rate * d0, end
+        position = y0
+        speed = rate * d0
+        acceleration = end
     return position, speed, acceleration, torque
 
 
@@ -283,7 +292,7 @@ def interpolate(
 def reference(
     ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
 ) -> tuple[float, float, float, float]:
-    """Set-points of drive m a number of ticks after set-point k; late ones are fed forward as they were before."""
+    """Set-points of drive m some ticks after set-point k; what is fed forward may be late."""
     position, speed, acceleration, torque = interpolate(ref, k, m, within / ticks, period)
     since = k
     if lateness > 0.0:
@@ -291,31 +300,39 @@ def reference(
         since = int(before)
         _, speed, acceleration, torque = interpolate(ref, since, m, before - since, period)
     stepped = ref[min(since, ref.shape[0] - 1), ACCELERATION, m]
-    return position, speed, stepped if given == 1 else acceleration, torque
+    if given == 1:
+        acceleration = stepped
+    return position, speed, acceleration, torque
 
 
 @inlined
 def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: float) -> float:
     """Position loop of drive m: writes its command and feed-forward, returns the following error.
 
-    wanted is (position, speed, acceleration, torque) as the sensor would read it. The integrator stands while the
-    current is at its limit and the error would push it further.
+    wanted is (position, speed, acceleration, torque) as the sensor would read it. The integrator
+    stands while the current is at its limit and the error would push it further.
     """
-    e = wanted[0] - reading
-    free = 1.0 if state[m, SATURATED] * e <= 0.0 else 0.0
-    integral = state[m, INTEGRAL] + free * e * dt
-    sign = 1.0 if wanted[1] > 0.0 else (-1.0 if wanted[1] < 0.0 else 0.0)
-    command = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * (e - state[m, BEFORE]) / dt
-    command += g[m, KVF] * wanted[1] + g[m, KAFV] * wanted[2] + g[m, COULOMB] * sign
-    command += g[m, KTFV] * wanted[3] + state[m, HELD]
-    forward = g[m, KAFC] * wanted[2] + g[m, KTFC] * wanted[3]
-    state[m, INTEGRAL], state[m, COMMAND], state[m, BEFORE], state[m, FF] = (
-        integral,
-        command,
-        e,
-        forward,
-    )
+    position, speed, acceleration, torque = wanted
+    e = position - reading
+    moves = 1.0 if state[m, SATURATED] * e <= 0.0 else 0.0
+    integral = state[m, INTEGRAL] + moves * e * dt
+    change = e - state[m, BEFORE]
+    corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change / dt
+    advanced = g[m, KVF] * speed + g[m, KAFV] * acceleration + g[m, COULOMB] * sign(speed)
+    offset = g[m, KTFV] * torque + state[m, HELD]
+    state[m, INTEGRAL] = integral
+    state[m, COMMAND] = corrected + advanced + offset
+    state[m, BEFORE] = e
+    state[m, FF] = g[m, KAFC] * acceleration + g[m, KTFC] * torque
     return e
+
+
+@inlined
+def sign(x: float) -> float:
+    """-1, 0 or 1."""
+    if x > 0.0:
+        return 1.0
+    return -1.0 if x < 0.0 else 0.0
 
 
 @inlined
@@ -331,10 +348,11 @@ def velocity_loop(
     step: float,
 ) -> float:
     """Velocity loop of drive m: returns its current [A], limited and quantised."""
-    inner = filtered(c, memory, m, IN, state[m, COMMAND]) - filtered(
-        c, memory, m, FEEDBACK, g[m, KV] * v
-    )
-    u = filtered(c, memory, m, OUT, inner) + filtered(c, memory, m, FORWARD, state[m, FF])
+    command = filtered(c, memory, m, IN, state[m, COMMAND])
+    feedback = filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
+    forward = filtered(c, memory, m, FORWARD, state[m, FF])
+    u = filtered(c, memory, m, OUT, command - feedback) + forward
     i = u / per_current
-    state[m, SATURATED] = 1.0 if i > limit else (-1.0 if i < -limit else 0.0)
-    return quantised(min(max(i, -limit), limit), step)
+    limited = min(max(i, -limit), limit)
+    state[m, SATURATED] = sign(i - limited)
+    return quantised(limited, step)

@@ -1,4 +1,9 @@
-"""Digital filters of the velocity loop, at most second order, from a kind and a frequency or as coefficients."""
+"""Digital filters of the velocity loop, at most of second order.
+
+    y_k = b0 x_k + b1 x_k-1 + b2 x_k-2 - a1 y_k-1 - a2 y_k-2
+
+They are given by a kind and a frequency, or by their coefficients.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +24,8 @@ DEFAULT_DAMPING = float(np.sqrt(0.5))
 def coefficients(spec: Filter | None, rate: float, drives: int) -> Floats:
     """b0, b1, b2, a1, a2 for each drive, (drives, 5); no filter passes everything.
 
-    A first-order low-pass has its pole at exp(-2π f / rate); second-order kinds are bilinear transforms with
-    their frequency kept.
+    A first-order low-pass has its pole at exp(-2π f / rate); second-order kinds are bilinear
+    transforms with their frequency kept.
     """
     if spec is None:
         return np.tile(PASS, (drives, 1))
@@ -30,8 +35,10 @@ def coefficients(spec: Filter | None, rate: float, drives: int) -> Floats:
         return np.array([_of_lists(b, a) for b, a in zip(numerators, denominators, strict=True)])
     frequencies = _for_each(spec.frequency or (), drives, "frequencies")
     dampings = _for_each(spec.damping or (DEFAULT_DAMPING,), drives, "dampings")
-    each = zip(frequencies, dampings, strict=True)
-    return np.array([_of_kind(spec.kind, float(f), float(damping), rate) for f, damping in each])
+    each = []
+    for frequency, damping in zip(frequencies, dampings, strict=True):
+        each.append(_of_kind(spec.kind, float(frequency), float(damping), rate))
+    return np.array(each)
 
 
 def _for_each(values: tuple[Any, ...], drives: int, what: str) -> tuple[Any, ...]:
@@ -45,29 +52,34 @@ def _of_lists(b: tuple[float, ...], a: tuple[float, ...]) -> Floats:
         raise ArmtwinError(
             f"a servo filter must have at most 3 coefficients a side, got b = {b}, a = {a}"
         )
-    over, under = np.zeros(3), np.zeros(3)
-    over[: len(b)], under[: len(a)] = b, a
-    return np.concatenate([over, under[1:]]) / a[0]
+    five = np.zeros(5)
+    five[: len(b)] = b
+    five[3 : 2 + len(a)] = a[1:]
+    return five / a[0]
 
 
 def _of_kind(kind: str | None, frequency: float, damping: float, rate: float) -> tuple[float, ...]:
     if frequency >= rate / 2:
         raise ArmtwinError(
-            f"a servo filter at {frequency:g} Hz must be below half the loop's rate, {rate / 2:g} Hz"
+            f"a servo filter at {frequency:g} Hz must be below half the loop's rate, "
+            f"{rate / 2:g} Hz"
         )
     if kind == "low_pass":
         pole = float(np.exp(-2 * np.pi * frequency / rate))
         return 1 - pole, 0.0, 0.0, -pole, 0.0
     t = np.tan(np.pi * frequency / rate)
     below = 1 + 2 * damping * t + t * t
-    a1, a2 = 2 * (t * t - 1) / below, (1 - 2 * damping * t + t * t) / below
+    a1 = 2 * (t * t - 1) / below
+    a2 = (1 - 2 * damping * t + t * t) / below
     if kind == "notch":
-        return (1 + t * t) / below, a1, (1 + t * t) / below, a1, a2
-    return t * t / below, 2 * t * t / below, t * t / below, a1, a2
+        b0 = (1 + t * t) / below
+        return b0, a1, b0, a1, a2
+    b0 = t * t / below
+    return b0, 2 * b0, b0, a1, a2
 
 
 def integrating(reset: Floats, tick: float) -> Floats:
-    """Coefficients of y = x + reset ∫x for each drive, (drives, 5): the integral of a PI loop, summed over ticks."""
+    """Coefficients of y = x + reset ∫x, summed over ticks, for each drive, (drives, 5)."""
     c = np.tile(PASS, (len(reset), 1))
     acts = reset > 0
     c[:, 0] += reset * tick
@@ -78,29 +90,42 @@ def integrating(reset: Floats, tick: float) -> Floats:
 
 def steady_gain(c: Floats, m: int, which: int) -> float:
     """Output of a filter per steady input; inf where it integrates."""
-    over, under = float(np.sum(c[m, which, :3])), float(1 + np.sum(c[m, which, 3:]))
+    over = float(np.sum(c[m, which, :3]))
+    under = float(1 + np.sum(c[m, which, 3:]))
     return np.inf if under == 0 else over / under
 
 
 @inlined
-def filtered(c: Any, s: Any, m: int, which: int, x: float) -> float:
-    """Output of filter `which` of motor m for input x; c (motors, filters, 5), state s (motors, filters, 2).
+def five(c: Any, m: int, which: int) -> tuple[float, float, float, float, float]:
+    """b0, b1, b2, a1, a2 of a filter of motor m."""
+    return (
+        c[m, which, 0],
+        c[m, which, 1],
+        c[m, which, 2],
+        c[m, which, 3],
+        c[m, which, 4],
+    )
 
-    Written without branches: an array that is last used inside one is counted in and out in every tick.
+
+@inlined
+def filtered(c: Any, s: Any, m: int, which: int, x: float) -> float:
+    """Output of a filter of motor m for input x; c (motors, filters, 5), s (motors, filters, 2).
+
+    Written without branches: an array that is last used inside one is counted in and out in every
+    tick.
     """
-    y = c[m, which, 0] * x + s[m, which, 0]
-    s[m, which, 0] = c[m, which, 1] * x - c[m, which, 3] * y + s[m, which, 1]
-    s[m, which, 1] = c[m, which, 2] * x - c[m, which, 4] * y
+    b0, b1, b2, a1, a2 = five(c, m, which)
+    y = b0 * x + s[m, which, 0]
+    s[m, which, 0] = b1 * x - a1 * y + s[m, which, 1]
+    s[m, which, 1] = b2 * x - a2 * y
     return y
 
 
 @compiled
 def settle(c: Any, s: Any, m: int, which: int, x: float) -> float:
     """State of a filter that has had input x for ever; returns its output."""
-    gain = (c[m, which, 0] + c[m, which, 1] + c[m, which, 2]) / (
-        1.0 + c[m, which, 3] + c[m, which, 4]
-    )
-    y = gain * x
-    s[m, which, 1] = c[m, which, 2] * x - c[m, which, 4] * y
-    s[m, which, 0] = c[m, which, 1] * x - c[m, which, 3] * y + s[m, which, 1]
+    b0, b1, b2, a1, a2 = five(c, m, which)
+    y = (b0 + b1 + b2) / (1.0 + a1 + a2) * x
+    s[m, which, 1] = b2 * x - a2 * y
+    s[m, which, 0] = b1 * x - a1 * y + s[m, which, 1]
     return y

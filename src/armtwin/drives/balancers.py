@@ -1,7 +1,8 @@
 """Balancers: passive struts that carry part of the arm's weight, as functions of one joint angle.
 
 A balancer has a force σ(L) that pulls its pins together. The torque a motor needs because of it is
-σ dL/dx, the derivative of its energy, and linear in its coefficients: torque = columns @ coefficients.
+σ dL/dx, the derivative of its energy, and linear in its coefficients:
+torque = columns @ coefficients.
 """
 
 from __future__ import annotations
@@ -62,7 +63,8 @@ class SpringForce:
 class GasForce:
     """Gas accumulator behind a pulled piston, at constant temperature, σ = scale A p(L).
 
-        p = Z R_s T m / (V - A (L - L_min)),   A = π/4 (piston² - rod²),   L_min = √(squares - product)
+        p = Z R_s T m / (V - A (L - L_min))
+        A = π/4 (piston² - rod²),   L_min = √(squares - product)
 
     Attributes:
         piston_diameter: Diameter of the piston [m].
@@ -99,17 +101,21 @@ class GasForce:
 
     def too_long(self, linkage: Triangle) -> str:
         """Why the gas has no room for the linkage's stroke, as a phrase; empty if it has."""
-        stroke = math.sqrt(linkage.squares + linkage.product) - math.sqrt(
-            linkage.squares - linkage.product
-        )
-        if self.volume > self.area * stroke:
+        longest = math.sqrt(linkage.squares + linkage.product)
+        shortest = math.sqrt(linkage.squares - linkage.product)
+        displaced = self.area * (longest - shortest)
+        if self.volume > displaced:
             return ""
-        return f"volume must exceed the piston's displacement of {self.area * stroke:.4g} m³, got {self.volume:g}"
+        return (
+            f"volume must exceed the piston's displacement of {displaced:.4g} m³, "
+            f"got {self.volume:g}"
+        )
 
     def pressure(self, linkage: Triangle, x: Any) -> Any:
         """Gas pressure [Pa] at angle x."""
         shortest = math.sqrt(linkage.squares - linkage.product)
-        return self.pressure_volume / (self.volume - self.area * (linkage.length(x) - shortest))
+        displaced = self.area * (linkage.length(x) - shortest)
+        return self.pressure_volume / (self.volume - displaced)
 
     def columns(self, linkage: Triangle, x: Any) -> Any:
         """Torque per unit of scale, (..., 1)."""
@@ -117,11 +123,8 @@ class GasForce:
 
     def energy(self, linkage: Triangle, x: Any) -> Any:
         """Work stored in the gas [J], zero with the rod fully in: scale p V ln(V / V_gas)."""
-        return (
-            self.scale
-            * self.pressure_volume
-            * np.log(self.pressure(linkage, x) * self.volume / self.pressure_volume)
-        )
+        compression = self.pressure(linkage, x) * self.volume / self.pressure_volume
+        return self.scale * self.pressure_volume * np.log(compression)
 
 
 StrutForce = SpringForce | GasForce
@@ -147,7 +150,7 @@ class Strut:
         return tuple(getattr(self.force, name) for name, _ in self.force.coefficients)
 
     def columns(self, q: Any) -> Any:
-        """Torque on the joint per unit of each coefficient, (..., k), from joint angles (..., n)."""
+        """Torque on the joint per unit of each coefficient, (..., k), at joint angles (..., n)."""
         return self.force.columns(self.linkage, q[..., self.joint])
 
     def torque(self, q: Any) -> Any:

@@ -2,11 +2,11 @@
 
     x_v'' = ω² (i(t - delay) - x_v) - 2 damping ω x_v',   compliance F' = Q(x_v) - x' - leakage F
 
-x is the stroke of a cylinder [m] or the angle of a vane motor [rad], F its force [N] or torque [N m].
-Friction of the piston and its controller are groups of their own.
+x is the stroke of a cylinder [m] or the angle of a vane motor [rad], F its force [N] or
+torque [N m]. Friction of the piston and its controller are groups of their own.
 
-Over a step the valve answers exactly to the current of its middle; oil and arm are solved together, with
-the force and the speed half way:
+Over a step the valve answers exactly to the current of its middle; oil and arm are solved together,
+with the force and the speed half way:
 
     F_mid = F + h/2 (Q - w_mid - leakage F) / soft,   soft = compliance + h/2 leakage
 
@@ -26,6 +26,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
+from armtwin.maths.vectors import dot
 
 ValveRate = Annotated[float, Unit("rad/s", above=0)]
 
@@ -39,7 +40,8 @@ class Valve:
         damping: Relative damping of the spool.
         delay: Delay of the electronics [s].
         current_limit: Largest current [A].
-        flow: Points of spool position [A] and speed of the unloaded piston [m/s or rad/s], increasing.
+        flow: Points of spool position [A] and speed of the unloaded piston [m/s or rad/s],
+            increasing.
     """
 
     frequency: ValveRate
@@ -61,7 +63,7 @@ class Valve:
         return ""
 
     def opening(self, speed: float) -> float:
-        """Spool position [A] that lets a flow for this piston speed pass; the middle where many do."""
+        """Spool position [A] that gives the unloaded piston a speed; the middle where many do."""
         currents, speeds = np.array(self.flow).T
         one_edge = np.interp(speed, speeds, currents)
         other_edge = np.interp(-speed, -speeds[::-1], currents[::-1])
@@ -92,7 +94,8 @@ class Cylinders(NamedTuple):
         compliance: (c,).
         leakage: (c,).
         flow: Points of spool position and piston speed, the last one repeated, (c, points, 2).
-        spool: Spool position and speed after half a tick, per position, speed and current, (c, 2, 3).
+        spool: Spool position and speed after half a tick, per position, speed and current,
+            (c, 2, 3).
     """
 
     row: Any
@@ -109,52 +112,79 @@ def packed(
     """Pack circuits for a simulation with steps of a tick [s]."""
     c = len(circuits)
     points = max((len(x.valve.flow) for x in circuits), default=2)
+    compliance, leakage = np.zeros(c), np.zeros(c)
     flow = np.zeros((c, points, 2))
+    spool = np.zeros((c, 2, 3))
     for k, circuit in enumerate(circuits):
         table = np.array(circuit.valve.flow)
         flow[k] = table[-1]
         flow[k, : len(table)] = table
+        spool[k] = spool_response(circuit.valve, tick / 2)
+        compliance[k] = circuit.compliance
+        leakage[k] = circuit.leakage
     return Cylinders(
         row=np.array(rows, dtype=np.int64),
         drive=np.array(drives, dtype=np.int64),
-        compliance=np.array([x.compliance for x in circuits], dtype=np.float64),
-        leakage=np.array([x.leakage for x in circuits], dtype=np.float64),
+        compliance=compliance,
+        leakage=leakage,
         flow=flow,
-        spool=np.array([spool_response(x.valve, tick / 2) for x in circuits]).reshape(c, 2, 3),
+        spool=spool,
     )
 
 
 def spool_response(valve: Valve, time: float) -> Floats:
-    """Position and speed of a spool after a time of a steady current, (2, 3): per position, speed, current."""
+    """Position and speed of a spool after a time of steady current, (2, 3).
+
+    The columns are per position, speed and current at its beginning.
+    """
     from scipy.linalg import expm
 
     w = valve.frequency
-    rates = np.array([[0.0, 1.0, 0.0], [-w * w, -2 * valve.damping * w, w * w], [0.0, 0.0, 0.0]])
+    rates = np.array(
+        [
+            [0.0, 1.0, 0.0],
+            [-w * w, -2 * valve.damping * w, w * w],
+            [0.0, 0.0, 0.0],
+        ]
+    )
     return np.asarray(expm(rates * time)[:2], dtype=np.float64)
 
 
 @compiled
 def move_spools(drive: Any, flow: Any, spool: Any, current: Any, valves: Any, Q: Any) -> None:
-    """Move the spools over a tick; writes their flow in its middle. valves, (c, 2), are their positions and speeds."""
+    """Move the spools over a tick; writes their flow Q, (c,), in its middle.
+
+    valves, (c, 2), are the positions and speeds of the spools.
+    """
     for c in range(drive.shape[0]):
         i = current[drive[c]]
-        for half in range(2):
-            x, v = valves[c, 0], valves[c, 1]
-            valves[c, 0] = spool[c, 0, 0] * x + spool[c, 0, 1] * v + spool[c, 0, 2] * i
-            valves[c, 1] = spool[c, 1, 0] * x + spool[c, 1, 1] * v + spool[c, 1, 2] * i
-            if half == 0:
-                Q[c] = no_load_speed(flow, c, valves[c, 0])
+        move_half_a_tick(spool, c, valves, i)
+        Q[c] = no_load_speed(flow, c, valves[c, 0])
+        move_half_a_tick(spool, c, valves, i)
+
+
+@inlined
+def move_half_a_tick(spool: Any, c: int, valves: Any, i: float) -> None:
+    """Position and speed of the spool of cylinder c after half a tick of current i."""
+    before = (valves[c, 0], valves[c, 1], i)
+    for k in range(2):
+        row = (spool[c, k, 0], spool[c, k, 1], spool[c, k, 2])
+        valves[c, k] = dot(row, before)
 
 
 @inlined
 def no_load_speed(flow: Any, c: int, x: float) -> float:
-    """Speed of the unloaded piston of cylinder c at spool position x: linear between the points, held outside."""
+    """Speed of the unloaded piston of cylinder c at spool position x.
+
+    Linear between the points of the flow, constant outside them.
+    """
     last = flow.shape[1] - 1
     speed = flow[c, 0, 1] if x < flow[c, 0, 0] else flow[c, last, 1]
     for k in range(last):
         low, high = flow[c, k, 0], flow[c, k + 1, 0]
+        slow, fast = flow[c, k, 1], flow[c, k + 1, 1]
         if low <= x < high:
-            speed = flow[c, k, 1] + (flow[c, k + 1, 1] - flow[c, k, 1]) * (x - low) / (high - low)
+            speed = slow + (fast - slow) * (x - low) / (high - low)
     return speed
 
 
@@ -162,9 +192,10 @@ def no_load_speed(flow: Any, c: int, x: float) -> float:
 def cylinder(
     compliance: float, leakage: float, F: float, Q: float, w: float, h: float
 ) -> tuple[float, float]:
-    """Torque that the cylinder takes (less than 0 where it pushes) over a step h at speed w, and its slope."""
+    """Torque the cylinder takes over a step h at speed w, below 0 where it pushes; its slope."""
     soft = compliance + 0.5 * h * leakage
-    return -(F + 0.5 * h * (Q - w - leakage * F) / soft), 0.5 * h / soft
+    half_way = F + 0.5 * h * (Q - w - leakage * F) / soft
+    return -half_way, 0.5 * h / soft
 
 
 @inlined

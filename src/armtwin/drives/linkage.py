@@ -1,4 +1,4 @@
-"""A strut between two pins across an angle: spring balancers, gas counterbalances, hydraulic cylinders."""
+"""A strut between two pins across an angle: balancers with spring or gas, hydraulic cylinders."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
+from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
 
 TURN_INTERVALS = 2048
@@ -35,11 +36,14 @@ class Triangle:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if not self.squares > self.product:
-            return f"must have squares greater than product (a² + b² > 2 a b), got {self.squares:g} and {self.product:g}"
+            return (
+                "must have squares greater than product (a² + b² > 2 a b), "
+                f"got {self.squares:g} and {self.product:g}"
+            )
         return ""
 
     def length(self, x: Any) -> Any:
-        """Length of the strut [m] at angle x [rad]; x may be complex, for derivatives by a complex step."""
+        """Length of the strut [m] at angle x [rad], which may be complex for a complex step."""
         return np.sqrt(self.squares - self.product * np.cos(x + self.angle))
 
     def rate(self, x: Any) -> Any:
@@ -47,8 +51,12 @@ class Triangle:
         return self.product * np.sin(x + self.angle) / (2 * self.length(x))
 
     def curvature(self, x: Any) -> Any:
-        """Change of the lever with the angle, d²L/dx² = (product cos(x + angle) / 2 - (dL/dx)²) / L [m/rad²]."""
-        return (self.product * np.cos(x + self.angle) / 2 - self.rate(x) ** 2) / self.length(x)
+        """Change of the lever with the angle [m/rad²].
+
+        d²L/dx² = (product cos(x + angle) / 2 - (dL/dx)²) / L
+        """
+        along = self.product * np.cos(x + self.angle) / 2
+        return (along - self.rate(x) ** 2) / self.length(x)
 
 
 class Levers(NamedTuple):
@@ -71,9 +79,8 @@ def turn_table(function: Any) -> Floats:
     """
     x = np.linspace(-np.pi, np.pi, TURN_INTERVALS + 1)
     values = function(x + 1e-100j)
-    y, d = values.real, values.imag / 1e-100 * (x[1] - x[0])
-    y0, y1, d0, d1 = y[:-1], y[1:], d[:-1], d[1:]
-    return np.stack([y0, d0, 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1], axis=1)
+    slopes = values.imag / 1e-100 * (x[1] - x[0])
+    return hermite_cubics(values.real, slopes)
 
 
 @inlined

@@ -16,7 +16,8 @@ class Outputs(NamedTuple):
 
     Attributes:
         row: Row on which the drive acts.
-        per_current: What the controller commands for one ampere: a motor's torque constant; 1 for a valve.
+        per_current: What the controller commands for one ampere: a motor's torque constant; 1 for
+            a valve.
         torque: Torque of one ampere along the row [N m/A]; 0 for a valve.
         limit: Largest current [A].
         quantum: Step of the current [A]; 0 gives every value.

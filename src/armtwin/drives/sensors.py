@@ -17,7 +17,8 @@ class Sensors(NamedTuple):
 
     Attributes:
         row: Row whose position is read.
-        speed_row: Row whose speed is read; another one where position and speed come from two encoders.
+        speed_row: Row whose speed is read; another one where position and speed come from two
+            encoders.
         scale: Reading per position.
         zero: Position that reads as 0.
         quantum: Step of the position reading; 0 reads every value.
@@ -40,12 +41,13 @@ def quantised(x: float, step: float) -> float:
     if step == 0.0:
         return x
     steps = x / step
-    return step * float(int(steps + 0.5 if steps > 0.0 else steps - 0.5))
+    half = 0.5 if steps > 0.0 else -0.5
+    return step * float(int(steps + half))
 
 
 @inlined
 def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
-    """Value `ticks` ago in a ring (drives, kinds, length) whose newest entry is at head, linear between ticks."""
+    """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
     whole = int(ticks)
     share = ticks - whole

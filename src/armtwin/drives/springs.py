@@ -2,15 +2,15 @@
 
     torque = K beyond(x) + c w        beyond(x) = x - b above b,  x + b below -b,  0 between
 
-Within the gap nothing is transmitted, and a contact never pulls. Over a step the torque is taken at its
-middle, x + h w / 2, which conserves the energy of a spring. A spring so stiff that it swings within a
-tick is not damped by that: under a sampled servo it goes on from tick to tick with alternating signs.
-Such a spring gets numerical damping δ between 0 and 1, by looking further ahead:
+Within the gap nothing is transmitted, and a contact never pulls. Over a step the torque is taken at
+its middle, x + h w / 2, which conserves the energy of a spring. A spring so stiff that it swings
+within a tick is not damped by that: under a sampled servo it goes on from tick to tick with
+alternating signs. Such a spring gets numerical damping δ between 0 and 1, by looking further ahead:
 
     torque = K beyond(x + (1/2 + δ) h w) + c w,   slope = c + h K (1 + 3 δ) / 2
 
-With a = ω h the two roots of a step have the product 1 - δ a² / (1 + a² (1 + 3 δ) / 4): 1 without δ, and
-0 for δ = 1 and a large a; the step is stable for every a and δ.
+With a = ω h the two roots of a step have the product 1 - δ a² / (1 + a² (1 + 3 δ) / 4): 1 without
+δ, and 0 for δ = 1 and a large a; the step is stable for every a and δ.
 
 Ref: [Soder-Hoorn 2015, fig. 3.1]
 """

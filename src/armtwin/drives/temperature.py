@@ -2,9 +2,9 @@
 
     viscosity ~ exp(β/T - β/T₀),   C dT/dt = P_friction - L (T - T_ambient)
 
-The contact-level formula for c_v has the viscosity to the power 1 - δ and moves the Stribeck speed too; the
-document's temperature law (3.67) scales c_v with the viscosity and keeps the speed. They disagree; (3.67),
-which was measured, is followed.
+The contact-level formula for c_v has the viscosity to the power 1 - δ and moves the Stribeck speed
+too; the document's temperature law (3.67) scales c_v with the viscosity and keeps the speed. They
+disagree; (3.67), which was measured, is followed.
 
 Ref: [Waiboer 2007, eq. 3.66-3.67], [Memar-Esfahani 2015, section II]
 """
@@ -72,10 +72,10 @@ class WarmUp:
 def warm_up(
     law: Law, thermal: ThermalNumbers, speeds: ArrayLike, period: float, cycles: int
 ) -> WarmUp:
-    """Temperature and friction of a joint that repeats one cycle of speeds, from ambient temperature on.
+    """Temperature and friction of a joint that repeats one cycle of speeds, from ambient on.
 
-    Within a cycle the temperature hardly changes; from cycle to cycle it follows its first-order law exactly
-    for the friction power of the cycle.
+    Within a cycle the temperature hardly changes; from cycle to cycle it follows its first-order
+    law exactly for the friction power of the cycle.
 
     Args:
         law: Friction law at the reference temperature.
@@ -88,12 +88,16 @@ def warm_up(
         raise ArmtwinError("a warm-up needs the heat capacity and the heat loss of the joint")
     w = np.asarray(speeds, dtype=np.float64)
     fade = float(np.exp(-thermal.loss / thermal.capacity * period))
-    T, temperature, torque = thermal.ambient, np.empty(cycles), np.empty(cycles)
+    T = thermal.ambient
+    temperature, torque = np.empty(cycles), np.empty(cycles)
     for k in range(cycles):
         warm = at_viscosity(law, viscosity_factor(thermal, T))
-        friction = warm.columns(w) @ np.array(list(coefficients(warm).values()))
-        torque[k] = np.mean(np.abs(friction))
-        final = thermal.ambient + float(np.mean(friction * w)) / thermal.loss
+        values = np.array(list(coefficients(warm).values()))
+        friction = warm.columns(w) @ values
+        power = float(np.mean(friction * w))
+        final = thermal.ambient + power / thermal.loss
         T = final + (T - final) * fade
         temperature[k] = T
-    return WarmUp(np.arange(1.0, cycles + 1) * np.float64(period), temperature, torque)
+        torque[k] = np.mean(np.abs(friction))
+    time = np.arange(1.0, cycles + 1) * np.float64(period)
+    return WarmUp(time, temperature, torque)

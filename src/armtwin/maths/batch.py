@@ -1,4 +1,4 @@
-"""Leading batch dimensions and threads: the border between arrays of a user and arrays of a kernel."""
+"""Leading batch dimensions and threads: where arrays of a user become arrays of a kernel."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LEAST_PER_THREAD = 3000
 
 
 def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> Floats:
-    """A finite float64 array whose last dimensions are `shape`, or an error that says what was given."""
+    """A finite float64 array whose last dimensions are `shape`, or an error with what was given."""
     try:
         if np.iscomplexobj(value):
             raise TypeError
@@ -32,9 +32,9 @@ def checked(name: str, value: ArrayLike, shape: tuple[int, ...], what: str) -> F
         raise ArmtwinError(
             f"{name} must be an array of numbers ({what}), got {value!r:.80}"
         ) from None
-    wanted = "(..., " + ", ".join(map(str, shape)) + ")"
     if array.ndim < len(shape) or array.shape[array.ndim - len(shape) :] != shape:
-        raise ArmtwinError(f"{name} must have shape {wanted} ({what}), got {array.shape}")
+        wanted = ", ".join(map(str, shape))
+        raise ArmtwinError(f"{name} must have shape (..., {wanted}) ({what}), got {array.shape}")
     if not np.isfinite(array).all():
         place = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
         raise ArmtwinError(f"{name} must be finite ({what}), got {array[place]} at index {place}")
@@ -48,7 +48,7 @@ def read_only(array: Floats) -> Floats:
 
 
 def stacked(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
-    """Common leading shape of vectors (..., n), and each of them as one C-contiguous writable (m, n) table."""
+    """Common leading shape of vectors (..., n), and each of them as one table (m, n)."""
     try:
         lead = np.broadcast_shapes(*(x.shape[:-1] for x in arrays))
     except ValueError:
@@ -56,13 +56,17 @@ def stacked(*arrays: Floats) -> tuple[tuple[int, ...], list[Floats]]:
         raise ArmtwinError(
             f"leading dimensions must agree or broadcast, got shapes {shapes}"
         ) from None
-    tables = []
-    for x in arrays:
-        table = x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
-        table = np.ascontiguousarray(table.reshape(-1, x.shape[-1]))
-        # A read-only array is another type to numba and would compile every kernel a second time.
-        tables.append(table if table.flags.writeable else table.copy())
-    return lead, tables
+    return lead, [_table(x, lead) for x in arrays]
+
+
+def _table(x: Floats, lead: tuple[int, ...]) -> Floats:
+    """Vectors (..., n) over a leading shape as one C-contiguous writable table (m, n)."""
+    width = x.shape[-1]
+    if x.shape[:-1] != lead:
+        x = np.broadcast_to(x, (*lead, width))
+    table = np.ascontiguousarray(x.reshape(-1, width))
+    # A read-only array is another type to numba and would compile every kernel a second time.
+    return table if table.flags.writeable else table.copy()
 
 
 @cache
@@ -103,9 +107,8 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         kernel(*arguments, 0, rows)
         return
     edges = [rows * i // pieces for i in range(pieces + 1)]
-    jobs = [
-        _pool(pieces).submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)
-    ]
+    pool = _pool(pieces)
+    jobs = [pool.submit(kernel, *arguments, start, stop) for start, stop in pairwise(edges)]
     for job in jobs:
         job.result()
 

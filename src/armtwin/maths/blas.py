@@ -59,8 +59,10 @@ class _Limit:
     def go_on_in_child(self) -> None:
         """After a fork: only the thread that forked is there, and none that held the lock."""
         self.lock = threading.Lock()
-        was_limited, me = bool(self.depth), threading.get_ident()
-        self.depth = Counter({me: self.depth[me]} if self.depth[me] else {})
+        was_limited = bool(self.depth)
+        me = threading.get_ident()
+        own = self.depth[me]
+        self.depth = Counter({me: own} if own else {})
         if was_limited:
             self._lift()
 

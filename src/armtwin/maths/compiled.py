@@ -1,10 +1,10 @@
 """The only place that knows numba: kernels compiled once and cached per state of the whole package.
 
-numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file would keep
-running the old law after that file was edited, so the cache lives in a folder named after the contents of
-every source file of the package. Nor does it look at what it loads: machine code of a file that was
-cut off or changed on the disk would be run. Each file of ours carries a seal over its contents, and
-what does not match it is compiled again.
+numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file
+would keep running the old law after that file was edited, so the cache lives in a folder named
+after the contents of every source file of the package. Nor does it look at what it loads: machine
+code of a file that was cut off or changed on the disk would be run. Each file of ours carries a
+seal over its contents, and what does not match it is compiled again.
 """
 
 from __future__ import annotations
@@ -49,10 +49,12 @@ def _user_cache() -> Path:
     if given:
         return Path(given)
     if sys.platform == "win32":
-        return Path(os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")) / "armtwin"
-    if sys.platform == "darwin":
-        return Path.home() / "Library" / "Caches" / "armtwin"
-    return Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "armtwin"
+        caches = os.environ.get("LOCALAPPDATA", Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        caches = Path.home() / "Library" / "Caches"
+    else:
+        caches = os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")
+    return Path(caches) / "armtwin"
 
 
 def _open_folder() -> Path | None:
@@ -71,8 +73,11 @@ def _open_folder() -> Path | None:
 
 def _forget_old(root: Path) -> None:
     """Remove all but the newest few folders of earlier states of the sources."""
-    ours = (p for p in root.iterdir() if p.is_dir() and re.fullmatch(r"[0-9a-f]{12}", p.name))
-    stamps = sorted(ours, key=lambda p: p.stat().st_mtime)
+    stamps = []
+    for path in root.iterdir():
+        if path.is_dir() and re.fullmatch(r"[0-9a-f]{12}", path.name):
+            stamps.append(path)
+    stamps.sort(key=lambda path: path.stat().st_mtime)
     for folder in stamps[:-KEPT_STAMPS]:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -138,8 +143,10 @@ class _SealedFile(IndexDataCacheFile):
             content = Path(path).read_bytes()
         except OSError:
             return None
-        data = content[_SEAL:]
-        return pickle.loads(data) if content[:_SEAL] == _seal(data) else None
+        seal, data = content[:_SEAL], content[_SEAL:]
+        if seal != _seal(data):
+            return None
+        return pickle.loads(data)
 
 
 def _seal(data: bytes) -> bytes:
@@ -166,8 +173,9 @@ OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "no
 def compiled(f: F) -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
-    error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets multiply-adds
-    fuse and changes nothing else: NaN and the order of sums are kept. nogil: kernels run in a thread pool.
+    error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
+    multiply-adds fuse and changes nothing else: NaN and the order of sums are kept. nogil: kernels
+    run in a thread pool.
     """
     settings: Any = config  # its fields are made at run time
     if settings.DISABLE_JIT:
@@ -184,7 +192,12 @@ def compiled(f: F) -> F:
 
 
 def inlined(f: F) -> F:
-    """Compile a part of a kernel into each place that calls it: a call would hand over every field of its arrays."""
+    """Compile a part of a kernel into each place that calls it.
+
+    A call would hand over every field of its arrays.
+    """
     settings: Any = config
-    part: Any = f if settings.DISABLE_JIT else numba.njit(forceinline=True, **OPTIONS)(f)
+    if settings.DISABLE_JIT:
+        return f
+    part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
     return part

@@ -1,7 +1,8 @@
-"""Tables of decimal numbers, from bytes to floats: each to the nearest double, many times faster than line by line.
+"""Tables of decimal numbers, from bytes to floats, each to the nearest double.
 
-A number is w 10^q with a whole w below 2^64. Small ones are exact products of doubles; of the others 128 bits of
-w 5^q decide the rounding. What is not decided so, or is no plain number, is left to the caller.
+Many times faster than line by line. A number is w 10^q with a whole w below 2^64. Small ones are
+exact products of doubles; of the others 128 bits of w 5^q decide the rounding. What is not decided
+so, or is no plain number, is left to the caller.
 
 Ref: [Lemire 2021]
 """
@@ -9,7 +10,6 @@ Ref: [Lemire 2021]
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,25 +18,32 @@ from numpy.typing import NDArray
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 
-LOWEST, HIGHEST = -60, 60  # powers of ten that are in the table
-_EXACT = np.array([10.0**k for k in range(23)])
-_ONE, _ZERO, _ALL = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
-_LOW32 = np.uint64(0xFFFFFFFF)
+# Powers of ten that are in the table.
+LOWEST, HIGHEST = -60, 60
+NEWLINE, RETURN, SPACE, HASH, PLUS, MINUS, UPPER_E, LOWER_E = b"\n\r #+-Ee"
 
 
-@cache
-def _powers() -> NDArray[np.uint64]:
+def _powers_of_five() -> NDArray[np.uint64]:
     """The first 128 bits of 5^q, (powers, 2), reciprocals down to 5^-27 rounded up."""
     table = np.zeros((HIGHEST - LOWEST + 1, 2), dtype=np.uint64)
     for q in range(LOWEST, HIGHEST + 1):
         whole = 5 ** abs(q)
         if q < 0:
             digits = (whole - 1).bit_length()
-            whole = (1 << (digits + 127 if q >= -27 else 2 * digits + 128)) // whole + 1
-        bits = whole.bit_length()
-        whole = whole << (128 - bits) if bits <= 128 else whole >> (bits - 128)
+            enough = digits + 127 if q >= -27 else 2 * digits + 128
+            whole = (1 << enough) // whole + 1
+        surplus = whole.bit_length() - 128
+        whole = whole >> surplus if surplus > 0 else whole << -surplus
         table[q - LOWEST] = whole >> 64, whole & ((1 << 64) - 1)
     return table
+
+
+# Constants of the kernels: arrays that are handed over would be counted in and out for each number.
+_FIVES = _powers_of_five()
+_TENS = np.array([10.0**k for k in range(23)])  # all that are exact doubles
+_TWOS = np.ldexp(1.0, np.arange(2046) - 1075)  # scales of a mantissa of 53 bits, by biased power
+_ONE, _ZERO, _ALL = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
+_LOW32 = np.uint64(0xFFFFFFFF)
 
 
 class Layout(NamedTuple):
@@ -74,22 +81,24 @@ def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -
     # a line has a sign after each of its values, so that lines without any do not ask for memory
     most = min(data.count(b"\n", start) + 1, (len(data) - start) // max(width, 1) + 1)
     out = np.empty((most, int(layout.places.max(initial=-1)) + 1))
-    text = np.frombuffer(data, dtype=np.uint8)
+    whole = data if data.endswith(b"\n") else data + b"\n"
+    text = np.frombuffer(whole, dtype=np.uint8)
     text.flags.writeable = False  # one type for the kernel, whatever holds the text
-    signs = (*layout.separator, *layout.decimal)
-    fixed = (*signs, _powers(), _EXACT, layout.places, out, out.view(np.uint64))
+    separator, decimal = layout.separator, layout.decimal
     at, row = start, 0
     while at < len(data):
-        if layout.separator:
-            at, row = _parse(text, at, row, *fixed)
-        if at < len(data):
-            end = data.find(b"\n", at)
-            end = len(data) if end < 0 else end
-            values = otherwise(at, end)
-            if values is not None:
-                out[row] = values
-                row += 1
-            at = end + 1
+        if separator:
+            at, row = _parse(text, at, row, separator[0], decimal[0], layout.places, out)
+        if at >= len(data):
+            break
+        end = data.find(b"\n", at)
+        if end < 0:
+            end = len(data)
+        values = otherwise(at, end)
+        if values is not None:
+            out[row] = values
+            row += 1
+        at = end + 1
     return out[:row]
 
 
@@ -97,159 +106,192 @@ def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -
 def _times(a: Any, b: Any) -> Any:
     """The 128 bits of a product of two 64-bit numbers, upper and lower half."""
     half = np.uint64(32)
-    a1, a0, b1, b0 = a >> half, a & _LOW32, b >> half, b & _LOW32
-    low, cross = a0 * b0, a1 * b0
+    a1, a0 = a >> half, a & _LOW32
+    b1, b0 = b >> half, b & _LOW32
+    low = a0 * b0
+    cross = a1 * b0
     middle = (low >> half) + (cross & _LOW32) + a0 * b1
-    return a1 * b1 + (cross >> half) + (middle >> half), (middle << half) | (low & _LOW32)
+    upper = a1 * b1 + (cross >> half) + (middle >> half)
+    lower = (middle << half) | (low & _LOW32)
+    return upper, lower
 
 
-@compiled
-def _rounded(w: Any, q: int, powers: Any) -> Any:
-    """Bits of the double nearest to w 10^q, w above 0; 0 where 128 bits do not tell it."""
+@inlined
+def _times_power(w: Any, q: int) -> Any:
+    """The first 128 bits of w 5^q, upper and lower half; all of 5^q only where it counts."""
+    upper, lower = _times(w, _FIVES[q - LOWEST, 0])
+    if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
+        more, _ = _times(w, _FIVES[q - LOWEST, 1])
+        lower = lower + more
+        if lower < more:
+            upper = upper + _ONE
+    return upper, lower
+
+
+@inlined
+def _leading_zeros(w: Any) -> int:
+    """Zeros before the first bit of a 64-bit number above 0."""
     zeros = 0
     while w >> np.uint64(63) == _ZERO:
         w = w << _ONE
         zeros += 1
-    upper, lower = _times(w, powers[q - LOWEST, 0])
-    if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
-        more, _ = _times(w, powers[q - LOWEST, 1])
-        lower = lower + more
-        if lower < more:
-            upper = upper + _ONE
-    if (
-        lower == _ALL and not -27 <= q <= 55
-    ):  # within, 5^q is known so well that nothing is left open
-        return _ZERO
+    return zeros
+
+
+@compiled
+def _rounded(w: Any, q: int) -> float:
+    """The double nearest to w 10^q, w above 0; NaN where 128 bits do not tell it."""
+    zeros = _leading_zeros(w)
+    upper, lower = _times_power(w << np.uint64(zeros), q)
+    # within these powers 5^q is known so well that nothing is left open
+    if lower == _ALL and not -27 <= q <= 55:
+        return np.nan
     top = upper >> np.uint64(63)
     shift = top + np.uint64(9)
     mantissa = upper >> shift
     power = ((217706 * q) >> 16) + 63 + int(top) - zeros + 1023
     if power <= 0 or power >= 2046:
-        return _ZERO
-    if (
-        lower <= _ONE
-        and -4 <= q <= 23
-        and mantissa & np.uint64(3) == _ONE
-        and mantissa << shift == upper
-    ):
+        return np.nan
+    whole = lower <= _ONE and -4 <= q <= 23 and mantissa << shift == upper
+    if whole and mantissa & np.uint64(3) == _ONE:
         mantissa = mantissa & ~_ONE  # exactly half way: to the even one
     mantissa = (mantissa + (mantissa & _ONE)) >> _ONE
-    if mantissa >> np.uint64(53) != _ZERO:
-        mantissa = mantissa >> _ONE
-        power += 1
-    return (mantissa & np.uint64(0xFFFFFFFFFFFFF)) | (np.uint64(power) << np.uint64(52))
+    return float(np.int64(mantissa)) * _TWOS[power]
 
 
 @inlined
-def _number(  # noqa: C901  one pass over the letters of a number
-    text: Any,
-    at: int,
-    decimal: int,
-    powers: Any,
-    exact: Any,
-    row: int,
-    column: int,
-    out: Any,
-    bits: Any,
-) -> int:
-    """Read the number that begins at a place into out[row, column]; returns the place after it, or -1."""
-    size = text.shape[0]
-    negative = at < size and text[at] == 45
-    if at < size and (text[at] == 45 or text[at] == 43):
+def _value(w: Any, power: int) -> float:
+    """The double nearest to w 10^power, or NaN."""
+    if w == _ZERO:
+        return 0.0
+    if w <= np.uint64(9007199254740992) and -22 <= power <= 22:
+        x = float(np.int64(w))
+        return x * _TENS[power] if power >= 0 else x / _TENS[-power]
+    if LOWEST <= power <= HIGHEST:
+        return _rounded(w, power)
+    return np.nan
+
+
+@inlined
+def _past(text: Any, at: int, letter: int) -> int:
+    """The place after a run of one letter."""
+    while text[at] == letter:
         at += 1
-    w, digits, seen, power, after = _ZERO, 0, 0, 0, 0
-    while at < size:
+    return at
+
+
+@inlined
+def _past_value(text: Any, at: int, separator: int) -> int:
+    """The place after whatever stands before the next separator or the end of the line."""
+    while text[at] != separator and text[at] != NEWLINE:
+        at += 1
+    return at
+
+
+@inlined
+def _past_sign(text: Any, at: int) -> int:
+    """The place after a sign, if there is one."""
+    c = text[at]
+    if c == PLUS:
+        return at + 1
+    return at + 1 if c == MINUS else at
+
+
+@inlined
+def _digits(text: Any, at: int, decimal: int) -> tuple[int, Any, int, int]:
+    """Digits with at most one decimal point, w 10^power: the place after them, w, power, count.
+
+    The count begins with the first digit that is not 0; it is -1 where there is no digit at all.
+    """
+    w, power = _ZERO, 0
+    seen, count, after = 0, 0, 0
+    while True:
         c = text[at]
         if 48 <= c <= 57:
             seen += 1
             power -= after
             w = w * np.uint64(10) + np.uint64(c - 48)
-            if digits > 0 or c != 48:
-                digits += 1
+            if count > 0 or c != 48:
+                count += 1
         elif c == decimal and after == 0:
             after = 1
         else:
             break
         at += 1
-    if seen == 0 or digits > 19:
-        return -1
-    if at < size and (text[at] == 101 or text[at] == 69):
+    return at, w, power, count if seen > 0 else -1
+
+
+@inlined
+def _exponent(text: Any, at: int) -> tuple[int, int]:
+    """The place after an exponent, -1 where its digits lack, and its value, 0 without one."""
+    given = text[at] == LOWER_E or text[at] == UPPER_E
+    begin, most = at, 0
+    if given:
+        begin, most = _past_sign(text, at + 1), 5
+    down = given and text[at + 1] == MINUS
+    at, exponent = begin, 0
+    while at < begin + most and 48 <= text[at] <= 57:
+        exponent = 10 * exponent + (text[at] - 48)
         at += 1
-        down = at < size and text[at] == 45
-        if at < size and (text[at] == 45 or text[at] == 43):
+    if given and at == begin:
+        at = -1
+    return at, -exponent if down else exponent
+
+
+@inlined
+def _number(text: Any, at: int, decimal: int) -> tuple[int, float]:
+    """The place after the number that begins at a place, and its value; NaN where it is none."""
+    negative = text[at] == MINUS
+    at, w, power, count = _digits(text, _past_sign(text, at), decimal)
+    at, exponent = _exponent(text, at)
+    if at < 0 or count < 0 or count > 19:
+        return at, np.nan
+    x = _value(w, power + exponent)
+    return at, -x if negative else x
+
+
+@inlined
+def _line(text: Any, at: int, row: int, separator: int, decimal: int, places: Any, out: Any) -> int:
+    """Fill a row of `out` from the line at a place; returns where the next begins, or -1."""
+    width = places.shape[0]
+    for column in range(width):
+        at = _past(text, at, SPACE)
+        if places[column] < 0:
+            at = _past_value(text, at, separator)
+        else:
+            at, x = _number(text, at, decimal)
+            if np.isnan(x):
+                return -1
+            out[row, places[column]] = x
+        at = _past(text, at, SPACE)
+        if column + 1 < width:
+            if text[at] != separator:
+                return -1
             at += 1
-        exponent, seen = 0, 0
-        while at < size and 48 <= text[at] <= 57 and seen < 5:
-            exponent = 10 * exponent + (text[at] - 48)
-            seen += 1
-            at += 1
-        if seen == 0:
-            return -1
-        power += -exponent if down else exponent
-    if w == _ZERO:
-        out[row, column] = 0.0
-    elif w <= np.uint64(9007199254740992) and -22 <= power <= 22:
-        out[row, column] = float(w) * exact[power] if power >= 0 else float(w) / exact[-power]
-    elif LOWEST <= power <= HIGHEST:
-        found = _rounded(w, power, powers)
-        if found == _ZERO:
-            return -1
-        bits[row, column] = found
-    else:
-        return -1
-    if negative:
-        out[row, column] = -out[row, column]
-    return at
+    if text[at] == RETURN:
+        at += 1
+    return at + 1 if text[at] == NEWLINE else -1
 
 
 @compiled
-def _parse(  # noqa: C901  one pass over the lines of a table
-    text: Any,
-    at: int,
-    row: int,
-    separator: int,
-    decimal: int,
-    powers: Any,
-    exact: Any,
-    places: Any,
-    out: Any,
-    bits: Any,
-) -> Any:
-    """Fill rows of `out` from a place on; returns where a line is no row, and the rows so far."""
-    size, width = text.shape[0], places.shape[0]
+def _parse(
+    text: Any, at: int, row: int, separator: int, decimal: int, places: Any, out: Any
+) -> tuple[int, int]:
+    """Fill rows of `out` from a place on; returns where a line is no row, and the rows so far.
+
+    The text ends with a line feed, at which every search within a line stops.
+    """
+    size = text.shape[0]
     while at < size:
         begin = at
-        while at < size and text[at] == 32:
+        at = _past(text, at, SPACE)
+        if text[at] == NEWLINE or text[at] == RETURN:
             at += 1
-        if at >= size:
-            return size, row
-        if text[at] == 10 or text[at] == 13:
-            at += 1
-            continue
-        if text[at] == 35 and at == begin:  # a comment
-            while at < size and text[at] != 10:
-                at += 1
-            continue
-        for column in range(width):
-            while at < size and text[at] == 32:
-                at += 1
-            if places[column] < 0:
-                while at < size and text[at] != separator and text[at] != 10:
-                    at += 1
-            else:
-                at = _number(text, at, decimal, powers, exact, row, places[column], out, bits)
-                if at < 0:
-                    return begin, row
-            while at < size and text[at] == 32:
-                at += 1
-            if column + 1 < width:
-                if at >= size or text[at] != separator:
-                    return begin, row
-                at += 1
-        if at < size and text[at] == 13:
-            at += 1
-        if at < size and text[at] != 10:
-            return begin, row
-        at += 1
-        row += 1
+        elif text[at] == HASH and at == begin:  # a comment
+            at = _past_value(text, at, NEWLINE)
+        else:
+            at = _line(text, at, row, separator, decimal, places, out)
+            if at < 0:
+                return begin, row
+            row += 1
     return size, row

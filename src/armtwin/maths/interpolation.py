@@ -1,4 +1,4 @@
-"""Piecewise quintics through values with their first and second derivatives."""
+"""Piecewise polynomials through values with their derivatives: cubics and quintics."""
 
 from __future__ import annotations
 
@@ -7,6 +7,18 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats
+
+
+def hermite_cubics(y: Floats, d: Floats) -> Floats:
+    """Cubics through values y (m,) with slopes d, coefficients of 1, x, x², x³, (m - 1, 4).
+
+    x runs from 0 to 1 in each interval, and the slopes are those over x.
+    """
+    y0, y1 = y[:-1], y[1:]
+    d0, d1 = d[:-1], d[1:]
+    c2 = 3 * (y1 - y0) - 2 * d0 - d1
+    c3 = 2 * (y0 - y1) + d0 + d1
+    return np.stack([y0, d0, c2, c3], axis=1)
 
 
 def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
@@ -26,8 +38,16 @@ def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
     from scipy.interpolate import BPoly
 
     h = np.diff(x).reshape(-1, *[1] * (values.ndim - 1))
-    slope, bend = h * first[:-1] / 5, h * h * second[:-1] / 20
-    left = (values[:-1], values[:-1] + slope, values[:-1] + 2 * slope + bend)
-    slope, bend = h * first[1:] / 5, h * h * second[1:] / 20
-    right = (values[1:] - 2 * slope + bend, values[1:] - slope, values[1:])
-    return BPoly(np.stack([*left, *right]), x)
+    y0, y1 = values[:-1], values[1:]
+
+    slope = h * first[:-1] / 5
+    bend = h * h * second[:-1] / 20
+    c1 = y0 + slope
+    c2 = y0 + 2 * slope + bend
+
+    slope = h * first[1:] / 5
+    bend = h * h * second[1:] / 20
+    c3 = y1 - 2 * slope + bend
+    c4 = y1 - slope
+
+    return BPoly(np.stack([y0, c1, c2, c3, c4, y1]), x)

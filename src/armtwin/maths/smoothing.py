@@ -2,8 +2,9 @@
 
     min Σ (x - y)² + λ Σ (Δ³ y)²        gain 1 / (1 + (sin(πf/f_s) / sin(πf_c/f_s))⁶)
 
-The gain is that of a third-order Butterworth filter run forwards and backwards; at the ends, where that one needs
-made-up samples, this one carries the trend on. One banded system, solved in a time that grows with the samples.
+The gain is that of a third-order Butterworth filter run forwards and backwards; at the ends, where
+that one needs made-up samples, this one carries the trend on. One banded system, solved in a time
+that grows with the samples.
 
 Ref: [Whittaker 1923], [Eilers 2003]
 """
@@ -15,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats, spread
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 
 ORDER = 3
-MOST_RATE = 50.0  # samples in a period of the cut-off frequency beyond which means of neighbours are filtered
+# Samples in a period of the cut-off frequency beyond which means of neighbours are filtered.
+MOST_RATE = 50.0
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 
@@ -37,17 +39,18 @@ def low_pass(values: Floats, rate: float, cutoff: float) -> Floats:
 
 
 def _coarse(values: Floats, rate: float, cutoff: float, bins: int) -> Floats:
-    """The filter on means of neighbours: with a very low cut-off the samples themselves would drown in λ."""
+    """The filter on means of neighbours: with a very low cut-off samples would drown in λ."""
     from scipy.interpolate import CubicSpline
 
     m = len(values)
     edges = np.linspace(0, m, m // bins + 1)
     first = edges[:-1].round().astype(int)
     count = np.diff(np.append(first, m))
-    means = np.add.reduceat(values, first, axis=0) / count.reshape(-1, *[1] * (values.ndim - 1))
-    places = first + (count - 1) / 2
+    sums = np.add.reduceat(values, first, axis=0)
+    means = sums / count.reshape(-1, *[1] * (values.ndim - 1))
     smooth = low_pass(means, rate * len(first) / m, cutoff)
-    return np.asarray(CubicSpline(places, smooth)(np.arange(m)))
+    middles = first + (count - 1) / 2
+    return np.asarray(CubicSpline(middles, smooth)(np.arange(m)))
 
 
 def _bands(m: int, rate: float, cutoff: float) -> Floats:
@@ -56,9 +59,9 @@ def _bands(m: int, rate: float, cutoff: float) -> Floats:
     bands = np.zeros((m, ORDER + 1))
     for apart in range(ORDER + 1):
         for k in range(ORDER + 1 - apart):
-            bands[apart + k : apart + k + m - ORDER, apart] += (
-                _DIFFERENCE[k] * _DIFFERENCE[k + apart]
-            )
+            first = apart + k
+            product = _DIFFERENCE[k] * _DIFFERENCE[k + apart]
+            bands[first : first + m - ORDER, apart] += product
     bands *= weight
     bands[:, 0] += 1.0
     return bands
@@ -68,20 +71,27 @@ def _bands(m: int, rate: float, cutoff: float) -> Floats:
 def _factor(bands: Any) -> None:
     """L D Lᵀ of the banded matrix, written over its bands: D in the first column."""
     for k in range(bands.shape[0]):
-        for d in range(min(3, k), 0, -1):
+        furthest = min(3, k)
+        for d in range(furthest, 0, -1):
             left = bands[k, d]
-            for e in range(d + 1, min(3, k) + 1):
+            for e in range(d + 1, furthest + 1):
                 left -= bands[k, e] * bands[k - e, 0] * bands[k - d, e - d]
             bands[k, d] = left / bands[k - d, 0]
-        for d in range(1, min(3, k) + 1):
+        for d in range(1, furthest + 1):
             bands[k, 0] -= bands[k, d] ** 2 * bands[k - d, 0]
 
 
 @compiled
 def _solve(bands: Any, x: Any, start: int, stop: int) -> None:
     """Solve for columns start..stop of x in place, row by row."""
-    m = x.shape[0]
-    for k in range(m):
+    _solve_lower(bands, x, start, stop)
+    _solve_upper(bands, x, start, stop)
+
+
+@inlined
+def _solve_lower(bands: Any, x: Any, start: int, stop: int) -> None:
+    """L y = x, from the first row on; y takes the place of x."""
+    for k in range(x.shape[0]):
         if k >= 3:
             a, b, c = bands[k, 1], bands[k, 2], bands[k, 3]
             for j in range(start, stop):
@@ -90,6 +100,12 @@ def _solve(bands: Any, x: Any, start: int, stop: int) -> None:
             for d in range(1, k + 1):
                 for j in range(start, stop):
                     x[k, j] -= bands[k, d] * x[k - d, j]
+
+
+@inlined
+def _solve_upper(bands: Any, x: Any, start: int, stop: int) -> None:
+    """D Lᵀ z = y, from the last row on; z takes the place of y."""
+    m = x.shape[0]
     for k in range(m - 1, -1, -1):
         scale = 1.0 / bands[k, 0]
         if k + 3 < m:

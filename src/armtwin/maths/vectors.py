@@ -1,4 +1,4 @@
-"""Three-vectors as tuples inside kernels: no arrays are made, the compiler keeps them in registers."""
+"""Three-vectors as tuples in kernels: no arrays are made, the compiler keeps them in registers."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ def vector(table: Any, i: int) -> Vector:
 @inlined
 def put(table: Any, i: int, x: Vector) -> None:
     """Store a vector in row i of an (n, 3) table."""
-    table[i, 0], table[i, 1], table[i, 2] = x
+    table[i, 0] = x[0]
+    table[i, 1] = x[1]
+    table[i, 2] = x[2]
 
 
 @inlined
@@ -42,16 +44,20 @@ def dot(x: Vector, y: Vector) -> Any:
 @inlined
 def cross(x: Vector, y: Vector) -> Vector:
     """x × y."""
-    return x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
+    return (
+        x[1] * y[2] - x[2] * y[1],
+        x[2] * y[0] - x[0] * y[2],
+        x[0] * y[1] - x[1] * y[0],
+    )
 
 
 @inlined
 def turned(R: Any, i: int, x: Vector) -> Vector:
     """R_i x for a stack of matrices (n, 3, 3): from frame i to its parent."""
     return (
-        R[i, 0, 0] * x[0] + R[i, 0, 1] * x[1] + R[i, 0, 2] * x[2],
-        R[i, 1, 0] * x[0] + R[i, 1, 1] * x[1] + R[i, 1, 2] * x[2],
-        R[i, 2, 0] * x[0] + R[i, 2, 1] * x[1] + R[i, 2, 2] * x[2],
+        dot((R[i, 0, 0], R[i, 0, 1], R[i, 0, 2]), x),
+        dot((R[i, 1, 0], R[i, 1, 1], R[i, 1, 2]), x),
+        dot((R[i, 2, 0], R[i, 2, 1], R[i, 2, 2]), x),
     )
 
 
@@ -59,17 +65,18 @@ def turned(R: Any, i: int, x: Vector) -> Vector:
 def turned_back(R: Any, i: int, x: Vector) -> Vector:
     """R_iᵀ x for a stack of matrices (n, 3, 3): from the parent to frame i."""
     return (
-        R[i, 0, 0] * x[0] + R[i, 1, 0] * x[1] + R[i, 2, 0] * x[2],
-        R[i, 0, 1] * x[0] + R[i, 1, 1] * x[1] + R[i, 2, 1] * x[2],
-        R[i, 0, 2] * x[0] + R[i, 1, 2] * x[1] + R[i, 2, 2] * x[2],
+        dot((R[i, 0, 0], R[i, 1, 0], R[i, 2, 0]), x),
+        dot((R[i, 0, 1], R[i, 1, 1], R[i, 2, 1]), x),
+        dot((R[i, 0, 2], R[i, 1, 2], R[i, 2, 2]), x),
     )
 
 
 @inlined
 def inertia_times(J: tuple[Any, ...], x: Vector) -> Vector:
     """J x for a symmetric matrix given as (xx, yy, zz, xy, xz, yz)."""
+    xx, yy, zz, xy, xz, yz = J
     return (
-        J[0] * x[0] + J[3] * x[1] + J[4] * x[2],
-        J[3] * x[0] + J[1] * x[1] + J[5] * x[2],
-        J[4] * x[0] + J[5] * x[1] + J[2] * x[2],
+        dot((xx, xy, xz), x),
+        dot((xy, yy, yz), x),
+        dot((xz, yz, zz), x),
     )

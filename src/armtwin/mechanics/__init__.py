@@ -1,1 +1,1 @@
-"""Three-dimensional rigid bodies: kinematics and dynamics of trees of bodies, as compiled kernels."""
+"""Three-dimensional rigid bodies: kinematics and dynamics of trees, as compiled kernels."""

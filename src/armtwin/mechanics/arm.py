@@ -8,10 +8,11 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
+from armtwin.maths.rotations import skew
 
 
 class Arm(NamedTuple):
-    """Tree of n moving bodies; body i hangs on body parent[i] < i by one joint (parent -1: the base).
+    """Tree of n moving bodies; body i hangs on body parent[i] < i by one joint (-1: the base).
 
     The frame of a body is the frame of its joint at q = 0, turned or shifted by q:
     R(q) = turn_0 + cos q turn_1 + sin q turn_2 and p(q) = offset_0 + q offset_1, child to parent.
@@ -36,19 +37,21 @@ class Arm(NamedTuple):
 
 
 def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floats, Floats]:
-    """Tables `turn` and `offset` of a joint at pose (R, p) in its parent that moves along or about `axis`.
+    """Tables `turn` and `offset` of a joint at pose (R, p) in its parent, along or about `axis`.
 
     R(q) = R (a aᵀ) + cos q R (1 - a aᵀ) + sin q R [a]×
     """
-    turn, offset = np.zeros((3, 3, 3)), np.zeros((2, 3))
+    turn = np.zeros((3, 3, 3))
+    offset = np.zeros((2, 3))
     offset[0] = p
     if slides:
         turn[0] = R
         offset[1] = R @ axis
     else:
         along = np.outer(axis, axis)
-        skew = np.array([[0, -axis[2], axis[1]], [axis[2], 0, -axis[0]], [-axis[1], axis[0], 0]])
-        turn[0], turn[1], turn[2] = R @ along, R @ (np.eye(3) - along), R @ skew
+        turn[0] = R @ along
+        turn[1] = R @ (np.eye(3) - along)
+        turn[2] = R @ skew(axis)
     return turn, offset
 
 
@@ -56,11 +59,12 @@ def joint_motion(R: Floats, p: Floats, axis: Floats, slides: bool) -> tuple[Floa
 def place(size: Any, slides: Any, turn: Any, offset: Any, q: Any, R: Any, P: Any) -> None:
     """Rotation R_i and position P_i of each body in its parent's frame.
 
-    Here and in the other kernels len(size) is the number of bodies: a tuple makes it known to the compiler,
-    which unrolls the loops; an array keeps one compiled kernel for all arms.
+    Here and in the other kernels len(size) is the number of bodies: a tuple makes it known to the
+    compiler, which unrolls the loops; an array keeps one compiled kernel for all arms.
     """
     for i in range(len(size)):
-        c, s = np.cos(q[i]), np.sin(q[i])
+        c = np.cos(q[i])
+        s = np.sin(q[i])
         x = q[i] * slides[i]
         for r in range(3):
             P[i, r] = offset[i, 0, r] + x * offset[i, 1, r]

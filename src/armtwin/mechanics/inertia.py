@@ -1,7 +1,7 @@
-"""Ten inertia parameters of a body: moving them to another frame, and the test of physical consistency.
+"""Ten inertia parameters of a body: moving them to another frame, and whether a body can have them.
 
-A body is (m, m s_x, m s_y, m s_z, J_xx, J_yy, J_zz, J_xy, J_xz, J_yz): mass, first moments, inertia about the
-frame's origin, products as components of the tensor (J_xy = -∫ x y dm).
+A body is (m, m s_x, m s_y, m s_z, J_xx, J_yy, J_zz, J_xy, J_xz, J_yz): mass, first moments, inertia
+about the frame's origin, products as components of the tensor (J_xy = -∫ x y dm).
 
 Ref: [Waiboer 2007, eq. 4.21], [Wensing-Kim-Slotine 2018]
 """
@@ -18,6 +18,9 @@ from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import dot, turned, vector
 
 Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
+
+# Row and column of xx, yy, zz, xy, xz, yz in a symmetric matrix.
+_SIX = (0, 1, 2, 0, 0, 1), (0, 1, 2, 1, 2, 2)
 
 
 @inlined
@@ -43,36 +46,42 @@ def moved(R: Any, P: Any, i: int, b: Ten) -> Ten:
 
     h' = R h + m p,   J' = R J Rᵀ + (2 p·Rh + m p·p) 1 - p (Rh)ᵀ - (Rh) pᵀ - m p pᵀ
     """
+    m, hx, hy, hz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz = b
     p = vector(P, i)
-    g = turned(R, i, (b[1], b[2], b[3]))
-    x = turned(R, i, (b[4], b[7], b[8]))
-    y = turned(R, i, (b[7], b[5], b[9]))
-    z = turned(R, i, (b[8], b[9], b[6]))
-    # columns of R J; row r of R J times row c of R gives component (r, c)
-    xx = x[0] * R[i, 0, 0] + y[0] * R[i, 0, 1] + z[0] * R[i, 0, 2]
-    yy = x[1] * R[i, 1, 0] + y[1] * R[i, 1, 1] + z[1] * R[i, 1, 2]
-    zz = x[2] * R[i, 2, 0] + y[2] * R[i, 2, 1] + z[2] * R[i, 2, 2]
-    xy = x[0] * R[i, 1, 0] + y[0] * R[i, 1, 1] + z[0] * R[i, 1, 2]
-    xz = x[0] * R[i, 2, 0] + y[0] * R[i, 2, 1] + z[0] * R[i, 2, 2]
-    yz = x[1] * R[i, 2, 0] + y[1] * R[i, 2, 1] + z[1] * R[i, 2, 2]
-    m = b[0]
+    g = turned(R, i, (hx, hy, hz))
+    px, py, pz = p
+    gx, gy, gz = g
+    # columns of R J
+    ux, uy, uz = turned(R, i, (Jxx, Jxy, Jxz))
+    vx, vy, vz = turned(R, i, (Jxy, Jyy, Jyz))
+    wx, wy, wz = turned(R, i, (Jxz, Jyz, Jzz))
+    # a row of R J times a row of R gives a component of R J Rᵀ
+    x = (R[i, 0, 0], R[i, 0, 1], R[i, 0, 2])
+    y = (R[i, 1, 0], R[i, 1, 1], R[i, 1, 2])
+    z = (R[i, 2, 0], R[i, 2, 1], R[i, 2, 2])
+    xx = dot((ux, vx, wx), x)
+    yy = dot((uy, vy, wy), y)
+    zz = dot((uz, vz, wz), z)
+    xy = dot((ux, vx, wx), y)
+    xz = dot((ux, vx, wx), z)
+    yz = dot((uy, vy, wy), z)
     s = 2.0 * dot(p, g) + m * dot(p, p)
     return (
         m,
-        g[0] + m * p[0],
-        g[1] + m * p[1],
-        g[2] + m * p[2],
-        xx + s - 2.0 * p[0] * g[0] - m * p[0] * p[0],
-        yy + s - 2.0 * p[1] * g[1] - m * p[1] * p[1],
-        zz + s - 2.0 * p[2] * g[2] - m * p[2] * p[2],
-        xy - p[0] * g[1] - g[0] * p[1] - m * p[0] * p[1],
-        xz - p[0] * g[2] - g[0] * p[2] - m * p[0] * p[2],
-        yz - p[1] * g[2] - g[1] * p[2] - m * p[1] * p[2],
+        gx + m * px,
+        gy + m * py,
+        gz + m * pz,
+        xx + s - 2.0 * px * gx - m * px * px,
+        yy + s - 2.0 * py * gy - m * py * py,
+        zz + s - 2.0 * pz * gz - m * pz * pz,
+        xy - px * gy - gx * py - m * px * py,
+        xz - px * gz - gx * pz - m * px * pz,
+        yz - py * gz - gy * pz - m * py * pz,
     )
 
 
 def moved_to_parent(X: Floats, body: ArrayLike) -> Floats:
-    """Ten parameters of a body given in a frame at pose X (4, 4), expressed in the frame X is given in."""
+    """Ten parameters of a body of the frame at pose X (4, 4), in the frame that X is given in."""
     R = np.ascontiguousarray(X[None, :3, :3])
     P = np.ascontiguousarray(X[None, :3, 3])
     row = np.array(body, dtype=np.float64)[None]
@@ -92,19 +101,24 @@ def ten_parameters(
         inertia: xx, yy, zz, xy, xz, yz about the point, axes of the frame, (6,) [kg m²].
         about: The point, (3,) [m]; None stands for the origin.
     """
-    h, six = np.asarray(moment, dtype=np.float64), np.array(inertia, dtype=np.float64)
+    h = np.asarray(moment, dtype=np.float64)
+    six = np.array(inertia, dtype=np.float64)
     if about is not None:
         r = np.asarray(about, dtype=np.float64)
-        cross = np.outer(r, h)
-        shift = (mass * (r @ r) - 2 * (r @ h)) * np.eye(3) + cross + cross.T - mass * np.outer(r, r)
-        six -= [shift[0, 0], shift[1, 1], shift[2, 2], shift[0, 1], shift[0, 2], shift[1, 2]]
+        across = mass * (r @ r) - 2 * (r @ h)
+        mixed = np.outer(r, h)
+        shift = across * np.eye(3) + mixed + mixed.T - mass * np.outer(r, r)
+        six -= shift[_SIX]
     return np.concatenate([[mass], h, six])
 
 
 def inertia_matrix(body: ArrayLike) -> Floats:
     """Inertia matrix about the frame's origin, (3, 3)."""
     b = np.asarray(body, dtype=np.float64)
-    return np.array([[b[4], b[7], b[8]], [b[7], b[5], b[9]], [b[8], b[9], b[6]]])
+    J = np.empty((3, 3))
+    J[_SIX] = b[4:]
+    J.T[_SIX] = b[4:]
+    return J
 
 
 def about_centre(body: ArrayLike) -> Floats:
@@ -125,8 +139,9 @@ def pseudo_inertia(body: ArrayLike) -> Floats:
     for k in range(3):
         P[..., k, k] = half - b[..., 4 + k]
         P[..., k, 3] = P[..., 3, k] = b[..., 1 + k]
-    for k, (r, c) in enumerate(((0, 1), (0, 2), (1, 2))):
-        P[..., r, c] = P[..., c, r] = -b[..., 7 + k]
+    P[..., 0, 1] = P[..., 1, 0] = -b[..., 7]
+    P[..., 0, 2] = P[..., 2, 0] = -b[..., 8]
+    P[..., 1, 2] = P[..., 2, 1] = -b[..., 9]
     P[..., 3, 3] = b[..., 0]
     return P
 
@@ -136,23 +151,21 @@ def why_unphysical(body: ArrayLike) -> str:
     b = np.asarray(body, dtype=np.float64)
     if b[0] < 0:
         return f"mass must be at least 0 kg, got {b[0]:.6g}"
+    if b[0] == 0 and b[1:].any():
+        return "a body without mass must have no first moment and no inertia"
     if b[0] == 0:
-        return (
-            ""
-            if not b[1:].any()
-            else "a body without mass must have no first moment and no inertia"
-        )
+        return ""
     moments, axes = np.linalg.eigh(about_centre(b))
-    if moments[0] <= 0:
+    least, middle, largest = moments
+    if least <= 0:
         return (
             "inertia about the centre of mass must be positive definite, got principal moments "
-            + ", ".join(f"{x:.6g}" for x in moments)
-            + " kg m²"
+            f"{least:.6g}, {middle:.6g}, {largest:.6g} kg m²"
         )
-    if moments[0] + moments[1] <= moments[2]:
-        worst = axes[:, 2]
+    if least + middle <= largest:
+        worst = np.round(axes[:, 2], 3).tolist()
         return (
-            f"principal moments of inertia must satisfy the triangle inequality, got {moments[0]:.6g} + "
-            f"{moments[1]:.6g} ≤ {moments[2]:.6g} kg m² (largest about the axis {np.round(worst, 3).tolist()})"
+            "principal moments of inertia must satisfy the triangle inequality, got "
+            f"{least:.6g} + {middle:.6g} ≤ {largest:.6g} kg m² (largest about the axis {worst})"
         )
     return ""

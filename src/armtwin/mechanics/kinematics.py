@@ -33,7 +33,8 @@ def axis_to_base(parent: Any, R: Any, body: int, x: Any) -> Any:
 def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int) -> None:
     """Poses X_WF (m, 4, 4) of the frame F that sits at X_BF (4, 4) on a body (-1: the base)."""
     n = arm.parent.shape[0]
-    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
     for row in range(start, stop):
         place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         p = to_base(arm.parent, R, P, body, (X_BF[0, 3], X_BF[1, 3], X_BF[2, 3]))
@@ -50,7 +51,8 @@ def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int)
 def jacobians(arm: Any, body: int, point: Any, q: Any, J: Any, start: int, stop: int) -> None:
     """Jacobians J (m, 6, n) of a point of a body, rows linear then angular, in base axes."""
     n = arm.parent.shape[0]
-    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
     for row in range(start, stop):
         place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         tip = to_base(arm.parent, R, P, body, (point[0], point[1], point[2]))
@@ -65,8 +67,9 @@ def jacobians(arm: Any, body: int, point: Any, q: Any, J: Any, start: int, stop:
                     J[row, r, j] = z[r]
             else:
                 origin = to_base(arm.parent, R, P, j, (0.0, 0.0, 0.0))
-                lever = cross(z, (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2]))
+                lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
+                velocity = cross(z, lever)
                 for r in range(3):
-                    J[row, r, j] = lever[r]
+                    J[row, r, j] = velocity[r]
                     J[row, 3 + r, j] = z[r]
             j = arm.parent[j]

@@ -1,7 +1,8 @@
 """Linear equations of motion about a state: M δa + D δv + K δq = δτ.
 
-K = ∂τ/∂q and D = ∂τ/∂v of the inverse dynamics, by complex steps of the Newton-Euler kernel itself: no
-difference is taken, so the derivatives are exact to rounding and there is no second copy of the equations.
+K = ∂τ/∂q and D = ∂τ/∂v of the inverse dynamics, by complex steps of the Newton-Euler kernel itself:
+no difference is taken, so the derivatives are exact to rounding and there is no second copy of the
+equations.
 
 Ref: [Squire-Trapp 1998], [Waiboer 2007, eq. 5.4]
 """
@@ -32,7 +33,9 @@ def linearise(
     for row in range(start, stop):
         for k in range(2 * n):
             for j in range(n):
-                qs[k, j], vs[k, j], accelerations[k, j] = q[row, j], v[row, j], a[row, j]
+                qs[k, j] = q[row, j]
+                vs[k, j] = v[row, j]
+                accelerations[k, j] = a[row, j]
         for k in range(n):
             qs[k, k] += 1j * STEP
             vs[n + k, k] += 1j * STEP

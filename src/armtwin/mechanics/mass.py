@@ -23,9 +23,10 @@ from armtwin.mechanics.rotors import add_spin_mass, spin
 def composite(
     size: Any, parent: Any, slides: Any, axis: Any, inertia: Any, R: Any, P: Any, Ic: Any, M: Any
 ) -> None:
-    """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n); Ic, (n, 10), is scratch.
+    """Write the joint-space inertia of the bodies into the lower triangle of M, (n, n).
 
     Only pairs of which one carries the other are written: M comes with zeros elsewhere.
+    Ic, (n, 10), is scratch.
     """
     n = len(size)
     for i in range(n):
@@ -40,9 +41,11 @@ def composite(
         z = vector(axis, i)
         h = (b[1], b[2], b[3])
         if slides[i] == 1:
-            force, torque = scaled(b[0], z), cross(h, z)
+            force = scaled(b[0], z)
+            torque = cross(h, z)
         else:
-            force, torque = cross(z, h), inertia_times((b[4], b[5], b[6], b[7], b[8], b[9]), z)
+            force = cross(z, h)
+            torque = inertia_times((b[4], b[5], b[6], b[7], b[8], b[9]), z)
         j = i
         while True:
             M[i, j] = dot(vector(axis, j), force if slides[j] == 1 else torque)
@@ -59,8 +62,11 @@ def mass_matrix(arm: Any, rotors: Any, q: Any, M: Any, start: int, stop: int) ->
     """Mass matrices of rows start..stop, rotors included; q (m, N), M (m, N, N)."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, every = parent.shape[0], q.shape[1]
-    R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
-    bodies, L = np.zeros((n, n)), np.empty((every, every))
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
+    Ic = np.empty((n, 10))
+    bodies = np.zeros((n, n))
+    L = np.empty((every, every))
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         composite(parent, parent, slides, axis, arm.inertia, R, P, Ic, bodies)
@@ -73,7 +79,7 @@ def mass_matrix(arm: Any, rotors: Any, q: Any, M: Any, start: int, stop: int) ->
 
 @inlined
 def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
-    """Lower triangle of the mass matrix of all coordinates: rotors, and the bodies in its first ones."""
+    """Lower triangle of the mass matrix of all coordinates; the bodies are in the first ones."""
     n = bodies.shape[0]
     for i in range(rotors.shape[0]):
         for j in range(i + 1):
@@ -84,11 +90,12 @@ def whole_mass(bodies: Any, rotors: Any, M: Any) -> None:
 def solve_in_place(size: Any, A: Any, b: Any) -> bool:
     """Solve A x = b for a symmetric positive definite A by L D Lᵀ; b becomes x.
 
-    Only the lower triangle of A is read. A is overwritten: Lᵀ above its diagonal, the inverses of D on it. There is no
-    square root in it, for which the next column would have to wait. Returns whether A is definite; if not, b is of no
-    use.
+    Only the lower triangle of A is read. A is overwritten: Lᵀ above its diagonal, the inverses of D
+    on it. There is no square root in it, for which the next column would have to wait. Returns
+    whether A is definite; if not, b is of no use.
     """
-    n, definite = len(size), True
+    n = len(size)
+    definite = True
     for j in range(n):
         definite = definite and A[j, j] > 0.0
         inverse = 1.0 / A[j, j]
@@ -115,13 +122,16 @@ def solve_in_place(size: Any, A: Any, b: Any) -> bool:
 def forward_dynamics(
     arm: Any, rotors: Any, q: Any, v: Any, force: Any, a: Any, bad: Any, start: int, stop: int
 ) -> None:
-    """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row] is 1 where M is not definite."""
+    """Accelerations a = M⁻¹ (force - C v - g) of rows start..stop; bad[row]: M is not definite."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, every = parent.shape[0], q.shape[1]
-    R, P, Ic = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 10))
-    bodies, M = np.zeros((n, n)), np.empty((every, every))
+    R = np.empty((n, 3, 3))
+    P, f, t = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    f, t, none, bias = np.empty((n, 3)), np.empty((n, 3)), np.zeros(every), np.empty(every)
+    Ic = np.empty((n, 10))
+    bodies = np.zeros((n, n))
+    M = np.empty((every, every))
+    none, bias = np.zeros(every), np.empty(every)
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], none, w, al, ac)
@@ -141,9 +151,11 @@ def forward_dynamics(
 
 @compiled
 def potential_energy(arm: Any, q: Any, U: Any, start: int, stop: int) -> None:
-    """Energy of the bodies in the field of gravity, U = -g · Σ (m p + R h), zero at the base's origin."""
+    """Energy of the bodies under gravity, U = -g · Σ (m p + R h), zero at the base's origin."""
     n = arm.parent.shape[0]
-    R, P, first, mass = np.empty((n, 3, 3)), np.empty((n, 3)), np.empty((n, 3)), np.empty(n)
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
+    first, mass = np.empty((n, 3)), np.empty(n)
     for row in range(start, stop):
         place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
         for i in range(n):
@@ -157,4 +169,5 @@ def potential_energy(arm: Any, q: Any, U: Any, start: int, stop: int) -> None:
                 put(first, k, add(vector(first, k), h))
                 mass[k] += mass[i]
             else:
-                U[row] -= arm.gravity[0] * h[0] + arm.gravity[1] * h[1] + arm.gravity[2] * h[2]
+                g = arm.gravity
+                U[row] -= dot((g[0], g[1], g[2]), h)

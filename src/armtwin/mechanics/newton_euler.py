@@ -3,7 +3,8 @@
     f = m a + α × h + ω × (ω × h),   t = J α + ω × J ω + h × a      with h = m s, a without gravity
     τ = axis · (t or f), summed from the tips to the base
 
-The kernels take real or complex states: a complex step gives exact derivatives of the same equations.
+The kernels take real or complex states: a complex step gives exact derivatives of the same
+equations.
 
 Ref: [Luh-Walker-Paul 1980], [Featherstone 2008]
 """
@@ -45,14 +46,15 @@ def accelerate(
     al: Any,
     ac: Any,
 ) -> None:
-    """Angular velocity w, angular acceleration al, acceleration less gravity ac of each body in its frame."""
+    """Angular velocity w, angular acceleration al, acceleration less gravity ac, in body frames."""
     for i in range(len(size)):
         k = parent[i]
         z = vector(axis, i)
         if k < 0:
-            wp = (0.0 * v[i], 0.0 * v[i], 0.0 * v[i])
+            zero = 0.0 * v[i]
+            wp = (zero, zero, zero)
             alp = wp
-            acp = (wp[0] - gravity[0], wp[1] - gravity[1], wp[2] - gravity[2])
+            acp = (zero - gravity[0], zero - gravity[1], zero - gravity[2])
         else:
             p = vector(P, i)
             wp, alp, acp = vector(w, k), vector(al, k), vector(ac, k)
@@ -93,7 +95,7 @@ def body_wrench(inertia: Any, i: int, w: Any, al: Any, ac: Any, f: Any, t: Any) 
 def gather(
     size: Any, parent: Any, slides: Any, axis: Any, R: Any, P: Any, f: Any, t: Any, tau: Any
 ) -> None:
-    """Add the joint torques that balance the wrenches of all bodies; f and t are overwritten by sums."""
+    """Add the joint torques that balance the wrenches of all bodies; f and t become sums."""
     for i in range(len(size) - 1, -1, -1):
         force, torque = vector(f, i), vector(t, i)
         tau[i] += dot(vector(axis, i), force if slides[i] == 1 else torque)
@@ -109,7 +111,7 @@ def gather(
 def inverse_dynamics(
     arm: Any, rotors: Any, q: Any, v: Any, a: Any, tau: Any, start: int, stop: int
 ) -> None:
-    """Generalised torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, N) tables.
+    """Torques of rows start..stop, τ = M a + C v + g with the rotors in M; (m, N) tables.
 
     The first coordinates are the joints of the bodies; what follows moves rotors only.
     """

@@ -14,8 +14,28 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.compiled import compiled
+from armtwin.maths.vectors import dot, scaled
 from armtwin.mechanics.kinematics import jacobians, poses
 from armtwin.mechanics.mass import solve_in_place
+
+LARGEST_STEP = 0.8  # of a joint [rad, m]
+
+
+@compiled
+def _rotation_vector(R: Any) -> tuple[float, float, float]:
+    """Axis times angle of a rotation (3, 3) [rad]."""
+    twist = ((R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2)
+    sine = np.sqrt(dot(twist, twist))
+    angle = np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
+    if sine < 1e-9 and angle > 1.0:  # half a turn: the axis is the largest column of R + 1
+        best = 0
+        for c in range(1, 3):
+            if R[c, c] > R[best, best]:
+                best = c
+        twist = (R[0, best] + (best == 0), R[1, best] + (best == 1), R[2, best] + (best == 2))
+        sine = np.sqrt(dot(twist, twist))
+    scale = 1.0 if sine < 1e-12 else angle / sine
+    return scaled(scale, twist)
 
 
 @compiled
@@ -26,24 +46,20 @@ def pose_error(target: Any, X: Any, e: Any) -> float:
         for c in range(3):
             for k in range(3):
                 R[r, c] += target[r, k] * X[c, k]
-    twist = ((R[2, 1] - R[1, 2]) / 2, (R[0, 2] - R[2, 0]) / 2, (R[1, 0] - R[0, 1]) / 2)
-    sine = np.sqrt(twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2)
-    angle = np.arctan2(sine, (R[0, 0] + R[1, 1] + R[2, 2] - 1) / 2)
-    if sine < 1e-9 and angle > 1.0:  # half a turn: the axis is the largest column of R + 1
-        best = 0
-        for c in range(1, 3):
-            if R[c, c] > R[best, best]:
-                best = c
-        x = (R[0, best], R[1, best], R[2, best])
-        twist = (x[0] + (best == 0), x[1] + (best == 1), x[2] + (best == 2))
-        sine = np.sqrt(twist[0] ** 2 + twist[1] ** 2 + twist[2] ** 2)
-    scale = 1.0 if sine < 1e-12 else angle / sine
+    turn = _rotation_vector(R)
     total = 0.0
     for r in range(3):
         e[r] = target[r, 3] - X[r, 3]
-        e[3 + r] = scale * twist[r]
+        e[3 + r] = turn[r]
         total += e[r] ** 2 + e[3 + r] ** 2
     return np.sqrt(total)
+
+
+@compiled
+def _error_at(arm: Any, joints: Any, body: int, X_BF: Any, target: Any, X: Any, e: Any) -> float:
+    """Error e (6,) of the frame's pose X (1, 4, 4) at joints (1, n); returns its norm."""
+    poses(arm, body, X_BF, joints, X, 0, 1)
+    return pose_error(target, X[0], e)
 
 
 @compiled
@@ -55,17 +71,19 @@ def descend(
     All joints are G q + c of the free coordinates q.
     """
     n = q.shape[0]
-    X, J = np.empty((1, 4, 4)), np.empty((1, 6, G.shape[0]))
-    e, point = np.empty(6), X_BF[:3, 3].copy()
-    trial, A, b = q.copy(), np.empty((n, n)), np.empty(n)
-    full = (G @ q + c).reshape(1, -1)
-    poses(arm, body, X_BF, full, X, 0, 1)
-    error, damping = pose_error(target, X[0], e), 1e-2
+    X = np.empty((1, 4, 4))
+    J = np.empty((1, 6, G.shape[0]))
+    A = np.empty((n, n))
+    e, b, trial = np.empty(6), np.empty(n), q.copy()
+    point = X_BF[:3, 3].copy()
+    joints = (G @ q + c).reshape(1, -1)
+    error = _error_at(arm, joints, body, X_BF, target, X, e)
+    damping = 1e-2
     for _ in range(steps):
         if error < 1e-14:
             break
-        full = (G @ q + c).reshape(1, -1)
-        jacobians(arm, body, point, full, J, 0, 1)
+        joints = (G @ q + c).reshape(1, -1)
+        jacobians(arm, body, point, joints, J, 0, 1)
         JG = J[0] @ G
         A[:] = JG.T @ JG
         b[:] = JG.T @ e
@@ -74,18 +92,17 @@ def descend(
         if not solve_in_place(b, A, b):
             break
         for i in range(n):
-            trial[i] = q[i] + min(max(b[i], -0.8), 0.8)
-        full = (G @ trial + c).reshape(1, -1)
-        poses(arm, body, X_BF, full, X, 0, 1)
-        better = pose_error(target, X[0], e)
+            trial[i] = q[i] + min(max(b[i], -LARGEST_STEP), LARGEST_STEP)
+        joints = (G @ trial + c).reshape(1, -1)
+        better = _error_at(arm, joints, body, X_BF, target, X, e)
         if better < error:
             q[:] = trial
-            error, damping = better, damping * 0.3
+            error = better
+            damping = damping * 0.3
         else:
             damping = damping * 10 + 1e-3
-            full = (G @ q + c).reshape(1, -1)
-            poses(arm, body, X_BF, full, X, 0, 1)
-            pose_error(target, X[0], e)
+            joints = (G @ q + c).reshape(1, -1)
+            _error_at(arm, joints, body, X_BF, target, X, e)
             if damping > 1e8:
                 break
     return error

@@ -25,15 +25,20 @@ def _body_columns(
     """Ten columns of one body in the row of joint j, from column `at` on."""
     Y[row, j, at] = dot(lin, acc)
     # lin·(α×h) = h·(lin×α),  lin·(ω×(ω×h)) = h·(ω×(ω×lin)),  ang·(h×a) = h·(a×ang)
-    first = add(cross(lin, alpha), add(cross(om, cross(om, lin)), cross(acc, ang)))
-    Y[row, j, at + 1], Y[row, j, at + 2], Y[row, j, at + 3] = first
-    b = cross(ang, om)
-    Y[row, j, at + 4] = ang[0] * alpha[0] + b[0] * om[0]
-    Y[row, j, at + 5] = ang[1] * alpha[1] + b[1] * om[1]
-    Y[row, j, at + 6] = ang[2] * alpha[2] + b[2] * om[2]
-    Y[row, j, at + 7] = ang[0] * alpha[1] + ang[1] * alpha[0] + b[0] * om[1] + b[1] * om[0]
-    Y[row, j, at + 8] = ang[0] * alpha[2] + ang[2] * alpha[0] + b[0] * om[2] + b[2] * om[0]
-    Y[row, j, at + 9] = ang[1] * alpha[2] + ang[2] * alpha[1] + b[1] * om[2] + b[2] * om[1]
+    centripetal = cross(om, cross(om, lin))
+    first = add(cross(lin, alpha), add(centripetal, cross(acc, ang)))
+    for k in range(3):
+        Y[row, j, at + 1 + k] = first[k]
+    sx, sy, sz = ang
+    ax, ay, az = alpha
+    wx, wy, wz = om
+    bx, by, bz = cross(ang, om)
+    Y[row, j, at + 4] = sx * ax + bx * wx
+    Y[row, j, at + 5] = sy * ay + by * wy
+    Y[row, j, at + 6] = sz * az + bz * wz
+    Y[row, j, at + 7] = sx * ay + sy * ax + bx * wy + by * wx
+    Y[row, j, at + 8] = sx * az + sz * ax + bx * wz + bz * wx
+    Y[row, j, at + 9] = sy * az + sz * ay + by * wz + bz * wy
 
 
 @compiled
@@ -41,12 +46,11 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
     """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n = parent.shape[0]
-    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
-    lin, ang = (
-        np.empty((n * n, 3)),
-        np.empty((n * n, 3)),
-    )  # row n body + joint: the body's motion per joint
+    # row n body + joint: the body's motion per joint
+    lin, ang = np.empty((n * n, 3)), np.empty((n * n, 3))
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
@@ -56,11 +60,13 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
             j = i
             while j >= 0:
                 if j == i:
-                    z, none = vector(axis, i), (0.0, 0.0, 0.0)
+                    z = vector(axis, i)
+                    none = (0.0, 0.0, 0.0)
                     to, about = (z, none) if slides[i] == 1 else (none, z)
                 else:
                     about = vector(ang, n * k + j)
-                    to = turned_back(R, i, add(vector(lin, n * k + j), cross(about, vector(P, i))))
+                    to = add(vector(lin, n * k + j), cross(about, vector(P, i)))
+                    to = turned_back(R, i, to)
                     about = turned_back(R, i, about)
                 put(lin, n * i + j, to)
                 put(ang, n * i + j, about)
@@ -90,7 +96,8 @@ def rotor_regressor(
     """
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, motors = parent.shape[0], gear.shape[0]
-    R, P = np.empty((n, 3, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
     w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
     coupled = rotors.body.shape[0] > 0
     for row in range(start, stop):
@@ -98,7 +105,7 @@ def rotor_regressor(
             place(parent, slides, arm.turn, arm.offset, q[row], R, P)
             accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
         for e in range(motors):
-            rate, own = 0.0, 0.0
+            rate = own = 0.0
             for j in range(n):
                 rate += gear[e, j] * v[row, j]
                 own += gear[e, j] * a[row, j]
@@ -106,7 +113,8 @@ def rotor_regressor(
             if spin_on[e] >= 0:
                 i = rotors.body[spin_on[e]]
                 z = vector(rotors.axis, spin_on[e])
-                torque = add(scaled(own, z), scaled(rate, cross(vector(w, i), z)))
+                precession = cross(vector(w, i), z)
+                torque = add(scaled(own, z), scaled(rate, precession))
                 own += dot(z, vector(al, i))
                 while i >= 0:
                     if slides[i] == 0:

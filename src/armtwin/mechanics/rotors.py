@@ -1,8 +1,8 @@
-"""Rotors of motors: their inertia along the coordinates, and what their spin does to the bodies that carry them.
+"""Rotors of motors: their inertia along the coordinates, and what their spin does to the carriers.
 
 A rotor turns with φ = row · u relative to its carrier. Its inertia about its own axis acts on the
-coordinates of that row, Nᵀ J N; its mass belongs to the carrier's body. The product of its spin and of
-the carrier's rotation, J φ' (z · ω), couples both: an option.
+coordinates of that row, Nᵀ J N; its mass belongs to the carrier's body. The product of its spin and
+of the carrier's rotation, J φ' (z · ω), couples both: an option.
 
 Ref: [Memar-Esfahani 2015, eq. 5], [Waiboer 2007, eq. 4.25]
 """
@@ -33,13 +33,13 @@ class Rotors(NamedTuple):
 
 @compiled
 def spin(body: Any, axis: Any, row: Any, v: Any, a: Any, w: Any, al: Any, t: Any, tau: Any) -> None:
-    """Gyroscopic coupling of rotors: T = J φ' (z · ω), with φ' = row · v relative to the carrying body.
+    """Gyroscopic coupling of rotors: T = J φ' (z · ω), φ' = row · v relative to the carrying body.
 
     Torque on the carrier J (φ'' z + ω × φ' z); torque on the rotor's own coordinates J (z · α).
     """
     for e in range(body.shape[0]):
         i = body[e]
-        rate, change = 0.0 * v[0], 0.0 * v[0]
+        rate = change = 0.0 * v[0]
         for j in range(row.shape[1]):
             rate += row[e, j] * v[j]
             change += row[e, j] * a[j]
@@ -66,6 +66,7 @@ def add_spin_mass(
             if slides[i] == 0:
                 rate = dot(vector(joint_axis, i), z)
                 for j in range(row.shape[1]):
-                    M[max(i, j), min(i, j)] += row[e, j] * rate * (2.0 if i == j else 1.0)
+                    both = 2.0 if i == j else 1.0
+                    M[max(i, j), min(i, j)] += row[e, j] * rate * both
             z = turned(R, i, z)
             i = parent[i]

@@ -1,11 +1,12 @@
 """Closed-form inverse kinematics of arms with an ortho-parallel base and a spherical wrist.
 
-Axis 1 is perpendicular to axes 2 and 3, which are parallel; axes 4, 5, 6 meet in the wrist centre, each
-perpendicular to the next. Shoulder, elbow and lateral offsets are free. Joints 1 to 3 place the wrist
-centre (a turn, then a triangle), joints 4 to 6 turn the tool; two choices each give eight solutions.
+Axis 1 is perpendicular to axes 2 and 3, which are parallel; axes 4, 5, 6 meet in the wrist centre,
+each perpendicular to the next. Shoulder, elbow and lateral offsets are free. Joints 1 to 3 place
+the wrist centre (a turn, then a triangle), joints 4 to 6 turn the tool; two choices each give eight
+solutions.
 
-The wrist's angles are computed one after the other, each from the ones before, so that the pose is met to
-rounding however near the wrist is to its singularity.
+The wrist's angles are computed one after the other, each from the ones before, so that the pose is
+met to rounding however near the wrist is to its singularity.
 
 Ref: [Pieper 1968], [Brandstoetter-Angerer-Hofbaur 2014]
 """
@@ -19,6 +20,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.maths.rotations import about
+from armtwin.maths.vectors import dot
 
 # Sines and lengths below this, relative to 1 and to the arm, leave an angle undetermined.
 SINGULAR = 1e-12
@@ -83,25 +85,34 @@ def recognise(
             return f"axis {name} does not pass through the wrist centre"
     base = np.column_stack([np.cross(u2, u1), u2, u1])
     origin = points[0] + u1 * ((points[1] - points[0]) @ u1)
-    shoulder, elbow, tip = (base.T @ (p - origin) for p in (points[1], points[2], centre))
-    upper, fore = elbow - shoulder, tip - elbow
-    if min(np.hypot(upper[0], upper[2]), np.hypot(fore[0], fore[2])) < 1e-6:
+    shoulder = base.T @ (points[1] - origin)
+    elbow = base.T @ (points[2] - origin)
+    tip = base.T @ (centre - origin)
+    upper = _length_and_angle(elbow - shoulder)
+    fore = _length_and_angle(tip - elbow)
+    if min(upper[0], fore[0]) < 1e-6:
         return "upper arm or forearm has no length"
     wrist = np.column_stack([np.cross(u5, u4), u5, u4])
     bend = float(np.arctan2(u6 @ wrist[:, 0], u6 @ wrist[:, 2]))
+    R, p = home[:3, :3], home[:3, 3]
     return WristArm(
         base=base,
         origin=origin,
         shoulder=float(shoulder[0]),
-        upper=np.array([np.hypot(upper[0], upper[2]), np.arctan2(upper[0], upper[2])]),
-        fore=np.array([np.hypot(fore[0], fore[2]), np.arctan2(fore[0], fore[2])]),
+        upper=upper,
+        fore=fore,
         lateral=float(tip[1]),
         sense=float(np.sign(u2 @ u3)),
         left=wrist.T @ base,
-        right=home[:3, :3].T @ wrist @ about((0, 1, 0), bend),
+        right=R.T @ wrist @ about((0, 1, 0), bend),
         bend=bend,
-        centre=home[:3, :3].T @ (centre - home[:3, 3]),
+        centre=R.T @ (centre - p),
     )
+
+
+def _length_and_angle(x: Floats) -> Floats:
+    """Length and angle, from z towards x, of a vector in the arm's axes seen along y, (2,)."""
+    return np.array([np.hypot(x[0], x[2]), np.arctan2(x[0], x[2])])
 
 
 @compiled
@@ -116,16 +127,21 @@ def _times(A: Any, B: Any, out: Any) -> None:
     """A B for 3 x 3 matrices."""
     for r in range(3):
         for c in range(3):
-            out[r, c] = A[r, 0] * B[0, c] + A[r, 1] * B[1, c] + A[r, 2] * B[2, c]
+            column = (B[0, c], B[1, c], B[2, c])
+            out[r, c] = dot((A[r, 0], A[r, 1], A[r, 2]), column)
 
 
 @compiled
 def _turned_rows(M: Any, i: int, j: int, angle: float, out: Any) -> None:
-    """M turned by an angle in the plane of rows i and j: row_i' = c row_i + s row_j, row_j' = -s row_i + c row_j."""
+    """M turned by an angle in the plane of its rows i and j.
+
+    row_i' = c row_i + s row_j,   row_j' = -s row_i + c row_j
+    """
     c, s = np.cos(angle), np.sin(angle)
+    other = 3 - i - j
     for k in range(3):
         x, y = M[i, k], M[j, k]
-        out[3 - i - j, k] = M[3 - i - j, k]
+        out[other, k] = M[other, k]
         out[i, k] = c * x + s * y
         out[j, k] = -s * x + c * y
 
@@ -138,23 +154,29 @@ def reach(g: Any, X: Any) -> tuple[float, float, float]:
         c[r] = X[r, 3] - g.origin[r]
         for k in range(3):
             c[r] += X[r, k] * g.centre[k]
-    out = np.empty(3)
+    seen = np.empty(3)
     for r in range(3):
-        out[r] = g.base[0, r] * c[0] + g.base[1, r] * c[1] + g.base[2, r] * c[2]
-    return out[0], out[1], out[2]
+        axis = (g.base[0, r], g.base[1, r], g.base[2, r])
+        seen[r] = dot(axis, (c[0], c[1], c[2]))
+    return seen[0], seen[1], seen[2]
 
 
 @compiled
 def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -> int:
     """Append the one or two wrists with Rz(q4) Ry(q5 + bend) Rz(q6) = E, for arm angles q[0:3]."""
-    straight = np.hypot(E[0, 2], E[1, 2]) < SINGULAR
+    zx, zy, zz = E[0, 2], E[1, 2], E[2, 2]
+    straight = np.hypot(zx, zy) < SINGULAR
     for side in (1.0, -1.0):
-        q4 = reference[3] if straight else np.arctan2(side * E[1, 2], side * E[0, 2])
+        q4 = reference[3] if straight else np.arctan2(side * zy, side * zx)
         c, s = np.cos(q4), np.sin(q4)
-        out[found, 0], out[found, 1], out[found, 2] = q[0], q[1], q[2]
+        bent = np.arctan2(c * zx + s * zy, zz)
+        sine = c * E[1, 0] - s * E[0, 0]
+        cosine = c * E[1, 1] - s * E[0, 1]
+        for j in range(3):
+            out[found, j] = q[j]
         out[found, 3] = wrapped(q4)
-        out[found, 4] = wrapped(np.arctan2(c * E[0, 2] + s * E[1, 2], E[2, 2]) - g.bend)
-        out[found, 5] = wrapped(np.arctan2(c * E[1, 0] - s * E[0, 0], c * E[1, 1] - s * E[0, 1]))
+        out[found, 4] = wrapped(bent - g.bend)
+        out[found, 5] = wrapped(np.arctan2(sine, cosine))
         found += 1
         if straight:
             break
@@ -163,10 +185,10 @@ def _solve_wrist(g: Any, E: Any, q: Any, reference: Any, out: Any, found: int) -
 
 @compiled
 def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
-    """All solutions of a pose X (4, 4) into rows of out (8, 6), angles in (-π, π]; returns how many.
+    """All solutions of a pose X (4, 4), angles in (-π, π], into rows of out (8, 6); their number.
 
-    Angles that the pose leaves undetermined (wrist straight, wrist centre on axis 1 or 2) are taken from
-    `reference`, one representative for each branch.
+    Angles that the pose leaves undetermined (wrist straight, wrist centre on axis 1 or 2) are taken
+    from `reference`, one representative for each branch.
     """
     found = 0
     x, y, z = reach(g, X)
@@ -178,26 +200,24 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
     radius = np.sqrt(max(inside, 0.0))
     on_axis = across < SINGULAR * (L1 + L2)
     # what arm and wrist must turn together, seen in the arm's axes: V = baseᵀ R right
-    q, V, V1, V2, E = (
-        np.empty(3),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-        np.empty((3, 3)),
-    )
+    q, E = np.empty(3), np.empty((3, 3))
+    V, V1, V2 = np.empty((3, 3)), np.empty((3, 3)), np.empty((3, 3))
     _times(X, g.right, V1)
     _times(g.base.T, V1, V)
     for front in (1.0, -1.0):
-        facing = reference[0] + (0.0 if front > 0 else np.pi) if on_axis else np.arctan2(y, x)
-        q[0] = wrapped(facing - (0.0 if on_axis else np.arctan2(g.lateral, front * radius)))
+        if on_axis:
+            q[0] = wrapped(reference[0] if front > 0 else reference[0] + np.pi)
+        else:
+            q[0] = wrapped(np.arctan2(y, x) - np.arctan2(g.lateral, front * radius))
         _turned_rows(V, 0, 1, q[0], V1)
         px, pz = front * radius - g.shoulder, z
         D = np.hypot(px, pz)
-        # sin and cos of the elbow's angle, times 2 L1 L2; the product form keeps the sine near its zeros
+        # sin and cos of the elbow's angle, times 2 L1 L2; a product keeps the sine near its zeros
         sine2 = (L1 + L2 - D) * (L1 + L2 + D) * (D - L1 + L2) * (D + L1 - L2)
         if sine2 < -STRETCH * (L1 + L2) ** 4:
             continue
-        sine, cosine = np.sqrt(max(sine2, 0.0)), D * D - L1 * L1 - L2 * L2
+        sine = np.sqrt(max(sine2, 0.0))
+        cosine = D * D - L1 * L1 - L2 * L2
         folded = D < SINGULAR * (L1 + L2)
         for elbow in (1.0, -1.0):
             bent = np.arctan2(elbow * sine, cosine)
@@ -215,7 +235,10 @@ def solve(g: Any, X: Any, reference: Any, out: Any) -> int:
 
 @compiled
 def distinct(solutions: Any, turns: Any, kept: Any) -> int:
-    """Copy the rows that differ, angles wrapped, into kept; returns how many. turns[j] is 0 for a displacement."""
+    """Copy the rows that differ, angles wrapped, into kept; returns their number.
+
+    turns[j] is 0 for a displacement.
+    """
     count = 0
     for row in range(solutions.shape[0]):
         repeated = False
@@ -239,7 +262,9 @@ def follow(g: Any, X: Any, q0: Any, path: Any) -> int:
 
     A pose without a solution leaves a row of NaN; returns how many there are.
     """
-    out, before, missed = np.empty((8, 6)), q0.copy(), 0
+    out = np.empty((8, 6))
+    before = q0.copy()
+    missed = 0
     for row in range(X.shape[0]):
         found = solve(g, X[row], before, out)
         if found == 0:

@@ -394,12 +394,12 @@ def _draw(found: Estimate) -> Iterator[Block]:
     if draw.errors:
         how = (
             "the best for what was left out (friction parameters with "
-            f"{draw.group_size:g} of their size)"
+            f"{draw.family_size:g} of their size)"
         )
     yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
     tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
     yield Data("draw.weight", draw.weight)
-    yield Data("draw.friction_size", draw.group_size)
+    yield Data("draw.friction_size", draw.family_size)
     yield Data("draw.tried", tried)
 
 

@@ -1,8 +1,9 @@
-"""From lubricant and geometry to friction parameters: the derivation of the lubricated laws, in numbers.
+"""From lubricant and geometry to friction parameters: the lubricated laws, derived in numbers.
 
-A contact of two rolling and sliding surfaces carries its load by an oil film and by asperities that touch. The
-film grows with the sum of the surface speeds, h = h_s (u⁺/u_s)^δ; fewer asperities touch then, and the oil is
-sheared. A gear pair is such a contact with a slip given by its teeth, a roller bearing one with a small slip.
+A contact of two rolling and sliding surfaces carries its load by an oil film and by asperities that
+touch. The film grows with the sum of the surface speeds, h = h_s (u⁺/u_s)^δ; fewer asperities touch
+then, and the oil is sheared. A gear pair is such a contact with a slip given by its teeth, a roller
+bearing one with a small slip.
 
 Ref: [Waiboer 2007, eq. 3.13-3.47, appendix A], [Dowson-Higginson 1977], [Greenwood-Williamson 1966]
 """
@@ -36,11 +37,9 @@ def film_height(
         load: Load per width w [N/m].
         sum_speed: Sum of the surface speeds u⁺ [m/s].
     """
-    W, U, G = (
-        load / (modulus * radius),
-        sum_speed * viscosity / (modulus * radius),
-        exponent * modulus,
-    )
+    W = load / (modulus * radius)
+    U = sum_speed * viscosity / (modulus * radius)
+    G = exponent * modulus
     return radius * 1.6 * G**0.6 * U**0.7 / W**0.13
 
 
@@ -84,12 +83,9 @@ class Contact:
         return self.viscosity * self.hydrodynamic_area * sliding_speed / self.height(sum_speed)
 
     def limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
-        """Force that shears an oil with a limiting shear stress [Pa] in a film of a height [m]. (3.16, 3.20)"""
-        return float(
-            -self.hydrodynamic_area
-            * limit
-            * np.expm1(-self.viscosity * sliding_speed / (limit * height))
-        )
+        """Force that shears a film of a height [m] up to a limit of stress [Pa]. (3.16, 3.20)"""
+        fall = np.expm1(-self.viscosity * sliding_speed / (limit * height))
+        return float(-self.hydrodynamic_area * limit * fall)
 
 
 @dataclass(frozen=True)
@@ -115,10 +111,8 @@ class Teeth:
     def speeds(self, wheel_speed: float, angle: float) -> tuple[float, float]:
         """Sum and sliding speed [m/s] at a contact angle [rad]. (A.6)"""
         along = wheel_speed * self.pitch_radius * np.cos(self.pressure_angle)
-        first, second = (
-            np.tan(self.pressure_angle + angle),
-            np.tan(self.pressure_angle - self.pair_ratio * angle),
-        )
+        first = np.tan(self.pressure_angle + angle)
+        second = np.tan(self.pressure_angle - self.pair_ratio * angle)
         return float(along * (first + second)), float(along * (first - second))
 
     @property
@@ -137,17 +131,12 @@ def gear_pair(contact: Contact, teeth: Teeth) -> GearPair:
     """Friction law of a gear pair at the joint's speed, torque at the driving wheel. (3.40-3.41)"""
     radius = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
     delta, r = contact.growth, teeth.lever
-    shear = (
-        contact.viscosity
-        * contact.hydrodynamic_area
-        / contact.film
-        * (contact.scaling_speed / r) ** delta
-    )
+    speed = contact.scaling_speed / r
+    shear = contact.viscosity * contact.hydrodynamic_area / contact.film * speed**delta
+    rough = (contact.summit_spread / contact.film) ** (1 / delta)
     return GearPair(
         asperity=float(radius * contact.asperity_force * contact.density * contact.area),
-        speed=float(
-            contact.scaling_speed / r * (contact.summit_spread / contact.film) ** (1 / delta)
-        ),
+        speed=float(speed * rough),
         exponent=delta,
         viscous=float(radius * teeth.slip * shear * r),
     )
@@ -166,11 +155,10 @@ def roller_bearing(
         limit: Limiting shear stress of the oil [Pa].
         height: Film height, taken constant for the shear [m].
     """
+    rough = (contact.summit_spread / contact.film) ** (1 / contact.growth)
     return RollerBearing(
         asperity=radius * rollers * contact.asperity_force * contact.density * contact.area,
-        speed=contact.scaling_speed
-        / radius
-        * (contact.summit_spread / contact.film) ** (1 / contact.growth),
+        speed=contact.scaling_speed / radius * rough,
         exponent=contact.growth,
         limit=radius * rollers * limit * contact.hydrodynamic_area,
         limit_speed=limit * height / (radius * slip * contact.viscosity),

@@ -2,8 +2,8 @@
 
 The bristle model needs the dry part alone: steady sliding is F = sign(w) g(|w|) + sign(w) f(|w|).
 
-Tables hold cubics in s = |w|^(1/4): the nodes crowd near zero, where g may fall with an infinite slope and f
-rise with one (exponents below 1), and both are smooth in s.
+Tables hold cubics in s = |w|^(1/4): the nodes crowd near zero, where g may fall with an infinite
+slope and f rise with one (exponents below 1), and both are smooth in s.
 
 Ref: [Waiboer 2007, eq. 3.70-3.72]
 """
@@ -20,6 +20,7 @@ from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats, read_only
 from armtwin.maths.compiled import inlined
+from armtwin.maths.interpolation import hermite_cubics
 
 INTERVALS = 256
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
@@ -34,9 +35,11 @@ def coefficients(law: Law) -> dict[str, float]:
 
 def split(law: Law, w: Floats) -> tuple[Floats, Floats]:
     """Dry and viscous part (g, f) of the friction torque at speeds w > 0 [N m]."""
-    columns, values = law.columns(np.asarray(w, dtype=np.float64)), coefficients(law)
-    dry = np.array([x if name in law.dry else 0.0 for name, x in values.items()])
-    wet = np.array([0.0 if name in law.dry else x for name, x in values.items()])
+    columns = law.columns(np.asarray(w, dtype=np.float64))
+    dry, wet = np.zeros(columns.shape[-1]), np.zeros(columns.shape[-1])
+    for k, (name, value) in enumerate(coefficients(law).items()):
+        part = dry if name in law.dry else wet
+        part[k] = value
     return columns @ dry, columns @ wet
 
 
@@ -55,28 +58,34 @@ def breakaway(law: Law) -> float:
 
 @lru_cache(maxsize=512)
 def tabulate(law: Law, largest: float) -> Floats:
-    """Cubic coefficients in s of g and f on INTERVALS equal steps of s up to |w| = largest, (INTERVALS, 8).
+    """Cubic coefficients in s of g and f on equal steps of s up to |w| = largest, (INTERVALS, 8).
 
     Tables are kept: runs of one robot, and of others that differ in something else, use them again.
     """
     s = np.linspace(0, largest ** (1 / ROOT), INTERVALS + 1)
+    step = s[1]
     g, f = _smooth_split(law, s)
-    h = 1e-6 * s[1]
+    h = 1e-6 * step
     inner = np.clip(s, 2 * h, None)
     gp, fp = _smooth_split(law, inner + h)
     gm, fm = _smooth_split(law, inner - h)
-    slopes = _without_overshoot(g, (gp - gm) / (2 * h), s[1]), (fp - fm) / (2 * h)
-    return read_only(np.hstack([_cubics(y, d, s[1]) for y, d in zip((g, f), slopes, strict=True)]))
+    g_slope = _without_overshoot(g, (gp - gm) / (2 * h), step)
+    f_slope = (fp - fm) / (2 * h)
+    dry = hermite_cubics(g, step * g_slope)
+    wet = hermite_cubics(f, step * f_slope)
+    return read_only(np.hstack([dry, wet]))
 
 
 def _without_overshoot(y: Floats, d: Floats, step: float) -> Floats:
-    """Slopes with which cubics stay between their ends: g must not pass below zero between two nodes.
+    """Slopes with which cubics stay between their ends: g must not pass below zero in between.
 
     Ref: [Fritsch-Carlson 1980]
     """
     chords = np.diff(y) / step
-    left, right = np.concatenate([chords[:1], chords]), np.concatenate([chords, chords[-1:]])
-    room = np.where(left * right > 0, 3 * np.minimum(np.abs(left), np.abs(right)), 0.0)
+    left = np.concatenate([chords[:1], chords])
+    right = np.concatenate([chords, chords[-1:]])
+    flatter = np.minimum(np.abs(left), np.abs(right))
+    room = np.where(left * right > 0, 3 * flatter, 0.0)
     return np.clip(d, -room, room)
 
 
@@ -90,20 +99,18 @@ def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:
     f[below] = split(law, lifted)[1] * w[below] / lifted
     if isinstance(law, StaticCoulombViscous):
         g = g + (law.static - law.level) * np.exp(-((w / SMOOTH) ** 2))
-    return np.maximum(g, FLOOR * max(float(np.max(g)), 1e-12)), f
-
-
-def _cubics(y: Floats, d: Floats, step: float) -> Floats:
-    """Hermite cubics in x = (s - s_i) / step, coefficients of 1, x, x², x³, (INTERVALS, 4)."""
-    y0, y1, d0, d1 = y[:-1], y[1:], step * d[:-1], step * d[1:]
-    return np.stack([y0, d0, 3 * (y1 - y0) - 2 * d0 - d1, 2 * (y0 - y1) + d0 + d1], axis=1)
+    floor = FLOOR * max(float(np.max(g)), 1e-12)
+    return np.maximum(g, floor), f
 
 
 @inlined
 def look_up(
     table: Any, e: int, side: int, scale: float, speed: float
 ) -> tuple[float, float, float, float]:
-    """g, |w| g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed; scale is 1 / step of s."""
+    """g, |w| g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed.
+
+    scale is 1 / step of s.
+    """
     s = np.sqrt(np.sqrt(speed))
     x = s * scale
     i = min(int(x), INTERVALS - 1)

@@ -2,7 +2,8 @@
 
 A law is a frozen dataclass with
     coefficients   names and units of its linear numbers: the dynamic parameters
-    dry            those that act between rubbing asperities, the g of the bristle model; the others are its f
+    dry            those that act between rubbing asperities, the g of the bristle model; the
+                   others are its f
     thermal        those that scale with the viscosity of the oil
     columns(w)     torque per unit of each coefficient at speed w: torque = columns @ coefficients
 """

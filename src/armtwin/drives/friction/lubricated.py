@@ -1,7 +1,8 @@
-"""Friction of lubricated gears and bearings: asperity contacts that the oil film parts, and its shear.
+"""Friction of lubricated gears and bearings: asperities that the oil film parts, and its shear.
 
-The film grows with speed, h ~ |w|^δ: fewer asperities touch (an exponential that falls) and the shear of a
-Newtonian oil grows as |w|^(1-δ); in a prestressed bearing the oil reaches a limiting shear stress.
+The film grows with speed, h ~ |w|^δ: fewer asperities touch (an exponential that falls) and the
+shear of a Newtonian oil grows as |w|^(1-δ); in a prestressed bearing the oil reaches a limiting
+shear stress.
 """
 
 from __future__ import annotations
@@ -47,11 +48,9 @@ class GearPair:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return (
-            ""
-            if self.exponent <= 1
-            else f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
-        )
+        if self.exponent <= 1:
+            return ""
+        return f"exponent must be at most 1 for a gear pair, got {self.exponent:g}"
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
@@ -63,7 +62,8 @@ class GearPair:
 class GearedJoint:
     """τ = sign(w) (asperity exp(-|w/speed|^exponent) + viscous |w|^(1-viscous_exponent)).
 
-    The asperities of the prestressed bearing and the oil of the fast gear pair, each with its own film.
+    The asperities of the prestressed bearing and the oil of the fast gear pair, each with its own
+    film.
 
     Attributes:
         asperity: Friction of the asperities at the start of sliding [N m].
@@ -91,11 +91,9 @@ class GearedJoint:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return (
-            ""
-            if self.viscous_exponent <= 1
-            else f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
-        )
+        if self.viscous_exponent <= 1:
+            return ""
+        return f"viscous_exponent must be at most 1, got {self.viscous_exponent:g}"
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""

@@ -2,13 +2,14 @@
 
 LuGre, with g a torque: dz/dt = w - c0 |w| z / g(w),   F = c0 z + c1 dz/dt + f(w).
 
-At a steady speed w the bristle relaxes exponentially towards z_ss = g sign(w) / c0. The torque of a step is its
-mean over that exponential, with X = c0 |w| h / g and Z = c0 z sign(w):
+At a steady speed w the bristle relaxes exponentially towards z_ss = g sign(w) / c0. The torque of a
+step is its mean over that exponential, with X = c0 |w| h / g and Z = c0 z sign(w):
 
     F̄ sign(w) = g + (Z - g) φ + c1/(c0 h) (g - Z) (1 - E) + f,   E ≈ e^-X,  φ = (1 - E)/X
 
 E is the Padé (0, 2) form 1/(1 + X + X²/2), which needs no exp and is stable for any stiffness; then
-φ = (1 + X/2) E. The torque's slope makes the velocity step implicit; z is relaxed with the speed half way.
+φ = (1 + X/2) E. The torque's slope makes the velocity step implicit; z is relaxed with the speed
+half way.
 
 Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
 """
@@ -34,7 +35,10 @@ def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
 def bristle(
     table: Any, e: int, scale: float, c0: float, c1: float, w: float, z: float, h: float
 ) -> tuple[float, float, float, float]:
-    """Mean torque of element e over a step h at speed w, and its slope with w; then g and |w| g' for `relaxed`."""
+    """Mean torque of element e over a step h at speed w, and its slope with w.
+
+    Then g and |w| g', for `relaxed`.
+    """
     speed = abs(w)
     side = 0 if w >= 0.0 else 1
     sign = 1.0 if w >= 0.0 else -1.0
@@ -47,8 +51,9 @@ def bristle(
     bent = c0 * z * sign - g
     damped = c1 / (c0 * h)
     F = g + bent * mean - damped * bent * X * mean + f
-    # slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent beyond its steady
-    # torque (g falls to zero with the speed in some laws) would give a slope of minus infinity: it relaxes explicitly
+    # Slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent
+    # beyond its steady torque (g falls to zero with the speed in some laws) would give a slope of
+    # minus infinity: it relaxes explicitly.
     under = min(bent, 0.0)
     falling = max(1.0 - g_slope * inverse, 0.0)
     slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - under * falling)
@@ -71,7 +76,8 @@ def relaxed(
 ) -> float:
     """Deflection of the bristle of element e after a step h at speed w.
 
-    g and |w| g' were looked up at the speed `start`; the table is read again only if w is far from it.
+    g and |w| g' were looked up at the speed `start`; the table is read again only if w is far from
+    it.
     """
     speed = abs(w)
     if abs(w - start) < NEAR * abs(start):

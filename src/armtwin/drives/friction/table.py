@@ -38,8 +38,9 @@ class Table:
 
     def problem(self) -> str:
         """What is wrong with the table, as a phrase; empty if nothing is."""
-        if len(self.speeds) != len(self.torques) or len(self.speeds) < 2:
-            return f"needs two or more speeds and as many torques, got {len(self.speeds)} and {len(self.torques)}"
+        speeds, torques = len(self.speeds), len(self.torques)
+        if speeds != torques or speeds < 2:
+            return f"needs two or more speeds and as many torques, got {speeds} and {torques}"
         if any(b <= a for a, b in pairwise(self.speeds)):
             return f"speeds must increase, got {list(self.speeds)}"
         return ""

@@ -73,7 +73,7 @@ class Decomposition:
         """Share of each parameter that lies in the first directions, 0 to 1, (p,)."""
         r = self._first(kept)
         share = (self.V[:, :r] ** 2).sum(axis=1)
-        return np.asarray((np.abs(self.free.basis) @ share).clip(0, 1))
+        return self.free.share(share)
 
     def covariance(self, kept: int | None, independent: float) -> Floats:
         """Covariance (p, p) of a truncated estimate; what it takes from the prior counts as known.

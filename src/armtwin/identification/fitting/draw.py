@@ -13,7 +13,7 @@ from armtwin.identification.fitting.least_squares import Fit, fit, scales
 from armtwin.maths.batch import Flags, Floats
 
 WEIGHTS = np.logspace(-8, 2, 31)
-GROUP_SIZES = (1.0, 0.2, 0.03, 5.0)
+FAMILY_SIZES = (1.0, 0.2, 0.03, 5.0)
 CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
 
 
@@ -23,14 +23,14 @@ class Draw:
 
     Attributes:
         weight: λ.
-        group_size: Size of one group of parameters relative to their prior's, as of friction; below
-            1 they are drawn more than the others.
+        family_size: Size of one family of parameters, as of friction, relative to their prior's;
+            below 1 they are drawn more than the others.
         errors: Error of what was left out, for each weight tried with that size; 1 is the error of
             a fit to all. Empty where the weight was given.
     """
 
     weight: float
-    group_size: float
+    family_size: float
     errors: dict[float, float]
 
 
@@ -39,14 +39,14 @@ class DrawnFit:
     """A fit with the draw that was chosen for it.
 
     Attributes:
-        rows: The factors it was fitted to.
+        whole: Factors of all rows that it was fitted to.
         free: The free directions, sizes as drawn.
         sigma: Residuals by which the rows were weighted, (n,).
         draw: The draw.
         fit: The fit.
     """
 
-    rows: Factors
+    whole: Factors
     free: FreeDirections
     sigma: Floats
     draw: Draw
@@ -59,39 +59,39 @@ class DrawnFit:
 
     def without_prior(self) -> Floats:
         """φ of plain weighted least squares on the same rows, (p,)."""
-        return self.free.parameters(fit(self.rows, self.free, 0.0, self.sigma).z)
+        return self.free.parameters(fit(self.whole, self.free, 0.0, self.sigma).z)
 
 
 def drawn_fit(
-    parts: Sequence[Factors], free: FreeDirections, group: Flags, weight: float | None = None
+    parts: Sequence[Factors], free: FreeDirections, family: Flags, weight: float | None = None
 ) -> DrawnFit:
     """The fit to all parts, drawn to the prior.
 
     Args:
         parts: Factors of parts of the rows.
         free: The free directions.
-        group: Parameters (p,) that a prior may know better than the others, or worse.
+        family: Parameters (p,) that a prior may know better than the others, or worse.
         weight: λ; by default the one that predicts best what was left out.
     """
-    rows = together(parts)
-    sigma = scales(rows, free)
+    whole = together(parts)
+    sigma = scales(whole, free)
     if weight is None:
-        draw = best_draw(parts, free, group, sigma)
+        draw = best_draw(parts, free, family, sigma)
     else:
         draw = Draw(weight, 1.0, {})
-    sized = free.scaled(group, draw.group_size)
-    return DrawnFit(rows, sized, sigma, draw, fit(rows, sized, draw.weight, sigma))
+    sized = free.scaled(family, draw.family_size)
+    return DrawnFit(whole, sized, sigma, draw, fit(whole, sized, draw.weight, sigma))
 
 
-def best_draw(parts: Sequence[Factors], free: FreeDirections, group: Flags, sigma: Floats) -> Draw:
+def best_draw(parts: Sequence[Factors], free: FreeDirections, family: Flags, sigma: Floats) -> Draw:
     """The draw to the prior that predicts best the part that was left out.
 
-    One group of parameters has a size of its own, as the prior may know it better or worse.
+    One family of parameters has a size of its own, as the prior may know it better or worse.
     """
     others = _others(parts)
     best = None
-    for size in GROUP_SIZES if group.any() else GROUP_SIZES[:1]:
-        errors = _left_out_errors(parts, others, sigma, free.scaled(group, size))
+    for size in FAMILY_SIZES if family.any() else FAMILY_SIZES[:1]:
+        errors = _left_out_errors(parts, others, sigma, free.scaled(family, size))
         weight = min(errors, key=errors.__getitem__)
         if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
             best = Draw(weight, size, errors)
@@ -118,11 +118,14 @@ def _left_out_errors(
     total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
     power = (sigma**2 * total)[:, None]
     for left, rest in zip(parts, others, strict=True):
-        if rest.count.sum():
-            z = _coordinates(rest, sigma, free)
-            predicted = left.predicted(free.map @ z) + left.predicted(free.start)[:, :, None]
-            squares = ((left.target[:, :, None] - predicted) ** 2).sum(axis=1)
-            errors += (squares / power).mean(axis=0)
+        if not rest.count.any():
+            continue
+        z = _coordinates(rest, sigma, free)
+        start = left.predicted(free.start)[:, :, None]
+        predicted = left.predicted(free.map @ z) + start
+        gap = left.target[:, :, None] - predicted
+        squares = (gap**2).sum(axis=1)
+        errors += (squares / power).mean(axis=0)
     return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
 
 
@@ -133,6 +136,7 @@ def _coordinates(rest: Factors, sigma: Floats, free: FreeDirections) -> Floats:
     """
     A, b = reduced(rest, sigma * np.sqrt(rest.count.sum()), free)
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    g = U.T @ b
-    each = s[:, None]
-    return np.asarray(Vt.T @ (each / (each**2 + WEIGHTS) * g[:, None]))
+    g = (U.T @ b)[:, None]
+    s = s[:, None]
+    drawn = s / (s**2 + WEIGHTS) * g
+    return np.asarray(Vt.T @ drawn)

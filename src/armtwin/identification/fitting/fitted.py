@@ -66,7 +66,7 @@ def fitted(
     prior: ArrayLike,
     sizes: ArrayLike | None = None,
     held: Collection[str] = (),
-    group: Collection[str] = (),
+    family: Collection[str] = (),
     parts: int = PARTS,
     weight: float | None = None,
     independent: float = 1.0,
@@ -81,7 +81,7 @@ def fitted(
         prior: Their values before, (p,).
         sizes: How far each may lie from its prior, about, (p,); by default the prior's size.
         held: Names of parameters that keep their prior.
-        group: Names of parameters that the prior may know better than the others, or worse.
+        family: Names of parameters that the prior may know better than the others, or worse.
         parts: Number of parts, one after the other, that are left out in turn to choose the draw.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         independent: Share of the rows that are independent of each other, above 0 and at most 1.
@@ -101,9 +101,9 @@ def fitted(
     rows = int(together(some).count.sum())
     if rows <= free.count:
         raise ArmtwinError(f"{rows} rows must be more than the {free.count} parameters to fit")
-    drawn = drawn_fit(some, free, _named(group, names), weight)
+    drawn = drawn_fit(some, free, _named(family, names), weight)
     largest = np.abs(wanted).max(axis=0)
-    analysis = decompose(drawn.rows, np.where(largest > 0, largest, 1.0), free)
+    analysis = decompose(drawn.whole, np.where(largest > 0, largest, 1.0), free)
     spread = covariance(drawn.fit, drawn.free, independent)
     table = parameter_table(
         names=names,
@@ -115,7 +115,7 @@ def fitted(
         from_logs=resolution(drawn.fit, drawn.free),
         told=analysis.told,
     )
-    left = residuals(drawn.rows, drawn.parameters)
+    left = residuals(drawn.whole, drawn.parameters)
     return Fitted(table, spread, left, drawn.draw, structure, analysis)
 
 

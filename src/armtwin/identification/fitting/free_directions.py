@@ -49,6 +49,10 @@ class FreeDirections:
         """φ of free coordinates z."""
         return self.start + self.map @ z
 
+    def share(self, of_coordinates: Floats) -> Floats:
+        """Share of each parameter, 0 to 1, (p,), from that of each free coordinate, (f,)."""
+        return np.asarray((np.abs(self.basis) @ of_coordinates).clip(0, 1))
+
 
 def free_directions(
     prior: Floats,

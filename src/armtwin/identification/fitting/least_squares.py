@@ -55,8 +55,14 @@ def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> F
     """Least squares with the rows of each channel over its σ (n,), drawn to the prior by λ."""
     R, d = _drawn(found, sigma, free, weight)
     z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
-    left = residuals(found, free.parameters(z))
-    return Fit(z, left, weight, R, d, rows=int(found.count.sum()))
+    return Fit(
+        z=z,
+        sigma=residuals(found, free.parameters(z)),
+        weight=weight,
+        R=R,
+        d=d,
+        rows=int(found.count.sum()),
+    )
 
 
 def _drawn(
@@ -116,4 +122,4 @@ def resolution(found: Fit, free: FreeDirections) -> Floats:
         share = (found.inverse @ found.R).diagonal()
     else:
         share = 1 - found.weight * (found.inverse**2).sum(axis=1)
-    return np.asarray((np.abs(free.basis) @ share).clip(0, 1))
+    return free.share(share)

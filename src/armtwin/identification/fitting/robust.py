@@ -21,8 +21,8 @@ def huber_weights(residual: Floats, sigma: Floats) -> Floats:
     return np.asarray(1 / np.maximum(size, 1.0))
 
 
-def refitted(former: DrawnFit, rows: Factors) -> DrawnFit:
-    """A fit to rows with Huber's weights, drawn as a former one."""
-    sigma = scales(rows, former.free) / np.sqrt(KEPT_BY_HUBER)
-    renewed = fit(rows, former.free, former.draw.weight, sigma)
-    return replace(former, rows=rows, sigma=sigma, fit=renewed)
+def refitted(former: DrawnFit, whole: Factors) -> DrawnFit:
+    """A fit to all rows with Huber's weights, drawn as a former one."""
+    sigma = scales(whole, former.free) / np.sqrt(KEPT_BY_HUBER)
+    renewed = fit(whole, former.free, former.draw.weight, sigma)
+    return replace(former, whole=whole, sigma=sigma, fit=renewed)

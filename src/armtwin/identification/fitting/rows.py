@@ -47,5 +47,5 @@ class Rows:
 
     def in_parts(self, count: int) -> list[Rows]:
         """The rows in parts of equal length, one after the other."""
-        edges = np.linspace(0, len(self.target), count + 1).astype(int)
+        edges = np.linspace(0, len(self.target), count + 1).astype(int).tolist()
         return [self.between(first, last) for first, last in pairwise(edges)]

@@ -42,29 +42,45 @@ class Structure:
 
 def structure_of(columns: Floats, names: Sequence[str]) -> Structure:
     """What depends on what among columns (m, n, p) of named parameters (p,)."""
-    from scipy.linalg import qr
-
-    p = columns.shape[-1]
-    busy = np.asarray(columns.any(axis=0))
-    W = columns.reshape(-1, p).copy()
+    W = columns.reshape(-1, columns.shape[-1]).copy()
     sizes = np.linalg.norm(W, axis=0)
     silent = sizes <= SILENT * sizes.max()  # columns that are zero but for rounding
     W[:, silent] = 0.0
-    scale = np.where(silent | (sizes == 0), 1.0, sizes)
-    _, R, order = qr(W / scale, mode="economic", pivoting=True)
-    rank = int((np.abs(np.diag(R)) > SMALL * abs(R[0, 0])).sum())
+    scale = np.where(silent, 1.0, sizes)
+    kept, C = _combinations(W / scale, scale)
+    base = []
+    for k, combination in zip(kept, C, strict=True):
+        base.append(_as_text(combination, k, names))
+    return Structure(
+        rank=len(kept),
+        groups=_groups(C, kept, silent),
+        base=tuple(base),
+        kept=kept,
+        busy=np.asarray(columns.any(axis=0))[:, kept],
+        combination=C,
+    )
+
+
+def _combinations(W: Floats, scale: Floats) -> tuple[tuple[int, ...], Floats]:
+    """Independent columns of a matrix, and what each stands for, (rank, p).
+
+    Args:
+        W: Columns over their scale.
+        scale: The scale of each, (p,).
+    """
+    from scipy.linalg import qr
+
+    _, R, order = qr(W, mode="economic", pivoting=True)
+    sizes = np.abs(np.diag(R))
+    rank = int((sizes > SMALL * sizes[0]).sum())
     kept, rest = order[:rank], order[rank:]
     # W[:, rest] = W[:, kept] @ beta
     beta = np.linalg.solve(R[:rank, :rank], R[:rank, rank:])
     beta[np.abs(beta) < SMALL] = 0.0
-    C = np.zeros((rank, p))
+    C = np.zeros((rank, len(scale)))
     C[np.arange(rank), kept] = 1.0
     C[:, rest] = beta * scale[rest] / scale[kept][:, None]
-    base = []
-    for combination, k in zip(C, kept, strict=True):
-        base.append(_readable(combination, int(k), names))
-    places = tuple(int(k) for k in kept)
-    return Structure(rank, _groups(C, places, silent), tuple(base), places, busy[:, kept], C)
+    return tuple(kept.tolist()), C
 
 
 def _groups(C: Floats, kept: Sequence[int], silent: Flags) -> tuple[Group, ...]:
@@ -79,7 +95,7 @@ def _groups(C: Floats, kept: Sequence[int], silent: Flags) -> tuple[Group, ...]:
     return tuple(groups)
 
 
-def _readable(combination: Floats, first: int, names: Sequence[str]) -> str:
+def _as_text(combination: Floats, first: int, names: Sequence[str]) -> str:
     """A combination of parameters as text, its own parameter first."""
     words = [names[first]]
     for k, factor in enumerate(combination):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -32,6 +33,12 @@ class Motion(NamedTuple):
         """The motion at some of its samples."""
         return Motion(self.q[which], self.v[which], self.a[which])
 
+    @staticmethod
+    def joined(motions: Sequence[Motion]) -> Motion:
+        """Several motions one after the other."""
+        q, v, a = zip(*motions, strict=True)
+        return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(a))
+
 
 @dataclass(frozen=True, eq=False)
 class CleanLog:
@@ -56,8 +63,11 @@ class CleanLog:
 
     def first(self, samples: int) -> CleanLog:
         """The first samples of it."""
-        raw, clean = _first(self.raw, samples), _first(self.clean, samples)
-        return replace(self, raw=raw, clean=clean)
+        return replace(
+            self,
+            raw=_first(self.raw, samples),
+            clean=_first(self.clean, samples),
+        )
 
     def motion_at(self, time: Floats) -> Motion:
         """The motion at the samples (m,) of the log it was cleaned from."""
@@ -68,7 +78,7 @@ class CleanLog:
         from scipy.interpolate import CubicSpline
 
         inside = np.clip(time, grid[0], grid[-1])
-        q, v, a = (np.asarray(CubicSpline(grid, x)(inside)) for x in self.motion)
+        q, v, a = (CubicSpline(grid, x)(inside) for x in self.motion)
         return Motion(q, v, a)
 
 
@@ -94,8 +104,12 @@ def clean_log(
     m = len(whole.time)
     unfiltered = {name: on_grid(bare.time, x, how)[:m] for name, x in bare.channels.items()}
     raw = Log(whole.time, unfiltered)
-    noise = speed_noise(raw.q, whole.q, how)
-    return CleanLog(raw, whole, noise, replace(how, replaced=replaced))
+    return CleanLog(
+        raw=raw,
+        clean=whole,
+        noise=speed_noise(raw.q, whole.q, how),
+        how=replace(how, replaced=replaced),
+    )
 
 
 def predicted_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
@@ -106,7 +120,8 @@ def predicted_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
 
 def within_rate(log: Log, cutoff: float) -> float:
     """A cut-off that a log's rate allows [Hz]."""
-    rate = (len(log.time) - 1) / float(log.time[-1] - log.time[0])
+    duration = float(log.time[-1] - log.time[0])
+    rate = (len(log.time) - 1) / duration
     return min(cutoff, rate / LEAST_RATE)
 
 

@@ -82,18 +82,21 @@ def drive_gains(
         first: k₀, (n,) [N m/A].
         own: Which of these the joints tell themselves, (n,); their mean is held.
     """
-    n, f = len(found.R), free.count
-    z = np.zeros(f)
-    turn = np.zeros(n)  # ln k - ln k₀
-    draw = np.sqrt(weight * found.count.sum())
-    hold = np.sqrt(HOLD * found.count.sum())
+    f = free.count
+    rows = found.count.sum()
+    draw = np.sqrt(weight * rows)
+    hold = np.sqrt(HOLD * rows)
     below = _held_equations(f, draw, hold, own)
     slopes = found.predicted(free.map)
+    z = np.zeros(f)
+    turn = np.zeros(len(first))  # ln k - ln k₀
     for _ in range(STEPS):
-        columns, gap = _linearised(found, slopes, free.parameters(z), first * np.exp(turn))
-        drawn = -np.concatenate([draw * z, hold * turn / SPREAD])
-        mean = np.array([-MEAN * hold * turn[own].sum()])
-        right = np.concatenate([gap, drawn, mean])
+        k = first * np.exp(turn)
+        columns, gap = _linearised(found, slopes, free.parameters(z), k)
+        drawn = -draw * z
+        held = -hold * turn / SPREAD
+        mean = -MEAN * hold * turn[own].sum()
+        right = np.concatenate([gap, drawn, held, [mean]])
         step = np.linalg.lstsq(np.vstack([columns, below]), right, rcond=None)[0]
         change = np.clip(step[f:], -LARGEST_STEP, LARGEST_STEP)
         z = z + step[:f]
@@ -105,9 +108,10 @@ def drive_gains(
 
 def _held_equations(f: int, draw: float, hold: float, own: Flags) -> Floats:
     """Equations that draw z, hold each ln k and hold the mean of some, (f + n + 1, f + n)."""
-    each = np.diag(np.concatenate([np.full(f, draw), np.full(len(own), hold / SPREAD)]))
+    drawn = np.full(f, draw)
+    held = np.full(len(own), hold / SPREAD)
     mean = np.append(np.zeros(f), MEAN * hold * own)
-    return np.vstack([each, mean])
+    return np.vstack([np.diag(np.concatenate([drawn, held])), mean])
 
 
 def _linearised(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
@@ -116,12 +120,14 @@ def _linearised(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple
     i - Y φ / k = (Y ∂φ/∂z / k) Δz - (Y φ / k) Δln k, each joint over its residual
     """
     n = len(k)
-    torque = found.predicted(phi)  # of each joint, (n, r + 1)
-    gap = found.target - torque / k[:, None]
-    sigma = np.sqrt((gap**2).sum(axis=1) / np.maximum(found.count, 1)) + 1e-300
+    current = found.predicted(phi) / k[:, None]  # of each joint, (n, r + 1)
+    gap = found.target - current
+    power = (gap**2).sum(axis=1)
+    sigma = np.sqrt(power / np.maximum(found.count, 1)) + 1e-300
     columns = []
     for j in range(n):
-        by_gain = np.zeros((len(torque[j]), n))
-        by_gain[:, j] = -torque[j] / k[j]
-        columns.append(np.column_stack([slopes[j] / k[j], by_gain]) / sigma[j])
+        by_gain = np.zeros((len(current[j]), n))
+        by_gain[:, j] = -current[j]
+        every = np.column_stack([slopes[j] / k[j], by_gain])
+        columns.append(every / sigma[j])
     return np.vstack(columns), (gap / sigma[:, None]).ravel()

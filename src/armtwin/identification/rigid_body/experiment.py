@@ -204,9 +204,11 @@ def _common_cutoff(logs: Sequence[Log], recipe: Recipe) -> float:
 
 def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
     """Standard deviation of the speeds over all logs, (n,) [rad/s]."""
-    return np.asarray(np.sqrt(np.mean([log.noise**2 for log in logs], axis=0)))
+    power = np.mean([log.noise**2 for log in logs], axis=0)
+    return np.asarray(np.sqrt(power))
 
 
 def fastest(logs: Sequence[CleanLog]) -> Floats:
     """Highest speed of each joint in all logs, (n,) [rad/s]."""
-    return np.asarray(np.max([np.abs(log.clean.v).max(axis=0) for log in logs], axis=0))
+    speeds = [np.abs(log.clean.v).max(axis=0) for log in logs]
+    return np.asarray(np.max(speeds, axis=0))

@@ -68,7 +68,10 @@ def _gains(found: Estimate) -> Iterator[str]:
 
 def _held(found: Estimate) -> Iterator[str]:
     """Parameters that were not free to change."""
-    held = [found.table[k].name for k in np.flatnonzero(~found.free)]
+    held = []
+    for parameter, may_change in zip(found.table, found.free, strict=True):
+        if not may_change:
+            held.append(parameter.name)
     if held:
         yield f"Held, not told: {_listed(held)}."
 
@@ -101,8 +104,12 @@ def _splits(found: Estimate) -> Iterator[str]:
     table = found.prior.parameter_table
     for combination in found.structure.combination:
         members = np.flatnonzero(combination)
-        rotors = [table[k].name for k in members if table[k].group == "rotor"]
-        bodies = [table[k].name for k in members if table[k].group == "link"]
+        rotors, bodies = [], []
+        for k in members:
+            if table[k].group == "rotor":
+                rotors.append(table[k].name)
+            elif table[k].group == "link":
+                bodies.append(table[k].name)
         if rotors and bodies and found.free[members].any():
             yield (
                 f"{_listed(rotors)} and the inertia of what turns with it ({_listed(bodies, 4)}) "
@@ -157,7 +164,8 @@ def _reason(found: Estimate, motion: Motion, validation: Validation, j: int) -> 
         return ": it stands still here, where friction may hold any torque"
     gap = validation.tau[:, j] - validation.tau_hat[:, j]
     rate = 1 / float(np.median(np.diff(validation.time)))
-    slow = low_pass(gap[:, None], rate, min(found.cleaning[0].cutoff, 0.4 * rate))[:, 0]
+    cutoff = min(found.cleaning[0].cutoff, 0.4 * rate)
+    slow = low_pass(gap[:, None], rate, cutoff)[:, 0]
     shares = {
         NOISE: 1 - _power(slow) / _power(gap),
         REVERSAL: _power(gap[standing]) / _power(gap),

@@ -65,10 +65,10 @@ def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
     drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
-    whole = drawn.rows
+    whole = drawn.whole
     if recipe.robust:
         drawn = _robust(experiment, drawn, gains)
-    analysis = decompose(drawn.rows, _largest_torques(experiment, gains), experiment.free)
+    analysis = decompose(drawn.whole, _largest_torques(experiment, gains), experiment.free)
     phi = _chosen(experiment, drawn, analysis)
     plain = drawn.without_prior()
     spread, shares = _certainty(experiment, drawn, analysis)
@@ -120,7 +120,8 @@ def _robust(experiment: Experiment, drawn: DrawnFit, gains: Floats | None) -> Dr
 
 def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
     """Largest torque of each joint, from the file or else from the logs, (n,) [N m]."""
-    seen = np.max([np.abs(log.clean.tau).max(axis=0) for log in experiment.clean], axis=0)
+    torques = [np.abs(log.clean.tau).max(axis=0) for log in experiment.clean]
+    seen = np.max(torques, axis=0)
     if gains is not None:
         seen = seen * gains
     limit = experiment.prior.limits.torque
@@ -136,8 +137,9 @@ def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) ->
         phi = drawn.parameters
     broken = violations(prior, phi)
     if recipe.estimator == "consistent":
-        contracts = broken or recipe.mass
-        return nearest(prior, drawn.fit, drawn.free, recipe.mass) if contracts else phi
+        if broken or recipe.mass:
+            return nearest(prior, drawn.fit, drawn.free, recipe.mass)
+        return phi
     if broken:
         raise ArmtwinError(
             f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "

@@ -66,18 +66,19 @@ def leave_one_out(
 
 def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:
     """The logs, or a single one cut into parts, and their names."""
-    recipe = found.recipe
+    period, periods = found.recipe.period, found.recipe.periods
     logs = list(found.logs)
-    if recipe.period is not None and recipe.periods is not None:
-        logs = [chosen_periods(log, recipe.period, *recipe.periods) for log in logs]
+    if period is not None and periods is not None:
+        logs = [chosen_periods(log, period, *periods) for log in logs]
     if len(logs) > 1:
         return logs, tuple(log.origin or f"log {k}" for k, log in enumerate(logs, 1))
     (log,) = logs
-    if recipe.period is None:
-        parts = _stretches(log)
-    else:
-        parts = _single_periods(log, recipe.period)
-    return parts, tuple(f"{part.time[0]:.4g} to {part.time[-1]:.4g} s" for part in parts)
+    parts = _stretches(log) if period is None else _single_periods(log, period)
+    names = []
+    for part in parts:
+        first, last = part.time[0], part.time[-1]
+        names.append(f"{first:.4g} to {last:.4g} s")
+    return parts, tuple(names)
 
 
 def _single_periods(log: Log, period: float) -> list[Log]:

@@ -53,11 +53,12 @@ def _refuse_twins(logs: Sequence[Log]) -> None:
 
 def _refuse_standing(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     """Refuse logs in which a joint never moves."""
-    moved = np.max([np.ptp(getattr(log, channel), axis=0) for log in logs], axis=0)
-    still = moved < STILL
+    still = np.ones(robot.n, dtype=bool)
+    for log in logs:
+        still &= np.ptp(getattr(log, channel), axis=0) < STILL
     if not still.any():
         return
-    which = ", ".join(np.array(robot.joint_names)[still])
+    which = names_of_joints(robot, still)
     where = "any of the logs"
     if len(logs) == 1:
         where = logs[0].origin or "the log"
@@ -108,6 +109,11 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
         f"{name}: {robot.joint_names[j]} reaches {most[j]:.4g} {unit} "
         f"where its limit is {allowed}{cause}"
     )
+
+
+def names_of_joints(robot: Robot, which: Flags) -> str:
+    """Names of some joints (n,) with commas between."""
+    return ", ".join(np.array(robot.joint_names)[which])
 
 
 def slides(robot: Robot) -> Flags:

@@ -26,15 +26,23 @@ def rows(robot: Robot, log: CleanLog, base: Structure, rest: Floats, width: Floa
         rest: Speeds below which a joint counts as standing and its rows do not, (n,) [rad/s].
         width: Half widths of the speeds over which friction is averaged, (n,) [rad/s].
     """
+    how, clean = log.how, log.clean
+    kept = slice(how.margin, len(clean.time) - how.margin, how.step)
+    Y = filtered(_columns(robot, log, base, width), how)
+    moving = np.abs(clean.v[kept]) > rest
+    return Rows(Y[kept], base.busy, clean.tau[kept], moving)
+
+
+def _columns(robot: Robot, log: CleanLog, base: Structure, width: Floats) -> Floats:
+    """Columns of the base parameters that each joint has, joint after joint, (m, c)."""
     n, p = robot.n, len(robot.parameters)
     joint, column = np.nonzero(base.busy)
     places = joint * p + np.array(base.kept)[column]
     m = len(log.clean.time)
-    columns, Y = np.empty((m, len(places))), None
+    columns = np.empty((m, len(places)))
+    Y = None
     for k in range(0, m, CHUNK):
         some = slice(k, k + CHUNK)
         Y = doubtful_regressor(robot, log.motion.at(some), width, Y)
         np.take(Y.reshape(-1, n * p), places, axis=1, out=columns[some])
-    kept = slice(log.how.margin, m - log.how.margin, log.how.step)
-    moving = np.abs(log.clean.v[kept]) > rest
-    return Rows(filtered(columns, log.how)[kept], base.busy, log.clean.tau[kept], moving)
+    return columns

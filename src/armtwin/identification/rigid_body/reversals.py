@@ -41,9 +41,9 @@ def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
     """
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
-        w = _of_all_joints(robot, v) @ row.weights
+        speed = _of_all_joints(robot, v) @ row.weights
         doubt = _of_all_joints(robot, width) @ np.abs(row.weights)
-        near |= np.abs(w) < 2 * doubt
+        near |= np.abs(speed) < 2 * doubt
     return near
 
 
@@ -55,7 +55,8 @@ def _of_all_joints(robot: Robot, x: Floats) -> Floats:
 
 def _possible_speeds(motion: Motion, width: Floats) -> Floats:
     """Speeds that the joints may have had, (POINTS, m, n)."""
-    shift = np.where(motion.a < 0, -1.0, 1.0) * width
+    direction = np.where(motion.a < 0, -1.0, 1.0)
+    shift = direction * width
     return np.asarray(motion.v + _SPREAD[:, None, None] * shift)
 
 
@@ -111,20 +112,22 @@ def best_width(
     without[of_friction] = 0.0
     rest = torque - robot.regressor(*motion) @ without
     errors = []
-    for k in WIDTHS:
-        friction = mean_friction_columns(robot, motion, k * noise) @ phi[of_friction]
-        errors.append(((rest - friction) ** 2).sum(axis=0))
-    return np.asarray(WIDTHS[np.argmin(errors, axis=0)] * noise)
+    for deviations in WIDTHS:
+        columns = mean_friction_columns(robot, motion, deviations * noise)
+        gap = rest - columns @ phi[of_friction]
+        errors.append((gap**2).sum(axis=0))
+    best = np.argmin(errors, axis=0)
+    return np.asarray(WIDTHS[best] * noise)
 
 
 def _near_samples(robot: Robot, logs: Sequence[CleanLog], noise: Floats) -> tuple[Motion, Floats]:
     """Motion and unfiltered torque of samples near reversals, not too many."""
     motions, torques = [], []
+    widest = WIDTHS[-1] * noise
     for log in logs:
-        near = np.flatnonzero(near_reversal(robot, log.clean.v, WIDTHS[-1] * noise))
+        near = np.flatnonzero(near_reversal(robot, log.clean.v, widest))
         step = max(1, len(near) * len(logs) // REVERSALS)
         some = near[::step]
         motions.append(log.motion.at(some))
         torques.append(log.raw.tau[some])
-    q, v, a = (np.concatenate(x) for x in zip(*motions, strict=True))
-    return Motion(q, v, a), np.concatenate(torques)
+    return Motion.joined(motions), np.concatenate(torques)

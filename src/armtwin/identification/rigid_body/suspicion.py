@@ -15,7 +15,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
-from armtwin.identification.rigid_body.log_checks import slides
+from armtwin.identification.rigid_body.log_checks import names_of_joints, slides
 from armtwin.logs.plausibility import stretched
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -79,7 +79,7 @@ def _refuse_flat(robot: Robot, logs: Sequence[CleanLog]) -> None:
         constant = np.ptp(log.raw.tau, axis=0) == 0
         flat |= constant & (np.ptp(log.clean.q, axis=0) > MOVES)
     if flat.any():
-        which = ", ".join(np.array(robot.joint_names)[flat])
+        which = names_of_joints(robot, flat)
         raise ArmtwinError(
             f"the torque of {which} never changes while the joint moves; was it logged at all?"
         )
@@ -93,8 +93,8 @@ def _samples(robot: Robot, logs: Sequence[CleanLog]) -> Logged:
         some = slice(None, None, step)
         motions.append(log.motion.at(some))
         torques.append(log.clean.tau[some])
-    q, v, a = (np.concatenate(x) for x in zip(*motions, strict=True))
-    return Logged(Motion(q, v, a), robot.inverse_dynamics(q, v, a), np.concatenate(torques))
+    motion = Motion.joined(motions)
+    return Logged(motion, robot.inverse_dynamics(*motion), np.concatenate(torques))
 
 
 def _refuse_violent(robot: Robot, a: Floats, rigid: Floats) -> None:
@@ -132,12 +132,13 @@ def _refuse_stretched(robot: Robot, logged: Logged) -> None:
     inertia = rigid - weight
     found = {}
     for j, name in enumerate(robot.joint_names):
-        ratio = _inertia_over_weight(tau[:, j], weight[:, j], inertia[:, j], v[:, j])
-        if ratio is not None:
-            found[name] = ratio
-    if not found or max(found.values()) > AGREE * min(found.values()):
+        shown = _inertia_over_weight(tau[:, j], weight[:, j], inertia[:, j], v[:, j])
+        if shown is not None:
+            found[name] = shown
+    ratios = np.array(list(found.values()))
+    if not found or ratios.max() > AGREE * ratios.min():
         return
-    ratio = float(np.exp(np.mean(np.log(list(found.values())))))
+    ratio = float(np.exp(np.mean(np.log(ratios))))
     least = _least_stretch(robot, len(found))
     if 1 / least < ratio < least:
         return
@@ -182,7 +183,8 @@ def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
 
     size = np.linalg.norm(columns, axis=0)
     size = np.where(size > 0, size, 1.0)
-    R = np.asarray(np.linalg.qr(np.column_stack([columns / size, tau]), mode="r"))
+    stack = np.column_stack([columns / size, tau])
+    R = np.asarray(np.linalg.qr(stack, mode="r"))
     factors, left = nnls(R[:, :-1], R[:, -1])
     return factors / size, float(left**2)
 
@@ -204,18 +206,20 @@ def _explained(tau: Floats, rigid: Floats, v: Floats) -> float:
 
 def _explained_shares(tau: Floats, rigid: Floats, v: Floats) -> Floats:
     """The explained share of each joint's torque, (n,)."""
-    n = tau.shape[1]
-    return np.array([_explained(tau[:, j], rigid[:, j], v[:, j]) for j in range(n)])
+    shares = []
+    for of_joint in zip(tau.T, rigid.T, v.T, strict=True):
+        shares.append(_explained(*of_joint))
+    return np.array(shares)
 
 
 def _turned(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
     """Torques read with the other sign, where that explains more than as they are, (n,)."""
     motion, rigid, tau = logged
     turned = _explained_shares(-tau, rigid, motion.v)
-    wrong = np.flatnonzero((turned > GOOD) & (turned - here > BETTER))
-    if not len(wrong):
+    wrong = (turned > GOOD) & (turned - here > BETTER)
+    if not wrong.any():
         return
-    which = ", ".join(robot.joint_names[j] for j in wrong)
+    which = names_of_joints(robot, wrong)
     after = 100 * turned[wrong].mean()
     before = 100 * here[wrong].clip(0).mean()
     sentence = (
@@ -223,7 +227,8 @@ def _turned(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
         f"explains {after:.0f} % of it, as it is {before:.0f} %; is the sign reversed? "
         "Say torque_sign in a columns file"
     )
-    yield Reading(len(wrong), float((turned - here)[wrong].sum()), sentence)
+    gain = float((turned - here)[wrong].sum())
+    yield Reading(int(wrong.sum()), gain, sentence)
 
 
 def _exchanged(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
@@ -243,10 +248,11 @@ def _exchanged(robot: Robot, logged: Logged, here: Floats) -> Iterator[Reading]:
             if not _explain_both((i, k), (torque, model, speed), here):
                 continue
             share = _explained_shares(torque, model, speed)
+            after = 100 * share.mean()
             pair = f"{robot.joint_names[i]} and {robot.joint_names[k]}"
             sentence = (
                 f"{pair} seem to be swapped: with their columns of {what} exchanged the model "
-                f"explains {100 * share.mean():.0f} % of all torque, as they are {before:.0f} %. "
+                f"explains {after:.0f} % of all torque, as they are {before:.0f} %. "
                 "Name the columns in a columns file"
             )
             yield Reading(2, float((share - here).sum()), sentence)

@@ -36,9 +36,15 @@ class Validation:
         """The comparison of two torques."""
         gap = tau - tau_hat
         size = np.linalg.norm(tau, axis=0)
-        nrmse = 100 * np.linalg.norm(gap, axis=0) / np.where(size > 0, size, np.nan)
-        rmse = np.sqrt((gap**2).mean(axis=0))
-        return Validation(nrmse, rmse, np.abs(gap).max(axis=0), time, tau, tau_hat)
+        missed = np.linalg.norm(gap, axis=0)
+        return Validation(
+            nrmse=100 * missed / np.where(size > 0, size, np.nan),
+            rmse=np.sqrt((gap**2).mean(axis=0)),
+            max=np.abs(gap).max(axis=0),
+            time=time,
+            tau=tau,
+            tau_hat=tau_hat,
+        )
 
     @staticmethod
     def filtered(time: Floats, tau: Floats, tau_hat: Floats, cutoff: float | None) -> Validation:
@@ -46,11 +52,16 @@ class Validation:
         if cutoff is None:
             return Validation.of(time, tau, tau_hat)
         rate = 1 / float(np.median(np.diff(time)))
-        return Validation.of(time, low_pass(tau, rate, cutoff), low_pass(tau_hat, rate, cutoff))
+        slow, slow_hat = low_pass(tau, rate, cutoff), low_pass(tau_hat, rate, cutoff)
+        return Validation.of(time, slow, slow_hat)
 
 
 def pooled(parts: Sequence[Validation]) -> Floats:
     """NRMSE of each joint over several comparisons as one, (n,) [%]."""
-    gap = np.sum([((part.tau - part.tau_hat) ** 2).sum(axis=0) for part in parts], axis=0)
-    power = np.sum([(part.tau**2).sum(axis=0) for part in parts], axis=0)
-    return np.asarray(100 * np.sqrt(gap / np.where(power > 0, power, np.nan)))
+    missed = power = np.zeros(parts[0].tau.shape[1])
+    for part in parts:
+        gap = part.tau - part.tau_hat
+        missed = missed + (gap**2).sum(axis=0)
+        power = power + (part.tau**2).sum(axis=0)
+    share = missed / np.where(power > 0, power, np.nan)
+    return np.asarray(100 * np.sqrt(share))

@@ -1,0 +1,89 @@
+"""Valve and oil alone: exact spools, the flow table, and a cylinder as spring and leak."""
+
+import numpy as np
+import pytest
+
+from armtwin.drives import hydraulics
+from armtwin.drives.hydraulics import (
+    Circuit,
+    Valve,
+    move_spools,
+    packed,
+    spool_response,
+)
+
+# The kernels in plain Python, which needs no compiler.
+cylinder, no_load_speed, pressed = (
+    getattr(kernel, "py_func", kernel)
+    for kernel in (hydraulics.cylinder, hydraulics.no_load_speed, hydraulics.pressed)
+)
+FLOW = ((-0.05, -0.4), (-0.002, 0.0), (0.002, 0.0), (0.03, 0.3), (0.05, 0.35))
+VALVE = Valve(frequency=300.0, damping=0.7, delay=0.0, current_limit=0.05, flow=FLOW)
+TICK = 1e-3
+
+
+def test_two_short_times_move_a_spool_as_one_long_one():
+    """With a steady current the response is a group: R(s + t) = R(s) R(t)."""
+    whole = np.eye(3)
+    whole[:2] = spool_response(VALVE, 0.7e-3)
+    first = np.eye(3)
+    first[:2] = spool_response(VALVE, 0.2e-3)
+    second = np.eye(3)
+    second[:2] = spool_response(VALVE, 0.5e-3)
+    assert np.abs(first @ second - whole).max() < 1e-12 * np.abs(whole).max()
+
+
+def test_a_spool_under_a_step_overshoots_as_its_damping_says_and_comes_to_rest():
+    """The peak of a second-order system is 1 + exp(-π ζ / √(1 - ζ²)) at π / (ω √(1 - ζ²))."""
+    valves, Q = np.zeros((1, 2)), np.zeros(1)
+    oil = packed([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK / 10)
+    places = []
+    for _ in range(2000):
+        move_spools(oil.drive, oil.flow, oil.spool, np.array([0.01]), valves, Q)
+        places.append(valves[0, 0])
+    root = np.sqrt(1 - 0.7**2)
+    assert max(places) / 0.01 == pytest.approx(1 + np.exp(-np.pi * 0.7 / root), abs=1e-4)
+    assert (1 + np.argmax(places)) * TICK / 10 == pytest.approx(np.pi / (300 * root), abs=1e-4)
+    assert valves[0] == pytest.approx([0.01, 0.0], abs=1e-12)
+
+
+def test_the_flow_is_linear_between_its_points_and_held_outside(rng):
+    oil = packed([Circuit(VALVE, 1e-8, 0.0)], [0], [0], TICK)
+    currents, speeds = np.array(FLOW).T
+    for x in rng.uniform(-0.08, 0.08, 100):
+        expected = np.interp(x, currents, speeds)
+        assert no_load_speed(oil.flow, 0, x) == pytest.approx(expected, abs=1e-15)
+
+
+def test_the_opening_lets_the_wanted_speed_pass_and_lies_in_the_middle_of_the_lap():
+    for speed in (-0.3, 0.1, 0.32):
+        opening = VALVE.opening(speed)
+        assert np.interp(opening, *np.array(FLOW).T) == pytest.approx(speed, abs=1e-12)
+    assert VALVE.opening(0.0) == pytest.approx(0.0, abs=1e-15)
+
+
+def test_closed_in_oil_is_a_spring_of_one_over_its_compliance():
+    """Without flow and leak a stroke x pushes back with x / compliance, in any number of steps."""
+    F = 0.0
+    for _ in range(10):
+        F = pressed(2e-8, 0.0, F, 0.0, 0.03, TICK)
+    assert pytest.approx(-0.03 * 10 * TICK / 2e-8, rel=1e-12) == F
+
+
+def test_a_held_piston_loses_its_force_through_the_leak():
+    """F falls as exp(-t leakage / compliance); a step of h errs by (h / T)² / 12 of it."""
+    compliance, leakage, F = 2e-8, 1e-6, 100.0
+    time_constant = compliance / leakage
+    steps = 40
+    for _ in range(steps):
+        F = pressed(compliance, leakage, F, 0.0, 0.0, TICK)
+    assert pytest.approx(100 * np.exp(-steps * TICK / time_constant), rel=1e-3) == F
+
+
+def test_the_torque_of_a_step_is_half_way_to_its_end_and_falls_with_speed_by_its_slope():
+    numbers = (2e-8, 1e-7, 50.0, 0.2)
+    torque, slope = cylinder(*numbers, 0.1, TICK)
+    end = pressed(*numbers, 0.1, TICK)
+    assert -torque == pytest.approx(0.5 * (50.0 + end), rel=1e-12)
+    faster, _ = cylinder(*numbers, 0.1 + 1e-3, TICK)
+    assert (faster - torque) / 1e-3 == pytest.approx(slope, rel=1e-9)
