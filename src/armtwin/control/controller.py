@@ -25,6 +25,7 @@ from armtwin.control.filters import coefficients, filtered, integrating, settle,
 from armtwin.drives.sensors import quantised
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.robot.servo import (
     CS7B,
@@ -269,7 +270,7 @@ def interpolate(
     is linear.
     """
     last = ref.shape[0] - 1
-    a, b = min(k, last), min(k + 1, last)
+    a, b = smaller(k, last), smaller(k + 1, last)
     y0, y1 = ref[a, POSITION, m], ref[b, POSITION, m]
     d0, d1 = period * ref[a, SPEED, m], period * ref[b, SPEED, m]
     c2 = 3 * (y1 - y0) - 2 * d0 - d1
@@ -281,10 +282,10 @@ def interpolate(
     acceleration = rate * rate * (2 * c2 + 6 * x * c3)
     torque = (1.0 - x) * ref[a, TORQUE, m] + x * ref[b, TORQUE, m]
     end = ref[a, ACCELERATION, m]
-    if k >= last:  # the last set-point has no next one
-        position = y0
-        speed = rate * d0
-        acceleration = end
+    ended = k >= last  # the last set-point has no next one
+    position = choose(ended, y0, position)
+    speed = choose(ended, rate * d0, speed)
+    acceleration = choose(ended, end, acceleration)
     return position, speed, acceleration, torque
 
 
@@ -294,15 +295,15 @@ def reference(
 ) -> tuple[float, float, float, float]:
     """Set-points of drive m some ticks after set-point k; what is fed forward may be late."""
     position, speed, acceleration, torque = interpolate(ref, k, m, within / ticks, period)
-    since = k
-    if lateness > 0.0:
-        before = max(k * ticks + within - lateness, 0.0) / ticks
-        since = int(before)
-        _, speed, acceleration, torque = interpolate(ref, since, m, before - since, period)
-    stepped = ref[min(since, ref.shape[0] - 1), ACCELERATION, m]
-    if given == 1:
-        acceleration = stepped
-    return position, speed, acceleration, torque
+    late = lateness > 0.0
+    before = larger(k * ticks + within - lateness, 0.0) / ticks
+    earlier = whole(before)
+    was = interpolate(ref, earlier, m, before - earlier, period)
+    since = choose(late, earlier, k)
+    stepped = ref[smaller(since, ref.shape[0] - 1), ACCELERATION, m]
+    speed = choose(late, was[1], speed)
+    acceleration = choose(given == 1, stepped, choose(late, was[2], acceleration))
+    return position, speed, acceleration, choose(late, was[3], torque)
 
 
 @inlined
@@ -314,7 +315,7 @@ def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: f
     """
     position, speed, acceleration, torque = wanted
     e = position - reading
-    moves = 1.0 if state[m, SATURATED] * e <= 0.0 else 0.0
+    moves = choose(state[m, SATURATED] * e <= 0.0, 1.0, 0.0)
     integral = state[m, INTEGRAL] + moves * e * dt
     change = e - state[m, BEFORE]
     corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change / dt
@@ -330,9 +331,7 @@ def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: f
 @inlined
 def sign(x: float) -> float:
     """-1, 0 or 1."""
-    if x > 0.0:
-        return 1.0
-    return -1.0 if x < 0.0 else 0.0
+    return choose(x > 0.0, 1.0, choose(x < 0.0, -1.0, 0.0))
 
 
 @inlined
@@ -353,6 +352,6 @@ def velocity_loop(
     forward = filtered(c, memory, m, FORWARD, state[m, FF])
     u = filtered(c, memory, m, OUT, command - feedback) + forward
     i = u / per_current
-    limited = min(max(i, -limit), limit)
+    limited = smaller(larger(i, -limit), limit)
     state[m, SATURATED] = sign(i - limited)
     return quantised(limited, step)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.choice import smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 from armtwin.maths.quantities import Angle, Area
@@ -88,7 +89,7 @@ def in_turn(table: Any, e: int, angle: float) -> tuple[float, float]:
     """Value and slope of table e, (e, TURN_INTERVALS, 4), at an angle; it repeats every turn."""
     turns = angle / (2 * np.pi) + 0.5
     x = (turns - np.floor(turns)) * TURN_INTERVALS
-    i = min(int(x), TURN_INTERVALS - 1)
+    i = smaller(whole(x), TURN_INTERVALS - 1)
     x -= i
     c1, c2, c3 = table[e, i, 1], table[e, i, 2], table[e, i, 3]
     value = table[e, i, 0] + x * (c1 + x * (c2 + x * c3))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from armtwin.maths.choice import choose, whole
 from armtwin.maths.compiled import compiled, inlined
 
 POSITION, SPEED = 0, 1
@@ -38,21 +39,19 @@ class Sensors(NamedTuple):
 @inlined
 def quantised(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
-    if step == 0.0:
-        return x
     steps = x / step
-    half = 0.5 if steps > 0.0 else -0.5
-    return step * float(int(steps + half))
+    half = choose(steps > 0.0, 0.5, -0.5)
+    return choose(step == 0.0, x, step * whole(steps + half))
 
 
 @inlined
 def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
-    whole = int(ticks)
-    share = ticks - whole
-    younger = past[m, what, (head - whole) % length]
-    older = past[m, what, (head - whole - 1) % length]
+    full = int(ticks)
+    share = ticks - full
+    younger = past[m, what, (head - full) % length]
+    older = past[m, what, (head - full - 1) % length]
     return (1.0 - share) * younger + share * older
 
 

@@ -22,6 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.choice import both, choose
 from armtwin.maths.compiled import inlined
 
 QUICK = 1.0  # ω h from which a spring swings within a tick and is damped
@@ -61,11 +62,7 @@ def numerical_damping(stiffness: Floats, mobility: Floats, step: float) -> Float
 @inlined
 def beyond(x: float, gap: float) -> float:
     """Twist beyond the gap."""
-    if x > gap:
-        return x - gap
-    if x < -gap:
-        return x + gap
-    return 0.0
+    return choose(x > gap, x - gap, choose(x < -gap, x + gap, 0.0))
 
 
 @inlined
@@ -76,7 +73,5 @@ def spring(
     ahead = beyond(x + (0.5 + numerical) * h * w, gap)
     torque = stiffness * ahead + damping * w
     slope = damping + 0.5 * h * stiffness * (1.0 + 3.0 * numerical)
-    apart = gap > 0.0 and torque * ahead <= 0.0
-    if apart:
-        torque, slope = 0.0, 0.0
-    return torque, slope
+    apart = both(gap > 0.0, torque * ahead <= 0.0)
+    return choose(apart, 0.0, torque), choose(apart, 0.0, slope)

@@ -32,6 +32,12 @@ def whole(x: Any) -> Any:
 
 
 @inlined
+def either(a: Any, b: Any) -> Any:
+    """Whether one of two conditions holds."""
+    return a or b
+
+
+@inlined
 def both(a: Any, b: Any) -> Any:
     """Whether two conditions hold."""
     return a and b

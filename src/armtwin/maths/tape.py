@@ -37,6 +37,7 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "smaller": min,
     "larger": max,
     "whole": int,
+    "floor": math.floor,
     "root": math.sqrt,
     "cosine": math.cos,
     "sine": math.sin,
@@ -126,6 +127,9 @@ class Symbol:
 
     def __ne__(self, other: object) -> Any:
         return self.tape.do("unequal", self, other)
+
+    def __floor__(self) -> Any:
+        return self.tape.do("floor", self)
 
     # numpy's functions of an object call its methods of the same names
     def sqrt(self) -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -23,6 +23,7 @@ SIGNS = {
     "smaller": "min({}, {})",
     "larger": "max({}, {})",
     "whole": "int({})",
+    "floor": "floor({})",
     "root": "sqrt({})",
     "cosine": "cos({})",
     "sine": "sin({})",
@@ -55,48 +56,51 @@ class Part:
         self.outputs.append((target, self.tape.number_of(value)))
 
 
-@dataclass(frozen=True)
-class Text:
-    """Lines of a part: those that are computed once before the loop, and those of the loop."""
+def text_of(part: Part, outer: Sequence[set[str]] = ()) -> list[list[str]]:
+    """The lines of a part, those of outer loops first.
 
-    before: list[str]
-    inside: list[str]
-
-
-def text_of(part: Part, arguments: set[str]) -> Text:
-    """The lines of a part; what depends on nothing but arguments is computed before the loop."""
-    return _Writer(part, arguments).text()
+    Args:
+        part: The part.
+        outer: For each loop around the part, the outermost first, the arrays that do not change
+            within it; what depends on nothing else is computed before it.
+    """
+    return _Writer(part, outer).text()
 
 
 class _Writer:
-    def __init__(self, part: Part, arguments: set[str]) -> None:
+    def __init__(self, part: Part, outer: Sequence[set[str]]) -> None:
         self.part, self.tape = part, part.tape
         self.needed = self.tape.needed(number for _, number in part.outputs)
-        self.early = self._early(arguments)
-        self.late = [x for x in self.needed if x not in self.early]
+        self.innermost = len(outer)
+        self.levels = self._levels(outer)
+        self.late = [x for x in self.needed if self.levels[x] == self.innermost]
         self.regions = self._regions()
 
-    def _early(self, arguments: set[str]) -> set[int]:
-        """Operations that depend on arguments alone."""
-        early: set[int] = set()
+    def _levels(self, outer: Sequence[set[str]]) -> dict[int, int]:
+        """The loop before which each operation can be done; loads of tables stay inside."""
+        levels: dict[int, int] = {}
         for number in self.needed:
             operation = self.tape.operations[number]
-            if operation.name == "input":
-                ready = operation.detail[0] in arguments
+            if operation.name == "constant":
+                level = 0
+            elif operation.name == "input":
+                level = _level_of(operation.detail[0], outer)
             elif operation.name == "load":
-                ready = False
+                level = self.innermost
             else:
-                ready = all(x in early for x in operation.of)
-            if ready:
-                early.add(number)
-        return early
+                level = max(levels[x] for x in operation.of)
+            levels[number] = level
+        return levels
 
-    def text(self) -> Text:
-        before = [self._line(x) for x in self.needed if x in self.early and self._named(x)]
+    def text(self) -> list[list[str]]:
+        loops: list[list[str]] = []
+        for level in range(self.innermost):
+            here = [x for x in self.needed if self.levels[x] == level and self._named(x)]
+            loops.append([self._line(x) for x in here])
         inside = self._block(self.late, None)
         for target, number in self.part.outputs:
             inside.append(f"{target} = {self._word(number)}")
-        return Text(before, inside)
+        return [*loops, inside]
 
     def _named(self, number: int) -> bool:
         """Whether an operation has a variable; constants stand where they are used."""
@@ -173,12 +177,10 @@ class _Writer:
     def _block(self, numbers: list[int], inside: tuple[int, bool] | None) -> list[str]:
         """Lines of operations that belong to one side of a choice, or to none."""
         lines: list[str] = []
-        held = {x for x in numbers if self.regions.get(x) is not None}
         sides: dict[tuple[int, bool], list[int]] = defaultdict(list)
         for x in numbers:
             if self.regions.get(x) not in (None, inside):
                 sides[self.regions[x]].append(x)
-        del held
         for x in numbers:
             if self.regions.get(x) != inside and self.regions.get(x) is not None:
                 continue
@@ -200,6 +202,13 @@ class _Writer:
             lines += [f"    {line}" for line in inner]
             lines.append(f"    {self._word(x)} = {self._word(value)}")
         return lines
+
+
+def _level_of(array: str, outer: Sequence[set[str]]) -> int:
+    for level, unchanged in enumerate(outer):
+        if array in unchanged:
+            return level
+    return len(outer)
 
 
 def element(array: str, place: tuple[int, ...]) -> str:

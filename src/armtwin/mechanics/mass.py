@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.maths.choice import both
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import add, cross, dot, inertia_times, put, scaled, turned, vector
 from armtwin.mechanics.arm import place
@@ -97,7 +98,7 @@ def solve_in_place(size: Any, A: Any, b: Any) -> bool:
     n = len(size)
     definite = True
     for j in range(n):
-        definite = definite and A[j, j] > 0.0
+        definite = both(definite, A[j, j] > 0.0)
         inverse = 1.0 / A[j, j]
         A[j, j] = inverse
         for i in range(j + 1, n):

@@ -6,6 +6,7 @@ from typing import Any
 
 from armtwin.drives.hydraulics import pressed
 from armtwin.drives.springs import beyond
+from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.step import along
 
@@ -63,7 +64,7 @@ def account_springs(
         w = along(rows, place, count, r, v) + 0.5 * dw
         used = force[e, 0] + 0.5 * force[e, 1] * dw
         touching = force[e, 1] != 0.0
-        lost = damping[e] * w if touching else 0.0
+        lost = choose(touching, damping[e] * w, 0.0)
         stored = stiffness[e] * beyond(along(rows, place, count, r, u) + 0.5 * h * w, gap[e])
         energy[DAMPERS] += h * w * lost
         energy[NUMERICAL] += h * w * (used - lost - stored)

@@ -9,6 +9,7 @@ import numpy as np
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
+from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.accounts import account, account_springs, release
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
@@ -153,8 +154,7 @@ def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
     for j in range(len(every)):
         u[j] += h * (v[j] + 0.5 * dv[j])
         v[j] += dv[j]
-        if not abs(v[j]) < RUNAWAY:
-            lost = j
+        lost = choose(abs(v[j]) < RUNAWAY, lost, j)
     return lost
 
 
@@ -165,8 +165,8 @@ def _steps(
     """Steps to take in a tick: several while a bristle is bending, one while all slide."""
     steps = 1
     for e in range(friction_row.shape[0]):
-        if abs(along(rows, place, count, friction_row[e], v)) < slow[e]:
-            steps = substeps
+        sticks = abs(along(rows, place, count, friction_row[e], v)) < slow[e]
+        steps = choose(sticks, substeps, steps)
     return steps
 
 

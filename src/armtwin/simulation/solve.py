@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from armtwin.maths.choice import both
 from armtwin.maths.compiled import inlined
 from armtwin.mechanics.mass import solve_in_place
 
@@ -49,7 +50,7 @@ def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> b
     n = len(size)
     definite = True
     for p in range(len(every) - 1, n - 1, -1):
-        definite = definite and A[p, p] > 0.0
+        definite = both(definite, A[p, p] > 0.0)
         inverse = 1.0 / A[p, p]
         for k in range(tie_count[p - n]):
             i = tied[p - n, k]
@@ -58,7 +59,7 @@ def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> b
             for other in range(k + 1):
                 j = tied[p - n, other]
                 A[i, j] -= share * A[p, j]
-    definite = solve_in_place(size, A, b) and definite
+    definite = both(solve_in_place(size, A, b), definite)
     for p in range(n, len(every)):
         x = b[p]
         for k in range(tie_count[p - n]):

@@ -13,6 +13,7 @@ from armtwin.control.controller import (
 )
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.sensors import quantised
+from armtwin.maths.choice import both, choose, either
 from armtwin.maths.compiled import compiled, inlined
 
 
@@ -60,8 +61,7 @@ def position_tick(
         wanted = (scale[m] * (want[0] - zero[m]), scale[m] * want[1], scale[m] * want[2], want[3])
         reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
         e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
-        if abs(e) > gains[m, ERROR_LIMIT] and late < 0:
-            late = m
+        late = choose(both(abs(e) > gains[m, ERROR_LIMIT], late < 0), m, late)
     return late
 
 
@@ -86,7 +86,7 @@ def velocity_tick(
         current[m] = velocity_loop(
             gains, filters, servo, memory, m, reading, per_current[m], limit[m], quantum[m]
         )
-        limited = limited or servo[m, SATURATED] != 0.0
+        limited = either(limited, servo[m, SATURATED] != 0.0)
     return limited
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats, read_only
+from armtwin.maths.choice import choose, smaller, whole
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 
@@ -113,7 +114,7 @@ def look_up(
     """
     s = np.sqrt(np.sqrt(speed))
     x = s * scale
-    i = min(int(x), INTERVALS - 1)
+    i = smaller(whole(x), INTERVALS - 1)
     x -= i
     g1, g2, g3 = table[e, side, i, 1], table[e, side, i, 2], table[e, side, i, 3]
     f1, f2, f3 = table[e, side, i, 5], table[e, side, i, 6], table[e, side, i, 7]
@@ -121,9 +122,7 @@ def look_up(
     f = table[e, side, i, 4] + x * (f1 + x * (f2 + x * f3))
     # ds/dw = s / (4 w): |w| times a slope stays finite at rest
     g_slope = 0.25 * s * scale * (g1 + x * (2 * g2 + 3 * x * g3))
-    if i == 0:
-        first = 1.0 / scale
-        f_slope = table[e, side, 1, 4] / (first * first * first * first)
-    else:
-        f_slope = 0.25 * s * scale * (f1 + x * (2 * f2 + 3 * x * f3)) / speed
-    return g, g_slope, f, f_slope
+    first = 1.0 / scale
+    f_start = table[e, side, 1, 4] / (first * first * first * first)
+    f_slope = 0.25 * s * scale * (f1 + x * (2 * f2 + 3 * x * f3)) / speed
+    return g, g_slope, f, choose(i == 0, f_start, f_slope)

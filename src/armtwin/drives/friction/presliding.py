@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.friction.curves import look_up
+from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import inlined
 
 NEAR = 0.01  # relative change of speed over which g is a straight line to 1e-5 of itself
@@ -40,8 +41,9 @@ def bristle(
     Then g and |w| g', for `relaxed`.
     """
     speed = abs(w)
-    side = 0 if w >= 0.0 else 1
-    sign = 1.0 if w >= 0.0 else -1.0
+    forward = w >= 0.0
+    side = choose(forward, 0, 1)
+    sign = choose(forward, 1.0, -1.0)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
     inverse = 1.0 / g
     stiff = c0 * h * inverse  # X / |w|
@@ -54,8 +56,8 @@ def bristle(
     # Slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent
     # beyond its steady torque (g falls to zero with the speed in some laws) would give a slope of
     # minus infinity: it relaxes explicitly.
-    under = min(bent, 0.0)
-    falling = max(1.0 - g_slope * inverse, 0.0)
+    under = smaller(bent, 0.0)
+    falling = larger(1.0 - g_slope * inverse, 0.0)
     slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - under * falling)
     slope += damped * stiff * (g_slope * mean - under * E * E * (1.0 + X) * falling) + f_slope
     return sign * F, slope, g, g_slope
@@ -80,12 +82,12 @@ def relaxed(
     it.
     """
     speed = abs(w)
-    if abs(w - start) < NEAR * abs(start):
-        g += g_slope * (w - start) / start
-    else:
-        g, _, _, _ = look_up(table, e, 0 if w >= 0.0 else 1, scale, speed)
+    forward = w >= 0.0
+    near = abs(w - start) < NEAR * abs(start)
+    looked_up = look_up(table, e, choose(forward, 0, 1), scale, speed)
+    g = choose(near, g + g_slope * (w - start) / start, looked_up[0])
     X = c0 * h * speed / g
-    steady = (g if w >= 0.0 else -g) / c0
+    steady = choose(forward, g, -g) / c0
     return steady + (z - steady) / (1.0 + X * (1.0 + 0.5 * X))
 
 
@@ -93,9 +95,9 @@ def relaxed(
 def arctangent(table: Any, e: int, scale: float, steepness: float, w: float) -> tuple[float, float]:
     """Torque 2/π arctan(c w) T(|w|) and its slope."""
     speed = abs(w)
-    side = 0 if w >= 0.0 else 1
+    side = choose(w >= 0.0, 0, 1)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
     share = 2.0 / np.pi * np.arctan(steepness * w)
     rise = 2.0 / np.pi * steepness / (1.0 + (steepness * w) ** 2)
-    falling = g_slope / speed if speed > 1e-9 else 0.0
+    falling = choose(speed > 1e-9, g_slope / speed, 0.0)
     return share * (g + f), rise * (g + f) + abs(share) * (falling + f_slope)
