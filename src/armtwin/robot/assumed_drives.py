@@ -1,8 +1,8 @@
 """Drives for a robot whose file has none, so that its logs can be identified.
 
-A bare URDF knows bodies and axes only. Each joint gets a rotor inertia, viscous and Coulomb friction
-and an offset, marked as assumed; they are first guesses of the right size, for an identification to
-replace.
+A bare URDF knows bodies and axes only. Each joint gets a rotor inertia, viscous and Coulomb
+friction and an offset, marked as assumed; they are first guesses of the right size, for an
+identification to replace.
 """
 
 from __future__ import annotations
@@ -41,9 +41,8 @@ def with_assumed_drives(robot: Robot) -> Robot:
     torque, speed = _sizes(robot)
     description = robot.description
     if not description.hydraulic:  # cylinders have no rotors
-        description = _with_rotors(
-            robot, [START * t / v for t, v in zip(torque, speed, strict=True)]
-        )
+        inertia = START * np.array(torque) / np.array(speed)
+        description = _with_rotors(robot, inertia.tolist())
     if not description.active_friction():
         elements = list(description.friction)
         for name, largest, top in zip(robot.joint_names, torque, speed, strict=True):

@@ -47,7 +47,7 @@ def body_from(ten: Floats) -> Body:
 
 
 def mounted_load(description: Description) -> Floats:
-    """Ten parameters of the mounted tool and payload together, in the frame of the flange's link."""
+    """Ten parameters of the mounted tool and payload together, in the flange's link's frame."""
     flange, mounted = description.flange, description.mounted
     load = np.zeros(10)
     if flange is None:

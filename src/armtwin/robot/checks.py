@@ -52,7 +52,7 @@ def _own_problems(description: Description) -> Iterator[str]:
 
 
 def _broken_contracts(group: Any, path: str) -> Iterator[str]:
-    """Numbers that a file could not hold; a robot made or changed by code keeps the same contracts."""
+    """Numbers that a file could not hold; a robot changed by code keeps the same contracts."""
     for name, unit in units_of(group.__class__):
         value = getattr(group, name)
         numbers = value if isinstance(value, tuple) else (value,)
@@ -175,7 +175,7 @@ def _transmission_problems(description: Description) -> Iterator[str]:
 
 
 def _side_problems(description: Description) -> Iterator[str]:
-    """Friction that does not say on which side of a transmission it lies, or says so without one."""
+    """Friction that does not say its side of a transmission, or says one where there is none."""
     between = {transmission.joint for transmission in description.transmission}
     for i, element in enumerate(description.friction, 1):
         place = f"friction.{i}.side ('{element.name}')"

@@ -13,7 +13,7 @@ from armtwin.maths.rotations import to_rpy
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.bodies import mounted_load, parameters_of
 from armtwin.robot.description import Description
-from armtwin.robot.groups import Joint, TurnLimits
+from armtwin.robot.groups import Joint, SlideLimits, TurnLimits
 from armtwin.robot.tree import grow
 
 UNLIMITED = 1e9
@@ -114,20 +114,13 @@ def _joint(joint: Joint) -> list[str]:
     bounded = limits.lower is not None or limits.upper is not None
     kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
-    bounds = {
-        "lower": -UNLIMITED if limits.lower is None else limits.lower,
-        "upper": UNLIMITED if limits.upper is None else limits.upper,
-        "effort": limits.torque or UNLIMITED,
-        "velocity": limits.velocity or UNLIMITED,
-    }
-    limit = " ".join(f'{key}="{value!r}"' for key, value in bounds.items())
     lines = [
         f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
         _origin(joint.origin.matrix(), 4),
         f"    <parent link={quoteattr(joint.parent)}/>",
         f"    <child link={quoteattr(joint.child)}/>",
         f'    <axis xyz="{_numbers(axis)}"/>',
-        f"    <limit {limit}/>",
+        _limit(limits),
     ]
     mimic = joint.mimic
     if mimic is not None:
@@ -135,3 +128,12 @@ def _joint(joint: Joint) -> list[str]:
         rule = f'multiplier="{mimic.multiplier!r}" offset="{mimic.offset!r}"'
         lines.append(f"    <mimic joint={leader} {rule}/>")
     return [*lines, "  </joint>"]
+
+
+def _limit(limits: TurnLimits | SlideLimits) -> str:
+    lower = -UNLIMITED if limits.lower is None else limits.lower
+    upper = UNLIMITED if limits.upper is None else limits.upper
+    effort = limits.torque or UNLIMITED
+    velocity = limits.velocity or UNLIMITED
+    bounds = f'lower="{lower!r}" upper="{upper!r}" effort="{effort!r}" velocity="{velocity!r}"'
+    return f"    <limit {bounds}/>"
