@@ -12,7 +12,8 @@ if TYPE_CHECKING:
     from armtwin.identification.judged import Identification, judge
     from armtwin.identification.recipe import Recipe
     from armtwin.jobs.job import Job
-    from armtwin.logs.log import Event, Log
+    from armtwin.logs.log import Log
+    from armtwin.logs.recording import Event
     from armtwin.motion.trajectory import Trajectory
     from armtwin.prediction.advice import Advice, advise
     from armtwin.prediction.answer import Answer
@@ -63,7 +64,7 @@ _LATER = {
     "Estimate": "armtwin.identification.estimate",
     "Recipe": "armtwin.identification.recipe",
     "Validation": "armtwin.identification.estimate",
-    "Event": "armtwin.logs.log",
+    "Event": "armtwin.logs.recording",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",

@@ -174,7 +174,7 @@ def _answered(
 def _write(place: ResultFolder, answer: at.Answer) -> dict[str, Any]:
     """Write the results of an answer; returns what result.json holds."""
     contents: dict[str, Content] = {
-        "log.csv": partial(put_csv, answer.prediction.log),
+        "log.csv": partial(put_csv, answer.prediction.log.recording),
         "report.html": to_html(to_report(answer)),
     }
     if answer.comparison is not None:

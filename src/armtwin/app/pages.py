@@ -15,7 +15,8 @@ from rich.text import Text
 
 from armtwin import Robot
 from armtwin.errors import printable
-from armtwin.logs.log import CHANNELS, Log, channel_kind
+from armtwin.logs.channels import CHANNELS, channel_kind
+from armtwin.logs.log import Log
 from armtwin.logs.plausibility import doubts
 from armtwin.robot.fields import SOURCE_KINDS
 from armtwin.robot.groups import Joint

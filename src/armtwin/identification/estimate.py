@@ -12,8 +12,10 @@ from armtwin.identification.estimators import Draw
 from armtwin.identification.identifiable import Group, Identifiable, identifiable
 from armtwin.identification.recipe import Recipe
 from armtwin.identification.regression import friction, motion, plain_torque
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
-from armtwin.logs.log import Log, channel_kind
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
@@ -161,6 +163,7 @@ class Estimate:
             robot: Another robot to be judged in the same way, for instance the prior.
         """
         judged = self.robot if robot is None else robot
+        log = in_order_of(log, self.robot.joint_names)
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         q, v, a = motion(log, self.cutoff, self.recipe)
         told = judged.inverse_dynamics(q, v, a) + friction(judged, (q, v, a), self.reversal)
@@ -168,6 +171,7 @@ class Estimate:
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """The same with the parameters of plain least squares, which may be those of no robot."""
+        log = in_order_of(log, self.robot.joint_names)
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         q, v, a = motion(log, self.cutoff, self.recipe)
         told = plain_torque(self.prior, (q, v, a), self.reversal, self.plain)
@@ -175,6 +179,7 @@ class Estimate:
 
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque of a log that the parameters' leaves, (m, n) [N m]."""
+        log = in_order_of(log, self.robot.joint_names)
         q, v, a = motion(log, self.cutoff, self.recipe)
         size, direction = np.linalg.eigh(self.covariance)
         root = direction * np.sqrt(size.clip(0))

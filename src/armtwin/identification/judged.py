@@ -14,6 +14,7 @@ from armtwin.identification.models import SideBySide, side_by_side
 from armtwin.identification.recipe import Recipe
 from armtwin.identification.regression import block
 from armtwin.identification.suspicion import check_positions, same_log, suspect
+from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -108,6 +109,7 @@ def judge(
         except ArmtwinError as error:  # the fit stands, whatever its parts lack
             why = str(error)
     else:
+        log = in_order_of(log, found.robot.joint_names)
         _check(found, log)
     if log is not None and any(same_log(log, known) for known in found.logs):
         raise ArmtwinError(

@@ -26,6 +26,7 @@ from armtwin.identification.regression import (
 from armtwin.identification.suspicion import check_logs, suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.cleaning import choices
+from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
@@ -62,6 +63,7 @@ def prepared(
         raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
+    given = [in_order_of(log, prior.joint_names) for log in given]
     used = (averaged(given),) if recipe.average else tuple(given)
     check_logs(prior, used, "q" if recipe.motion == "measured" else "q_ref")
     source = torque_channel(used[0], torque)

@@ -11,7 +11,7 @@ import numpy as np
 
 from armtwin.identification.judged import Identification
 from armtwin.jobs.job import Job
-from armtwin.logs.log import Event
+from armtwin.logs.recording import Event
 from armtwin.prediction.advice import Advice, Option
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.compare import Comparison

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.control.controller import ERROR_LIMIT
-from armtwin.logs.log import Event, Log
+from armtwin.logs.log import Log
+from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import Motor
 from armtwin.simulation import loop
