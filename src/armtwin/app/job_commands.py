@@ -15,10 +15,9 @@ from armtwin.app import job_pages
 from armtwin.app.options import given_path
 from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
 from armtwin.app.progress import of, progress_bar
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
-from armtwin.jobs.groups import ToolSpeed
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv
 from armtwin.report.folder import RESULT, ResultFolder
@@ -155,9 +154,11 @@ def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) ->
         job = job.with_robot(robot or job.description.robot, tool)
     if speed is not None:
         try:
-            job = job.with_speed(ToolSpeed.__metadata__[0].read_word(speed))  # type: ignore[attr-defined]
-        except ArmtwinError as error:
-            raise ArmtwinError(f"--speed {error}") from None
+            job = job.with_speed(speed)
+        except FileError:
+            raise
+        except ArmtwinError as error:  # it begins with the word speed
+            raise ArmtwinError(f"--{error}") from None
     return job
 
 

@@ -17,6 +17,7 @@ from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
 from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
@@ -67,9 +68,10 @@ class Job:
         return self.description.name
 
     def with_speed(self, speed: float | str) -> Job:
-        """The job at another tool speed, as 0.1 or "100 mm/s"; speeds of single segments change in proportion."""
+        """The job at another tool speed, as 0.1 or "100 mm/s"; segments' own change in proportion."""
+        unit: Unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
         try:
-            value = ToolSpeed.__metadata__[0].read(speed)  # type: ignore[attr-defined]
+            value = unit.read_word(speed) if isinstance(speed, str) else unit.read(speed)
         except ArmtwinError as error:
             raise ArmtwinError(f"speed {error}") from None
         share = value / self.description.speed

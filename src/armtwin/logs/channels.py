@@ -1,4 +1,4 @@
-"""The channels of a log: their names, what else machines call them, and how large numbers may be."""
+"""The channels of a log: their names, what machines call them, how large numbers may be."""
 
 from __future__ import annotations
 

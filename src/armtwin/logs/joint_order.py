@@ -26,7 +26,7 @@ def in_order_of(log: Log, names: Sequence[str]) -> Log:
     if set(held) != set(names):
         raise ArmtwinError(
             f"{log.origin or 'the log'}: it names the joints {', '.join(held)}, but the robot has "
-            f"{', '.join(names)}; name the robot's joints in its order as columns.q of a columns file"
+            f"{', '.join(names)}; give their order as columns.q of a columns file"
         )
     order = [held.index(name) for name in names]
     channels = dict(log.channels)

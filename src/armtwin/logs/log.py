@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.whole import write_file
+from armtwin.files.whole import check_file, write_file
 from armtwin.logs.bag_files import is_bag, read_bag
 from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
 from armtwin.logs.columns import Columns, columns_for
@@ -101,6 +101,7 @@ class Log:
     def write(self, path: str | Path) -> None:
         """Write a CSV (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
         target = Path(path)
+        check_file(target)
         for ending, put in WRITERS.items():
             if target.name.endswith(ending):
                 write_file(target, partial(put, self.recording))
