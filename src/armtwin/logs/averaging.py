@@ -12,6 +12,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
 
 SAME_MOTION = 0.05  # of a joint's range by which repeated runs may differ
 SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may differ
@@ -19,17 +20,18 @@ SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may di
 
 def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
     """Some whole periods of a log, from period `first` on, 0 being the first."""
-    start = log.time[0] + first * period
+    time = log.time
+    start = time[0] + first * period
     stop = start + count * period
-    inside = (log.time >= start - 1e-9) & (log.time < stop - 1e-9)
+    inside = (time >= start - 1e-9) & (time < stop - 1e-9)
     in_a_period = max(1, inside.sum() / max(count, 1))
-    ends_early = log.time[-1] < stop - 1.5 * period / in_a_period
+    ends_early = time[-1] < stop - 1.5 * period / in_a_period
     if first < 0 or count < 1 or ends_early:
         raise ArmtwinError(
             f"the log holds no {count} periods of {period:g} s from number {first + 1} on"
         )
     channels = {name: values[inside] for name, values in log.channels.items()}
-    return replace(log, time=log.time[inside], channels=channels)
+    return replace(log, time=time[inside], channels=channels)
 
 
 def averaged(logs: Sequence[Log]) -> Log:
@@ -40,15 +42,21 @@ def averaged(logs: Sequence[Log]) -> Log:
         for channel in ("q", "q_ref"):
             if channel in first and channel in log:
                 _check_motion(first, log, number, channel)
-    means = {}
-    for name in first.channels:
-        if all(name in log for log in logs):
-            means[name] = np.mean([log.channels[name] for log in logs], axis=0)
     origin = ""
     if first.origin:
-        origin = f"mean of {len(logs)} runs: {', '.join(log.origin for log in logs)}"
-    mean = Log.of(first.time, (), first.joint_names, **means)
+        origins = ", ".join(log.origin for log in logs)
+        origin = f"mean of {len(logs)} runs: {origins}"
+    mean = Log.of(first.time, (), first.joint_names, **_means(logs))
     return replace(mean, origin=origin)
+
+
+def _means(logs: Sequence[Log]) -> dict[str, Floats]:
+    """Means of the channels that all logs have."""
+    means = {}
+    for name in logs[0].channels:
+        if all(name in log for log in logs):
+            means[name] = np.mean([log.channels[name] for log in logs], axis=0)
+    return means
 
 
 def _check_times(first: Log, log: Log, number: int) -> None:
@@ -58,8 +66,11 @@ def _check_times(first: Log, log: Log, number: int) -> None:
             "runs to be averaged must have equally many samples; "
             f"number 1 has {len(first.time)}, number {number} has {len(log.time)}"
         )
-    shift = np.abs((log.time - log.time[0]) - (first.time - first.time[0])).max()
-    if shift > SAME_TIME * float(np.median(np.diff(first.time))):
+    since = log.time - log.time[0]
+    wanted = first.time - first.time[0]
+    shift = np.abs(since - wanted).max()
+    step = float(np.median(np.diff(first.time)))
+    if shift > SAME_TIME * step:
         raise ArmtwinError(
             "runs to be averaged must have the same time stamps; "
             f"number {number} is {shift:.4g} s off"
@@ -70,7 +81,8 @@ def _check_motion(first: Log, log: Log, number: int, channel: str) -> None:
     """Refuse a run that moves another way than the first one."""
     wanted = first.channels[channel]
     apart = np.abs(log.channels[channel] - wanted).max(axis=0)
-    if (apart > SAME_MOTION * np.ptp(wanted, axis=0) + 1e-9).any():
+    allowed = SAME_MOTION * np.ptp(wanted, axis=0) + 1e-9
+    if (apart > allowed).any():
         j = int(apart.argmax())
         raise ArmtwinError(
             "runs to be averaged must repeat one motion; "

@@ -140,20 +140,29 @@ def _from_spectrum(log: Log, how: Cleaning) -> float:
     """A cut-off a few times above the highest frequency that the joints' speeds hold."""
     rate = how.rate
     v = np.diff(on_grid(log.time, log.q, how), axis=0)
-    window = np.hanning(len(v))[:, None]
-    each = np.abs(np.fft.rfft((v - v.mean(axis=0)) * window, axis=0)) ** 2
     frequency = np.fft.rfftfreq(len(v), 1 / rate)
+    power = _power_of_motion(v, frequency, rate)
+    total = power.sum()
+    if not total > 0:
+        raise ArmtwinError("the log has no motion: every joint stands still")
+    last = int(np.searchsorted(np.cumsum(power), POWER * total))
+    highest = float(frequency[last])
+    return float(np.clip(ROOM * highest, 4 * rate / len(v), rate / 5))
+
+
+def _power_of_motion(v: Floats, frequency: Floats, rate: float) -> Floats:
+    """Power of speeds (m, n) at frequencies where it stands out of the noise, all joints, (f,)."""
+    window = np.hanning(len(v))[:, None]
+    centred = v - v.mean(axis=0)
+    spectrum = np.fft.rfft(centred * window, axis=0)
+    each = np.abs(spectrum) ** 2
     # white noise of the positions, seen where no motion is left, grows in the speeds as
     # sin(pi f / rate) squared
     shape = np.sin(np.pi * frequency / rate)[:, None] ** 2
     upper = frequency > rate / 4
-    floor = np.median(each[upper] / shape[upper], axis=0) * shape
-    power = np.where(each > ABOVE_NOISE * floor, each, 0.0).sum(axis=1)
-    if not power.sum() > 0:
-        raise ArmtwinError("the log has no motion: every joint stands still")
-    last = int(np.searchsorted(np.cumsum(power), POWER * power.sum()))
-    highest = float(frequency[last])
-    return float(np.clip(ROOM * highest, 4 * rate / len(v), rate / 5))
+    level = np.median(each[upper] / shape[upper], axis=0)
+    noise = level * shape
+    return np.asarray(np.where(each > ABOVE_NOISE * noise, each, 0.0).sum(axis=1))
 
 
 def clean(log: Log, how: Cleaning) -> Log:
@@ -183,9 +192,13 @@ def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
     """
     v = np.gradient(q, 1 / rate, axis=0, edge_order=2)
     a = np.gradient(v, 1 / rate, axis=0, edge_order=2)
-    two_before, before, here, after, two_after = q[:-4], q[1:-3], q[2:-2], q[3:-1], q[4:]
-    v[2:-2] = (8 * (after - before) - (two_after - two_before)) * (rate / 12)
-    a[2:-2] = (16 * (after + before) - (two_after + two_before) - 30 * here) * (rate**2 / 12)
+    here = q[2:-2]
+    before, after = q[1:-3], q[3:-1]
+    two_before, two_after = q[:-4], q[4:]
+    change = 8 * (after - before) - (two_after - two_before)
+    bend = 16 * (after + before) - (two_after + two_before) - 30 * here
+    v[2:-2] = change * (rate / 12)
+    a[2:-2] = bend * (rate**2 / 12)
     return v, a
 
 
@@ -229,21 +242,28 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
         raise ArmtwinError(
             f"the log of {time[-1] - time[0]:.4g} s holds no whole period of {how.period:g} s"
         )
-    q = channels["q"]
-    first, last = q[:count], q[(periods - 1) * count : periods * count]
-    apart = np.abs(last - first).max(axis=0) / np.maximum(np.ptp(q, axis=0), 1e-9)
-    if (apart > REPEATS).any():
-        j = int(apart.argmax())
-        off = f"joint {j + 1} is {100 * apart[j]:.0f} % off"
-        raise ArmtwinError(f"the motion does not repeat after {how.period:g} s: {off}")
+    _check_repeats(channels["q"], count, periods, how.period)
     means = {}
     for name, values in channels.items():
-        means[name] = values[: periods * count].reshape(periods, count, -1).mean(axis=0)
+        whole = values[: periods * count]
+        means[name] = whole.reshape(periods, count, -1).mean(axis=0)
     result = {name: _band(mean, how) for name, mean in means.items()}
     result["v"] = _band(means["q"], how, 1)
     result["a"] = _band(means["q"], how, 2)
     kept = {name: values[:: how.step] for name, values in result.items()}
     return Log.of(time[: count : how.step], (), **kept)
+
+
+def _check_repeats(q: Floats, count: int, periods: int, period: float) -> None:
+    """Refuse positions (m, n) whose last period is not as the first, of `count` samples each."""
+    first = q[:count]
+    last = q[(periods - 1) * count : periods * count]
+    travel = np.maximum(np.ptp(q, axis=0), 1e-9)
+    apart = np.abs(last - first).max(axis=0) / travel
+    if (apart > REPEATS).any():
+        j = int(apart.argmax())
+        off = f"joint {j + 1} is {100 * apart[j]:.0f} % off"
+        raise ArmtwinError(f"the motion does not repeat after {period:g} s: {off}")
 
 
 def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:

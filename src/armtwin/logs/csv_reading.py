@@ -193,7 +193,8 @@ class _Otherwise:
 
     def refusal(self, at: int, word: str, column: int) -> FileError:
         """The error for a word that is no number, with the lines after it where that goes on."""
-        comma = re.fullmatch(r"-?[0-9]+,[0-9]+", word.strip()) is not None
+        plain = word.strip()
+        comma = re.fullmatch(r"-?[0-9]+,[0-9]+", plain) is not None
         hint = '; say decimal = "," in a columns file' if comma else ""
         first = self.sheet.line(at)
         last = first
@@ -203,8 +204,9 @@ class _Otherwise:
                 break
             last = self.sheet.line(begin)
         where = f"line {first}" if last == first else f"lines {first} to {last}"
-        got = f"must be a finite number, got '{shortened(word.strip(), 40)}'{hint}"
-        return self.sheet.error(where, f"value {column + 1} ({self.header[column]}) {got}")
+        value = f"value {column + 1} ({self.header[column]})"
+        got = f"'{shortened(plain, 40)}'{hint}"
+        return self.sheet.error(where, f"{value} must be a finite number, got {got}")
 
 
 def _where(sheet: _Sheet, after: int, row: int) -> str:

@@ -177,8 +177,9 @@ def _checked(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Fl
         array = values.astype(np.float64)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if len(bad):
-        sentence = f"must be finite and at most {LARGEST:g}, got {array[tuple(bad[0])]:g}"
-        raise FileError(str(path), [f"sample {bad[0][0] + 1} of array '{name}' {sentence}"])
+        place = tuple(bad[0])
+        contract = f"must be finite and at most {LARGEST:g}, got {array[place]:g}"
+        raise FileError(str(path), [f"sample {place[0] + 1} of array '{name}' {contract}"])
     return array
 
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,8 @@ def warm_up_state(log: Log, period: float, limit: float = 1e-3) -> WarmUpState:
         period: Duration of a cycle [s].
         limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
     """
-    cycle = np.floor((log.time - log.time[0]) / period + 1e-9).astype(int)
+    since = log.time - log.time[0]
+    cycle = np.floor(since / period + 1e-9).astype(int)
     full = int(cycle[-1])
     if full < 2:
         raise ArmtwinError(
@@ -51,12 +52,24 @@ def warm_up_state(log: Log, period: float, limit: float = 1e-3) -> WarmUpState:
     means = np.empty((full, joints))
     for k in range(full):
         means[k] = tau[cycle == k].mean(axis=0)
-    change = np.abs(np.diff(means, axis=0)) / np.maximum(np.abs(means[:-1]), 1e-300)
+    before = np.maximum(np.abs(means[:-1]), 1e-300)
+    change = np.abs(np.diff(means, axis=0)) / before
     ends = log.time[0] + period * np.arange(1, full + 1)
+    return WarmUpState(ends, means, _warm_at(change >= limit, ends))
+
+
+def _warm_at(restless: Flags, ends: Floats) -> Floats:
+    """For each joint the end of the cycle after its last restless one, (n,); nan without any.
+
+    Args:
+        restless: Whether the torque changed from a cycle to the next, (cycles - 1, n).
+        ends: Ends of the cycles, (cycles,) [s].
+    """
+    changes, joints = restless.shape
     warm = np.full(joints, np.nan)
     for j in range(joints):
-        restless = np.flatnonzero(change[:, j] >= limit)
-        first = int(restless[-1]) + 1 if len(restless) else 0
-        if first < len(change):
+        numbers = np.flatnonzero(restless[:, j])
+        first = int(numbers[-1]) + 1 if len(numbers) else 0
+        if first < changes:
             warm[j] = ends[first + 1]
-    return WarmUpState(ends, means, warm)
+    return warm
