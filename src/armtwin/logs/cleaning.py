@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
@@ -150,7 +151,7 @@ def _from_spectrum(log: Log, how: Cleaning) -> float:
     return float(np.clip(ROOM * highest, 4 * rate / len(v), rate / 5))
 
 
-def _power_of_motion(v: Floats, frequency: Floats, rate: float) -> Floats:
+def _power_of_motion(v: Floats, frequency: NDArray[np.floating], rate: float) -> Floats:
     """Power of speeds (m, n) at frequencies where it stands out of the noise, all joints, (f,)."""
     window = np.hanning(len(v))[:, None]
     centred = v - v.mean(axis=0)

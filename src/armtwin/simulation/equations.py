@@ -138,17 +138,14 @@ def of_linear(
         for j in range(n):
             D = (1 - x) * D0[k, i, j] + x * D0[k + 1, i, j]
             K = (1 - x) * K0[k, i, j] + x * K0[k + 1, i, j]
-            dq = q[j] - _cubic(curves, 0, k, j, x)
-            dv = v[j] - _cubic(curves, 1, k, j, x)
-            bias[i] += D * dv + K * dq
+            bias[i] += D * (v[j] - _cubic(curves, 1, k, j, x)) + K * (
+                q[j] - _cubic(curves, 0, k, j, x)
+            )
             bias[i] -= M[i, j] * _cubic(curves, 2, k, j, x)
 
 
 @inlined
 def _cubic(curves: Any, what: int, k: int, i: int, x: float) -> float:
     """A curve at the share x of interval k, c0 + x (c1 + x (c2 + x c3))."""
-    c0 = curves[what, k, 0, i]
-    c1 = curves[what, k, 1, i]
-    c2 = curves[what, k, 2, i]
-    c3 = curves[what, k, 3, i]
-    return c0 + x * (c1 + x * (c2 + x * c3))
+    inner = curves[what, k, 2, i] + x * curves[what, k, 3, i]
+    return curves[what, k, 0, i] + x * (curves[what, k, 1, i] + x * inner)
