@@ -13,9 +13,12 @@ from armtwin.identification.judged import Identification
 from armtwin.identification.statements import not_told, reasons
 from armtwin.logs.cleaning import Cleaning
 from armtwin.maths.batch import Floats
-from armtwin.report.drawings import log_points, matrix
+from armtwin.report.charts import Chart
+from armtwin.report.drawings import matrix
+from armtwin.report.layers import Curve, Points, Rule
 from armtwin.report.plain import versions
 from armtwin.report.sampling import at_times, extremes
+from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Line, Picture, Plot, Report, Section, Table, Text
 
 GRID, BUCKETS = 1200, 150
@@ -224,15 +227,20 @@ def _singular(found: Estimate) -> Iterator[Block]:
     d = found.decomposition
     r = d.rank
     rule = d.deviation / RELATIVE_ERROR
-    yield Picture(
-        log_points(
-            [("singular values", d.singular[:r]), ("what each direction explains, |g|", d.g[:r])],
-            (rule, "ten times the residual"),
-            (d.kept, f"{d.kept} of {r} told to 10 %"),
-            ("direction", "singular value"),
-        ),
-        f"Singular values of the scaled regression ({d.rows} rows); those above the dashed line give their direction "
-        "to 10 %.",
+    directions = np.arange(1.0, r + 1)
+    layers = (
+        Points("singular values", directions, d.singular[:r]),
+        Curve("what each direction explains, |g|", directions, np.abs(d.g[:r]), dash="solid"),
+        Rule(rule, "ten times the residual"),
+        Rule(d.kept + 0.5, f"{d.kept} of {r} told to 10 %", on="x"),
+    )
+    yield Chart(
+        "Singular values",
+        Axis("direction"),
+        Axis("singular value", logarithmic=True),
+        layers,
+        f"Of the scaled regression ({d.rows} rows); those above the dashed line give their "
+        "direction to 10 %.",
     )
     left = d.residuals / d.residuals[0]
     steps = [k for k in (0, 5, 10, 15, 20, 25, 30, 35, 40, 50) if k <= r]

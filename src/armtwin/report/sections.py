@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from armtwin.maths.batch import Floats
+from armtwin.report.charts import Bars, Chart, Multiples
 
 
 @dataclass(frozen=True)
@@ -128,7 +129,7 @@ class Picture:
     kind: Literal["picture"] = "picture"
 
 
-Block = Text | Table | Plot | Scene | Picture
+Block = Text | Table | Plot | Scene | Picture | Chart | Multiples | Bars
 
 
 @dataclass(frozen=True)
