@@ -1,4 +1,4 @@
-"""The report in a browser, network off: no error, no request, robot and marker move, keys work, paper keeps the picture."""
+"""The report in a browser, network off: no error, no request; robot, zoom, keys, phone and paper."""
 
 import re
 import shutil
@@ -61,11 +61,21 @@ class Opened:
         return self.page.inner_text("[data-player] output")
 
 
-@pytest.fixture
-def opened(browser, report):
+@pytest.fixture(scope="module")
+def once(browser, report):
     page = Opened(browser, report)
     yield page
     page.context.close()
+
+
+@pytest.fixture
+def opened(once):
+    """The page all tests share, back at its top and its first view on a screen."""
+    once.page.emulate_media(media="screen")
+    once.page.keyboard.press("Escape")
+    once.page.click("[data-view=whole]")
+    once.page.evaluate("scrollTo(0, 0)")
+    return once
 
 
 def test_the_report_opens_without_an_error_or_a_request(opened, report):
@@ -109,10 +119,11 @@ def test_keys_turn_the_view_step_the_plots_and_play(opened):
     opened.page.keyboard.press("Enter")
     opened.page.wait_for_timeout(600)
     assert opened.told() != time
+    opened.page.keyboard.press("Enter")  # pause
 
 
 def test_the_wheel_over_the_robot_scrolls_the_page_and_zooms_with_ctrl(opened):
-    box = opened.page.locator("canvas").bounding_box()
+    box = opened.page.locator(".scene canvas").bounding_box()
     opened.page.mouse.move(box["x"] + 200, box["y"] + 50)
     before = opened.picture()
     opened.page.mouse.wheel(0, 150)
@@ -194,7 +205,7 @@ def test_without_scripts_the_page_says_so_and_keeps_its_tables(browser, report):
     text = page.locator("main").inner_text()
     context.close()
     assert "No scripts run here" in text
-    assert "A plot of lateral error [µm] over along the seam [mm] stands here" in text
+    assert "A plot of lateral error over along the seam [mm], values in µm, stands here" in text
     assert "friction reversal" in text
     assert "Play" not in text
 

@@ -1,4 +1,4 @@
-"""Charts: what is drawn lies where the numbers say, in their order, with round ticks and its words as text."""
+"""Charts: what is drawn lies where the numbers say, in their order; ticks are round."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -149,7 +149,7 @@ def test_all_of_a_chart_is_within_its_axes():
 
 
 def test_bars_of_a_tornado_start_at_its_centre():
-    """Opposite cases meet at the centre; cases on one side both start there, one below the other."""
+    """Opposite cases meet at the centre; cases on one side start there, one below the other."""
     axis = Axis("error", "µm", span=(0.0, 200.0))
     low, high = np.array([80.0, 110.0]), np.array([130.0, 150.0])
     root = drawn(Bars("", axis, ("a", "b"), low, high, centre=100.0))
@@ -203,7 +203,7 @@ def test_words_of_a_chart_are_text():
     chart = Chart(HOSTILE, Axis(HOSTILE, HOSTILE), Axis(HOSTILE), layers, HOSTILE)
     bars = Bars(HOSTILE, Axis(HOSTILE), (HOSTILE,), x[:1], x[1:], cases=(HOSTILE, HOSTILE))
     root = drawn(Multiples((chart,), title=HOSTILE, caption=HOSTILE))
-    assert [e.tag for e in root.iter() if e.tag == "b"] == ["b", "b"]  # the two titles
+    assert not [e for e in root.iter() if e.tag == "b"]
     # titles 2, captions 2, key 2, axes 3, rules 2, hints of two points 1 + 3 and 3
     assert "".join(root.itertext()).count(HOSTILE) == 18
     assert "".join(drawn(bars).itertext()).count(HOSTILE) >= 5

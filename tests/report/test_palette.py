@@ -66,7 +66,7 @@ def palettes():
 @pytest.mark.parametrize("eyes", EYES)
 @pytest.mark.parametrize("names", [LINES, SEAM], ids=["lines", "seam"])
 def test_colours_differ_for_all_eyes(scheme, eyes, names):
-    """A difference of 2.3 is just noticed side by side; thin lines apart from each other need ten times that."""
+    """A difference of 2.3 is just noticed side by side; thin lines apart need ten times that."""
     colours = palettes()[scheme]
     seen = {name: lab(EYES[eyes] @ linear(colours[name])) for name in names}
     for a, b in itertools.combinations(names, 2):
@@ -75,7 +75,7 @@ def test_colours_differ_for_all_eyes(scheme, eyes, names):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_lines_stand_out_from_the_paper(scheme):
-    """Contrast (L1 + 0.05) / (L2 + 0.05): 2.7 at least, near the 3 that WCAG 2.1 asks of drawings."""
+    """Contrast (L1 + 0.05) / (L2 + 0.05) is 2.7 at least, near the 3 of WCAG 2.1."""
     colours = palettes()[scheme]
     paper = XYZ[1] @ linear(colours["paper"])
     for name in LINES:

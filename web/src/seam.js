@@ -5,7 +5,7 @@ import {
 } from "three";
 import { colour, floats } from "./data.js";
 
-export const RADIUS = 0.0035; // of the tube, as a share of the robot's size
+export const RADIUS = 0.0045; // of the tube, as a share of the robot's size
 const SIDES = 6; // of the tube
 const OUT_WIDER = 1.8; // the tube is wider where the seam is out of tolerance: shape beside colour
 

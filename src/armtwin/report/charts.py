@@ -210,7 +210,7 @@ def _description(chart: Chart) -> str:
 def _heading(title: str, caption: str) -> str:
     parts = []
     if title:
-        parts.append(f"<b>{escape(title)}.</b>")
+        parts.append(f"<strong>{escape(title)}.</strong>")
     if caption:
         parts.append(escape(caption))
     return f"<figcaption>{' '.join(parts)}</figcaption>" if parts else ""

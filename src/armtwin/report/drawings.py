@@ -138,7 +138,7 @@ def upright_axis(ticks: Sequence[Tick], shares: Floats) -> Iterator[str]:
 
 
 def level_axis(ticks: Sequence[Tick], shares: Floats) -> Iterator[str]:
-    """Grid lines and labels of the x axis; every second label may be left out where it is narrow."""
+    """Grid lines and labels of the x axis; every second label is spare where room is short."""
     labelled = 0
     for tick, x in zip(ticks, shares, strict=True):
         style = "grid" if tick.text else "grid minor"

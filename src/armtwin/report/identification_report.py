@@ -235,12 +235,12 @@ def _singular(found: Estimate) -> Iterator[Block]:
         Rule(d.kept + 0.5, f"{d.kept} of {r} told to 10 %", on="x"),
     )
     yield Chart(
-        "Singular values",
+        "",
         Axis("direction"),
         Axis("singular value", logarithmic=True),
         layers,
-        f"Of the scaled regression ({d.rows} rows); those above the dashed line give their "
-        "direction to 10 %.",
+        f"Singular values of the scaled regression ({d.rows} rows); those above the dashed line "
+        "give their direction to 10 %.",
     )
     left = d.residuals / d.residuals[0]
     steps = [k for k in (0, 5, 10, 15, 20, 25, 30, 35, 40, 50) if k <= r]

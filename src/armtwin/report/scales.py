@@ -120,7 +120,7 @@ def scale_over(
 
 
 def _padded(x: Floats, alone: float) -> tuple[float, float]:
-    """Ends of an axis over values; `alone` is left on both sides of a value that is the only one."""
+    """Ends of an axis over values; a single value has `alone` on both sides."""
     if len(x) == 0:
         return 0.0, 1.0
     low, high = float(x.min()), float(x.max())
@@ -146,7 +146,7 @@ def _even_ticks(low: float, high: float, most: int, exponent: int) -> Iterator[T
 
 
 def _round_step(least: float) -> tuple[float, int]:
-    """The smallest of 1, 2, 5 times a power of ten that is not below `least`, and its minor steps."""
+    """The smallest 1, 2 or 5 times a power of ten not below `least`, and its minor steps."""
     power = 10.0 ** np.floor(np.log10(least))
     for factor, parts in ((1, 5), (2, 4), (5, 5)):
         if factor * power >= least * (1 - 1e-9):
@@ -155,7 +155,7 @@ def _round_step(least: float) -> tuple[float, int]:
 
 
 def _logarithmic_ticks(low: float, high: float, most: int) -> list[Tick]:
-    """Decades; 1, 2, 5 within them where there is one decade only; even steps within a part of one."""
+    """Decades; 1, 2, 5 where there is one decade only; even steps within a part of one."""
     first = int(np.ceil(np.log10(low) - 1e-9))
     last = int(np.floor(np.log10(high) + 1e-9))
     if last - first >= 1:
