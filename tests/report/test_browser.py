@@ -239,8 +239,14 @@ def test_the_report_of_an_identification_opens_and_its_plots_follow_each_other(b
     before = opened.page.inner_text("[data-plot='3'] .u-legend")
     opened.page.keyboard.press("PageDown")
     assert opened.page.inner_text("[data-plot='3'] .u-legend") != before
-    assert opened.page.locator(".picture svg").first.bounding_box()["width"] > 600
+    assert opened.page.locator(".chart .pane").bounding_box()["width"] > 600
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1100
+    opened.page.set_viewport_size({"width": 400, "height": 800})
+    opened.page.wait_for_timeout(300)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
+    pane = opened.page.locator(".chart .pane").bounding_box()
+    assert pane["x"] > 50  # room for the labels of the y axis
+    assert 250 < pane["width"] < 400 - pane["x"]
     opened.context.close()
 
 

@@ -6,10 +6,9 @@ may fall or return. Plots that follow the chosen sample are `sections.Plot`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
-from html import escape
 from importlib import resources
 from typing import Literal
 
@@ -18,6 +17,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.report import drawings
 from armtwin.report.layers import Layer, Pane
+from armtwin.report.markup import element, joined, percent, words
 from armtwin.report.scales import Axis, Scale
 
 X_TICKS, Y_TICKS, BAR_TICKS = 8, 5, 6
@@ -86,9 +86,11 @@ class Multiples:
                 y = shared_y
             parts.append(_figure(chart, x, y, "" if same_key else key))
         columns = min(max(self.columns, 1), MOST_COLUMNS)
-        grid = f'<div class="multiples columns-{columns}">{"".join(parts)}</div>'
-        above = _heading(self.title, self.caption) + (keys[0] if same_key else "")
-        return f'<figure class="charts">{above}{grid}</figure>'
+        grid = element("div", f"multiples columns-{columns}", joined(parts))
+        above = _heading(self.title, self.caption)
+        if same_key:
+            above += keys[0]
+        return element("figure", "charts", above + grid)
 
     def _repr_html_(self) -> str:
         return _alone(self.html())
@@ -122,39 +124,59 @@ class Bars:
     def html(self) -> str:
         """The bars as a figure of a page that has the style sheet."""
         scale = self.axis.scale([self.low, self.high, np.array([self.centre])])
-        parts = [_heading(self.title, self.caption), self._key(), '<div class="bars">']
+        rows = []
         for label, low, high in zip(self.labels, self.low, self.high, strict=True):
-            bar = "".join(self._bar(scale, float(low), float(high)))
-            cases = f"{self.cases[0]} {low:.4g}, {self.cases[1]} {high:.4g} {self.axis.unit}"
-            hint = escape(f"{label}: {cases}".strip(), quote=True)
-            title = f"<title>{hint}</title>"
-            parts.append(f"<span>{escape(label)}</span>")
-            parts.append(f'<svg class="bar" role="img" aria-label="{hint}">{title}{bar}</svg>')
-        parts.append(f'<span></span><svg class="bar-axis">{_level(scale, BAR_TICKS)}</svg></div>')
-        parts.append(f'<p class="axis level">{escape(self.axis.title(scale))}</p>')
-        return f'<figure class="chart">{"".join(parts)}</figure>'
+            rows.append(element("span", inside=words(label)))
+            rows.append(self._bar(scale, label, (float(low), float(high))))
+        rows.append(element("span"))
+        axis = drawings.level_axis(scale, BAR_TICKS)
+        rows.append(element("svg", "bar-axis", joined(axis)))
+        parts = [
+            _heading(self.title, self.caption),
+            self._key(),
+            element("div", "bars", joined(rows)),
+            element("p", "axis level", words(self.axis.title(scale))),
+        ]
+        return element("figure", "chart", joined(parts))
 
-    def _bar(self, scale: Scale, low: float, high: float) -> Iterator[str]:
+    def _bar(self, scale: Scale, label: str, ends: tuple[float, float]) -> str:
         """Both cases of a bar; they share its height where they lie on the same side."""
-        centre = float(scale.share(self.centre))
+        low, high = ends
+        first, second = self.cases
+        hint = f"{label}: {first} {low:.4g}, {second} {high:.4g} {self.axis.unit}".strip()
         same_side = (low - self.centre) * (high - self.centre) > 0
-        height = 38 if same_side else 76
-        second = 50 if same_side else 12
-        for case, value, top in (("low", low, 12), ("high", high, second)):
-            end = float(scale.share(value))
-            if np.isfinite(end):
-                x, width = drawings.percent(min(centre, end)), drawings.percent(abs(end - centre))
-                place = f'x="{x}" width="{width}" y="{top}%" height="{height}%"'
-                yield f'<rect class="case {case}" {place}/>'
-        yield drawings.segment((centre, 0.0), (centre, 1.0), "centre")
+        upper, lower, whole = (12, 38), (50, 38), (12, 76)
+        centre = scale.place(self.centre)
+        parts = [
+            element("title", inside=words(hint)),
+            self._case("low", scale, low, upper if same_side else whole),
+            self._case("high", scale, high, lower if same_side else whole),
+            drawings.segment((centre, 0.0), (centre, 1.0), "centre"),
+        ]
+        return element("svg", "bar", joined(parts), role="img", aria_label=hint)
+
+    def _case(self, case: str, scale: Scale, value: float, lane: tuple[int, int]) -> str:
+        """A box from the centre to a value, in a lane: its top and height in percent of the bar."""
+        centre, end = scale.place(self.centre), scale.place(value)
+        if not np.isfinite(end):
+            return ""
+        top, height = lane
+        return element(
+            "rect",
+            f"case {case}",
+            x=percent(min(centre, end)),
+            width=percent(abs(end - centre)),
+            y=f"{top}%",
+            height=f"{height}%",
+        )
 
     def _key(self) -> str:
-        if np.all(np.asarray(self.low) == self.centre):
+        if np.all(self.low == self.centre):
             return ""
         items = []
-        for case, words in zip(("low", "high"), self.cases, strict=True):
-            swatch = f'<rect class="case {case}" x="1" y="3" width="26" height="8"/>'
-            items.append((swatch, words))
+        for case, label in zip(("low", "high"), self.cases, strict=True):
+            swatch = element("rect", f"case {case}", x=1, y=3, width=26, height=8)
+            items.append((swatch, label))
         return _key(items)
 
     def _repr_html_(self) -> str:
@@ -182,42 +204,47 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
     for number, layer in enumerate(chart.layers):
         paths += layer.lines(pane, number)
         marks += layer.marks(pane, number)
-    upright = y.ticks(Y_TICKS)
-    grid = "".join(drawings.upright_axis(upright, y.share([tick.value for tick in upright])))
-    drawn = [grid, _level(x, X_TICKS), drawings.curves(paths), *marks]
+    drawn = [
+        joined(drawings.upright_axis(y, Y_TICKS)),
+        joined(drawings.level_axis(x, X_TICKS)),
+        drawings.curves(paths),
+        joined(marks),
+    ]
     parts = [
         _heading(chart.title, chart.caption),
         key,
-        f'<p class="axis">{escape(chart.y.title(y))}</p>',
+        element("p", "axis", words(chart.y.title(y))),
         drawings.pane(drawn, _description(chart)),
-        f'<p class="axis level">{escape(chart.x.title(x))}</p>',
+        element("p", "axis level", words(chart.x.title(x))),
     ]
-    return f'<figure class="chart">{"".join(parts)}</figure>'
-
-
-def _level(scale: Scale, most: int) -> str:
-    ticks = scale.ticks(most)
-    return "".join(drawings.level_axis(ticks, scale.share([tick.value for tick in ticks])))
+    return element("figure", "chart", joined(parts))
 
 
 def _description(chart: Chart) -> str:
     """What is seen, for those who cannot see it."""
-    layers = [layer.label for layer in chart.layers if layer.label]
-    words = [chart.title, f"{chart.y.label} over {chart.x.label}", ", ".join(layers)]
-    return ". ".join(filter(None, words))
+    parts = [f"{chart.y.label} over {chart.x.label}"]
+    if chart.title:
+        parts.insert(0, chart.title)
+    for layer in chart.layers:
+        if layer.label:
+            parts.append(layer.label)
+    return "; ".join(parts)
 
 
 def _heading(title: str, caption: str) -> str:
     parts = []
     if title:
-        parts.append(f"<strong>{escape(title)}.</strong>")
+        parts.append(element("strong", inside=words(f"{title}.")))
     if caption:
-        parts.append(escape(caption))
-    return f"<figcaption>{' '.join(parts)}</figcaption>" if parts else ""
+        parts.append(words(caption))
+    return element("figcaption", inside=" ".join(parts)) if parts else ""
 
 
 def _chart_key(chart: Chart) -> str:
-    return _key([(layer.swatch(k), layer.label) for k, layer in enumerate(chart.layers)])
+    items = []
+    for number, layer in enumerate(chart.layers):
+        items.append((layer.swatch(number), layer.label))
+    return _key(items)
 
 
 def _key(items: Sequence[tuple[str, str]]) -> str:
@@ -225,8 +252,9 @@ def _key(items: Sequence[tuple[str, str]]) -> str:
     parts = []
     for swatch, label in items:
         if swatch and label:
-            parts.append(f'<li><svg class="swatch">{swatch}</svg>{escape(label)}</li>')
-    return f'<ul class="key">{"".join(parts)}</ul>' if parts else ""
+            drawn = element("svg", "swatch", swatch)
+            parts.append(element("li", inside=drawn + words(label)))
+    return element("ul", "key", joined(parts)) if parts else ""
 
 
 @cache
@@ -236,4 +264,4 @@ def _style() -> str:
 
 def _alone(figure: str) -> str:
     """A figure with the style it needs outside of a report, as in a notebook."""
-    return f'<style>{_style()}</style><div class="armtwin alone">{figure}</div>'
+    return element("style", inside=_style()) + element("div", "armtwin alone", figure)

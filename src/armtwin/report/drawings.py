@@ -7,16 +7,17 @@ and paper. Places in a chart are shares of its pane: it takes any width without 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from html import escape
 from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
-from armtwin.report.scales import Tick
+from armtwin.report.markup import element, joined, percent, words
+from armtwin.report.scales import Scale
 
 CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
+FAR = 10.0  # shares of the pane beyond which a curve is not followed
 MOST_SAMPLES = 3000  # samples of a curve from which on it is thinned
 COLOURS = 7
 MARKS = {
@@ -28,6 +29,10 @@ MARKS = {
     "plus": "M0,-5V5M-5,0H5",
     "down": "M0,4.5l4.5,-8h-9z",
 }
+SIDE = 11  # of a square of a matrix
+LEFT, TOP = 110, 22  # room for the labels of a matrix
+
+Place = tuple[float, float]
 
 
 def kept(columns: Sequence[Floats], most: int = MOST_SAMPLES) -> NDArray[np.intp]:
@@ -54,7 +59,9 @@ def _extremes(values: Floats, first: int) -> list[int]:
     holes = np.flatnonzero(~np.isfinite(values))
     if len(holes) == len(values):
         return [first]
-    found = [first + int(np.nanargmin(values)), first + int(np.nanargmax(values))]
+    smallest = int(np.nanargmin(values))
+    largest = int(np.nanargmax(values))
+    found = [first + smallest, first + largest]
     if len(holes):
         found.append(first + int(holes[0]))
     return found
@@ -64,129 +71,147 @@ def line_path(x: Floats, y: Floats) -> str:
     """A line through shares of the pane in the order given; a sample without a place is a gap."""
     parts = []
     for piece in _pieces(np.isfinite(x) & np.isfinite(y)):
-        points = [_point(a, b) for a, b in zip(x[piece], y[piece], strict=True)]
-        # a sample between two gaps is a dot: a line of no length with a round end
-        parts.append("M" + "L".join(points) + ("h0" if len(points) == 1 else ""))
-    return "".join(parts)
+        points = _points(x[piece], y[piece])
+        parts.append("M" + "L".join(points))
+        if len(points) == 1:
+            parts.append("h0")  # a dot: a line of no length with a round end
+    return joined(parts)
 
 
 def band_path(x: Floats, low: Floats, high: Floats) -> str:
     """The area between two lines over the same x, out along one and back along the other."""
+    whole = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
     parts = []
-    for piece in _pieces(np.isfinite(x) & np.isfinite(low) & np.isfinite(high)):
-        there = [_point(a, b) for a, b in zip(x[piece], low[piece], strict=True)]
-        back = [_point(a, b) for a, b in zip(x[piece], high[piece], strict=True)]
-        parts.append("M" + "L".join(there + back[::-1]) + "z")
-    return "".join(parts)
+    for piece in _pieces(whole):
+        there = _points(x[piece], low[piece])
+        back = _points(x[piece], high[piece])
+        back.reverse()
+        parts.append("M" + "L".join(there + back) + "z")
+    return joined(parts)
 
 
 def _pieces(whole: NDArray[np.bool_]) -> Iterator[slice]:
     """Unbroken stretches of samples that have a place."""
-    steps = np.flatnonzero(np.diff(np.concatenate(([False], whole, [False])).astype(int)))
-    for first, after in zip(steps[::2], steps[1::2], strict=True):
-        yield slice(int(first), int(after))
+    first = None
+    for k, has_place in enumerate(whole):
+        if has_place and first is None:
+            first = k
+        if not has_place and first is not None:
+            yield slice(first, k)
+            first = None
+    if first is not None:
+        yield slice(first, len(whole))
 
 
-def _point(x: float, y: float) -> str:
-    """A place on the stretched canvas; its y points down."""
-    across = CANVAS * float(np.clip(x, -10, 10))
-    down = CANVAS * (1 - float(np.clip(y, -10, 10)))
-    return f"{across:.1f},{down:.1f}"
+def _points(x: Floats, y: Floats) -> list[str]:
+    """Places on the stretched canvas, whose y points down."""
+    across = CANVAS * np.clip(x, -FAR, FAR)
+    down = CANVAS * (1 - np.clip(y, -FAR, FAR))
+    return [f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True)]
 
 
 def curves(paths: Sequence[str]) -> str:
     """Paths on a canvas that is stretched over the pane."""
-    box = f'viewBox="0 0 {CANVAS} {CANVAS}" preserveAspectRatio="none" width="100%" height="100%"'
-    return f'<svg class="curves" {box}>{"".join(paths)}</svg>'
+    return element(
+        "svg",
+        "curves",
+        joined(paths),
+        viewBox=f"0 0 {CANVAS} {CANVAS}",
+        preserveAspectRatio="none",
+        width="100%",
+        height="100%",
+    )
 
 
-def path(d: str, style: str) -> str:
-    """A path of the stretched canvas."""
-    return f'<path class="{style}" d="{d}"/>'
-
-
-def percent(share: float) -> str:
-    """A share of the pane's width or height."""
-    return f"{100 * share:.2f}%"
-
-
-def segment(start: tuple[float, float], end: tuple[float, float], style: str) -> str:
+def segment(start: Place, end: Place, style: str) -> str:
     """A straight line between two places, shares of the pane from its lower left corner."""
-    x1, y1 = percent(start[0]), percent(1 - start[1])
-    x2, y2 = percent(end[0]), percent(1 - end[1])
-    return f'<line class="{style}" x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}"/>'
+    x1, y1 = start
+    x2, y2 = end
+    return element(
+        "line",
+        style,
+        x1=percent(x1),
+        y1=percent(1 - y1),
+        x2=percent(x2),
+        y2=percent(1 - y2),
+    )
 
 
-def mark(place: tuple[float, float], shape: str, style: str, hint: str) -> str:
+def mark(place: Place, shape: str, style: str, hint: str) -> str:
     """A mark at a place of the pane, with a hint for the pointer."""
-    x, y = percent(place[0]), percent(1 - place[1])
-    inside = f"<title>{escape(hint)}</title>"
+    x = percent(place[0])
+    y = percent(1 - place[1])
+    title = element("title", inside=words(hint))
     if shape == "circle":
-        return f'<circle class="{style}" cx="{x}" cy="{y}" r="4">{inside}</circle>'
-    drawn = f'<path class="{style}" d="{MARKS[shape]}">{inside}</path>'
-    return f'<svg class="at" x="{x}" y="{y}">{drawn}</svg>'
+        return element("circle", style, title, cx=x, cy=y, r=4)
+    drawn = element("path", style, title, d=MARKS[shape])
+    return element("svg", "at", drawn, x=x, y=y)
 
 
-def upright_axis(ticks: Sequence[Tick], shares: Floats) -> Iterator[str]:
-    """Grid lines and labels of the y axis."""
-    for tick, y in zip(ticks, shares, strict=True):
-        style = "grid" if tick.text else "grid minor"
-        yield segment((0.0, y), (1.0, y), style)
-        if tick.text:
-            place = f'x="0" y="{percent(1 - y)}" dx="-7" dy="0.35em"'
-            yield f'<text class="tick" {place} text-anchor="end">{escape(tick.text)}</text>'
+def upright_axis(scale: Scale, most: int) -> Iterator[str]:
+    """Grid lines and labels of the y axis, at most about `most` of them."""
+    for tick in scale.ticks(most):
+        y = scale.place(tick.value)
+        if not tick.text:
+            yield segment((0.0, y), (1.0, y), "grid minor")
+            continue
+        yield segment((0.0, y), (1.0, y), "grid")
+        where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
+        yield element("text", "tick", words(tick.text), text_anchor="end", **where)
 
 
-def level_axis(ticks: Sequence[Tick], shares: Floats) -> Iterator[str]:
+def level_axis(scale: Scale, most: int) -> Iterator[str]:
     """Grid lines and labels of the x axis; every second label is spare where room is short."""
-    labelled = 0
-    for tick, x in zip(ticks, shares, strict=True):
-        style = "grid" if tick.text else "grid minor"
-        yield segment((x, 0.0), (x, 1.0), style)
-        if tick.text:
-            spare = " spare" if labelled % 2 else ""
-            place = f'x="{percent(x)}" y="100%" dy="1.35em" text-anchor="middle"'
-            yield f'<text class="tick{spare}" {place}>{escape(tick.text)}</text>'
-            labelled += 1
+    spare = False
+    for tick in scale.ticks(most):
+        x = scale.place(tick.value)
+        if not tick.text:
+            yield segment((x, 0.0), (x, 1.0), "grid minor")
+            continue
+        yield segment((x, 0.0), (x, 1.0), "grid")
+        style = "tick spare" if spare else "tick"
+        spare = not spare
+        where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
+        yield element("text", style, words(tick.text), text_anchor="middle", **where)
 
 
 def pane(parts: Sequence[str], description: str) -> str:
     """The pane of a chart; labels of its axes stand in the margin that the style leaves around."""
-    label = escape(description, quote=True)
-    frame = '<rect class="frame" width="100%" height="100%"/>'
-    return f'<svg class="pane" role="img" aria-label="{label}">{frame}{"".join(parts)}</svg>'
+    frame = element("rect", "frame", width="100%", height="100%")
+    return element("svg", "pane", frame + joined(parts), role="img", aria_label=description)
 
 
-def matrix(values: Floats, rows: Sequence[str], threshold: float, description: str) -> str:
+def matrix(values: Floats, labels: Sequence[str], threshold: float, description: str) -> str:
     """A matrix as squares: above the threshold, below minus it; what lies between is left empty.
 
     Args:
         values: The matrix, (rows, columns).
-        rows: Labels of the rows.
+        labels: Labels of its rows.
         threshold: Size from which on a value is drawn.
         description: What is seen, for those who cannot see it.
     """
-    side, left, top = 11, 110, 22
-    wide, high = side * values.shape[1], side * len(rows)
+    down, across = values.shape
     parts = []
-    for i, label in enumerate(rows):
-        parts.append(_small_text(left - 6, top + side * i + 9, label, "end"))
-    for j in range(4, values.shape[1], 5):
-        parts.append(_small_text(left + side * j + side / 2, top - 6, str(j + 1), "middle"))
-    parts.append(_rectangle("frame", (left, top), (wide, high)))
+    for i, label in enumerate(labels):
+        parts.append(_small(label, LEFT - 6, TOP + SIDE * i + 9, "end"))
+    for j in range(4, across, 5):
+        parts.append(_small(str(j + 1), LEFT + SIDE * (j + 0.5), TOP - 6, "middle"))
+    parts.append(_rectangle("frame", (LEFT, TOP), (SIDE * across, SIDE * down)))
     for i, j in np.argwhere(np.abs(values) >= threshold):
         kind = "plus" if values[i, j] > 0 else "minus"
-        parts.append(_rectangle(kind, (left + side * j, top + side * i), (side - 1, side - 1)))
-    box = f'viewBox="0 0 {left + wide + 8} {top + high + 8}"'
-    label = escape(description, quote=True)
-    return f'<svg class="matrix" {box} role="img" aria-label="{label}">{"".join(parts)}</svg>'
+        corner = (LEFT + SIDE * j, TOP + SIDE * i)
+        parts.append(_rectangle(kind, corner, (SIDE - 1, SIDE - 1)))
+    width = LEFT + SIDE * across + 8
+    height = TOP + SIDE * down + 8
+    box = f"0 0 {width} {height}"
+    return element("svg", "matrix", joined(parts), viewBox=box, role="img", aria_label=description)
 
 
-def _rectangle(style: str, corner: tuple[float, float], size: tuple[float, float]) -> str:
-    (x, y), (width, height) = corner, size
-    return f'<rect class="{style}" x="{x}" y="{y}" width="{width}" height="{height}"/>'
+def _rectangle(style: str, corner: Place, size: Place) -> str:
+    x, y = corner
+    width, height = size
+    return element("rect", style, x=x, y=y, width=width, height=height)
 
 
-def _small_text(x: float, y: float, text: str, anchor: str) -> str:
-    place = f'x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}"'
-    return f'<text class="small" {place}>{escape(text)}</text>'
+def _small(text: str, x: float, y: float, anchor: str) -> str:
+    return element("text", "small", words(text), x=x, y=y, text_anchor=anchor)

@@ -38,8 +38,11 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
 
 def _tip(p: Prediction, times: Floats) -> Floats:
     """Where the tool is at the times of the samples, (k, 3) [m]."""
-    columns = [np.interp(times, p.run.trace_time, x) for x in p.run.link_side.T]
-    return p.robot.forward_kinematics(np.stack(columns, axis=1))[:, :3, 3]
+    q = np.empty((len(times), p.robot.n))
+    for j in range(p.robot.n):
+        q[:, j] = np.interp(times, p.run.trace_time, p.run.link_side[:, j])
+    poses = p.robot.forward_kinematics(q)
+    return poses[:, :3, 3]
 
 
 def _errors(p: Prediction, places: Floats) -> Floats:
@@ -50,7 +53,8 @@ def _errors(p: Prediction, places: Floats) -> Floats:
     _, frames, _ = p.job.seam.frames(places)
     lateral = np.interp(places, along, error.lateral[moving])
     vertical = np.interp(places, along, error.vertical[moving])
-    return lateral[:, None] * frames[:, :, 1] + vertical[:, None] * frames[:, :, 2]
+    sideways, upwards = frames[:, :, 1], frames[:, :, 2]
+    return lateral[:, None] * sideways + vertical[:, None] * upwards
 
 
 def _ratios(p: Prediction, places: Floats) -> Floats:
@@ -64,7 +68,8 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
     relative = np.maximum(lateral, vertical)
     on = judged(p.job, error.s)
     last = len(places) - 1
-    nearest = np.clip(np.round(error.place / places[-1] * last).astype(int), 0, last)
+    nearest = np.round(error.place / places[-1] * last).astype(int)
+    nearest = np.clip(nearest, 0, last)
     largest = np.full(len(places), -1.0)
     np.maximum.at(largest, nearest[on], relative[on])
     if on.any():
@@ -74,7 +79,8 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
 
 def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.int_]) -> None:
     """Points between two samples take the value of the one before."""
-    for k in range(int(reached.min()), int(reached.max())):
+    first, last = int(reached.min()), int(reached.max())
+    for k in range(first, last):
         if largest[k] < 0 and on[k]:
             largest[k] = largest[k - 1]
 

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Literal
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.report import drawings
+from armtwin.report.markup import element, percent, words
 from armtwin.report.scales import Axis, Scale
 
+ROWS = 4  # rows of labels of rules on x
 DASHES = ("solid", "dashed", "dotted", "dash-dot", "long", "dash-dot-dot", "fine")
 Dash = Literal["solid", "dashed", "dotted", "dash-dot", "long", "dash-dot-dot", "fine"]
 Shape = Literal["circle", "square", "triangle", "diamond", "cross", "plus", "down"]
@@ -26,6 +27,11 @@ class Pane:
     y_axis: Axis
     x: Scale
     y: Scale
+
+    def holds(self, place: drawings.Place) -> bool:
+        """Whether a place, as shares of the pane, lies within it."""
+        across, upright = place
+        return 0 <= across <= 1 and 0 <= upright <= 1
 
     def words(self, x: float, y: float) -> str:
         """A place in words."""
@@ -56,20 +62,25 @@ class Curve:
 
     def reach(self) -> tuple[list[Floats], list[Floats]]:
         """Values that the x and the y axis must show."""
-        edges = [edge for edge in (self.low, self.high) if edge is not None]
-        return [self.x], [self.y, *edges]
+        upright = [self.y]
+        if self.low is not None:
+            upright.append(self.low)
+        if self.high is not None:
+            upright.append(self.high)
+        return [self.x], upright
 
     def lines(self, pane: Pane, number: int) -> Iterator[str]:
         """Band and line as paths of the stretched canvas."""
         x, y = self.reach()
         rows = drawings.kept([*x, *y])
         across = pane.x.share(self.x[rows])
-        colour = _colour(self.colour, number)
         if self.low is not None and self.high is not None:
-            low, high = pane.y.share(self.low[rows]), pane.y.share(self.high[rows])
-            yield drawings.path(drawings.band_path(across, low, high), f"{colour} band")
+            low = pane.y.share(self.low[rows])
+            high = pane.y.share(self.high[rows])
+            area = drawings.band_path(across, low, high)
+            yield element("path", f"{_colour(self.colour, number)} band", d=area)
         line = drawings.line_path(across, pane.y.share(self.y[rows]))
-        yield drawings.path(line, f"{colour} line {self._dash(number)}")
+        yield element("path", self._style(number), d=line)
 
     def marks(self, pane: Pane, number: int) -> Iterator[str]:
         """A curve has no marks."""
@@ -77,10 +88,11 @@ class Curve:
 
     def swatch(self, number: int) -> str:
         """The line as the key shows it."""
-        return drawings.path("M0,7H34", f"{_colour(self.colour, number)} line {self._dash(number)}")
+        return element("path", self._style(number), d="M0,7H34")
 
-    def _dash(self, number: int) -> str:
-        return self.dash or DASHES[number % len(DASHES)]
+    def _style(self, number: int) -> str:
+        dash = self.dash or DASHES[number % len(DASHES)]
+        return f"{_colour(self.colour, number)} line {dash}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,28 +129,39 @@ class Points:
 
     def marks(self, pane: Pane, number: int) -> Iterator[str]:
         """Error bars and marks of the points that lie within the pane."""
-        colour, shape = _colour(self.colour, number), self._shape(number)
-        left, right = _ends(pane.x, self.x, self.x_error)
-        bottom, top = _ends(pane.y, self.y, self.y_error)
-        across, upright = pane.x.share(self.x), pane.y.share(self.y)
+        colour = _colour(self.colour, number)
+        shape = self._shape(number)
         for k in range(len(self.x)):
-            a, b = float(across[k]), float(upright[k])
-            if not (0 <= a <= 1 and 0 <= b <= 1):
+            x = float(self.x[k])
+            y = float(self.y[k])
+            place = (pane.x.place(x), pane.y.place(y))
+            if not pane.holds(place):
                 continue
-            if self.x_error is not None:
-                yield drawings.segment((left[k], b), (right[k], b), f"{colour} error")
-            if self.y_error is not None:
-                yield drawings.segment((a, bottom[k]), (a, top[k]), f"{colour} error")
+            yield from self._error_bars(pane, k, f"{colour} error")
             name = self.names[k] if self.names else self.label
-            place = pane.words(self.x[k], self.y[k])
-            hint = f"{name}: {place}" if name else place
-            yield drawings.mark((a, b), shape, f"{colour} dot", hint)
+            hint = pane.words(x, y)
+            if name:
+                hint = f"{name}: {hint}"
+            yield drawings.mark(place, shape, f"{colour} dot", hint)
+
+    def _error_bars(self, pane: Pane, k: int, style: str) -> Iterator[str]:
+        """Bars from value minus error to value plus error, cut off where the axes end."""
+        x = float(self.x[k])
+        y = float(self.y[k])
+        across = pane.x.place(x)
+        upright = pane.y.place(y)
+        if self.x_error is not None:
+            left, right = _ends(pane.x, x, self.x_error[k])
+            yield drawings.segment((left, upright), (right, upright), style)
+        if self.y_error is not None:
+            bottom, top = _ends(pane.y, y, self.y_error[k])
+            yield drawings.segment((across, bottom), (across, top), style)
 
     def swatch(self, number: int) -> str:
         """The mark as the key shows it."""
-        d = drawings.MARKS[self._shape(number)]
+        shape = drawings.MARKS[self._shape(number)]
         style = f"{_colour(self.colour, number)} dot"
-        return f'<path class="{style}" transform="translate(17,7)" d="{d}"/>'
+        return element("path", style, transform="translate(17,7)", d=shape)
 
     def _shape(self, number: int) -> str:
         shapes = list(drawings.MARKS)
@@ -155,30 +178,43 @@ class Rule:
 
     def reach(self) -> tuple[list[Floats], list[Floats]]:
         """Values that the x and the y axis must show."""
-        value = [np.array([self.value])]
-        return (value, []) if self.on == "x" else ([], value)
+        value = np.array([self.value])
+        if self.on == "x":
+            return [value], []
+        return [], [value]
 
     def lines(self, pane: Pane, number: int) -> Iterator[str]:
         """A rule is no path."""
         return iter(())
 
     def marks(self, pane: Pane, number: int) -> Iterator[str]:
-        """The line, and its label inside the pane; a label on x stands a row lower per layer."""
+        """The line with its label inside the pane."""
         scale = pane.x if self.on == "x" else pane.y
-        share = float(scale.share(self.value))
+        share = scale.place(self.value)
         if not 0 <= share <= 1:
             return
-        at = drawings.percent(share)
         if self.on == "x":
             yield drawings.segment((share, 0.0), (share, 1.0), "rule cut")
-            anchor, shift = ("end", -6) if share > 0.6 else ("start", 6)
-            place = f'x="{at}" y="0" dx="{shift}" dy="{1.2 * (number % 4 + 1):.1f}em"'
+            yield self._label_on_x(share, number)
         else:
             yield drawings.segment((0.0, share), (1.0, share), "rule")
-            anchor, shift = "end", -6
-            below = "1.2em" if share > 0.9 else "-0.4em"
-            place = f'x="100%" y="{drawings.percent(1 - share)}" dx="{shift}" dy="{below}"'
-        yield f'<text class="note" {place} text-anchor="{anchor}">{escape(self.label)}</text>'
+            yield self._label_on_y(share)
+
+    def _label_on_x(self, share: float, number: int) -> str:
+        """Beside the line, on its side with more room; each layer has a row of its own."""
+        anchor, shift = "start", "6"
+        if share > 0.6:
+            anchor, shift = "end", "-6"
+        row = number % ROWS + 1
+        down = f"{1.2 * row:.1f}em"
+        where = {"x": percent(share), "y": "0", "dx": shift, "dy": down}
+        return element("text", "note", words(self.label), text_anchor=anchor, **where)
+
+    def _label_on_y(self, share: float) -> str:
+        """Above the line at its right end, below it where that would be outside."""
+        shift = "1.2em" if share > 0.9 else "-0.4em"
+        where = {"x": "100%", "y": percent(1 - share), "dx": "-6", "dy": shift}
+        return element("text", "note", words(self.label), text_anchor="end", **where)
 
     def swatch(self, number: int) -> str:
         """A rule carries its label itself, the key does not show it."""
@@ -194,11 +230,13 @@ def _with_error(values: Floats, error: Floats | None) -> list[Floats]:
     return [values, values - error, values + error]
 
 
-def _ends(scale: Scale, values: Floats, error: Floats | None) -> tuple[Floats, Floats]:
-    """Where error bars begin and end on an axis, cut off where the axis ends."""
-    half = np.zeros(len(values)) if error is None else error
-    low = np.nan_to_num(scale.share(values - half), nan=0.0)  # below 0 on a logarithmic axis
-    return np.clip(low, 0.0, 1.0), np.clip(scale.share(values + half), 0.0, 1.0)
+def _ends(scale: Scale, value: float, error: float) -> tuple[float, float]:
+    """Where an error bar begins and ends, within the axis."""
+    low = scale.place(value - error)
+    high = scale.place(value + error)
+    if np.isnan(low):  # below 0 on a logarithmic axis
+        low = 0.0
+    return max(low, 0.0), min(high, 1.0)
 
 
 def _colour(chosen: int | None, number: int) -> str:

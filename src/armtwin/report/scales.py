@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.maths.batch import Floats
 
+ROUND = 1e-9  # what rounding may take from a value
 PADDING = 0.04  # share of the range left free beyond the first and the last value
 STRIDES = (1, 2, 3, 5, 10, 20, 50)  # decades from one label to the next
 SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
@@ -46,8 +47,13 @@ class Scale:
         low, high = self.low, self.high
         if self.logarithmic:
             x = np.log10(np.where(x > 0, x, np.nan))
-            low, high = np.log10(low), np.log10(high)
+            low = np.log10(low)
+            high = np.log10(high)
         return (x - low) / (high - low)
+
+    def place(self, value: float) -> float:
+        """Where one value lies on the axis."""
+        return float(self.share(value))
 
     def ticks(self, most: int) -> list[Tick]:
         """Ticks with round labels, at most about `most` of them, and minor ticks between."""
@@ -82,8 +88,8 @@ class Axis:
 
     def scale(self, values: Sequence[Floats]) -> Scale:
         """The scale on which all values are seen."""
-        every = np.concatenate([np.empty(0), *(np.ravel(x) for x in values)])
-        return scale_over(every, self.logarithmic, self.span)
+        shown = [np.empty(0), *values]
+        return scale_over(np.concatenate(shown), self.logarithmic, self.span)
 
     def title(self, scale: Scale) -> str:
         """Label and unit, with the power of ten that its ticks leave out."""
@@ -133,65 +139,82 @@ def _padded(x: Floats, alone: float) -> tuple[float, float]:
 def _even_ticks(low: float, high: float, most: int, exponent: int) -> Iterator[Tick]:
     """Multiples of 1, 2 or 5 times a power of ten, and four or five minor steps between two."""
     step, parts = _round_step((high - low) / most)
-    digits = max(0, exponent - int(np.floor(np.log10(step) + 1e-9)))
     fine = step / parts
-    first = int(np.ceil(low / fine - 1e-9))
-    last = int(np.floor(high / fine + 1e-9))
+    digits = max(0, exponent - _decade(step))
+    first = int(np.ceil(low / fine - ROUND))
+    last = int(np.floor(high / fine + ROUND))
     for k in range(first, last + 1):
+        value = k * fine + 0.0  # no negative zero
         if k % parts:
-            yield Tick(k * fine)
-        else:
-            value = k * fine + 0.0  # no negative zero
-            yield Tick(value, f"{value / 10.0**exponent:.{digits}f}".replace("-", "−"))
+            yield Tick(value)
+            continue
+        text = f"{value / 10.0**exponent:.{digits}f}"
+        yield Tick(value, text.replace("-", "−"))
+
+
+def _decade(value: float) -> int:
+    """The power of ten at or below a value."""
+    return int(np.floor(np.log10(value) + ROUND))
 
 
 def _round_step(least: float) -> tuple[float, int]:
     """The smallest 1, 2 or 5 times a power of ten not below `least`, and its minor steps."""
-    power = 10.0 ** np.floor(np.log10(least))
+    power = 10.0 ** _decade(least)
     for factor, parts in ((1, 5), (2, 4), (5, 5)):
-        if factor * power >= least * (1 - 1e-9):
-            return factor * power, parts
+        step = factor * power
+        if step >= least * (1 - ROUND):
+            return step, parts
     return 10 * power, 5
 
 
 def _logarithmic_ticks(low: float, high: float, most: int) -> list[Tick]:
     """Decades; 1, 2, 5 where there is one decade only; even steps within a part of one."""
-    first = int(np.ceil(np.log10(low) - 1e-9))
-    last = int(np.floor(np.log10(high) + 1e-9))
-    if last - first >= 1:
-        return sorted(_decades(first, last, most, (low, high)), key=_place)
-    labelled = [Tick(x, f"{x:g}") for x in _multiples(low, high, (1, 2, 5))]
-    if len(labelled) >= 2:
-        return labelled
+    first = -_decade(1 / low)
+    last = _decade(high)
+    if last > first:
+        return _decades(first, last, most) + _between_decades(low, high, last - first, most)
+    few = _multiples(low, high, (1, 2, 5))
+    if len(few) >= 2:
+        return [Tick(value, f"{value:g}") for value in few]
     return list(_even_ticks(low, high, most, 0))
 
 
-def _decades(first: int, last: int, most: int, ends: tuple[float, float]) -> Iterator[Tick]:
-    stride = next((s for s in STRIDES if (last - first) / s <= most), STRIDES[-1])
+def _stride(decades: int, most: int) -> int:
+    """Decades from one label to the next."""
+    for stride in STRIDES:
+        if decades <= stride * most:
+            return stride
+    return STRIDES[-1]
+
+
+def _decades(first: int, last: int, most: int) -> list[Tick]:
+    """Powers of ten, labelled as far as there is room."""
+    stride = _stride(last - first, most)
     plain = first >= -3 and last <= 4
+    ticks = []
     for k in range(first, last + 1):
-        if k % stride:
-            yield Tick(10.0**k)
-        else:
-            yield Tick(10.0**k, f"{10.0**k:g}" if plain else power_of_ten(k))
-    if stride == 1:
-        for x in _multiples(*ends, tuple(range(2, 10))):
-            yield Tick(x)
+        value = 10.0**k
+        text = f"{value:g}" if plain else power_of_ten(k)
+        ticks.append(Tick(value, "" if k % stride else text))
+    return ticks
 
 
-def _multiples(low: float, high: float, factors: tuple[int, ...]) -> list[float]:
+def _between_decades(low: float, high: float, decades: int, most: int) -> list[Tick]:
+    """Minor ticks at 2 to 9 times a power of ten, where each power has its label."""
+    if _stride(decades, most) > 1:
+        return []
+    return [Tick(value) for value in _multiples(low, high, range(2, 10))]
+
+
+def _multiples(low: float, high: float, factors: Sequence[int]) -> list[float]:
     """Multiples of powers of ten between two values."""
     found = []
-    for k in range(int(np.floor(np.log10(low))), int(np.ceil(np.log10(high))) + 1):
+    for k in range(_decade(low), _decade(high) + 1):
         for factor in factors:
             value = factor * 10.0**k
-            if low <= value * (1 + 1e-9) and value <= high * (1 + 1e-9):
+            if low * (1 - ROUND) <= value <= high * (1 + ROUND):
                 found.append(value)
     return found
-
-
-def _place(tick: Tick) -> float:
-    return tick.value
 
 
 def power_of_ten(exponent: int) -> str:
