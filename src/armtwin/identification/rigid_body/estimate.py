@@ -117,6 +117,13 @@ class Estimate:
         predicted = plain_torque(self.prior, motion, self.reversal, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
+    def friction_in(self, log: Log) -> tuple[Floats, Floats]:
+        """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
+        log = in_order_of(log, self.robot.joint_names)
+        measured, _ = joint_torque(self.robot, log, self.torque_source)
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        return motion.v, measured - self.robot.inverse_dynamics(*motion)
+
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque by that of the parameters, (m, n) [N m]."""
         log = in_order_of(log, self.robot.joint_names)
