@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
     from armtwin.jobs.job import Job
-    from armtwin.logs.log import Event, Log
+    from armtwin.logs.log import Log
+    from armtwin.logs.recording import Event
     from armtwin.motion.trajectory import Trajectory
     from armtwin.prediction.advice import Advice, advise
     from armtwin.prediction.answer import Answer
@@ -64,7 +65,7 @@ _LATER = {
     "Estimate": "armtwin.identification.rigid_body.estimate",
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",
-    "Event": "armtwin.logs.log",
+    "Event": "armtwin.logs.recording",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",

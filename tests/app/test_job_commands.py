@@ -278,6 +278,8 @@ def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
             ["--speed", "100"],
             "--speed as a bare number must be at most 5 m/s, got 100. Did you mean '100 mm/s'?",
         ),
+        (["--speed", "1e9 m/s"], "--speed must be at most 1e+06 m/s, got 1e9 m/s\n"),
+        (["--speed", "1e5 m/s"], "but speeding up and slowing down at 1e+08 mm/s needs"),
         (["--speed", "100 kg"], "--speed must be in m/s or a unit of that kind, got '100 kg'"),
         (["--speed", "100 mm"], "--speed must be in m/s or a unit of that kind, got '100 mm'"),
         (["--speed", "0"], "--speed must be greater than 0 m/s, got 0"),

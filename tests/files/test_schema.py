@@ -1,7 +1,7 @@
 """The file format on a file that has nothing to do with robots: what is declared is read and written."""
 
 import tomllib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, ClassVar, Literal
 
 import pytest
@@ -102,6 +102,14 @@ def test_keys_of_a_flat_group_stand_in_the_table_around_it():
 
 def test_a_table_of_differences_takes_the_other_keys_from_the_field_it_differs_from():
     assert read(TEXT).pot[0].lid == Square(side=0.31)
+
+
+@pytest.mark.parametrize("lid", [Square(side=0.3, height=1.0), Round(radius=0.2)])
+def test_a_difference_survives_where_it_is_a_default_or_another_kind(lid):
+    """The bottom is 2 m high: a lid of 1 m, the default, says so; a round lid has no side."""
+    pot = replace(read(TEXT).pot[0], bottom=Square(side=0.3, height=2.0), lid=lid)
+    kitchen = Kitchen(pot=(pot,))
+    assert read(to_toml(to_tables(kitchen)).replace("format = 1\n", "")) == kitchen
 
 
 def test_a_key_beside_a_group_says_what_kind_it_is():

@@ -127,6 +127,9 @@ def test_the_tool_is_turned_as_given_at_every_point_of_the_file(turns, tmp_path)
         "x,y,z\n\n0,0,0\n\n0.1,0.2,0.3\n\n",
         'x,y,z\r\n0,0,0\r\n"0.1",0.2,0.3\r\n',
         "x [mm],y [ mm ],z[m]\n0,0,0\n100,200,0.3\n",
+        "x;y;z\n0;0;0\n0,1;0,2;0,3\n",
+        "x;y;z\n0;0;0\n0.1;0.2;0.3\n",
+        "x [µm];y [in];z [m]\n0;0;0\n1e5;7,874015748031496;0,3\n",
     ],
     ids=[
         "byte order mark",
@@ -134,6 +137,9 @@ def test_the_tool_is_turned_as_given_at_every_point_of_the_file(turns, tmp_path)
         "empty lines",
         "quotes and Windows lines",
         "unit of each column",
+        "semicolons and decimal commas",
+        "semicolons and decimal points",
+        "micrometres and inches",
     ],
 )
 def test_what_a_spreadsheet_writes_is_read(text, tmp_path):
@@ -178,7 +184,31 @@ REFUSED = {
         "x must be in m or a unit of that kind, got '0.0 kg'",
     ),
     "missing column": ("x,y\n0,0\n0,0.1\n", None, "line 1: column z is missing, got x, y"),
-    "semicolons": ("x;y;z\n0;0;0\n0;0,1;0\n", None, "line 1: column x is missing, got x;y;z"),
+    "tabs": (
+        "x\ty\tz\n0\t0\t0\n0\t0.1\t0\n",
+        None,
+        "; values must be separated by commas or semicolons",
+    ),
+    "comma as separator and decimal comma": (
+        "x,y,z\n0,0,0\n0,0,1,0\n",
+        None,
+        "line 3: must have 3 values as the header, got 4; values must be separated by semicolons",
+    ),
+    "decimal comma in quotes": (
+        'x,y,z\n0,0,0\n0,"0,1",0\n',
+        None,
+        "line 3: y must be a number, got '0,1'; values must be separated by semicolons",
+    ),
+    "decimal comma and decimal point": (
+        "x;y;z\n0;0;0\n0,5;1.000;0\n",
+        None,
+        "line 3: y must be a number, got '1.000'; the file has decimal commas, so a point is none",
+    ),
+    "commas of thousands": (
+        "x [mm];y [mm];z [mm]\n0;0;0\n0;1,000,000;0\n",
+        None,
+        "line 3: y must be a number, got '1,000,000'",
+    ),
     "one point": ("x,y,z\n0,0,0\n", None, "needs a header and at least two points, got 1 point"),
     "empty file": ("", None, "needs a header and at least two points, got 0 points"),
     "same point twice": (

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.logs.joint_order import in_order_of
 
 rosbags = pytest.importorskip("rosbags")
 from rosbags.rosbag1 import Writer as Writer1  # noqa: E402
@@ -33,14 +34,14 @@ def state(store, t, names, values):
     )
 
 
-def recorded(path, plugin, values):
+def recorded(path, plugin, values, names=NAMES):
     store = get_typestore(Stores.ROS2_HUMBLE)
     with Writer(path, version=9, storage_plugin=plugin) as writer:
         topic = writer.add_connection(
             "/joint_states", "sensor_msgs/msg/JointState", typestore=store
         )
         for t, row in zip(TIME, values, strict=True):
-            message = state(store, t, NAMES, row)
+            message = state(store, t, names, row)
             writer.write(
                 topic, round(1e9 * t), store.serialize_cdr(message, "sensor_msgs/msg/JointState")
             )
@@ -89,6 +90,40 @@ def test_a_single_mcap_file_and_the_order_of_a_columns_file(tmp_path, values):
         match=r"joint 'wrst' of the columns file is not in the bag. Did you mean 'wrist'",
     ):
         at.Log.read(file, columns)
+
+
+@pytest.mark.parametrize("ending", ["mcap", "csv", "csv.gz", "npz"])
+def test_joints_of_a_bag_are_put_into_the_robots_order_by_their_names(tmp_path, values, ending):
+    """Also after the log was written to a file of ours."""
+    folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
+    log = at.Log.read(folder)
+    if ending != "mcap":
+        log.write(tmp_path / f"copy.{ending}")
+        log = at.Log.read(tmp_path / f"copy.{ending}")
+    ordered = in_order_of(log, ("base", "elbow", "wrist"))
+    assert (ordered.q == values[:, [1, 0, 2]]).all()
+    assert (ordered.tau == 3 * values[:, [1, 0, 2]]).all()
+    assert in_order_of(ordered, ("base", "elbow", "wrist")) is ordered
+
+
+def test_names_that_are_no_joints_of_the_robot_leave_the_order_as_it_is(tmp_path, values):
+    log = at.Log.read(recorded(tmp_path / "run", StoragePlugin.MCAP, values))
+    assert (in_order_of(log, ("joint_1", "joint_2", "joint_3")).q == values).all()
+
+
+def test_a_bag_of_which_only_some_joints_are_the_robots_is_refused(tmp_path, values):
+    log = at.Log.read(recorded(tmp_path / "run", StoragePlugin.MCAP, values))
+    sentence = "names the joints elbow, base, wrist, but the robot has base, elbow, hand"
+    with pytest.raises(at.ArmtwinError, match=sentence):
+        in_order_of(log, ("base", "elbow", "hand"))
+
+
+def test_the_order_of_a_columns_file_counts_more_than_names(tmp_path, values):
+    (tmp_path / "columns.toml").write_text(
+        'format = 1\n[columns]\nq = ["wrist", "base", "elbow"]\n'
+    )
+    log = at.Log.read(recorded(tmp_path / "run", StoragePlugin.MCAP, values))
+    assert (in_order_of(log, ("base", "elbow", "wrist")).q == values[:, [2, 1, 0]]).all()
 
 
 def test_a_ros_1_bag_is_a_log(tmp_path, values):

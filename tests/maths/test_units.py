@@ -20,6 +20,15 @@ from armtwin.maths.units import Unit, parse_quantity, whole_number
         ("12 kg cm^2", "kg m^2", 12e-4),
         ("25 degC", "K", 298.15),
         ("-1.5e-3 m", "m", -1.5e-3),
+        ("379 \u00b5m", "m", 379e-6),
+        ("379 \u03bcm", "m", 379e-6),
+        ("379 um", "m", 379e-6),
+        ("50 \u00b5s", "s", 50e-6),
+        ("2 \u00b5m/s^2", "m/s^2", 2e-6),
+        ("2 in", "m", 0.0508),
+        ("2 inch", "m", 0.0508),
+        ("10 in/s", "m/s", 0.254),
+        ("30 in/min", "m/s", 0.0127),
     ],
 )
 def test_a_quantity_is_converted_to_si(text, unit, value):
@@ -46,6 +55,15 @@ def test_degrees_given_as_radians_are_refused_unless_the_unit_is_written():
     with pytest.raises(ArmtwinError, match="Did you mean '160 deg'"):
         angle.read(160)
     assert angle.read("1600 deg") == pytest.approx(1600 * math.pi / 180)
+
+
+def test_a_unit_is_only_suggested_where_the_number_is_plausible_in_it():
+    """100 000 mm/s would be as much of a slip as 100 000 m/s."""
+    speed = Unit("m/s", above=0, plausible=5, hint="mm/s")
+    with pytest.raises(ArmtwinError, match=r"at most 5 m/s, got 100000. If it is meant, write"):
+        speed.read(1e5)
+    with pytest.raises(ArmtwinError, match="Did you mean '4000 mm/s'"):
+        speed.read(4e3)
 
 
 @pytest.mark.parametrize("value", [True, None, [1.0], math.nan, math.inf])

@@ -1,4 +1,4 @@
-"""The report in a browser, network off: no error, no request, robot and marker move, keys work, paper keeps the picture."""
+"""The report in a browser, network off: no error, no request; robot, zoom, keys, phone and paper."""
 
 import re
 import shutil
@@ -61,11 +61,21 @@ class Opened:
         return self.page.inner_text("[data-player] output")
 
 
-@pytest.fixture
-def opened(browser, report):
+@pytest.fixture(scope="module")
+def once(browser, report):
     page = Opened(browser, report)
     yield page
     page.context.close()
+
+
+@pytest.fixture
+def opened(once):
+    """The page all tests share, back at its top and its first view on a screen."""
+    once.page.emulate_media(media="screen")
+    once.page.keyboard.press("Escape")
+    once.page.click("[data-view=whole]")
+    once.page.evaluate("scrollTo(0, 0)")
+    return once
 
 
 def test_the_report_opens_without_an_error_or_a_request(opened, report):
@@ -109,6 +119,95 @@ def test_keys_turn_the_view_step_the_plots_and_play(opened):
     opened.page.keyboard.press("Enter")
     opened.page.wait_for_timeout(600)
     assert opened.told() != time
+    opened.page.keyboard.press("Enter")  # pause
+
+
+def test_the_wheel_over_the_robot_scrolls_the_page_and_zooms_with_ctrl(opened):
+    box = opened.page.locator(".scene canvas").bounding_box()
+    opened.page.mouse.move(box["x"] + 200, box["y"] + 50)
+    before = opened.picture()
+    opened.page.mouse.wheel(0, 150)
+    opened.page.wait_for_function("scrollY > 100")
+    assert opened.picture() == before
+    opened.page.evaluate("scrollTo(0, 0)")
+    opened.page.keyboard.down("Control")
+    opened.page.mouse.wheel(0, 150)
+    opened.page.keyboard.up("Control")
+    opened.page.wait_for_timeout(100)
+    assert opened.picture() != before
+    assert opened.page.evaluate("scrollY") == 0
+
+
+def test_named_views_and_the_exaggerated_error_change_the_picture(opened):
+    seen = {opened.picture()}
+    for name in ("front", "side", "top", "seam"):
+        opened.page.click(f"[data-view={name}]")
+        seen.add(opened.picture())
+    opened.page.select_option("[data-error]", "1000")
+    seen.add(opened.picture())
+    assert len(seen) == 6
+
+
+def zoomed(opened):
+    """Drag over the middle of the first plot; what both error plots then show of the seam, mm."""
+    over = opened.page.locator("[data-plot='0'] .u-over")
+    over.scroll_into_view_if_needed()
+    box = over.bounding_box()
+    y = box["y"] + 0.5 * box["height"]
+    opened.page.mouse.move(box["x"] + 0.4 * box["width"], y)
+    opened.page.mouse.down()
+    opened.page.mouse.move(box["x"] + 0.6 * box["width"], y, steps=3)
+    opened.page.mouse.up()
+    opened.page.wait_for_timeout(200)
+
+
+def readings(opened, plot):
+    """Places along the seam, mm, under the left and the right edge of a plot."""
+    over = opened.page.locator(f"[data-plot='{plot}'] .u-over")
+    over.scroll_into_view_if_needed()
+    box, found = over.bounding_box(), []
+    for share in (0.01, 0.99):
+        x, y = box["x"] + share * box["width"], box["y"] + 0.5 * box["height"]
+        opened.page.mouse.move(x, y)
+        opened.page.wait_for_timeout(50)
+        found.append(float(re.search(r"([\d.]+) mm", opened.told())[1]))
+    return found
+
+
+def test_a_zoom_moves_the_sister_plots_and_a_key_undoes_it(opened):
+    """Over a seam of 535 mm the middle fifth is 214 to 321 mm; Esc shows all again in both."""
+    zoomed(opened)
+    for plot in (0, 1):
+        assert readings(opened, plot) == pytest.approx([214, 321], abs=8)
+    assert opened.page.locator("[data-plot='1'] .whole").is_visible()
+    opened.page.keyboard.press("Escape")
+    opened.page.wait_for_timeout(200)
+    for plot in (0, 1):
+        assert readings(opened, plot) == pytest.approx([5, 530], abs=8)
+    assert not opened.page.locator("[data-plot='1'] .whole").is_visible()
+
+
+def test_a_phone_of_400_pixels_shows_all_without_scrolling_sideways(browser, report):
+    opened = Opened(browser, report)
+    opened.page.set_viewport_size({"width": 400, "height": 800})
+    opened.page.wait_for_timeout(300)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
+    # letters are not broken one a line: no cell of words is narrower than eight letters
+    script = "[...document.querySelectorAll('table.words td')].map(e => e.clientWidth)"
+    assert min(w for w in opened.page.evaluate(script) if w) > 100
+    opened.context.close()
+
+
+def test_without_scripts_the_page_says_so_and_keeps_its_tables(browser, report):
+    context = browser.new_context(offline=True, java_script_enabled=False)
+    page = context.new_page()
+    page.goto(report.as_uri())
+    text = page.locator("main").inner_text()
+    context.close()
+    assert "No scripts run here" in text
+    assert "A plot of lateral error over along the seam [mm], values in µm, stands here" in text
+    assert "friction reversal" in text
+    assert "Play" not in text
 
 
 def test_a_cause_of_the_table_shows_its_place(opened):
@@ -140,8 +239,14 @@ def test_the_report_of_an_identification_opens_and_its_plots_follow_each_other(b
     before = opened.page.inner_text("[data-plot='3'] .u-legend")
     opened.page.keyboard.press("PageDown")
     assert opened.page.inner_text("[data-plot='3'] .u-legend") != before
-    assert opened.page.locator(".picture svg").first.bounding_box()["width"] > 600
+    assert opened.page.locator(".chart .pane").bounding_box()["width"] > 600
     assert opened.page.evaluate("document.documentElement.scrollWidth") <= 1100
+    opened.page.set_viewport_size({"width": 400, "height": 800})
+    opened.page.wait_for_timeout(300)
+    assert opened.page.evaluate("document.documentElement.scrollWidth") <= 400
+    pane = opened.page.locator(".chart .pane").bounding_box()
+    assert pane["x"] > 50  # room for the labels of the y axis
+    assert 250 < pane["width"] < 400 - pane["x"]
     opened.context.close()
 
 

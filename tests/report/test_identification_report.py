@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.report.drawings import log_points, matrix
+from armtwin.report.charts import Chart
+from armtwin.report.drawings import matrix
 from armtwin.report.identification_report import identification_report
 from armtwin.report.page import to_html
 from armtwin.report.sections import Picture, Plot, Table
@@ -68,25 +69,21 @@ def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
 
 
 def test_drawings_are_well_formed_and_hold_every_value(judged):
-    pictures = [
-        b
-        for b in section(identification_report(judged), "Singular values")
-        if isinstance(b, Picture)
-    ]
-    points, squares = (ET.fromstring(p.svg) for p in pictures)
+    blocks = section(identification_report(judged), "Singular values")
+    (chart,) = [b for b in blocks if isinstance(b, Chart)]
+    (picture,) = [b for b in blocks if isinstance(b, Picture)]
     d = judged.estimate.decomposition
-    assert len(points.findall("circle")) == d.rank
+    points = ET.fromstring(chart.html())
+    assert len(points.findall(".//circle")) == d.rank
+    assert f"{d.kept} of {d.rank} told to 10 %" in [e.text for e in points.findall(".//text")]
+    squares = ET.fromstring(picture.svg).findall("rect")
     shown = (np.abs(d.V[:, : d.rank]) >= 0.125).sum()
-    assert len([r for r in squares.findall("rect") if r.get("class") in ("plus", "minus")]) == shown
-    assert f"{d.kept} of {d.rank} told to 10 %" in points.get("aria-label")
+    assert len([r for r in squares if r.get("class") in ("plus", "minus")]) == shown
 
 
-def test_words_of_a_drawing_are_text():
+def test_words_of_a_matrix_are_text():
     svg = matrix(np.eye(2), [HOSTILE, "b"], 0.5, HOSTILE)
     assert ET.fromstring(svg).find("text").text == HOSTILE
-    line = log_points([("a", np.array([1.0, 0.1, 0.0]))], (0.05, HOSTILE), (2, "two"), ("x", "y"))
-    assert HOSTILE in [t.text for t in ET.fromstring(line).findall("text")]
-    assert len(ET.fromstring(line).findall("circle")) == 2  # zero has no place on a logarithm
 
 
 def test_a_hostile_robot_is_shown_as_text(judged):
@@ -100,3 +97,38 @@ def test_a_hostile_robot_is_shown_as_text(judged):
 def test_an_estimate_alone_says_that_it_was_not_validated(judged):
     (verdict,) = identification_report(at.Identification(judged.estimate)).verdict
     assert verdict.text.startswith("Fitted, not validated")
+
+
+def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
+    """Points are what the log leaves to friction: the curve of the true robot passes through them."""
+    (charts,) = section(identification_report(judged), "Friction")
+    truth = judged.models.validation[-1]
+    assert len(charts.charts) == 6
+    for j, chart in enumerate(charts.charts):
+        seen, fitted, file = chart.layers
+        fast = np.abs(seen.x) > 0.3 * np.abs(seen.x).max()
+        at_points = np.interp(seen.x[fast], fitted.x, fitted.y)
+        apart = np.abs(seen.y[fast] - at_points).max()
+        assert apart < 0.15 * np.abs(seen.y).max()
+        assert np.abs(fitted.y).max() < 0.95 * np.abs(file.y).max()  # the truth has 0.7 of it
+    assert truth.nrmse.mean() < 5
+
+
+def test_masses_and_centres_stand_before_and_after(judged):
+    chart, table = section(identification_report(judged), "Masses and centres")
+    prior, after = chart.layers
+    found = judged.estimate
+    masses = [found.table[found.prior.layout.link(k)][0] for k in range(6)]
+    assert prior.y.tolist() == [row.prior for row in masses]
+    assert after.y.tolist() == [row.value for row in masses]
+    assert after.y_error.tolist() == [row.std for row in masses]
+    for record, row in zip(table.records, masses, strict=True):
+        assert record["mass_kg"] == row.value
+
+
+def test_the_weight_of_the_robot_file_is_drawn_where_the_error_is_least(judged):
+    blocks = section(identification_report(judged), "What this rests on")
+    (chart,) = [block for block in blocks if isinstance(block, Chart)]
+    _, points, chosen = chart.layers
+    assert len(points.x) == 31
+    assert chosen.value == points.x[points.y.argmin()]

@@ -391,6 +391,14 @@ MORE_SPOILED = [
         "joint.1.type ('joint_1'): input should be 'revolute' or 'prismatic'",
     ),
     (
+        lambda t: t["joint"][0].update(limits=3),
+        "joint.1.limits ('joint_1') must be a table, got 3",
+    ),
+    (
+        lambda t: t["link"][0]["body"].update(frame={"orientation": {}}),
+        "link.1.body.frame.orientation must have exactly one of rpy, abc, quaternion, matrix",
+    ),
+    (
         lambda t: t["motor"][0].update(spin={"link": "link_1", "axis": [0, 0, 0]}),
         "motor.1.spin axis must not be zero",
     ),

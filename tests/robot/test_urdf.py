@@ -333,3 +333,10 @@ def test_numbers_and_names_that_no_machine_has_are_refused_without_a_warning(
 def test_limits_written_as_huge_numbers_still_mean_none(tmp_path):
     text = GOOD.replace('lower="-2" upper="2"', 'lower="-1.79769e+308" upper="1.79769e+308"')
     assert load(text, tmp_path).position_limits[0, 0] == -np.inf
+
+
+def test_a_lower_limit_holds_where_the_upper_one_means_none(tmp_path):
+    """Also a lower limit beyond 1 rad, which no default of the upper one may contradict."""
+    text = GOOD.replace('lower="-2" upper="2"', 'lower="1.5" upper="1e9"')
+    limits = load(text, tmp_path).position_limits
+    assert limits[:, 0].tolist() == [1.5, np.inf]

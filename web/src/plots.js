@@ -1,9 +1,14 @@
 // Plots over seam length or time; the sample under the pointer is chosen everywhere.
 import uPlot from "uplot";
 import { choose, colour, current, data, follow, series } from "./data.js";
+import { drawFlags, roomForFlags } from "./flags.js";
+import { legendKey, markLine, ownColour } from "./marks.js";
+import { join, spread, undoWithKey, zoomAbout } from "./zoom.js";
 
 const HEIGHT = 240;
-const COLOURS = ["c1", "c2", "c3", "c4", "c5", "c6", "c7"];
+const Y_AXIS = 62; // room for the labels of the y axis [px]
+const ZOOM_KEYS = { "+": 0.5, "=": 0.5, "-": 2 };
+const STEP_KEYS = { ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50 };
 
 function shade(u, spans, fill) {
   const { ctx, bbox } = u;
@@ -32,66 +37,72 @@ function rule(u, value, style) {
   ctx.restore();
 }
 
-function flag(u, mark) {
-  const { ctx, bbox } = u;
-  const x = u.valToPos(mark.x, "x", true);
-  if (x < bbox.left || x > bbox.left + bbox.width) return;
-  ctx.save();
-  ctx.strokeStyle = ctx.fillStyle = colour(mark.bad ? "bad" : "mark");
-  ctx.lineWidth = devicePixelRatio;
-  ctx.beginPath();
-  ctx.moveTo(x, bbox.top);
-  ctx.lineTo(x, bbox.top + bbox.height);
-  ctx.stroke();
-  ctx.font = `${12 * devicePixelRatio}px sans-serif`;
-  const right = x > bbox.left + bbox.width * 0.7;
-  ctx.textAlign = right ? "right" : "left";
-  ctx.fillText(mark.text, x + (right ? -4 : 4) * devicePixelRatio, bbox.top + (14 + 14 * (mark.row || 0)) * devicePixelRatio);
-  ctx.restore();
-}
-
 // A series with holes where it has no numbers.
 function gaps(values) {
-  return values.some(Number.isNaN) ? Array.from(values, (v) => (Number.isNaN(v) ? null : v)) : values;
+  if (!values.some(Number.isNaN)) return values;
+  return Array.from(values, (v) => (Number.isNaN(v) ? null : v));
 }
 
-function build(element, plot) {
-  const x = series(plot.x);
-  const axis = { stroke: () => colour("ink"), grid: { stroke: () => colour("grid"), width: 1 }, ticks: { stroke: () => colour("grid") } };
-  const lines = plot.lines.map((line, i) => ({
+function columns(plot) {
+  const cut = (name) => series(name).subarray(plot.first, plot.last);
+  return [cut(plot.x), ...plot.lines.map((line) => gaps(cut(line.series)))];
+}
+
+function axes(plot) {
+  const axis = {
+    stroke: () => colour("ink"),
+    grid: { stroke: () => colour("grid"), width: 1 },
+    ticks: { stroke: () => colour("grid") },
+    labelSize: 22,
+  };
+  return [
+    { ...axis, label: plot.x_label, size: 38 },
+    { ...axis, label: `${plot.y_label} [${plot.unit}]`, size: Y_AXIS },
+  ];
+}
+
+function seriesOptions(plot) {
+  const digits = plot.x === "time" ? 3 : 1;
+  const lines = plot.lines.map((line) => ({
     label: line.label,
-    stroke: () => colour(COLOURS[(line.colour ?? i) % COLOURS.length]),
+    stroke: () => ownColour(line),
     width: line.dashed ? 1 : 1.5,
     dash: line.dashed ? [5, 4] : undefined,
     value: (u, v) => (v == null ? "" : `${v.toPrecision(4)} ${plot.unit}`),
   }));
-  const u = new uPlot(
-    {
-      width: element.clientWidth || 800,
-      height: HEIGHT,
-      scales: { x: { time: false } },
-      cursor: { y: false, drag: { x: true, y: false }, points: { size: 7 } },
-      series: [{ label: plot.x_label, value: (u, v) => (v == null ? "" : v.toFixed(plot.x === "time" ? 3 : 1)) }, ...lines],
-      axes: [
-        { ...axis, label: plot.x_label, labelSize: 22, size: 38 },
-        { ...axis, label: `${plot.y_label} [${plot.unit}]`, labelSize: 22, size: 62 },
-      ],
-      hooks: {
-        drawClear: [(u) => shade(u, plot.shaded || [], colour("off"))],
-        draw: [
-          (u) => (plot.rules || []).forEach((value) => rule(u, value, colour("bad"))),
-          (u) => (plot.marks || []).forEach((mark) => flag(u, mark)),
-        ],
-        setCursor: [
-          (u) => {
-            if (u.cursor.idx != null && u.cursor.event) choose(plot.first + u.cursor.idx, u);
-          },
-        ],
-      },
-    },
-    [x.subarray(plot.first, plot.last), ...plot.lines.map((line) => gaps(series(line.series).subarray(plot.first, plot.last)))],
-    element,
-  );
+  return [{ label: plot.x_label, value: (u, v) => (v == null ? "" : v.toFixed(digits)) }, ...lines];
+}
+
+function hooks(plot, room) {
+  const marked = plot.lines.length > 1;
+  const count = plot.lines.length;
+  return {
+    drawClear: [(u) => shade(u, plot.shaded, colour("off"))],
+    drawSeries: [(u, i) => marked && i > 0 && markLine(u, plot.lines[i - 1], i, count)],
+    draw: [
+      (u) => plot.rules.forEach((value) => rule(u, value, colour("bad"))),
+      (u) => drawFlags(u, plot.marks, room()),
+    ],
+    setScale: [(u, key) => key === "x" && spread(u, plot.x)],
+    setCursor: [
+      (u) => u.cursor.idx != null && u.cursor.event && choose(plot.first + u.cursor.idx, u),
+    ],
+  };
+}
+
+function keysOf(element, u, plot) {
+  element.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = STEP_KEYS[event.key];
+    const zoom = ZOOM_KEYS[event.key];
+    if (!step && !zoom) return;
+    if (step) choose(current() + step * (event.shiftKey ? 10 : 1));
+    else zoomAbout(u, series(plot.x)[current()], zoom);
+    event.preventDefault();
+  });
+}
+
+function followSample(u, plot) {
   follow((index, from) => {
     if (from === u) return;
     const local = Math.max(0, Math.min(index - plot.first, plot.last - plot.first - 1));
@@ -99,25 +110,47 @@ function build(element, plot) {
     u.setCursor({ left, top: u.cursor.top > 0 ? u.cursor.top : 1 }, false);
     u.setLegend({ idx: local }, false);
   });
-  element.addEventListener("keydown", (event) => {
-    const step = { ArrowLeft: -1, ArrowRight: 1, PageUp: -50, PageDown: 50 }[event.key];
-    if (step) {
-      choose(current() + step * (event.shiftKey ? 10 : 1));
-      event.preventDefault();
-    }
-  });
-  return u;
+}
+
+function build(element, plot) {
+  let room = 0;
+  const columnsOfPlot = columns(plot);
+  const xs = columnsOfPlot[0];
+  const size = () => {
+    const width = element.clientWidth || 800;
+    room = roomForFlags(plot.marks, [xs[0], xs[xs.length - 1]], width - Y_AXIS - 20);
+    return { width, height: HEIGHT + room };
+  };
+  const options = {
+    ...size(),
+    padding: [() => room + 10, null, null, null],
+    scales: { x: { time: false } },
+    cursor: { y: false, drag: { x: true, y: false, dist: 5 }, points: { size: 7 } },
+    legend: { markers: { show: false } },
+    series: seriesOptions(plot),
+    axes: axes(plot),
+    hooks: hooks(plot, () => room),
+  };
+  const u = new uPlot(options, columnsOfPlot, element);
+  const labels = element.querySelectorAll(".u-series th");
+  plot.lines.forEach((line, i) => labels[i + 1].prepend(legendKey(line, plot.lines.length > 1)));
+  join(u, plot.x, element);
+  followSample(u, plot);
+  keysOf(element, u, plot);
+  return { u, fit: () => element.clientWidth && u.setSize(size()) };
 }
 
 export function plots() {
   const made = [...document.querySelectorAll("[data-plot]")].map((element) => {
     element.tabIndex = 0;
-    return [element, build(element, data.plots[element.dataset.plot])];
+    return build(element, data.plots[element.dataset.plot]);
   });
-  const fit = () => made.forEach(([element, u]) => element.clientWidth && u.setSize({ width: element.clientWidth, height: HEIGHT }));
+  const fit = () => made.forEach((one) => one.fit());
+  const redraw = () => made.forEach(({ u }) => u.redraw());
   addEventListener("resize", fit);
   addEventListener("beforeprint", fit);
   matchMedia("print").addEventListener("change", fit);
-  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => made.forEach(([, u]) => u.redraw()));
-  return made.map(([, u]) => u);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+  undoWithKey();
+  return made;
 }

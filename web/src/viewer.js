@@ -1,13 +1,14 @@
 // The page's life: plots, robot and slider share one chosen sample.
 import { choose, data } from "./data.js";
+import { player } from "./player.js";
 import { plots } from "./plots.js";
-import { player, scene } from "./scene.js";
+import { scene } from "./scene.js";
 
 const made = data.plots ? plots() : [];
-const stage = document.querySelector("[data-scene]");
+const stage = document.querySelector("[data-stage]");
 if (stage) {
   scene(stage);
-  player(document.querySelector("[data-player]"));
+  player(stage.querySelector("[data-player]"));
 }
 // plots know their scales after their first drawing
 requestAnimationFrame(() => requestAnimationFrame(() => choose(data.start || 0)));

@@ -13,10 +13,9 @@ from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.showing import REPORT, finish, say, show
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
-from armtwin.jobs.groups import ToolSpeed
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv
 from armtwin.report.folder import RESULT, ResultFolder
@@ -133,11 +132,12 @@ def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) ->
     if robot is not None or tool is not None:
         job = job.with_robot(robot or job.description.robot, tool)
     if speed is not None:
-        unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
         try:
-            job = job.with_speed(unit.read_word(speed))
-        except ArmtwinError as error:
-            raise ArmtwinError(f"--speed {error}") from None
+            job = job.with_speed(speed)
+        except FileError:
+            raise
+        except ArmtwinError as error:  # it begins with the word speed
+            raise ArmtwinError(f"--{error}") from None
     return job
 
 
@@ -155,7 +155,7 @@ def _answered(
 
 def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
     """Write and show an answer with its log, its comparison and its advised job."""
-    contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log)}
+    contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
         contents[COMPARED] = _compared(answer.comparison)
     best = None if answer.advice is None else answer.advice.best

@@ -93,7 +93,7 @@ Flag = Annotated[bool, Read(_flag)]
 
 
 def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
-    """Every group below a description with its key path, as friction.5 or by name friction.wrist."""
+    """Every group below a description with its path, as friction.5 or by name friction.wrist."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from groups_of(item, by_name, f"{path}.{key}")

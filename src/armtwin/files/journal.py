@@ -1,6 +1,7 @@
-"""Several files change in a folder of others: a journal says what moves where before anything moves.
+"""Several files change in a folder of others: a journal says beforehand what moves where.
 
-From the moment it is there the set counts as written, and whoever finds it after a kill does the rest.
+From the moment it is there the set counts as written, and whoever finds it after a kill does the
+rest.
 """
 
 from __future__ import annotations

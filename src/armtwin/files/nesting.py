@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import Field, fields
 from typing import Any
 
-from armtwin.files.shape import Tables, choices, group_of, item_type, types_of
+from armtwin.files.shape import KIND_KEYS, Tables, choices, group_of, item_type, types_of
 
 
 def nested(value: Any, kind: Any) -> Any:
@@ -48,11 +48,15 @@ def _move_flat_keys(table: Tables, group: Any, name: str) -> None:
 
 
 def _complete(table: Tables, f: Field[Any]) -> None:
-    """Give a field that has only what differs from another field the keys of that one."""
+    """Give a table of what differs from another field of the same kind the keys of that one."""
     differing = table.get(f.name)
     other = table.get(f.metadata["differing_from"])
-    if isinstance(differing, dict) and isinstance(other, dict):
-        table[f.name] = {**other, **differing}
+    if not isinstance(differing, dict) or not isinstance(other, dict):
+        return
+    for key in KIND_KEYS:
+        if key in differing and differing[key] != other.get(key):
+            return
+    table[f.name] = {**other, **differing}
 
 
 def _put_kind(table: Tables, group: Any, f: Field[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Hidden folders in which files are written before they are moved, and what killed runs left of them."""
+"""Hidden folders in which files are written before they are moved, and what killed runs left."""
 
 from __future__ import annotations
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
@@ -10,6 +11,7 @@ from armtwin.files.shape import KIND_KEYS, Tables
 from armtwin.maths.units import units_of
 
 WIDTH = 100
+BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # that TOML takes without quotes
 
 
 def to_tables(description: Any) -> Tables:
@@ -29,17 +31,29 @@ def _table(group: Any) -> Tables:
             table.update(_table(value))
         elif f.name in KIND_KEYS and value is not None:
             kind[f.name] = value
-        elif not _is_default(f, value):
-            table[f.name] = _plain(_with_unit(type(group), f.name, value))
-            if "differing_from" in f.metadata:
-                other = getattr(group, f.metadata["differing_from"])
-                table[f.name] = _differing(table[f.name], _table(other))
+        elif _is_default(f, value):
+            continue
+        elif "differing_from" in f.metadata:
+            table[f.name] = _differing(value, getattr(group, f.metadata["differing_from"]))
+        else:
+            table[f.name] = _entry(group, f.name)
     return {**kind, **table}
 
 
-def _differing(table: Tables, other: Tables) -> Tables:
-    """The keys of a table that another one lacks or has with another value."""
-    return {key: value for key, value in table.items() if other.get(key) != value}
+def _differing(group: Any, other: Any) -> Tables:
+    """Keys of one group that differ from those of another; all that it has, if of another kind."""
+    if type(group) is not type(other):
+        return _table(group)
+    table = {}
+    for f in fields(group):
+        if getattr(group, f.name) != getattr(other, f.name):
+            table[f.name] = _entry(group, f.name)
+    return table
+
+
+def _entry(group: Any, name: str) -> Any:
+    """The value of one key of a group as TOML has it."""
+    return _plain(_with_unit(type(group), name, getattr(group, name)))
 
 
 def _with_unit(kind: Any, name: str, value: Any) -> Any:
@@ -138,5 +152,4 @@ def _inline_list(values: list[Any]) -> str:
 
 
 def _key(key: str) -> str:
-    bare = key and all(c.isascii() and (c.isalnum() or c in "-_") for c in key)
-    return key if bare else json.dumps(key, ensure_ascii=False)
+    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)

@@ -33,14 +33,16 @@ class JobDescription:
         tolerance: How far the tool may be from the seam.
         workpiece: Pose of the seam's frame in the base frame.
         start: Where the seam starts; not needed where the first segment's points say it [m].
-        posture: Joint angles near which the robot starts; without it, the branch with most room [rad].
+        posture: Joint angles near which the robot starts; without it, the branch with most room
+            [rad].
         orientation: How the tool is turned.
         segment: The seam's segments, in order.
         time_law: How the tool speeds up and slows down.
         standstill: Time at rest before and after.
         process: Where the process is on.
         model: What of the robot is simulated, and how.
-        limits: What to do where speed, acceleration or torque limits are broken: "refuse", or "report" and simulate.
+        limits: What to do where speed, acceleration or torque limits are broken: "refuse", or
+            "report" and simulate.
         override: Other values for keys of the robot file, by key path.
     """
 

@@ -1,7 +1,7 @@
 """The groups of a job file: what is welded, how the tool is held, when the process is on.
 
-Every group is a frozen dataclass; the keys of the file are its fields. Points and orientations are given in the
-workpiece's frame.
+Every group is a frozen dataclass; the keys of the file are its fields. Points and orientations are
+given in the workpiece's frame.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ Deviation = Annotated[float, Unit("m", above=0, plausible=0.02, hint="mm")]
 Tilt = Annotated[float, Unit("rad", above=0, plausible=np.pi, hint="deg")]
 Power = Annotated[float, Unit("W", above=0)]
 Place = tuple[Coordinate, Coordinate, Coordinate]
+SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
 
 
 @dataclass(frozen=True)
@@ -46,9 +47,11 @@ class ToolOrientation:
     """How the tool is turned along the seam; the tool's z axis is its beam.
 
     Attributes:
-        mode: "fixed" in the workpiece's frame, "follow" the seam, or "given" at the points of the segments.
-        tool: Orientation of the tool's frame: in the workpiece's frame (fixed; given: at the start), or in the travel
-            frame, x along the seam and z as near as can be to the workpiece's z (follow).
+        mode: "fixed" in the workpiece's frame, "follow" the seam, or "given" at the points of the
+            segments.
+        tool: Orientation of the tool's frame: in the workpiece's frame (fixed; given: at the
+            start), or in the travel frame, x along the seam and z as near as can be to the
+            workpiece's z (follow).
     """
 
     tool: Orientation | None = None
@@ -85,11 +88,13 @@ class Window:
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if (self.speed is None) == (self.polygon is None):
-            return (
-                f"must have either speed or polygon, got {'none' if self.speed is None else 'both'}"
-            )
-        if self.speed is not None and not self.speed[0] < self.speed[1]:
-            return f"speed must be the lowest and the highest, got {self.speed[0]:g} and {self.speed[1]:g} m/s"
+            got = "none" if self.speed is None else "both"
+            return f"must have either speed or polygon, got {got}"
+        if self.speed is not None:
+            lowest, highest = self.speed
+            if not lowest < highest:
+                got = f"{lowest:g} and {highest:g} m/s"
+                return f"speed must be the lowest and the highest, got {got}"
         if self.polygon is not None and len(self.polygon) < 3:
             return f"polygon must have at least three corners, got {len(self.polygon)}"
         return ""
@@ -105,8 +110,8 @@ class Segment:
         circ: Along an arc, via a point to a point.
         spline: Smoothly through these points [m].
         points: Smoothly through the points of a CSV file, with the tool's angles where it has them.
-        angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA; columns a, b, c) or
-            "quaternion" (columns qw, qx, qy, qz).
+        angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA;
+            columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
         blend: Radius that rounds the corner to the next segment [m].
         orientation: The tool's orientation at its end, where orientations are given.
         speed: Tool speed, where it differs from the job's [m/s].
@@ -130,9 +135,10 @@ class Segment:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        given = [k for k in ("lin", "circ", "spline", "points") if getattr(self, k) is not None]
+        given = [kind for kind in SHAPES if getattr(self, kind) is not None]
         if len(given) != 1:
-            return f"must have exactly one of lin, circ, spline, points, got {' and '.join(given) or 'none'}"
+            got = " and ".join(given) or "none"
+            return f"must have exactly one of {', '.join(SHAPES)}, got {got}"
         if self.angles is not None and self.points is None:
             return "angles belong to points, the convention of a file's angles"
         if self.spline is not None and not self.spline:
@@ -157,7 +163,9 @@ class Standstill:
 
 @dataclass(frozen=True)
 class Process:
-    """Where the process is on, and so the tolerance is judged: by time from the ramps, or by length from the ends.
+    """Where the process is on, and so the tolerance is judged.
+
+    By time from the ramps, or by length from the ends.
 
     Attributes:
         after_ramp: Time from the end of the first ramp until it goes on [s].

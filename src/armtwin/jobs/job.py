@@ -18,11 +18,12 @@ from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
 from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.seam import Seam
-from armtwin.motion.time_laws import build_profile
+from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
@@ -54,7 +55,10 @@ class Job:
         return Job(description, origin)
 
     def save(self, path: str | Path) -> None:
-        """Write a job file from which `load` makes an equal job; files it names must lie where it will look."""
+        """Write a job file from which `load` makes an equal job.
+
+        Files that it names must lie where it will look for them.
+        """
         write_file(Path(path), self.to_toml())
 
     def to_toml(self) -> str:
@@ -67,9 +71,10 @@ class Job:
         return self.description.name
 
     def with_speed(self, speed: float | str) -> Job:
-        """The job at another tool speed, as 0.1 or "100 mm/s"; speeds of single segments change in proportion."""
+        """The job at another tool speed, as 0.1 or "100 mm/s"; segments' own change as well."""
+        unit: Unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
         try:
-            value = ToolSpeed.__metadata__[0].read(speed)  # type: ignore[attr-defined]
+            value = unit.read_word(speed) if isinstance(speed, str) else unit.read(speed)
         except ArmtwinError as error:
             raise ArmtwinError(f"speed {error}") from None
         share = value / self.description.speed
@@ -123,9 +128,8 @@ class Job:
                 raise ArmtwinError(f"{self.where}: {error}") from None
         if d.override:
             changed = overridden(robot.description, d.override, self.where)
-            Robot(
-                changed, f"{self.where}: robot '{robot.name}' with its overrides"
-            )  # refuses what cannot exist
+            # refuses what cannot exist by a name that tells where it comes from
+            Robot(changed, f"{self.where}: robot '{robot.name}' with its overrides")
             robot = Robot(changed, robot.origin)
         if d.posture is not None and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
@@ -136,10 +140,13 @@ class Job:
 
     def _mounted(self, robot: Robot) -> Robot:
         """The robot with the job's tool and payload; without these, all that it lacks is told."""
-        d, refused = self.description, []
+        d = self.description
+        refused = []
         for mount, name in ((Robot.with_tool, d.tool), (Robot.with_payload, d.payload)):
+            if not name:
+                continue
             try:
-                robot = mount(robot, name) if name else robot
+                robot = mount(robot, name)
             except ArmtwinError as error:
                 refused.append(str(error))
         if refused:
@@ -156,12 +163,11 @@ class Job:
     @cached_property
     def points(self) -> dict[int, Points]:
         """Points of the segments that name a file, by the number of the segment."""
-        segments = enumerate(self.description.segment)
-        return {
-            i: read_points(self._folder / s.points, s.angles)
-            for i, s in segments
-            if s.points is not None
-        }
+        found = {}
+        for i, segment in enumerate(self.description.segment):
+            if segment.points is not None:
+                found[i] = read_points(self._folder / segment.points, segment.angles)
+        return found
 
     @cached_property
     def seam(self) -> Seam:
@@ -169,18 +175,30 @@ class Job:
         d = self.description
         X = d.workpiece.matrix()
         try:
-            path = build_path(X[:3, :3] @ self._start() + X[:3, 3], list(self._moves(X)))
-            speeds = [_speed(d, d.segment[x.move], x.corner) for x in path.stretches]
-            bounds = [0.0, *(x.stop for x in path.stretches)]
-            profile = build_profile(
-                *_merged(bounds, speeds, [x.name for x in path.stretches]), d.time_law
-            )
+            start = X[:3, :3] @ self._start() + X[:3, 3]
+            path = build_path(start, list(self._moves(X)))
+            profile = self._profile(path)
             rule = self._orientations(path, X[:3, :3])
         except FileError:
             raise
         except ArmtwinError as error:
             raise FileError(self.where, [str(error)]) from None
         return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
+
+    def _profile(self, path: Curve) -> Profile:
+        """The time law along a path; neighbouring stretches of one speed are one."""
+        d = self.description
+        bounds: list[float] = []
+        speeds: list[float] = []
+        names: list[str] = []
+        for x in path.stretches:
+            speed = _speed(d, d.segment[x.move], x.corner)
+            if not speeds or speed != speeds[-1]:
+                bounds.append(x.start)
+                speeds.append(speed)
+                names.append(x.name)
+        bounds.append(path.stretches[-1].stop)
+        return build_profile(bounds, speeds, names, d.time_law)
 
     def _start(self) -> Floats:
         """Start of the seam in the workpiece's frame."""
@@ -191,38 +209,44 @@ class Job:
         raise ArmtwinError("start is missing: the point where the first segment begins")
 
     def _moves(self, X: Floats) -> Iterator[Move]:
+        """The moves in the base frame, X the pose of the workpiece's."""
         here = self._start()
         for i, segment in enumerate(self.description.segment):
+            name = segment.name or f"segment {i + 1}"
             kind, points = _goals(segment)
             if i in self.points:
-                points = self.points[i].p
-                gap = float(np.linalg.norm(points[0] - here))
+                first, points = self.points[i].p[0], self.points[i].p[1:]
+                gap = float(np.linalg.norm(first - here))
                 if gap > MEETS:
                     raise ArmtwinError(
-                        f"segment '{_name(segment, i)}': the first point of {segment.points} must be where the segment "
-                        f"begins, but it is {1e3 * gap:.4g} mm away"
+                        f"segment '{name}': the first point of {segment.points} must be where the "
+                        f"segment begins, but it is {1e3 * gap:.4g} mm away"
                     )
-                points = points[1:]
             here = points[-1]
-            yield Move(
-                _name(segment, i), kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0
-            )
+            yield Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
 
     def _orientations(self, path: Curve, R_WP: Floats) -> Orientations:
+        """How the tool is turned along a path, base frame; R_WP turns the workpiece's."""
         rule = self.description.orientation
-        if rule.mode != "given":
-            if rule.tool is None:
-                raise ArmtwinError(
-                    f"orientation.tool is missing: how the tool is turned (mode {rule.mode})"
-                )
-            R = rule.tool.rotation()
-            return Fixed(R_WP @ R) if rule.mode == "fixed" else Following(R, R_WP[:, 2])
-        marks, turned = [], []
-        first = self.points.get(0)
-        if rule.tool is not None:
-            marks, turned = [0.0], [rule.tool.rotation()]
-        elif first is not None and first.R is not None:
-            marks, turned = [0.0], [first.R[0]]
+        if rule.mode == "given":
+            return self._given(path, R_WP)
+        if rule.tool is None:
+            raise ArmtwinError(
+                f"orientation.tool is missing: how the tool is turned (mode {rule.mode})"
+            )
+        R = rule.tool.rotation()
+        if rule.mode == "fixed":
+            return Fixed(R_WP @ R)
+        return Following(R, R_WP[:, 2])
+
+    def _given(self, path: Curve, R_WP: Floats) -> Given:
+        """Orientations at the points where the job gives them."""
+        marks: list[float] = []
+        turned: list[Floats] = []
+        first = self._first_orientation()
+        if first is not None:
+            marks.append(0.0)
+            turned.append(first)
         for i, segment in enumerate(self.description.segment):
             read = self.points.get(i)
             if read is not None and read.R is not None:
@@ -233,9 +257,20 @@ class Job:
                 turned.append(segment.orientation.rotation())
         if not marks or marks[0] > 0 or marks[-1] < path.length - 1e-9:
             raise ArmtwinError(
-                "orientations are given at points, but not at the start (orientation.tool) or not at the seam's end"
+                "orientations are given at points, but not at the start (orientation.tool) or not "
+                "at the seam's end"
             )
         return Given(np.array(marks), R_WP @ np.array(turned))
+
+    def _first_orientation(self) -> Floats | None:
+        """Orientation at the start, by the job or by the first point of a file."""
+        tool = self.description.orientation.tool
+        if tool is not None:
+            return tool.rotation()
+        first = self.points.get(0)
+        if first is None or first.R is None:
+            return None
+        return first.R[0]
 
     def windows(self) -> Iterator[tuple[float, float, str, Window]]:
         """Stretches of the seam with a process window: from, to [m], name, window."""
@@ -246,75 +281,75 @@ class Job:
 
     def process_on(self) -> list[tuple[float, float]]:
         """Stretches of the seam, from and to [m], on which the process is on."""
-        d, seam = self.description.process, self.seam
-        t_in, t_out = seam.profile.steady
-        edges = seam.profile.at(
-            np.array([t_in + (d.after_ramp or 0.0), t_out - (d.before_ramp or 0.0)])
-        )[0]
-        start = float(edges[0]) if d.run_in is None else d.run_in
-        stop = float(edges[1]) if d.run_out is None else seam.length - d.run_out
+        start, stop = self._run_in_and_out()
         on: list[tuple[float, float]] = []
-        for x in seam.path.stretches:
-            a, b = max(x.start, start), min(x.stop, stop)
-            if self.description.segment[x.move].process and a < b:
-                on = [*on[:-1], (on[-1][0], b)] if on and on[-1][1] == a else [*on, (a, b)]
+        for x in self.seam.path.stretches:
+            begin, end = max(x.start, start), min(x.stop, stop)
+            if begin >= end or not self.description.segment[x.move].process:
+                continue
+            if on and on[-1][1] == begin:  # it goes on from the stretch before
+                begin, _ = on.pop()
+            on.append((begin, end))
         if not on:
             raise FileError(self.where, ["process: it is nowhere on, so there is nothing to judge"])
         return on
+
+    def _run_in_and_out(self) -> tuple[float, float]:
+        """Arc lengths [m] between which the process may be on."""
+        process, seam = self.description.process, self.seam
+        t_in, t_out = seam.profile.steady
+        t_on = t_in + (process.after_ramp or 0.0)
+        t_off = t_out - (process.before_ramp or 0.0)
+        s_on, s_off = seam.profile.at(np.array([t_on, t_off]))[0]
+        start = float(s_on) if process.run_in is None else process.run_in
+        stop = float(s_off) if process.run_out is None else seam.length - process.run_out
+        return start, stop
 
 
 def _problems(description: JobDescription) -> Iterator[str]:
     """What the groups find wrong with themselves, and what does not fit together."""
     for path, group in groups_of(description, by_name=False):
-        for problem in (group.problem() if hasattr(group, "problem") else "", bad_texts(group)):
+        own = group.problem() if hasattr(group, "problem") else ""
+        for problem in (own, bad_texts(group)):
             if problem:
                 yield f"{path} {problem}".strip()
-    if not description.segment:
-        yield "segment must have at least one entry, [[segment]]"
-    elif description.segment[-1].blend is not None:
-        yield f"segment.{len(description.segment)}.blend rounds the corner to the next segment, but there is none"
-    for i, segment in enumerate(description.segment, 1):
-        if (
-            segment.points is not None
-            and segment.angles is not None
-            and description.orientation.mode != "given"
-        ):
-            mode = description.orientation.mode
-            yield f'segment.{i}.angles are given by a file, but orientation.mode is "{mode}", not "given"'
+    yield from _segment_problems(description)
     speed = ToolSpeed.__metadata__[0].broken(description.speed)  # type: ignore[attr-defined]
     if speed:
         yield f"speed {speed}, got {description.speed:g}"
-    needs_power = any(
-        s.window is not None and s.window.polygon is not None for s in description.segment
-    )
+    windows = [segment.window for segment in description.segment if segment.window is not None]
+    needs_power = any(window.polygon is not None for window in windows)
     if needs_power and description.process.power is None:
         yield "process.power is missing, which a window of speed and power needs"
 
 
-def _name(segment: Segment, i: int) -> str:
-    return segment.name or f"segment {i + 1}"
+def _segment_problems(description: JobDescription) -> Iterator[str]:
+    """What does not fit between segments, and between them and the job."""
+    segments, mode = description.segment, description.orientation.mode
+    if not segments:
+        yield "segment must have at least one entry, [[segment]]"
+    elif segments[-1].blend is not None:
+        last = f"segment.{len(segments)}.blend"
+        yield f"{last} rounds the corner to the next segment, but there is none"
+    for i, segment in enumerate(segments, 1):
+        has_angles = segment.points is not None and segment.angles is not None
+        if has_angles and mode != "given":
+            contract = f'are given by a file, but orientation.mode is "{mode}", not "given"'
+            yield f"segment.{i}.angles {contract}"
 
 
 def _goals(segment: Segment) -> tuple[str, Floats]:
+    """Kind of a segment's move and the points it goes to, (k, 3); none where a file has them."""
     if segment.lin is not None:
         return "lin", np.array([segment.lin])
     if segment.circ is not None:
         return "circ", np.array([segment.circ.via, segment.circ.to])
-    return "spline", np.array(segment.spline if segment.spline is not None else np.empty((0, 3)))
+    if segment.spline is not None:
+        return "spline", np.array(segment.spline)
+    return "spline", np.empty((0, 3))
 
 
 def _speed(description: JobDescription, segment: Segment, corner: bool) -> float:
+    """Tool speed in a segment, or in the corner after it."""
     own = segment.blend_speed if corner else None
     return own or segment.speed or description.speed
-
-
-def _merged(
-    bounds: list[float], speeds: list[float], names: list[str]
-) -> tuple[list[float], list[float], list[str]]:
-    """Neighbouring stretches of one speed as one."""
-    keep = [0, *(k for k in range(1, len(speeds)) if speeds[k] != speeds[k - 1])]
-    return (
-        [*(bounds[k] for k in keep), bounds[-1]],
-        [speeds[k] for k in keep],
-        [names[k] for k in keep],
-    )

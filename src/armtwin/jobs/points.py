@@ -1,4 +1,7 @@
-"""Points of a seam from a CSV file: x, y, z and the tool's angles, units in the header as "x [mm]"."""
+"""Points of a seam from a CSV file: x, y, z and the tool's angles, units in the header as "x [mm]".
+
+Values are separated by commas; or by semicolons, and then numbers may have a decimal comma.
+"""
 
 from __future__ import annotations
 
@@ -22,11 +25,10 @@ ANGLES = {
 MOST_POINTS = 200_000
 SAME_POINT = 1e-9  # distance [m] below which two points are one
 UNIT_LENGTH = 1e-3  # by which the length of a quaternion may be off
-_LENGTH, _ANGLE, _NUMBER = (
-    Unit("m", plausible=20, hint="mm"),
-    Unit("rad", plausible=6.3, hint="deg"),
-    Unit("1"),
-)
+SEMICOLONS = "values must be separated by semicolons where numbers have a decimal comma"
+_LENGTH = Unit("m", plausible=20, hint="mm")
+_ANGLE = Unit("rad", plausible=6.3, hint="deg")
+_NUMBER = Unit("1")
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,20 +45,42 @@ class Points:
 
 
 @dataclass(frozen=True)
-class _Rows:
-    """The lines of a file that hold anything, header first, with their numbers in the file."""
+class _Sheet:
+    """The lines of a file that hold anything, header first.
+
+    Attributes:
+        path: The file.
+        delimiter: What separates values: "," or ";".
+        numbers: Number of each line in the file.
+        words: Values of each line.
+    """
 
     path: Path
+    delimiter: str
     numbers: list[int]
     words: list[list[str]]
 
-    def error(self, row: int, sentence: str) -> FileError:
-        """An error at a row; the header is row 0."""
-        return FileError(str(self.path), [f"line {self.numbers[row]}: {sentence}"])
+    @property
+    def header(self) -> list[str]:
+        """Names and units of the columns."""
+        return self.words[0]
+
+    def error(self, line: int, sentence: str) -> FileError:
+        """An error at a line; the header is line 0, the first point line 1."""
+        return FileError(str(self.path), [f"line {self.numbers[line]}: {sentence}"])
 
 
 @dataclass(frozen=True)
 class _Column:
+    """A column that is wanted.
+
+    Attributes:
+        name: Its name.
+        place: Where it stands in a line.
+        unit: Contract of its numbers.
+        written: Unit that the header gives, or "".
+    """
+
     name: str
     place: int
     unit: Unit
@@ -64,30 +88,32 @@ class _Column:
 
 
 def read_points(path: Path, angles: str | None) -> Points:
-    """Read a file of points; holes, text and wrong counts are refused with the line."""
-    rows = _rows(path)
-    columns = _columns(rows, angles)
-    table = _table(rows, columns)
-    p, turns = table[:, :3], table[:, 3:]
-    same = np.linalg.norm(np.diff(p, axis=0), axis=1) < SAME_POINT
-    if same.any():
-        raise rows.error(2 + int(same.argmax()), "the point is the same as the one before")
+    """Read a file of points; holes, text and wrong counts are refused with the line.
+
+    Args:
+        path: The file.
+        angles: Convention of its angles, one of `ANGLES`; None where it has none.
+    """
+    sheet = _sheet(path)
+    columns = _columns(sheet, angles)
+    table = _table(sheet, columns)
+    p = table[:, :3]
+    _check_distinct(sheet, p)
     if angles is None:
         return Points(p, None)
-    if angles == "quaternion":
-        return Points(p, rotations.from_quaternion(*_unit_quaternions(rows, turns).T))
-    order = turns if angles == "rpy" else turns[:, ::-1]
-    return Points(p, rotations.from_rpy(*order.T))
+    return Points(p, _rotations(sheet, table[:, 3:], angles))
 
 
-def _rows(path: Path) -> _Rows:
+def _sheet(path: Path) -> _Sheet:
     """The lines of a file as words."""
+    lines = read_text(path, POINTS).splitlines()
+    delimiter = _delimiter(lines)
     numbers, words = [], []
     try:
-        for number, row in enumerate(csv.reader(read_text(path, POINTS).splitlines()), 1):
-            if any(word.strip() for word in row):
+        for number, line in enumerate(csv.reader(lines, delimiter=delimiter), 1):
+            if any(word.strip() for word in line):
                 numbers.append(number)
-                words.append(row)
+                words.append(line)
     except csv.Error:
         raise FileError(str(path), ["is not a CSV file in UTF-8"]) from None
     count = max(len(words) - 1, 0)
@@ -96,105 +122,184 @@ def _rows(path: Path) -> _Rows:
         raise FileError(str(path), [f"needs a header and at least two points, got {got}"])
     if count > MOST_POINTS:
         raise FileError(str(path), [f"must have at most {MOST_POINTS} points, got {count}"])
-    return _Rows(path, numbers, words)
+    return _Sheet(path, delimiter, numbers, words)
 
 
-def _unit_quaternions(rows: _Rows, given: Floats) -> Floats:
+def _delimiter(lines: list[str]) -> str:
+    """What separates values: the one of "," and ";" that the header has more of."""
+    header = next((line for line in lines if line.strip()), "")
+    return ";" if header.count(";") > header.count(",") else ","
+
+
+def _check_distinct(sheet: _Sheet, p: Floats) -> None:
+    """Refuse a point that is the one before."""
+    same = np.linalg.norm(np.diff(p, axis=0), axis=1) < SAME_POINT
+    if same.any():
+        raise sheet.error(2 + int(same.argmax()), "the point is the same as the one before")
+
+
+def _rotations(sheet: _Sheet, turns: Floats, angles: str) -> Floats:
+    """Orientations (k, 3, 3) from the columns of a convention."""
+    if angles == "quaternion":
+        qw, qx, qy, qz = _unit_quaternions(sheet, turns).T
+        return rotations.from_quaternion(qw, qx, qy, qz)
+    if angles == "abc":
+        yaw, pitch, roll = turns.T
+    else:
+        roll, pitch, yaw = turns.T
+    return rotations.from_rpy(roll, pitch, yaw)
+
+
+def _unit_quaternions(sheet: _Sheet, given: Floats) -> Floats:
     """Quaternions of length 1, (k, 4)."""
     sizes = np.linalg.norm(given, axis=1)
     off = np.abs(sizes - 1) > UNIT_LENGTH
     if off.any():
         first = int(off.argmax())
-        raise rows.error(1 + first, f"the quaternion must have length 1, got {sizes[first]:.6g}")
+        raise sheet.error(1 + first, f"the quaternion must have length 1, got {sizes[first]:.6g}")
     return np.asarray(given / sizes[:, None], dtype=np.float64)
 
 
-def _columns(rows: _Rows, angles: str | None) -> list[_Column]:
+def _columns(sheet: _Sheet, angles: str | None) -> list[_Column]:
     """The columns that are wanted, in order."""
-    found = _named(rows)
-    held = [k for k, names in ANGLES.items() if any(name in found for name in names)]
-    if held and angles is None:
-        sentence = f'has the angles {", ".join(ANGLES[held[0]])}: state their convention, angles = "{held[0]}"'
-        raise FileError(str(rows.path), [sentence])
-    wanted = [("x", _LENGTH), ("y", _LENGTH), ("z", _LENGTH)]
-    if angles is not None:
-        wanted += [(name, _NUMBER if angles == "quaternion" else _ANGLE) for name in ANGLES[angles]]
-    missing = next((name for name, _ in wanted if name not in found), None)
-    if missing is not None:
-        raise rows.error(0, f"column {missing} is missing{_header_told(rows)}")
-    return [_Column(name, found[name][0], unit, found[name][1]) for name, unit in wanted]
+    found = _named(sheet)
+    wanted = {"x": _LENGTH, "y": _LENGTH, "z": _LENGTH}
+    if angles is None:
+        _check_no_angles(sheet, found)
+    else:
+        unit = _NUMBER if angles == "quaternion" else _ANGLE
+        wanted |= dict.fromkeys(ANGLES[angles], unit)
+    columns = []
+    for name, unit in wanted.items():
+        if name not in found:
+            raise sheet.error(0, f"column {name} is missing{_held(sheet)}")
+        place, written = found[name]
+        columns.append(_Column(name, place, unit, written))
+    return columns
 
 
-def _named(rows: _Rows) -> dict[str, tuple[int, str]]:
+def _check_no_angles(sheet: _Sheet, found: dict[str, tuple[int, str]]) -> None:
+    """Refuse columns of angles where no convention is stated."""
+    for convention, names in ANGLES.items():
+        if not found.keys().isdisjoint(names):
+            remedy = f'state their convention, angles = "{convention}"'
+            raise FileError(str(sheet.path), [f"has the angles {', '.join(names)}: {remedy}"])
+
+
+def _named(sheet: _Sheet) -> dict[str, tuple[int, str]]:
     """Place and unit of each column, by its name in small letters."""
     found: dict[str, tuple[int, str]] = {}
-    for place, word in enumerate(rows.words[0]):
+    for place, word in enumerate(sheet.header):
         name, bracket, rest = word.strip().partition("[")
         unit, end, more = rest.partition("]")
         name = name.strip().lower()
         if not name.isidentifier() or (bracket and not end) or more.strip():
             continue
         if name in found:
-            raise rows.error(0, f"column {shortened(name, 40)} is there twice")
+            raise sheet.error(0, f"column {shortened(name, 40)} is there twice")
         found[name] = place, unit.strip()
     return found
 
 
-def _header_told(rows: _Rows) -> str:
+def _held(sheet: _Sheet) -> str:
     """What the header holds; of a file that is no table of numbers nothing is repeated."""
-    header, first = rows.words[0], rows.words[1]
-    if not any(_is_number(word) for part in first for word in part.replace(";", " ").split()):
+    words = " ".join(sheet.words[1]).split()
+    if not any(_is_number(word) for word in words):
         return "; the file does not seem to be a table of numbers"
-    hint = "; values must be separated by commas" if len(header) == 1 else ""
-    return f", got {shortened(', '.join(header), 80)}{hint}"
+    one_column = len(sheet.header) == 1
+    hint = "; values must be separated by commas or semicolons" if one_column else ""
+    return f", got {shortened(', '.join(sheet.header), 80)}{hint}"
 
 
-def _is_number(word: str) -> bool:
+def _is_number(word: str, decimal: str = ".") -> bool:
     try:
-        float(word)
+        _number(word, decimal)
     except ValueError:
         return False
     return True
 
 
-def _table(rows: _Rows, columns: list[_Column]) -> Floats:
+def _number(word: str, decimal: str) -> float:
+    """The number of a word; a ValueError where it is none."""
+    if decimal == ".":
+        return float(word)
+    if "." in word:
+        raise ValueError("a point that may part thousands")
+    return float(word.replace(",", "."))
+
+
+def _table(sheet: _Sheet, columns: list[_Column]) -> Floats:
     """The numbers of all points in SI, (k, columns)."""
-    width = len(rows.words[0])
-    for row, words in enumerate(rows.words):
-        if len(words) != width:
-            raise rows.error(row, f"must have {width} values as the header, got {len(words)}")
-    table = np.empty((len(rows.words) - 1, len(columns)))
+    _check_widths(sheet)
+    decimal = _decimal(sheet, columns)
+    table = np.empty((len(sheet.words) - 1, len(columns)))
     for k, column in enumerate(columns):
-        table[:, k] = _numbers(rows, column)
+        table[:, k] = _in_si(sheet, column, _as_written(sheet, column, decimal))
     return table
 
 
-def _numbers(rows: _Rows, column: _Column) -> Floats:
-    """One column in SI; the first value that breaks its contract is refused with its line."""
-    words = [row[column.place] for row in rows.words[1:]]
+def _decimal(sheet: _Sheet, columns: list[_Column]) -> str:
+    """The sign before decimals: a comma where semicolons leave it for that and it occurs."""
+    if sheet.delimiter == ",":
+        return "."
+    for column in columns:
+        if any("," in line[column.place] for line in sheet.words[1:]):
+            return ","
+    return "."
+
+
+def _check_widths(sheet: _Sheet) -> None:
+    """Refuse a line that has not as many values as the header."""
+    width = len(sheet.header)
+    for line, words in enumerate(sheet.words):
+        if len(words) == width:
+            continue
+        sentence = f"must have {width} values as the header, got {len(words)}"
+        # where a comma separates and no number has a point, it may be the decimal one as well
+        without_points = not any("." in word for word in words)
+        if sheet.delimiter == "," and len(words) > width and without_points:
+            sentence += f"; {SEMICOLONS}"
+        raise sheet.error(line, sentence)
+
+
+def _as_written(sheet: _Sheet, column: _Column, decimal: str) -> Floats:
+    """The numbers of one column as they are written, (k,)."""
+    words = [line[column.place] for line in sheet.words[1:]]
     try:
-        numbers = np.array([float(word) for word in words])
+        return np.array([_number(word, decimal) for word in words])
     except ValueError:
-        row, word = next((i, w) for i, w in enumerate(words, 1) if not _is_number(w))
-        got = shortened(word.strip(), 40)
-        raise rows.error(row, f"{column.name} must be a number, got '{got}'") from None
-    _read(rows, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
-    unit, factor = column.unit, _read(rows, 1, column, 1.0) if column.written else 1.0
+        wrong = next(k for k, word in enumerate(words) if not _is_number(word, decimal))
+    word = words[wrong]
+    hint = ""
+    if sheet.delimiter == "," and "," in word:
+        hint = f"; {SEMICOLONS}"
+    if decimal == "," and "." in word:
+        hint = "; the file has decimal commas, so a point is none"
+    got = shortened(word.strip(), 40)
+    raise sheet.error(1 + wrong, f"{column.name} must be a number, got '{got}'{hint}")
+
+
+def _in_si(sheet: _Sheet, column: _Column, numbers: Floats) -> Floats:
+    """A column in SI; the first value that breaks its contract is refused with its line."""
+    _read(sheet, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
+    factor = _read(sheet, 1, column, 1.0) if column.written else 1.0
     with np.errstate(over="ignore"):
         values = numbers * factor
-    most = unit.largest if column.written else min(unit.plausible, unit.largest)
+    most = column.unit.largest
+    if not column.written:
+        most = min(column.unit.plausible, most)
     bad = ~(np.abs(values) <= most)
     if bad.any():
         first = int(bad.argmax())
-        _read(rows, 1 + first, column, float(numbers[first]))
+        _read(sheet, 1 + first, column, float(numbers[first]))
     return values
 
 
-def _read(rows: _Rows, row: int, column: _Column, number: float) -> float:
+def _read(sheet: _Sheet, line: int, column: _Column, number: float) -> float:
     """One number in SI, by the contract of its column."""
     try:
         if not column.written or not np.isfinite(number):
             return column.unit.read(number)
         return column.unit.read(f"{number!r} {column.written}")
     except ArmtwinError as error:
-        raise rows.error(row, f"{column.name} {error}") from None
+        raise sheet.error(line, f"{column.name} {error}") from None

@@ -1,4 +1,4 @@
-"""Periods and repeated runs: which of them count, and their mean, in which noise falls and the motion stays.
+"""Periods and repeated runs: which of them count, and their mean, in which noise falls.
 
 Ref: [Waiboer 2007, section 4.4.2]
 """
@@ -12,54 +12,79 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
 
 SAME_MOTION = 0.05  # of a joint's range by which repeated runs may differ
 SAME_TIME = 0.25  # of a sample by which the time stamps of repeated runs may differ
 
 
 def chosen_periods(log: Log, period: float, first: int, count: int) -> Log:
-    """Some whole periods of a log, from period `first` (0 is the first): the middle two of four are (1, 2)."""
-    start = log.time[0] + first * period
-    inside = (log.time >= start - 1e-9) & (log.time < start + count * period - 1e-9)
-    if (
-        first < 0
-        or count < 1
-        or log.time[-1] < start + count * period - 1.5 * period / max(1, inside.sum() / count)
-    ):
+    """Some whole periods of a log, from period `first` on, 0 being the first."""
+    time = log.time
+    start = time[0] + first * period
+    stop = start + count * period
+    inside = (time >= start - 1e-9) & (time < stop - 1e-9)
+    in_a_period = max(1, inside.sum() / max(count, 1))
+    ends_early = time[-1] < stop - 1.5 * period / in_a_period
+    if first < 0 or count < 1 or ends_early:
         raise ArmtwinError(
             f"the log holds no {count} periods of {period:g} s from number {first + 1} on"
         )
-    chosen = Log.of(
-        log.time[inside], log.events, **{name: x[inside] for name, x in log.channels.items()}
-    )
-    return replace(chosen, origin=log.origin)
+    channels = {name: values[inside] for name, values in log.channels.items()}
+    return replace(log, time=time[inside], channels=channels)
 
 
 def averaged(logs: Sequence[Log]) -> Log:
-    """The mean of runs that repeat one motion at the same times; channels that not all have are left out."""
+    """The mean of runs that repeat one motion at the same times, of the channels that all have."""
     first = logs[0]
-    for k, log in enumerate(logs[1:], 2):
-        if len(log.time) != len(first.time):
-            raise ArmtwinError(
-                f"runs to be averaged must have equally many samples; number 1 has {len(first.time)}, "
-                f"number {k} has {len(log.time)}"
-            )
-        shift = np.abs((log.time - log.time[0]) - (first.time - first.time[0])).max()
-        if shift > SAME_TIME * float(np.median(np.diff(first.time))):
-            raise ArmtwinError(
-                f"runs to be averaged must have the same time stamps; number {k} is {shift:.4g} s off"
-            )
-        for name in ("q", "q_ref"):
-            if name in first and name in log:
-                apart = np.abs(log.channels[name] - first.channels[name]).max(axis=0)
-                if (apart > SAME_MOTION * np.ptp(first.channels[name], axis=0) + 1e-9).any():
-                    j = int(apart.argmax())
-                    raise ArmtwinError(
-                        f"runs to be averaged must repeat one motion; {name}{j + 1} of number {k} is {apart[j]:.3g} off"
-                    )
-    names = [name for name in first.channels if all(name in log for log in logs)]
-    means = {name: np.mean([log.channels[name] for log in logs], axis=0) for name in names}
-    told = (
-        f"mean of {len(logs)} runs: {', '.join(log.origin for log in logs)}" if first.origin else ""
-    )
-    return replace(Log.of(first.time, (), **means), origin=told)
+    for number, log in enumerate(logs[1:], 2):
+        _check_times(first, log, number)
+        for channel in ("q", "q_ref"):
+            if channel in first and channel in log:
+                _check_motion(first, log, number, channel)
+    origin = ""
+    if first.origin:
+        origins = ", ".join(log.origin for log in logs)
+        origin = f"mean of {len(logs)} runs: {origins}"
+    mean = Log.of(first.time, (), first.joint_names, **_means(logs))
+    return replace(mean, origin=origin)
+
+
+def _means(logs: Sequence[Log]) -> dict[str, Floats]:
+    """Means of the channels that all logs have."""
+    means = {}
+    for name in logs[0].channels:
+        if all(name in log for log in logs):
+            means[name] = np.mean([log.channels[name] for log in logs], axis=0)
+    return means
+
+
+def _check_times(first: Log, log: Log, number: int) -> None:
+    """Refuse a run whose samples are not at the times of the first one's."""
+    if len(log.time) != len(first.time):
+        raise ArmtwinError(
+            "runs to be averaged must have equally many samples; "
+            f"number 1 has {len(first.time)}, number {number} has {len(log.time)}"
+        )
+    since = log.time - log.time[0]
+    wanted = first.time - first.time[0]
+    shift = np.abs(since - wanted).max()
+    step = float(np.median(np.diff(first.time)))
+    if shift > SAME_TIME * step:
+        raise ArmtwinError(
+            "runs to be averaged must have the same time stamps; "
+            f"number {number} is {shift:.4g} s off"
+        )
+
+
+def _check_motion(first: Log, log: Log, number: int, channel: str) -> None:
+    """Refuse a run that moves another way than the first one."""
+    wanted = first.channels[channel]
+    apart = np.abs(log.channels[channel] - wanted).max(axis=0)
+    allowed = SAME_MOTION * np.ptp(wanted, axis=0) + 1e-9
+    if (apart > allowed).any():
+        j = int(apart.argmax())
+        raise ArmtwinError(
+            "runs to be averaged must repeat one motion; "
+            f"{channel}{j + 1} of number {number} is {apart[j]:.3g} off"
+        )

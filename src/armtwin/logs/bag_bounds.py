@@ -60,8 +60,9 @@ def _check_file(path: Path) -> None:
         if path.suffix == ".db3":
             _check_database(path)
             return
+        chunks = _bag_chunks(file) if path.suffix == ".bag" else _mcap_chunks(path, file)
         try:
-            for chunk in _bag_chunks(file) if path.suffix == ".bag" else _mcap_chunks(path, file):
+            for chunk in chunks:
                 _check_chunk(path, chunk)
         except (struct.error, ValueError, LookupError, OSError, EOFError):
             raise damaged(path, "a record is cut off") from None
@@ -142,11 +143,14 @@ def _check_chunk(path: Path, chunk: Packed) -> None:
     if chunk.how not in makers:
         raise damaged(path, f"chunks are packed by '{chunk.how}'")
     unpacker, failures = makers[chunk.how]
-    tool, data, total = unpacker(), chunk.data, 0
+    tool = unpacker()
+    data = chunk.data
+    total = 0
     try:
         while not tool.eof:
             piece = tool.decompress(data, CHUNK)
-            data, total = b"", total + len(piece)
+            data = b""
+            total += len(piece)
             if total > chunk.size or (not piece and tool.needs_input):
                 raise damaged(path, "a chunk does not unpack to the size it says")
     except failures:
@@ -178,17 +182,24 @@ def _check_database(path: Path) -> None:
     try:
         connection = sqlite3.connect(address, uri=True)
         try:
-            rows = connection.execute(ENTRIES).fetchall()
-            odd = next((row for row in rows if not _is_plain(*row)), None)
-            if odd is not None:
-                raise damaged(path, f"its database holds '{odd[1]}', which no recording has")
-            if any(row[1] == "topics" for row in rows):
-                for topic in connection.execute("select * from topics limit 10000"):
-                    check_yaml(path, " ".join(text for text in topic if isinstance(text, str)))
+            names = []
+            for kind, name, sql in connection.execute(ENTRIES).fetchall():
+                if not _is_plain(kind, name, sql):
+                    raise damaged(path, f"its database holds '{name}', which no recording has")
+                names.append(name)
+            if "topics" in names:
+                _check_topics(path, connection)
         finally:
             connection.close()
     except (sqlite3.Error, ValueError, OverflowError) as error:
         raise damaged(path, str(error)) from None
+
+
+def _check_topics(path: Path, connection: sqlite3.Connection) -> None:
+    """Refuse texts of topics that are no plain YAML."""
+    for topic in connection.execute("select * from topics limit 10000"):
+        texts = [field for field in topic if isinstance(field, str)]
+        check_yaml(path, " ".join(texts))
 
 
 def _is_plain(kind: Any, name: Any, sql: Any) -> bool:
@@ -204,8 +215,10 @@ def _check_metadata(path: Path) -> None:
     check_yaml(path, text)
     mode = PACKED_MODE.search(text)
     if mode is not None:
-        told = f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"
-        raise FileError(str(path), [told])
+        sentence = (
+            f"the recording is packed as a whole (compression_mode {mode[1]}); unpack it first"
+        )
+        raise FileError(str(path), [sentence])
 
 
 def check_yaml(path: Path, text: str) -> None:

@@ -1,7 +1,9 @@
-"""Logs from ROS bags: JointState messages of ROS 1 (.bag) and ROS 2 (.mcap, .db3, or the folder of a recording).
+"""Logs from ROS bags: JointState messages.
 
-Needs the extra `logs` (pip install armtwin[logs]). Positions, speeds and efforts become q, v and tau; the joints come
-in the order of the first message, or in that of the names which a columns file gives for q.
+ROS 1 writes .bag, ROS 2 .mcap or .db3, or a folder of these. Needs the extra `logs` (pip install
+armtwin[logs]). Positions, speeds and efforts become q, v and tau. The joints come in the order of
+the first message with their names, or in the order that a columns file gives for q, which then
+counts more than names.
 """
 
 from __future__ import annotations
@@ -15,10 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean, shortened
+from armtwin.errors import FileError, did_you_mean, shortened
 from armtwin.logs.bag_bounds import SUFFIXES, check_bag, damaged, zstd_library
 from armtwin.logs.columns import Columns
-from armtwin.logs.log import Log
+from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
 
 MOST_MESSAGES = 5_000_000
@@ -47,61 +49,62 @@ def is_bag(path: Path) -> bool:
     return os.path.isdir(path) and os.path.isfile(path / "metadata.yaml")
 
 
-def read_bag(path: Path, columns: Columns) -> Log:
+def read_bag(path: Path, columns: Columns) -> Recording:
     """Read the joint states of a bag; a bag without them is refused with what it holds."""
     stamps, messages = _messages(path)
-    names = _joints(path, columns, list(messages[0].name))
+    held = list(messages[0].name)
+    ordered = _ordered(columns)
+    names = held if ordered is None else ordered
+    _check_names(path, names, held)
     whole = [set(names) <= set(message.name) for message in messages]
     states = list(compress(messages, whole))
     time = np.array(list(compress(stamps, whole)))
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
-        told = f"time must increase, got {time[late[0] + 1]}"
-        raise FileError(str(path), [f"message {late[0] + 2}: {told}"])
+        sentence = f"time must increase, got {time[late[0] + 1]}"
+        raise FileError(str(path), [f"message {late[0] + 2}: {sentence}"])
     channels = {}
-    try:
-        for field, channel in _FIELDS.items():
-            table = _table(path, states, field, names)
-            if table is not None:
-                channels[channel] = columns.to_si(channel, table)
-        if "q" not in channels:
-            raise FileError(str(path), ["its JointState messages hold no positions"])
-        return Log.of(time - time[0], (), **channels)
-    except FileError:
-        raise
-    except ArmtwinError as error:
-        raise FileError(str(path), [str(error)]) from None
+    for field, channel in _FIELDS.items():
+        table = _table(path, states, field, names)
+        if table is not None:
+            channels[channel] = table
+    if "q" not in channels:
+        raise FileError(str(path), ["its JointState messages hold no positions"])
+    return Recording(time - time[0], channels, joint_names=tuple(names) if ordered is None else ())
 
 
-def _joints(path: Path, columns: Columns, held: list[str]) -> list[str]:
-    """The joints in the order that is wanted: that of the columns file, or of the first message."""
-    wanted = columns.columns.get("q")
-    names = list(wanted) if wanted is not None and not isinstance(wanted, str) else held
-    missing = next((name for name in names if name not in held), None)
-    if missing is not None:
-        told = f"joint '{missing}' of the columns file is not in the bag"
-        raise FileError(str(path), [f"{told}. {did_you_mean(missing, held)}"])
-    twice = next((name for name in names if names.count(name) > 1), None)
-    if twice is not None:
-        told = f"joint '{shortened(twice, 60)}' must be named once in a message"
-        raise FileError(str(path), [told])
-    return names
+def _ordered(columns: Columns) -> list[str] | None:
+    """The joints in the order that a columns file gives for q; None where it gives none."""
+    given = columns.columns.get("q")
+    return None if given is None or isinstance(given, str) else list(given)
+
+
+def _check_names(path: Path, names: list[str], held: list[str]) -> None:
+    """Refuse names of joints that the first message does not hold, or that are there twice."""
+    for name in names:
+        if name not in held:
+            sentence = f"joint '{name}' of the columns file is not in the bag"
+            raise FileError(str(path), [f"{sentence}. {did_you_mean(name, held)}"])
+        if names.count(name) > 1:
+            sentence = f"joint '{shortened(name, 60)}' must be named once in a message"
+            raise FileError(str(path), [sentence])
 
 
 def _table(path: Path, states: list[Any], field: str, names: list[str]) -> Floats | None:
     """One field of all messages by joint, (m, n); None where a message leaves it out."""
-    rows: list[NDArray[Any]] = []
+    samples: list[NDArray[Any]] = []
     for state in states:
-        values, order = np.asarray(getattr(state, field)), list(state.name)
+        values = np.asarray(getattr(state, field))
+        order = list(state.name)
         if len(values) != len(order):
             return None
-        rows.append(values[[order.index(name) for name in names]])
-    table = np.array(rows, dtype=np.float64)
+        samples.append(values[[order.index(name) for name in names]])
+    table = np.array(samples, dtype=np.float64)
     bad = np.argwhere(~np.isfinite(table))
     if len(bad):
         message, joint = bad[0]
-        told = f"message {message + 1}: {field} of {names[joint]} must be finite"
-        raise FileError(str(path), [told])
+        sentence = f"message {message + 1}: {field} of {names[joint]} must be finite"
+        raise FileError(str(path), [sentence])
     return table
 
 
@@ -110,9 +113,8 @@ def _messages(path: Path) -> tuple[list[float], list[Any]]:
     try:
         import rosbags.highlevel  # noqa: F401
     except ImportError:
-        raise ArmtwinError(
-            f"{path}: bags need the extra 'logs': pip install armtwin[logs]"
-        ) from None
+        sentence = "bags need the extra 'logs': pip install armtwin[logs]"
+        raise FileError(str(path), [sentence]) from None
     check_bag(path)
     try:
         stamps, messages = _unpacked(path)
@@ -131,12 +133,7 @@ def _unpacked(path: Path) -> tuple[list[float], list[Any]]:
     stamps: list[float] = []
     messages: list[Any] = []
     with AnyReader([path], default_typestore=get_typestore(Stores.ROS2_HUMBLE)) as reader:
-        states = [c for c in reader.connections if c.msgtype == "sensor_msgs/msg/JointState"]
-        if not states:
-            held = ", ".join(sorted({c.msgtype for c in reader.connections})[:6]) or "nothing"
-            raise FileError(str(path), [f"holds no sensor_msgs/JointState, but {held}"])
-        topic = max(states, key=lambda c: c.msgcount).topic
-        chosen = [c for c in states if c.topic == topic]
+        chosen = _joint_states(path, reader.connections)
         for connection, received, data in reader.messages(connections=chosen):
             message: Any = reader.deserialize(data, connection.msgtype)
             stamp = message.header.stamp.sec + 1e-9 * message.header.stamp.nanosec
@@ -145,6 +142,17 @@ def _unpacked(path: Path) -> tuple[list[float], list[Any]]:
             if len(messages) > MOST_MESSAGES:
                 raise FileError(str(path), [f"must hold at most {MOST_MESSAGES} joint states"])
     return stamps, messages
+
+
+def _joint_states(path: Path, connections: list[Any]) -> list[Any]:
+    """The connections of the topic that has most JointState messages."""
+    states = [c for c in connections if c.msgtype == "sensor_msgs/msg/JointState"]
+    if not states:
+        kinds = sorted({c.msgtype for c in connections})
+        held = ", ".join(kinds[:6]) or "nothing"
+        raise FileError(str(path), [f"holds no sensor_msgs/JointState, but {held}"])
+    topic = max(states, key=lambda c: c.msgcount).topic
+    return [c for c in states if c.topic == topic]
 
 
 def _errors_of_readers() -> tuple[type[Exception], ...]:

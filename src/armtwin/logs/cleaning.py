@@ -1,8 +1,8 @@
 """From a raw log to positions, speeds and accelerations that a regression can use.
 
-Time stamps are honoured: an uneven log is put on an even grid first. Speeds and accelerations come from the filtered
-positions by central differences, or for whole periods of a periodic motion from its Fourier series. What is compared
-with them must pass the same filter.
+Time stamps are honoured: an uneven log is put on an even grid first. Speeds and accelerations come
+from the filtered positions by central differences, or for whole periods of a periodic motion from
+its Fourier series. What is compared with them must pass the same filter.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
@@ -26,9 +27,7 @@ LEAST_RATE = 6.0  # samples kept in a period of the cut-off frequency
 POWER = 0.999  # share of the speed's power below the highest frequency that counts
 ABOVE_NOISE = 30.0  # times the noise that a frequency must hold to count as motion
 ROOM = 4.0  # default cut-off over that frequency
-MOST_RATE = (
-    12.0  # samples in a period of the cut-off frequency beyond which neighbours are averaged
-)
+MOST_RATE = 12.0  # the same beyond which neighbours are averaged
 EDGE = 1.0  # periods of the cut-off frequency at either end in which the filter lacks neighbours
 LEAST_PERIODS = 3.0  # of the cut-off frequency in a log: one at either end and one between
 
@@ -39,11 +38,12 @@ class Cleaning:
 
     Attributes:
         rate: Rate of the even grid [Hz].
-        averaged: Neighbouring samples that are averaged into one of the grid, where the log is much faster than the
-            cut-off.
+        averaged: Neighbouring samples that are averaged into one of the grid, where the log is
+            much faster than the cut-off.
         cutoff: Cut-off frequency of the zero-phase low-pass [Hz].
         step: Every how many samples one is kept after filtering.
-        resampled: Whether the time stamps were uneven, more than by rounding, and the log was put on a grid.
+        resampled: Whether the time stamps were uneven, more than by rounding, and the log was put
+            on a grid.
         differentiation: "central", or "fourier" for whole periods.
         period: Period of a periodic motion, for "fourier" [s].
         margin: Samples dropped at either end, where the filter has no neighbours.
@@ -64,11 +64,11 @@ class Cleaning:
 def choices(
     log: Log, cutoff: float | None = None, period: float | None = None, rows: float = 0.0
 ) -> Cleaning:
-    """How to clean a log: rate from its time stamps, cut-off from the spectrum of its speeds where none is given.
+    """How to clean a log: rate from its time stamps, cut-off from the spectrum of its speeds.
 
     Args:
         log: A log with q.
-        cutoff: Cut-off frequency [Hz].
+        cutoff: Cut-off frequency, where it is given [Hz].
         period: Period of a periodic motion [s].
         rows: Rate of the rows that are wanted, where not the least that the cut-off needs [Hz].
     """
@@ -84,32 +84,39 @@ def choices(
     rate = _even_rate(log.time)
     resampled = rate is None
     rate = rate or 1 / median
-    wanted = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled)) if cutoff is None else cutoff
-    if not 0 < wanted < rate / 2:
-        raise ArmtwinError(
-            f"cutoff must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz, got {wanted:g}"
-        )
-    _check_length(float(log.time[-1] - log.time[0]), wanted, period)
+    if cutoff is None:
+        cutoff = _from_spectrum(log, Cleaning(rate, 0.0, 1, resampled))
+    if not 0 < cutoff < rate / 2:
+        contract = f"must lie between 0 and half of the log's rate, {rate / 2:.4g} Hz"
+        raise ArmtwinError(f"cutoff {contract}, got {cutoff:g}")
+    _check_length(float(log.time[-1] - log.time[0]), cutoff, period)
     if period is not None:
         whole = max(1, round(period * rate)) / period
         resampled |= abs(whole / rate - 1) > NEARLY
-        rate = whole
-        step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
-        return Cleaning(rate, wanted, step, resampled, "fourier", period)
-    averaged = max(1, int(rate / max(MOST_RATE * wanted, rows)))
+        step = _kept_step(whole, cutoff, rows)
+        return Cleaning(whole, cutoff, step, resampled, "fourier", period)
+    averaged = max(1, int(rate / max(MOST_RATE * cutoff, rows)))
     rate = rate / averaged
-    step = max(1, round(rate / rows) if rows else int(rate / (LEAST_RATE * wanted)))
-    return Cleaning(
-        rate, wanted, step, resampled, margin=int(EDGE * rate / wanted), averaged=averaged
-    )
+    step = _kept_step(rate, cutoff, rows)
+    margin = int(EDGE * rate / cutoff)
+    return Cleaning(rate, cutoff, step, resampled, margin=margin, averaged=averaged)
+
+
+def _kept_step(rate: float, cutoff: float, rows: float) -> int:
+    """Every how many samples of a rate [Hz] one is kept, for a rate of rows or for the cut-off."""
+    if rows:
+        return max(1, round(rate / rows))
+    return max(1, int(rate / (LEAST_RATE * cutoff)))
 
 
 def _check_length(duration: float, cutoff: float, period: float | None) -> None:
     """Refuse a cut-off so low that the filter would leave nothing of a log, or of a period."""
-    least = 1 / period if period is not None else LEAST_PERIODS / duration
+    if period is None:
+        least, what = LEAST_PERIODS / duration, f"a log of {duration:.4g} s"
+    else:
+        least, what = 1 / period, f"a period of {period:g} s"
     if cutoff >= least * (1 - NEARLY):
         return
-    what = f"a log of {duration:.4g} s" if period is None else f"a period of {period:g} s"
     raise ArmtwinError(
         f"cutoff must be at least {least:.4g} Hz for {what}, got {cutoff:g}: the filter would "
         "leave nothing of the motion"
@@ -124,70 +131,96 @@ def _even_rate(time: Floats) -> float | None:
         return rate
     since = time - time[0]
     for quantum in ROUNDED:
-        if np.abs(since / quantum - np.round(since / quantum)).max() < 1e-3:
+        ticks = since / quantum
+        if np.abs(ticks - np.round(ticks)).max() < 1e-3:
             return rate if off <= quantum < COARSE / rate else None
     return None
 
 
 def _from_spectrum(log: Log, how: Cleaning) -> float:
     """A cut-off a few times above the highest frequency that the joints' speeds hold."""
-    rate, v = how.rate, np.diff(on_grid(log.time, log.q, how), axis=0)
-    each = np.abs(np.fft.rfft((v - v.mean(axis=0)) * np.hanning(len(v))[:, None], axis=0)) ** 2
+    rate = how.rate
+    v = np.diff(on_grid(log.time, log.q, how), axis=0)
     frequency = np.fft.rfftfreq(len(v), 1 / rate)
-    # white noise of the positions, seen where no motion is left, grows in the speeds as sin(pi f / rate) squared
-    shape = np.sin(np.pi * frequency / rate)[:, None] ** 2
-    upper = frequency > rate / 4
-    floor = np.median(each[upper] / shape[upper], axis=0) * shape
-    power = np.where(each > ABOVE_NOISE * floor, each, 0.0).sum(axis=1)
-    if not power.sum() > 0:
+    power = _power_of_motion(v, frequency, rate)
+    total = power.sum()
+    if not total > 0:
         raise ArmtwinError("the log has no motion: every joint stands still")
-    highest = float(frequency[int(np.searchsorted(np.cumsum(power), POWER * power.sum()))])
+    last = int(np.searchsorted(np.cumsum(power), POWER * total))
+    highest = float(frequency[last])
     return float(np.clip(ROOM * highest, 4 * rate / len(v), rate / 5))
 
 
+def _power_of_motion(v: Floats, frequency: NDArray[np.floating], rate: float) -> Floats:
+    """Power of speeds (m, n) at frequencies where it stands out of the noise, all joints, (f,)."""
+    window = np.hanning(len(v))[:, None]
+    centred = v - v.mean(axis=0)
+    spectrum = np.fft.rfft(centred * window, axis=0)
+    each = np.abs(spectrum) ** 2
+    # white noise of the positions, seen where no motion is left, grows in the speeds as
+    # sin(pi f / rate) squared
+    shape = np.sin(np.pi * frequency / rate)[:, None] ** 2
+    upper = frequency > rate / 4
+    level = np.median(each[upper] / shape[upper], axis=0)
+    noise = level * shape
+    return np.asarray(np.where(each > ABOVE_NOISE * noise, each, 0.0).sum(axis=1))
+
+
 def clean(log: Log, how: Cleaning) -> Log:
-    """The log on an even grid: q filtered, v and a from it, every other channel through the same filter."""
+    """The log on an even grid: q filtered, v and a from it, others through the same filter."""
     time = _grid(log.time, how)
-    channels = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
+    raw = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
     if how.differentiation == "fourier":
-        return _periodic(time, channels, how)
-    channels = {name: low_pass(values, how.rate, how.cutoff) for name, values in channels.items()}
-    channels["v"], channels["a"] = _derivatives(channels["q"], how.rate)
+        return _periodic(time, raw, how)
+    smooth = {name: low_pass(values, how.rate, how.cutoff) for name, values in raw.items()}
+    smooth["v"], smooth["a"] = _derivatives(smooth["q"], how.rate)
     kept = slice(how.margin, len(time) - how.margin, how.step)
     if len(time[kept]) < 2:
         raise ArmtwinError(
             f"the log of {len(time)} samples is too short for a cut-off of {how.cutoff:g} Hz"
         )
-    return Log.of(
-        time[kept], log.events, **{name: values[kept] for name, values in channels.items()}
-    )
+    channels = {name: values[kept] for name, values in smooth.items()}
+    return Log.of(time[kept], log.events, **channels)
 
 
 def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:
-    """Speeds and accelerations (m, n) by central differences of fourth order, of second at the ends."""
+    """Speeds and accelerations (m, n) by central differences, h = 1 / rate.
+
+        v_k = (8 (q_k+1 - q_k-1) - (q_k+2 - q_k-2)) / 12 h
+        a_k = (16 (q_k+1 + q_k-1) - (q_k+2 + q_k-2) - 30 q_k) / 12 h²
+
+    of fourth order; of second at the ends.
+    """
     v = np.gradient(q, 1 / rate, axis=0, edge_order=2)
     a = np.gradient(v, 1 / rate, axis=0, edge_order=2)
-    v[2:-2] = (8 * (q[3:-1] - q[1:-3]) - (q[4:] - q[:-4])) * (rate / 12)
-    a[2:-2] = (16 * (q[3:-1] + q[1:-3]) - (q[4:] + q[:-4]) - 30 * q[2:-2]) * (rate**2 / 12)
+    here = q[2:-2]
+    before, after = q[1:-3], q[3:-1]
+    two_before, two_after = q[:-4], q[4:]
+    change = 8 * (after - before) - (two_after - two_before)
+    bend = 16 * (after + before) - (two_after + two_before) - 30 * here
+    v[2:-2] = change * (rate / 12)
+    a[2:-2] = bend * (rate**2 / 12)
     return v, a
 
 
 def _grid(time: Floats, how: Cleaning) -> Floats:
-    """Times of an even grid from the first time stamp to the last; of averaged samples their middle."""
-    fine, count = how.rate * how.averaged, _count(time, how)
-    return np.asarray(
-        time[0] + (how.averaged - 1) / 2 / fine + np.arange(count // how.averaged) / how.rate
-    )
+    """Times of an even grid from the first time stamp on; of averaged samples their middle."""
+    fine = how.rate * how.averaged
+    middle = (how.averaged - 1) / 2 / fine
+    count = _count(time, how) // how.averaged
+    return np.asarray(time[0] + middle + np.arange(count) / how.rate)
 
 
 def _count(time: Floats, how: Cleaning) -> int:
     """Samples of the grid before any are averaged."""
+    if not how.resampled:
+        return len(time)
     fine = how.rate * how.averaged
-    return int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1 if how.resampled else len(time)
+    return int(np.floor((time[-1] - time[0]) * fine + 1e-3)) + 1
 
 
 def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
-    """Values (m, n) at the even grid, by cubic splines through uneven time stamps, averaged where that is chosen."""
+    """Values (m, n) at the even grid, by cubic splines where time stamps are uneven."""
     count = _count(time, how)
     if how.resampled:
         from scipy.interpolate import CubicSpline
@@ -197,11 +230,12 @@ def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
     if how.averaged == 1:
         return values
     whole = count // how.averaged
-    return np.asarray(values[: whole * how.averaged].reshape(whole, how.averaged, -1).mean(axis=1))
+    groups = values[: whole * how.averaged].reshape(whole, how.averaged, -1)
+    return np.asarray(groups.mean(axis=1))
 
 
 def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
-    """Whole periods averaged; q, v and a from the Fourier series up to the cut-off, others through the same."""
+    """Whole periods averaged; q, v, a and all others from the Fourier series up to the cut-off."""
     assert how.period is not None
     count = round(how.period * how.rate)
     periods = len(time) // count
@@ -209,45 +243,50 @@ def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:
         raise ArmtwinError(
             f"the log of {time[-1] - time[0]:.4g} s holds no whole period of {how.period:g} s"
         )
-    first, last = (channels["q"][k * count : (k + 1) * count] for k in (0, periods - 1))
-    apart = np.abs(last - first).max(axis=0) / np.maximum(np.ptp(channels["q"], axis=0), 1e-9)
+    _check_repeats(channels["q"], count, periods, how.period)
+    means = {}
+    for name, values in channels.items():
+        whole = values[: periods * count]
+        means[name] = whole.reshape(periods, count, -1).mean(axis=0)
+    result = {name: _band(mean, how) for name, mean in means.items()}
+    result["v"] = _band(means["q"], how, 1)
+    result["a"] = _band(means["q"], how, 2)
+    kept = {name: values[:: how.step] for name, values in result.items()}
+    return Log.of(time[: count : how.step], (), **kept)
+
+
+def _check_repeats(q: Floats, count: int, periods: int, period: float) -> None:
+    """Refuse positions (m, n) whose last period is not as the first, of `count` samples each."""
+    first = q[:count]
+    last = q[(periods - 1) * count : periods * count]
+    travel = np.maximum(np.ptp(q, axis=0), 1e-9)
+    apart = np.abs(last - first).max(axis=0) / travel
     if (apart > REPEATS).any():
         j = int(apart.argmax())
-        raise ArmtwinError(
-            f"the motion does not repeat after {how.period:g} s: joint {j + 1} is {100 * apart[j]:.0f} % off"
-        )
-    result = {}
-    for name, x in channels.items():
-        mean = x[: periods * count].reshape(periods, count, -1).mean(axis=0)
-        result[name] = _band(mean, how)
-        if name == "q":
-            motion = {"v": _band(mean, how, 1), "a": _band(mean, how, 2)}
-    kept = slice(0, count, how.step)
-    return Log.of(
-        time[:count][kept], (), **{name: x[kept] for name, x in (result | motion).items()}
-    )
+        off = f"joint {j + 1} is {100 * apart[j]:.0f} % off"
+        raise ArmtwinError(f"the motion does not repeat after {period:g} s: {off}")
 
 
 def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
     """Derivative of that order of a whole period, from the Fourier series up to the cut-off."""
     frequency = np.fft.rfftfreq(len(values), 1 / how.rate)[:, None]
     spectrum = np.fft.rfft(values, axis=0) * (frequency <= how.cutoff)
-    return np.asarray(
-        np.fft.irfft(spectrum * (2j * np.pi * frequency) ** order, len(values), axis=0)
-    )
+    derivative = spectrum * (2j * np.pi * frequency) ** order
+    return np.asarray(np.fft.irfft(derivative, len(values), axis=0))
 
 
 def filtered(values: Floats, how: Cleaning) -> Floats:
-    """Values (m, k) on the even grid through the filter that `clean` uses, for what is compared with a clean log."""
+    """Values (m, k) on the even grid through the filter that `clean` uses."""
     if how.differentiation == "fourier":
         return _band(values, how)
     return low_pass(values, how.rate, how.cutoff)
 
 
 def speed_noise(raw: Floats, clean_q: Floats, how: Cleaning) -> Floats:
-    """Standard deviation of the speeds (n,) that the noise of the positions leaves below the cut-off.
+    """Standard deviation of the speeds (n,) by the positions' noise below the cut-off.
 
     σ_v² = S (2π)² f_c³ / 3      S = ‖q - q_clean‖² / m / (f_N - f_c), as if the noise were white
     """
-    density = ((raw - clean_q) ** 2).mean(axis=0) / (how.rate / 2 - how.cutoff)
+    power = ((raw - clean_q) ** 2).mean(axis=0)
+    density = power / (how.rate / 2 - how.cutoff)
     return np.asarray(np.sqrt(density * (2 * np.pi) ** 2 * how.cutoff**3 / 3))

@@ -1,4 +1,4 @@
-"""The columns file: how a machine's headers, units, signs and decimal commas become the channels of a Log.
+"""The columns file: how a machine's headers, units, signs and commas become channels of a Log.
 
     q = sign · angle + offset      and v, a, tau of that joint take the sign
 
@@ -8,6 +8,7 @@ It stands beside the log, as run.columns.toml for run.csv, or as columns.toml fo
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, Literal
@@ -20,32 +21,32 @@ from armtwin.files.kinds import check_tables
 from armtwin.files.opening import COLUMNS
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
-from armtwin.logs.log import CHANNELS, TORQUES, channel_kind
+from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
 from armtwin.robot.groups import TurnCoordinate
 
 ANGLES = ("q", "q_ref", "q_link")
-TURNED = (
-    *ANGLES,
-    "v",
-    "a",
-    "tau",
-    "v_ref",
-    "a_ref",
-    "tau_friction",
-)  # channels that take a joint's sign
+# channels that take a joint's sign
+TURNED = (*ANGLES, "v", "a", "tau", "v_ref", "a_ref", "tau_friction")
 COLUMNS_FORMAT = 1
-_UNITS = {
-    name: text.partition("[")[2].rstrip("]").replace("²", "^2") for name, text in CHANNELS.items()
-}
-_UNITS["time"] = "s"
+MOST_JOINTS = 99  # that a text with {} numbers
+CELSIUS = ("degC", "°C")
+ZERO_CELSIUS = 273.15  # [K]
 
 
 def _kind(channel: str) -> str:
     """The channel whose unit and sign a name takes."""
     return channel_kind(channel) or channel
+
+
+def _unit(channel: str) -> str:
+    """SI unit of a channel, or of time, as quantities are written."""
+    if channel == "time":
+        return "s"
+    text = CHANNELS[_kind(channel)]
+    return text.partition("[")[2].rstrip("]").replace("²", "^2")
 
 
 @dataclass(frozen=True)
@@ -56,10 +57,12 @@ class Columns:
         time: Header of the time column.
         delimiter: What separates values: ",", ";", "tab" or "space".
         decimal: "." or ",".
-        columns: For each channel its headers, one for each joint, or one text with {} for the number of the joint.
+        columns: For each channel its headers, one for each joint, or one text with {} for the
+            number of the joint.
         unit: Unit of a channel, or of time, where it is not SI.
         sign: For each joint +1, or -1 where the machine counts the other way.
-        torque_sign: For each joint or motor +1, or -1 where its torque or current alone is counted the other way.
+        torque_sign: For each joint or motor +1, or -1 where its torque or current alone is
+            counted the other way.
         offset: For each joint the angle at the machine's zero [rad].
         unwrap: Whether angles that jump by whole turns are joined.
     """
@@ -80,29 +83,30 @@ class Columns:
         """What is wrong, as a phrase; empty if nothing is."""
         if self.delimiter == self.decimal == ",":
             return 'decimal "," needs another delimiter than ","'
-        for key, table in (("columns", self.columns), ("unit", self.unit)):
-            known = [*CHANNELS, "time"] if key == "unit" else list(CHANNELS)
-            wrong = next((name for name in table if _kind(name) not in known), None)
-            if wrong is not None:
-                return f"{key}.{wrong} is no channel. {did_you_mean(wrong, known)}"
+        return (
+            _unknown_channel("columns", self.columns, list(CHANNELS))
+            or _unknown_channel("unit", self.unit, [*CHANNELS, "time"])
+            or self._wrong_unit()
+            or _wrong_sign("sign", self.sign)
+            or _wrong_sign("torque_sign", self.torque_sign)
+        )
+
+    def _wrong_unit(self) -> str:
         for channel, unit in self.unit.items():
             try:
                 self.factor(channel)
             except ArmtwinError as error:
                 return f"unit.{channel} {error}"
-            if unit in ("degC", "°C") and channel != "temperature":
-                return f"unit.{channel} must be in {_UNITS[_kind(channel)]}, got '{unit}'"
-        for key, signs in (("sign", self.sign), ("torque_sign", self.torque_sign)):
-            if signs is not None and any(x not in (1.0, -1.0) for x in signs):
-                return f"{key} must be 1 or -1 for each joint, got {list(signs)}"
+            if unit in CELSIUS and channel != "temperature":
+                return f"unit.{channel} must be in {_unit(channel)}, got '{unit}'"
         return ""
 
     def factor(self, channel: str) -> float:
         """What a logged number is multiplied by to be SI."""
         unit = self.unit.get(channel, self.unit.get(_kind(channel)))
-        if unit is None or unit in ("degC", "°C"):
+        if unit is None or unit in CELSIUS:
             return 1.0
-        return parse_quantity(f"1 {unit}", _UNITS[_kind(channel)])
+        return parse_quantity(f"1 {unit}", _unit(channel))
 
     @property
     def separator(self) -> str | None:
@@ -111,33 +115,36 @@ class Columns:
 
     def canonical(self, header: list[str]) -> list[str]:
         """The header with the machine's names replaced by those of channels."""
+        self._check_header(header)
         names = {self.time: "time"}
         for channel, given in self.columns.items():
+            words = given
             if isinstance(given, str):
-                names |= {given.replace("{}", str(j)): f"{channel}{j}" for j in range(1, 100)}
-            else:
-                names |= {word: f"{channel}{j}" for j, word in enumerate(given, 1)}
-        missing = [
-            w
-            for given in self.columns.values()
-            if not isinstance(given, str)
-            for w in given
-            if w not in header
-        ]
-        if self.time not in header and self.time != "time":
-            missing.append(self.time)
-        if missing:
-            told = ", ".join(header)[:120]
-            raise ArmtwinError(
-                f"column '{missing[0]}' of the columns file is not in the header: {told}"
-            )
+                words = tuple(given.replace("{}", str(j)) for j in range(1, MOST_JOINTS + 1))
+            for j, word in enumerate(words, 1):
+                names[word] = f"{channel}{j}"
         return [names.get(word, word) for word in header]
+
+    def _check_header(self, header: list[str]) -> None:
+        """Refuse a header that lacks a column which is named one by one."""
+        wanted: list[str] = []
+        for given in self.columns.values():
+            if not isinstance(given, str):
+                wanted += given
+        if self.time != "time":
+            wanted.append(self.time)
+        for word in wanted:
+            if word not in header:
+                held = ", ".join(header)[:120]
+                raise ArmtwinError(
+                    f"column '{word}' of the columns file is not in the header: {held}"
+                )
 
     def to_si(self, channel: str, values: Floats) -> Floats:
         """A channel in SI, with the signs and zeros of the joints."""
         values = values * self.factor(channel)
-        if self.unit.get(channel) in ("degC", "°C"):
-            values = values + 273.15
+        if self.unit.get(channel) in CELSIUS:
+            values = values + ZERO_CELSIUS
         if _kind(channel) in TURNED and self.sign is not None:
             values = values * self._each("sign", self.sign, values)
         if _kind(channel) in TORQUES and self.torque_sign is not None:
@@ -149,11 +156,26 @@ class Columns:
         return values
 
     def _each(self, key: str, numbers: tuple[float, ...], values: Floats) -> Floats:
-        if len(numbers) < values.shape[1]:
+        """One number for each column of values, (n,)."""
+        count = values.shape[1]
+        if len(numbers) < count:
             raise ArmtwinError(
-                f"{key} of the columns file must have {values.shape[1]} numbers, got {len(numbers)}"
+                f"{key} of the columns file must have {count} numbers, got {len(numbers)}"
             )
-        return np.array(numbers[: values.shape[1]])
+        return np.array(numbers[:count])
+
+
+def _unknown_channel(key: str, table: Iterable[str], known: list[str]) -> str:
+    for name in table:
+        if _kind(name) not in known:
+            return f"{key}.{name} is no channel. {did_you_mean(name, known)}"
+    return ""
+
+
+def _wrong_sign(key: str, signs: tuple[float, ...] | None) -> str:
+    if signs is None or set(signs) <= {1.0, -1.0}:
+        return ""
+    return f"{key} must be 1 or -1 for each joint, got {list(signs)}"
 
 
 def columns_beside(path: Path) -> list[Path]:
@@ -164,8 +186,9 @@ def columns_beside(path: Path) -> list[Path]:
 
 def columns_for(path: Path, given: Path | None) -> Columns:
     """The columns file of a log: the one given, the one beside it, or none."""
-    beside = next((p for p in columns_beside(path) if os.path.isfile(p)), None)
-    found = beside if given is None else given
+    found = given
+    if given is None:
+        found = next((p for p in columns_beside(path) if os.path.isfile(p)), None)
     if found is None:
         return Columns()
     tables = read_tables(found, COLUMNS)

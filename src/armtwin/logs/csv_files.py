@@ -1,50 +1,53 @@
-"""Logs as CSV files: `time`, then `q1..qn` and other channels; events as lines that start with #."""
+"""Logs as CSV files: `time`, then `q1..qn` and other channels.
+
+Names of joints and events are lines that start with #.
+"""
 
 from __future__ import annotations
 
 import gzip
 import json
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from armtwin.logs.log import Log
+from armtwin.logs.recording import Recording
 
+JOINTS = "# joints "
 EVENT = "# event "
 BLOCK = 2000  # lines written at a time
 
 
-def put_csv(log: Log, file: BinaryIO) -> None:
+def put_csv(log: Recording, file: BinaryIO) -> None:
     """Write a log with all digits into an open file."""
     file.writelines(_lines(log))
 
 
-def put_packed_csv(log: Log, file: BinaryIO) -> None:
+def put_packed_csv(log: Recording, file: BinaryIO) -> None:
     """Write a log with all digits into an open file, packed by gzip."""
     with gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed:
         put_csv(log, packed)  # type: ignore[arg-type]
 
 
-def _lines(log: Log) -> Iterator[bytes]:
+def _lines(log: Recording) -> Iterator[bytes]:
     """The file in blocks of lines, so that long logs take no more memory than short ones."""
-    names = [
-        "time",
-        *(
-            f"{name}{j + 1}"
-            for name, values in log.channels.items()
-            for j in range(values.shape[1])
-        ),
-    ]
-    yield (",".join(names) + "\n").encode()
-    row_of = ",".join(["%r"] * len(names)) + "\n"
+    header = ["time"]
+    for name, values in log.channels.items():
+        header += [f"{name}{j + 1}" for j in range(values.shape[1])]
+    yield (",".join(header) + "\n").encode()
+    row_of = ",".join(["%r"] * len(header)) + "\n"
     for start in range(0, len(log.time), BLOCK):
-        rows = slice(start, start + BLOCK)
-        table = np.column_stack(
-            [log.time[rows], *(values[rows] for values in log.channels.values())]
-        )
-        yield "".join([row_of % tuple(row) for row in table.tolist()]).encode()
+        some = slice(start, start + BLOCK)
+        columns = [log.time[some]]
+        columns += [values[some] for values in log.channels.values()]
+        table = np.column_stack(columns).tolist()
+        yield "".join([row_of % tuple(row) for row in table]).encode()
+    if log.joint_names:
+        yield _remark(JOINTS, log.joint_names)
     for event in log.events:
-        yield (
-            EVENT + json.dumps([float(event.time), event.kind, event.joint, event.text]) + "\n"
-        ).encode()
+        yield _remark(EVENT, event.to_list())
+
+
+def _remark(mark: str, content: Any) -> bytes:
+    return f"{mark}{json.dumps(content)}\n".encode()

@@ -19,22 +19,13 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, shortened
 from armtwin.files.opening import LOG, read_bytes, unpacked
+from armtwin.logs.channels import ALIASES, CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
-from armtwin.logs.csv_files import EVENT
-from armtwin.logs.log import CHANNELS, LARGEST, Event, Log, channel_kind
+from armtwin.logs.csv_files import EVENT, JOINTS
+from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
 from armtwin.maths.decimals import Layout, table_of
 
-ALIASES = {
-    "dq": "v",
-    "ddq": "a",
-    "taum": "tau_m",
-    "qm": "q_m",
-    "qs": "q_link",
-    "qref": "q_ref",
-    "dqref": "v_ref",
-    "ddqref": "a_ref",
-}
 LONGEST_HEADER = 100_000  # bytes
 LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
 LONGEST_LINE = 1_000_000  # bytes of a line of numbers
@@ -88,7 +79,7 @@ class _Sheet:
             at = end + 1
 
 
-def read_csv(path: Path, columns: Columns) -> Log:
+def read_csv(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the line."""
     data = unpacked(path, LOG) if path.suffix == ".gz" else read_bytes(path, LOG)
     sheet = _Sheet(path, data.removeprefix(codecs.BOM_UTF8), columns)
@@ -102,16 +93,12 @@ def read_csv(path: Path, columns: Columns) -> Log:
     table = _table(sheet, after + 1, header, wanted)
     time = table[:, 0] * columns.factor("time")
     _check_time(sheet, after + 1, time)
-    channels, done = {}, 1
-    try:
-        for name, row in places.items():
-            channels[name] = columns.to_si(name, table[:, done : done + len(row)])
-            done += len(row)
-        return Log.of(time, _events(sheet), **channels)
-    except FileError:
-        raise
-    except ArmtwinError as error:
-        raise FileError(str(path), [str(error)]) from None
+    channels = {}
+    done = 1
+    for name, row in places.items():
+        channels[name] = table[:, done : done + len(row)]
+        done += len(row)
+    return Recording(time, channels, _events(sheet), _joint_names(sheet))
 
 
 def _head(sheet: _Sheet) -> tuple[int, int]:
@@ -128,7 +115,8 @@ def _head(sheet: _Sheet) -> tuple[int, int]:
 
 def _header(sheet: _Sheet, start: int, after: int, words: list[str]) -> list[str]:
     """The header in the names of channels."""
-    where, columns = f"line {sheet.line(start)}", sheet.columns
+    where = f"line {sheet.line(start)}"
+    columns = sheet.columns
     if not _holds_numbers(sheet, after + 1):
         wanted = f"a column '{columns.time}' and lines of numbers"
         raise sheet.error(where, f"a log needs {wanted}; the file has no line of numbers there")
@@ -159,12 +147,13 @@ def _table(sheet: _Sheet, after: int, header: list[str], wanted: list[int]) -> F
     table = table_of(sheet.data, layout, _Otherwise(sheet, header, wanted), after)
     if not len(table):
         raise FileError(str(sheet.path), [NOTHING])
-    large = np.abs(table) > LARGEST
-    if large.any():
-        row, k = (int(x) for x in np.argwhere(large)[0])
-        value = f"value {wanted[k] + 1} ({header[wanted[k]]})"
-        told = f"{value} must be at most {LARGEST:g}, got {table[row, k]:g}"
-        raise sheet.error(_where(sheet, after, row), told)
+    large = np.argwhere(np.abs(table) > LARGEST)
+    if len(large):
+        row, k = large[0]
+        column = wanted[k]
+        value = f"value {column + 1} ({header[column]})"
+        sentence = f"{value} must be at most {LARGEST:g}, got {table[row, k]:g}"
+        raise sheet.error(_where(sheet, after, int(row)), sentence)
     return table
 
 
@@ -179,11 +168,12 @@ class _Otherwise:
     def __call__(self, at: int, end: int) -> list[float] | None:
         if self.sheet.data.startswith(b"#", at) or not self.sheet.data[at:end].strip():
             return None
-        words, width = self.sheet.words(at, end), len(self.header)
+        words = self.sheet.words(at, end)
+        width = len(self.header)
         if len(words) != width:
             where = f"line {self.sheet.line(at)}"
-            told = f"must have {width} values as the header, got {len(words)}"
-            raise self.sheet.error(where, told)
+            sentence = f"must have {width} values as the header, got {len(words)}"
+            raise self.sheet.error(where, sentence)
         numbers = []
         for column in self.wanted:
             number = self.number(words[column])
@@ -194,14 +184,17 @@ class _Otherwise:
 
     def number(self, word: str) -> float:
         """The number that a word stands for; NaN for any other word."""
+        if self.sheet.columns.decimal == ",":
+            word = word.replace(",", ".")
         try:
-            return float(word.replace(",", ".") if self.sheet.columns.decimal == "," else word)
+            return float(word)
         except ValueError:
             return math.nan
 
     def refusal(self, at: int, word: str, column: int) -> FileError:
         """The error for a word that is no number, with the lines after it where that goes on."""
-        comma = re.fullmatch(r"-?[0-9]+,[0-9]+", word.strip()) is not None
+        plain = word.strip()
+        comma = re.fullmatch(r"-?[0-9]+,[0-9]+", plain) is not None
         hint = '; say decimal = "," in a columns file' if comma else ""
         first = self.sheet.line(at)
         last = first
@@ -211,8 +204,9 @@ class _Otherwise:
                 break
             last = self.sheet.line(begin)
         where = f"line {first}" if last == first else f"lines {first} to {last}"
-        got = f"must be a finite number, got '{shortened(word.strip(), 40)}'{hint}"
-        return self.sheet.error(where, f"value {column + 1} ({self.header[column]}) {got}")
+        value = f"value {column + 1} ({self.header[column]})"
+        got = f"'{shortened(plain, 40)}'{hint}"
+        return self.sheet.error(where, f"{value} must be a finite number, got {got}")
 
 
 def _where(sheet: _Sheet, after: int, row: int) -> str:
@@ -227,20 +221,44 @@ def _check_time(sheet: _Sheet, after: int, time: Floats) -> None:
     if late.any():
         at = int(np.argmax(late)) + 1
         here, before = time[at], time[at - 1]
-        told = f"{here} after {before}" if here < before else f"{here} twice: a doubled sample?"
-        raise sheet.error(_where(sheet, after, at), f"time must increase, got {told}")
+        got = f"{here} after {before}" if here < before else f"{here} twice: a doubled sample?"
+        raise sheet.error(_where(sheet, after, at), f"time must increase, got {got}")
+
+
+def _remarks(sheet: _Sheet, mark: str) -> Iterator[tuple[int, str]]:
+    """Place of each line that starts with a mark, and what follows the mark."""
+    sign = mark.encode()
+    at = 0
+    while (at := sheet.data.find(sign, at)) >= 0:
+        end = sheet.data.find(b"\n", at)
+        end = len(sheet.data) if end < 0 else end
+        if at == 0 or sheet.data[at - 1] == ord("\n"):
+            yield at, sheet.data[at + len(sign) : end].decode("utf-8", errors="replace")
+        at = end
 
 
 def _events(sheet: _Sheet) -> tuple[Event, ...]:
     """Events from the lines that hold one."""
-    mark, found, at = EVENT.encode(), [], 0
-    while (at := sheet.data.find(mark, at)) >= 0:
-        end = sheet.data.find(b"\n", at)
-        end = len(sheet.data) if end < 0 else end
-        if at == 0 or sheet.data[at - 1] == ord("\n"):
-            found.append(_event(sheet, at, sheet.data[at + len(mark) : end]))
-        at = end
+    found = []
+    for at, text in _remarks(sheet, EVENT):
+        try:
+            found.append(Event.of(json.loads(text)))
+        except (ValueError, RecursionError):
+            sentence = "an event must be a list of time, kind, joint and text"
+            raise sheet.error(f"line {sheet.line(at)}", sentence) from None
     return tuple(found)
+
+
+def _joint_names(sheet: _Sheet) -> tuple[str, ...]:
+    """Names of the joints from the line that holds them; none without it."""
+    at, text = next(_remarks(sheet, JOINTS), (0, "[]"))
+    try:
+        names = json.loads(text)
+    except (ValueError, RecursionError):
+        names = None
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise sheet.error(f"line {sheet.line(at)}", "joints must be a list of their names")
+    return tuple(names)
 
 
 def _hint(line: str, separator: str | None) -> str:
@@ -251,35 +269,37 @@ def _hint(line: str, separator: str | None) -> str:
     return ""
 
 
-def _event(sheet: _Sheet, at: int, told: bytes | bytearray) -> Event:
-    """An event from its line."""
-    try:
-        return Event.of(json.loads(told.decode("utf-8", errors="replace")))
-    except (ValueError, RecursionError):
-        sentence = "an event must be a list of time, kind, joint and text"
-        raise sheet.error(f"line {sheet.line(at)}", sentence) from None
-
-
 def _places(path: Path, header: list[str]) -> dict[str, list[int]]:
     """For each channel the columns of its joints, which are numbered from 1 without a gap."""
-    found: dict[str, dict[int, int]] = {}
-    for column, word in enumerate(header):
-        match = re.fullmatch(r"([A-Za-z_]+?)_?([0-9]{1,3})", word)
-        name = "" if match is None else ALIASES.get(match[1], match[1])
-        if match is None or channel_kind(name) is None:
-            continue
-        places, joint = found.setdefault(name, {}), int(match[2])
-        if joint in places:
-            told = f"columns '{header[places[joint]]}' and '{word}' mean the same"
-            raise FileError(str(path), [told])
-        places[joint] = column
-    for name, places in found.items():
-        joints = sorted(places)
-        if joints != list(range(1, len(joints) + 1)):
-            contract = "must be numbered 1, 2, .. without a gap"
-            told = f"columns of '{name}' {contract}, got {shortened(str(joints), 80)}"
-            raise FileError(str(path), [told])
+    found = _numbered(path, header)
     if not found:
         known = f"{', '.join(CHANNELS)}, numbered from 1"
         raise FileError(str(path), [f"no column is a known channel; known: {known}"])
-    return {name: [places[joint] for joint in sorted(places)] for name, places in found.items()}
+    places = {}
+    for name, columns in found.items():
+        joints = sorted(columns)
+        if joints != list(range(1, len(joints) + 1)):
+            contract = "must be numbered 1, 2, .. without a gap"
+            sentence = f"columns of '{name}' {contract}, got {shortened(str(joints), 80)}"
+            raise FileError(str(path), [sentence])
+        places[name] = [columns[joint] for joint in joints]
+    return places
+
+
+def _numbered(path: Path, header: list[str]) -> dict[str, dict[int, int]]:
+    """For each channel the column of each number that a word of the header gives it."""
+    found: dict[str, dict[int, int]] = {}
+    for column, word in enumerate(header):
+        match = re.fullmatch(r"([A-Za-z_]+?)_?([0-9]{1,3})", word)
+        if match is None:
+            continue
+        name = ALIASES.get(match[1], match[1])
+        if channel_kind(name) is None:
+            continue
+        columns = found.setdefault(name, {})
+        joint = int(match[2])
+        if joint in columns:
+            sentence = f"columns '{header[columns[joint]]}' and '{word}' mean the same"
+            raise FileError(str(path), [sentence])
+        columns[joint] = column
+    return found

@@ -2,74 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.files.whole import write_file
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.kinds import check_name
+from armtwin.files.whole import check_file, write_file
+from armtwin.logs.bag_files import is_bag, read_bag
+from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
+from armtwin.logs.columns import Columns, columns_for
+from armtwin.logs.csv_files import put_csv, put_packed_csv
+from armtwin.logs.csv_reading import read_csv
+from armtwin.logs.npz_files import put_npz, read_npz
+from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
 
-CHANNELS = {
-    "q": "joint position [rad]",
-    "v": "joint speed [rad/s]",
-    "a": "joint acceleration [rad/s²]",
-    "tau": "joint torque [N m]",
-    "tau_m": "motor torque [N m]",
-    "current": "motor current [A]",
-    "q_m": "motor position [rad]",
-    "q_ref": "reference position [rad]",
-    "v_ref": "reference speed [rad/s]",
-    "a_ref": "reference acceleration [rad/s²]",
-    "q_link": "link-side position [rad]",
-    "tau_friction": "friction torque [N m]",
-    "temperature": "temperature [K]",
-}
-
-LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
-SHORTEST_STEP = 1e-12  # of time [s]
-TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
-
-
-def channel_kind(name: str) -> str | None:
-    """The channel that a name means: itself, or for a torque with a suffix the torque; None if it means none."""
-    if name in CHANNELS:
-        return name
-    return next((kind for kind in TORQUES if name.startswith(f"{kind}_")), None)
-
-
-@dataclass(frozen=True)
-class Event:
-    """Something that happened in a run.
-
-    Attributes:
-        time: When [s].
-        kind: "following_error", "current_limit", "unstable", ...
-        joint: Name of the joint or motor, or "".
-        text: A sentence with the numbers.
-    """
-
-    time: float
-    kind: str
-    joint: str
-    text: str
-
-    @staticmethod
-    def of(told: Any) -> Event:
-        """The event that a list of time, kind, joint and text tells; else a ValueError."""
-        if not isinstance(told, list) or len(told) != 4:
-            raise ValueError("no list of four")
-        time, *texts = told
-        if not isinstance(time, float | int) or not abs(time) <= LARGEST:
-            raise ValueError("no time")
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("no texts")
-        return Event(float(time), *texts)
+WRITERS = {".csv.gz": put_packed_csv, ".csv": put_csv, ".npz": put_npz}  # by the ending of a name
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,98 +34,144 @@ class Log:
         channels: Arrays (m, n) by name; `CHANNELS` lists the names.
         events: What happened, in order of time.
         origin: The file it was read from, "" for a log made otherwise.
+        joint_names: Name of the joint of each column, where the machine wrote them.
     """
 
     time: Floats
     channels: Mapping[str, Floats]
-    events: tuple[Event, ...] = field(default=())
+    events: tuple[Event, ...] = ()
     origin: str = ""
+    joint_names: tuple[str, ...] = ()
 
     @staticmethod
-    def of(time: ArrayLike, events: tuple[Event, ...] = (), **channels: ArrayLike) -> Log:
+    def of(
+        time: ArrayLike,
+        events: tuple[Event, ...] = (),
+        joint_names: Iterable[str] = (),
+        **channels: ArrayLike,
+    ) -> Log:
         """A log from arrays, checked for names and shapes."""
-        stamps = np.asarray(time, dtype=np.float64)
-        if stamps.ndim != 1 or not np.isfinite(stamps).all():
-            raise ArmtwinError(
-                f"time of a log must be finite numbers in one row, got shape {stamps.shape}"
-            )
-        most = np.abs(stamps).max(initial=0.0)
-        if most > LARGEST:
-            raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
-        late = np.flatnonzero(np.diff(stamps) <= 0)
-        if len(late):
-            k = int(late[0]) + 1
-            raise ArmtwinError(
-                f"time of a log must increase, got {stamps[k]} after {stamps[k - 1]} at sample {k + 1}"
-            )
+        stamps = _checked_time(time)
         arrays = {}
         for name, values in channels.items():
-            if channel_kind(name) is None:
-                raise ArmtwinError(
-                    f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}"
-                )
-            array = np.asarray(values, dtype=np.float64)
-            if array.ndim != 2 or len(array) != len(stamps):
-                raise ArmtwinError(
-                    f"log channel '{name}' must have shape ({len(stamps)}, joints), got {array.shape}"
-                )
-            bad = np.argwhere(~np.isfinite(array))
-            if len(bad):
-                place = f"sample {bad[0][0] + 1}, column {bad[0][1] + 1}"
-                raise ArmtwinError(
-                    f"log channel '{name}' must be finite, got {array[tuple(bad[0])]} at {place}"
-                )
-            most = np.abs(array).max(initial=0.0)
-            if most > LARGEST:
-                contract = f"must be at most {LARGEST:g}"
-                raise ArmtwinError(f"log channel '{name}' {contract}, got {most:g}")
-            arrays[name] = array
-        step = np.diff(stamps).min(initial=1.0)
-        if step < SHORTEST_STEP:
-            contract = f"must have steps of at least {SHORTEST_STEP:g} s"
-            raise ArmtwinError(f"time of a log {contract}, got {step:g}")
-        return Log(stamps, arrays, events)
+            arrays[name] = _checked_channel(name, values, len(stamps))
+        _check_steps(stamps)
+        return Log(stamps, arrays, events, joint_names=_checked_names(joint_names))
 
     def __getattr__(self, name: str) -> Floats:
         channels = self.__dict__.get("channels", {})
         if name in channels:
             return channels[name]
+        held = ", ".join(channels)
         if name in CHANNELS:
             raise ArmtwinError(
-                f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {', '.join(channels)}."
+                f"the log has no channel '{name}' ({CHANNELS[name]}). It has: {held}."
             )
-        raise AttributeError(name)
+        raise AttributeError(f"a log has no attribute '{name}'. Its channels: {held or 'none'}.")
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *self.channels]
 
     def __contains__(self, name: str) -> bool:
         return name in self.channels
 
     @staticmethod
     def read(path: str | Path, columns: str | Path | None = None) -> Log:
-        """A log from a CSV file (also .csv.gz), an NPZ file, or a ROS bag (.bag, .mcap, .db3, with the extra `logs`).
+        """A log from a file: CSV (also .csv.gz), NPZ, or a ROS bag.
+
+        Bags (.bag, .mcap, .db3, or the folder of a recording) need the extra `logs`.
 
         Args:
             path: The file.
             columns: A columns file; by default the one beside the log, if there is one.
         """
-        from armtwin.files.kinds import check_name
-        from armtwin.logs.bag_files import is_bag, read_bag
-        from armtwin.logs.columns import columns_for
-        from armtwin.logs.csv_reading import read_csv
-        from armtwin.logs.npz_files import read_npz
-
         file = Path(path)
         if not file.name:
             raise ArmtwinError(f"log '{path}' must be the name of a file")
         check_name(path, "log")
-        names = columns_for(file, None if columns is None else Path(columns))
-        read = read_npz if file.suffix == ".npz" else read_bag if is_bag(file) else read_csv
-        return replace(read(file, names), origin=str(path))
+        how = columns_for(file, None if columns is None else Path(columns))
+        found = _reader(file)(file, how)
+        try:
+            channels = {name: how.to_si(name, values) for name, values in found.channels.items()}
+            log = Log.of(found.time, found.events, found.joint_names, **channels)
+        except ArmtwinError as error:
+            raise FileError(str(file), [str(error)]) from None
+        return replace(log, origin=str(path))
 
     def write(self, path: str | Path) -> None:
-        """Write the log as a CSV file (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
-        from armtwin.logs.csv_files import put_csv, put_packed_csv
-        from armtwin.logs.npz_files import put_npz
-
+        """Write a CSV (also .csv.gz) or an NPZ file from which `read` makes an equal log."""
         target = Path(path)
-        put = {".npz": put_npz, ".gz": put_packed_csv}.get(target.suffix, put_csv)
-        write_file(target, partial(put, self))
+        check_file(target)
+        for ending, put in WRITERS.items():
+            if target.name.endswith(ending):
+                write_file(target, partial(put, self.recording))
+                return
+        endings = ", ".join(WRITERS)
+        raise ArmtwinError(f"log '{path}' must end in one of {endings} to be written")
+
+    @property
+    def recording(self) -> Recording:
+        """What a file of the log holds."""
+        return Recording(self.time, self.channels, self.events, self.joint_names)
+
+
+def _reader(file: Path) -> Callable[[Path, Columns], Recording]:
+    if file.suffix == ".npz":
+        return read_npz
+    return read_bag if is_bag(file) else read_csv
+
+
+def _checked_time(time: ArrayLike) -> Floats:
+    """Time stamps that are finite and increase, (m,) [s]."""
+    stamps = np.asarray(time, dtype=np.float64)
+    if stamps.ndim != 1 or not np.isfinite(stamps).all():
+        raise ArmtwinError(
+            f"time of a log must be finite numbers in one row, got shape {stamps.shape}"
+        )
+    most = np.abs(stamps).max(initial=0.0)
+    if most > LARGEST:
+        raise ArmtwinError(f"time of a log must be at most {LARGEST:g} s, got {most:g}")
+    late = np.flatnonzero(np.diff(stamps) <= 0)
+    if len(late):
+        k = int(late[0]) + 1
+        place = f"{stamps[k]} after {stamps[k - 1]} at sample {k + 1}"
+        raise ArmtwinError(f"time of a log must increase, got {place}")
+    return stamps
+
+
+def _checked_channel(name: str, values: ArrayLike, samples: int) -> Floats:
+    """A channel of a known name with finite numbers, (m, n)."""
+    if channel_kind(name) is None:
+        raise ArmtwinError(f"log channel '{name}' is not known. {did_you_mean(name, CHANNELS)}")
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2 or len(array) != samples:
+        contract = f"must have shape ({samples}, joints)"
+        raise ArmtwinError(f"log channel '{name}' {contract}, got {array.shape}")
+    bad = np.argwhere(~np.isfinite(array))
+    if len(bad):
+        row, column = bad[0]
+        place = f"sample {row + 1}, column {column + 1}"
+        raise ArmtwinError(
+            f"log channel '{name}' must be finite, got {array[row, column]} at {place}"
+        )
+    most = np.abs(array).max(initial=0.0)
+    if most > LARGEST:
+        raise ArmtwinError(f"log channel '{name}' must be at most {LARGEST:g}, got {most:g}")
+    return array
+
+
+def _check_steps(stamps: Floats) -> None:
+    """Refuse steps of time so short that rates have no end."""
+    step = np.diff(stamps).min(initial=1.0)
+    if step < SHORTEST_STEP:
+        contract = f"must have steps of at least {SHORTEST_STEP:g} s"
+        raise ArmtwinError(f"time of a log {contract}, got {step:g}")
+
+
+def _checked_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Names of joints that differ."""
+    given = tuple(names)
+    for k, name in enumerate(given):
+        if name in given[:k]:
+            raise ArmtwinError(f"joint names of a log must differ, got '{name}' twice")
+    return given

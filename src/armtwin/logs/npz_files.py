@@ -17,13 +17,15 @@ from typing import IO, Any, BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError, FileError, shortened
+from armtwin.errors import FileError, shortened
 from armtwin.files.opening import LOG, opened
+from armtwin.logs.channels import CHANNELS, LARGEST, channel_kind
 from armtwin.logs.columns import Columns
-from armtwin.logs.log import CHANNELS, LARGEST, Event, Log, channel_kind
+from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
 
 _EVENTS = "events"
+_JOINTS = "joint_names"
 ENCRYPTED = 1  # flag of a member
 # what the readers of archives and of arrays raise where a file is cut off, overwritten or made up
 DAMAGE = (
@@ -44,26 +46,38 @@ DAMAGE = (
 )
 
 
-def put_npz(log: Log, file: BinaryIO) -> None:
+def put_npz(log: Recording, file: BinaryIO) -> None:
     """Write a log into an open file."""
-    told = json.dumps([[float(e.time), e.kind, e.joint, e.text] for e in log.events])
-    arrays = {"time": log.time, **log.channels, _EVENTS: np.array(told)}
+    events = json.dumps([event.to_list() for event in log.events])
+    arrays = {"time": log.time, **log.channels, _EVENTS: np.array(events)}
+    if log.joint_names:
+        arrays[_JOINTS] = np.array(log.joint_names)
     np.savez_compressed(file, **arrays)  # type: ignore[arg-type]
 
 
-def read_npz(path: Path, columns: Columns) -> Log:
+def read_npz(path: Path, columns: Columns) -> Recording:
     """Read a log; a file that is no log is refused with the array."""
     with opened(path, LOG) as file, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # numpy's, on headers written by old versions of Python
         try:
             with zipfile.ZipFile(file) as archive:
-                return _log(_Archive(path, archive), columns)
+                return _recording(_Archive(path, archive), columns)
         except DAMAGE:
-            told = "is no NPZ file of plain arrays, or a damaged one"
-            raise FileError(str(path), [told]) from None
+            sentence = "is no NPZ file of plain arrays, or a damaged one"
+            raise FileError(str(path), [sentence]) from None
 
 
-def _log(archive: _Archive, columns: Columns) -> Log:
+def _recording(archive: _Archive, columns: Columns) -> Recording:
+    time = _time(archive, columns)
+    channels = _channels(archive, columns)
+    if not channels:
+        known = ", ".join(CHANNELS)
+        raise FileError(str(archive.path), [f"no array is a known channel; known: {known}"])
+    return Recording(time, channels, _events(archive), _joint_names(archive))
+
+
+def _time(archive: _Archive, columns: Columns) -> Floats:
+    """Times that increase, at least one, (m,) [s]."""
     names, path = archive.names, archive.path
     if columns.time not in names:
         got = shortened(", ".join(names), 80) or "none"
@@ -73,25 +87,24 @@ def _log(archive: _Archive, columns: Columns) -> Log:
         raise archive.error(columns.time, "must have at least one sample")
     late = np.flatnonzero(np.diff(time) <= 0)
     if len(late):
-        raise FileError(
-            str(path), [f"sample {late[0] + 2}: time must increase, got {time[late[0] + 1]}"]
-        )
+        k = int(late[0]) + 1
+        raise FileError(str(path), [f"sample {k + 1}: time must increase, got {time[k]}"])
+    return time
+
+
+def _channels(archive: _Archive, columns: Columns) -> dict[str, Floats]:
+    """The arrays that are channels, under the names that a columns file gives them or their own."""
+    wanted = list(CHANNELS)
+    for name in archive.names:
+        if name not in CHANNELS and channel_kind(name) is not None:
+            wanted.append(name)
     channels = {}
-    suffixed = [name for name in names if name not in CHANNELS and channel_kind(name) is not None]
-    try:
-        for name in (*CHANNELS, *suffixed):
-            given = columns.columns.get(name, name)
-            key = given if isinstance(given, str) else name
-            if key in names:
-                channels[name] = columns.to_si(name, _checked(path, key, archive.array(key), 2))
-        if not channels:
-            known = ", ".join(CHANNELS)
-            raise FileError(str(path), [f"no array is a known channel; known: {known}"])
-        return Log.of(time, _events(archive), **channels)
-    except FileError:
-        raise
-    except ArmtwinError as error:
-        raise FileError(str(path), [str(error)]) from None
+    for name in wanted:
+        given = columns.columns.get(name, name)
+        key = given if isinstance(given, str) else name
+        if key in archive.names:
+            channels[name] = _checked(archive.path, key, archive.array(key), 2)
+    return channels
 
 
 @dataclass(frozen=True)
@@ -149,27 +162,24 @@ def _seconds(path: Path, columns: Columns, given: NDArray[Any]) -> Floats:
     if given.dtype.kind != "m":
         return _checked(path, columns.time, given, 1) * columns.factor("time")
     if np.datetime_data(given.dtype)[0] == "generic":
-        told = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
-        raise FileError(str(path), [told])
+        sentence = f"array '{columns.time}' must say its unit, as timedelta64[ms]"
+        raise FileError(str(path), [sentence])
     return _checked(path, columns.time, given / np.timedelta64(1, "s"), 1)
 
 
 def _checked(path: Path, name: str, values: NDArray[Any], dimensions: int) -> Floats:
-    if (
-        values.ndim != dimensions
-        or not np.issubdtype(values.dtype, np.number)
-        or np.iscomplexobj(values)
-    ):
-        raise FileError(
-            str(path),
-            [f"array '{name}' must have {dimensions} dimensions of numbers, got {values.shape}"],
-        )
+    """Real numbers of that many dimensions, none too large."""
+    is_real = np.issubdtype(values.dtype, np.number) and not np.iscomplexobj(values)
+    if values.ndim != dimensions or not is_real:
+        contract = f"must have {dimensions} dimensions of numbers"
+        raise FileError(str(path), [f"array '{name}' {contract}, got {values.shape}"])
     with np.errstate(over="ignore"):
         array = values.astype(np.float64)
     bad = np.argwhere(~(np.abs(array) <= LARGEST))
     if len(bad):
-        told = f"must be finite and at most {LARGEST:g}, got {array[tuple(bad[0])]:g}"
-        raise FileError(str(path), [f"sample {bad[0][0] + 1} of array '{name}' {told}"])
+        place = tuple(bad[0])
+        contract = f"must be finite and at most {LARGEST:g}, got {array[place]:g}"
+        raise FileError(str(path), [f"sample {place[0] + 1} of array '{name}' {contract}"])
     return array
 
 
@@ -177,6 +187,15 @@ def _events(archive: _Archive) -> tuple[Event, ...]:
     if _EVENTS not in archive.names:
         return ()
     try:
-        return tuple(Event.of(told) for told in json.loads(str(archive.array(_EVENTS))))
+        return tuple(Event.of(entry) for entry in json.loads(str(archive.array(_EVENTS))))
     except (ValueError, TypeError, RecursionError):
         raise archive.error(_EVENTS, "must be a JSON list of time, kind, joint and text") from None
+
+
+def _joint_names(archive: _Archive) -> tuple[str, ...]:
+    if _JOINTS not in archive.names:
+        return ()
+    names = archive.array(_JOINTS)
+    if names.ndim != 1 or names.dtype.kind != "U":
+        raise archive.error(_JOINTS, "must be one row of texts")
+    return tuple(str(name) for name in names)

@@ -1,6 +1,11 @@
-"""Samples that cannot be: a single value far from both its neighbours, as a lost or doubled telegram leaves it."""
+"""Samples that cannot be: a single value far from both its neighbours.
+
+A lost or doubled telegram leaves such a value.
+"""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,13 +17,15 @@ SHARE = 0.01  # of the channel's range that a jump must have to count
 
 
 def without_outliers(log: Log) -> tuple[Log, int]:
-    """The log with single wild samples replaced by the mean of their neighbours, and how many there were."""
-    count, channels = 0, {}
+    """The log with single wild samples replaced by their neighbours' mean, and their number."""
+    count = 0
+    channels = dict(log.channels)
     for name, values in log.channels.items():
         wild = _wild(values)
-        count += int(wild.sum())
-        channels[name] = _bridged(values, wild) if wild.any() else values
-    return (Log.of(log.time, log.events, **channels) if count else log), count
+        if wild.any():
+            count += int(wild.sum())
+            channels[name] = _bridged(values, wild)
+    return replace(log, channels=channels), count
 
 
 def _wild(x: Floats) -> Flags:
@@ -37,7 +44,7 @@ def _wild(x: Floats) -> Flags:
     if not (away > least).any():
         return wild
     usual = np.quantile(away, 0.9, axis=0)
-    # a jump between two levels is motion or noise, not an outlier: the neighbours must agree with each other
+    # a jump between two levels is motion or noise: the neighbours of an outlier agree
     agree = np.abs(before + after) < 0.5 * away
     wild[1:-1] = agree & (away > np.maximum(FAR * usual, least))
     return wild
@@ -45,7 +52,8 @@ def _wild(x: Floats) -> Flags:
 
 def _bridged(x: Floats, wild: Flags) -> Floats:
     """The values with wild samples interpolated between the others."""
-    result, k = x.copy(), np.arange(len(x))
+    result = x.copy()
+    k = np.arange(len(x))
     for j in np.flatnonzero(wild.any(axis=0)):
         good = ~wild[:, j]
         result[~good, j] = np.interp(k[~good], k[good], x[good, j])

@@ -64,10 +64,11 @@ class Pace:
         """By the speed limits of a robot, where its file has them."""
         joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
         turns = np.array([joint.type == "revolute" for joint in joints])
-        limit = robot.limits.velocity
         usual, most = np.where(turns[:, None], TURNS, SLIDES).T
+        limit = robot.limits.velocity
         known = np.isfinite(limit) & (limit > 0)
-        usual, most = np.where(known, limit, usual), np.where(known, limit, most)
+        usual = np.where(known, limit, usual)
+        most = np.where(known, limit, most)
         return Pace(robot.joint_names, turns, usual, most)
 
     @staticmethod
@@ -106,10 +107,11 @@ def doubts(log: Log) -> Iterator[str]:
         return
     q = log.channels[channel]
     reached = np.abs(q).max(axis=0)
-    if reached.max() > DEGREES:
+    most = reached.max()
+    if most > DEGREES:
         name = f"{channel}{int(reached.argmax()) + 1}"
         remedy = f'If so, say unit.{channel} = "deg" in a columns file.'
-        yield f"Angles look like degrees: {name} reaches {reached.max():.4g} rad. {remedy}"
+        yield f"Angles look like degrees: {name} reaches {most:.4g} rad. {remedy}"
         log = Log.of(log.time, (), **{channel: np.radians(q)})
     doubt = _doubt(log, channel, Pace.of_any(q.shape[1]))
     if doubt:
@@ -134,9 +136,11 @@ def other_pace(time: Floats, q: Floats, v_ref: Floats) -> str:
     moved = (np.ptp(q, axis=0) > MOVED) & (commanded > 0)
     if len(q) < SHORTEST or moved.sum() < 2:
         return ""
-    factors = commanded[moved] / np.maximum(_speeds(time, q)[moved], 1e-300)
+    done = np.maximum(_speeds(time, q)[moved], 1e-300)
+    factors = commanded[moved] / done
     factor = float(np.median(factors))
-    if factors.max() > SAME * factors.min() or 1 / SAME < factor < SAME:
+    joints_differ = factors.max() > SAME * factors.min()
+    if joints_differ or 1 / SAME < factor < SAME:
         return ""
     return f"; time looks {stretched(factor)}, or the run was made at another speed"
 
@@ -147,13 +151,14 @@ def _wrapped(time: Floats, q: Floats, pace: Pace) -> str:
     if not len(step):
         return ""
     turns = np.round(step / TURN)
-    jumps = (turns != 0) & (np.abs(step - TURN * turns) < NEAR_TURN)
-    jumps &= np.quantile(np.abs(step), 0.95, axis=0) < STEADY
-    if not jumps.any():
-        return ""
-    k, j = (int(x) for x in np.argwhere(jumps)[0])
-    name = np.array(pace.names)[pace.turns][j]
+    whole = np.abs(step - TURN * turns) < NEAR_TURN
+    steady = np.quantile(np.abs(step), 0.95, axis=0) < STEADY
+    jumps = (turns != 0) & whole & steady
     count = int(jumps.sum())
+    if not count:
+        return ""
+    k, j = np.argwhere(jumps)[0]
+    name = np.array(pace.names)[pace.turns][j]
     more = f", the first of {count} such jumps" if count > 1 else ""
     return (
         f"the angle of {name} jumps by a whole turn at {time[k + 1]:.6g} s{more}: it is wrapped; "
@@ -187,8 +192,11 @@ def _speeds(time: Floats, q: Floats) -> Floats:
     for piece in np.split(np.arange(len(time)), _gaps(time)):
         if len(piece) < SHORTEST:
             continue
-        smooth, t = low_pass(whole.q[piece], SMOOTH, 1.0), time[piece]
-        speeds = np.abs((smooth[2:] - smooth[:-2]) / (t[2:] - t[:-2])[:, None])
+        smooth = low_pass(whole.q[piece], SMOOTH, 1.0)
+        t = time[piece]
+        way = smooth[2:] - smooth[:-2]
+        duration = (t[2:] - t[:-2])[:, None]
+        speeds = np.abs(way / duration)
         highest = np.maximum(highest, speeds.max(axis=0))
     return highest
 
@@ -222,12 +230,14 @@ def _too_fast(pace: Pace, speed: Floats, j: int) -> str:
 def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
     """A sentence about positions that do not do the logged speeds in time, "" where they do."""
     speeds = {"q": "v", "q_ref": "v_ref"}.get(channel, "")
-    q = log.channels[channel]
-    if speeds not in log or log.channels[speeds].shape != q.shape or len(_gaps(log.time)):
+    if speeds not in log:
+        return ""
+    q, v = log.channels[channel], log.channels[speeds]
+    if v.shape != q.shape or len(_gaps(log.time)):
         return ""
     found = []
     for j in np.flatnonzero(moved):
-        stretch = _stretch(log.time, q[:, j], log.channels[speeds][:, j])
+        stretch = _stretch(log.time, q[:, j], v[:, j])
         if stretch is not None:
             found.append(stretch)
     if not found or max(found) > SAME * min(found):
@@ -245,12 +255,17 @@ def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
 
 def _stretch(time: Floats, q: Floats, v: Floats) -> float | None:
     """By how much the way of speeds is longer than that of positions; None without a fit."""
-    way = np.concatenate([[0.0], np.cumsum(0.5 * (v[1:] + v[:-1]) * np.diff(time))])
-    x, y = q - q.mean(), way - way.mean()
+    steps = 0.5 * (v[1:] + v[:-1]) * np.diff(time)
+    way = np.concatenate([[0.0], np.cumsum(steps)])
+    x = q - q.mean()
+    y = way - way.mean()
     size = float(np.linalg.norm(x) * np.linalg.norm(y))
-    if not np.isfinite(size) or not size > 0 or float(x @ y) / size < FITS:
+    if not np.isfinite(size) or not size > 0:
         return None
-    return float(x @ y) / float(x @ x)
+    product = float(x @ y)
+    if product / size < FITS:
+        return None
+    return product / float(x @ x)
 
 
 def stretched(factor: float) -> str:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.csv_reading import ALIASES
-from armtwin.logs.log import Log, channel_kind
+from armtwin.logs.channels import ALIASES, channel_kind
+from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -14,27 +14,22 @@ CHANNELS = ("tau", "tau_m", "current")
 
 
 def torque_channel(log: Log, channel: str | None = None) -> str:
-    """The channel that the torque comes from: tau, else tau_m, else current, or the one asked for."""
-    channel = None if channel is None else ALIASES.get(channel, channel)
-    found = [name for name in log.channels if channel_kind(name) in CHANNELS]
+    """The channel of the torque: tau, else tau_m, else current, or the one asked for."""
+    known = ", ".join(CHANNELS)
+    held = ", ".join(log.channels)
+    found = ", ".join(name for name in log.channels if channel_kind(name) in CHANNELS)
     if channel is None:
-        chosen = next((name for name in CHANNELS if name in found), None)
-        if chosen is None:
-            others = f"; choose one of {', '.join(found)}" if found else ""
-            told = ", ".join(log.channels)
-            raise ArmtwinError(
-                f"the log has no torque ({', '.join(CHANNELS)}). It has: {told}{others}."
-            )
-        return chosen
-    if channel_kind(channel) not in CHANNELS:
-        raise ArmtwinError(
-            f"torque must be taken from one of {', '.join(found) or ', '.join(CHANNELS)}, got '{channel}'"
-        )
-    if channel not in log:
-        raise ArmtwinError(
-            f"the log has no channel '{channel}'. It has: {', '.join(log.channels)}."
-        )
-    return channel
+        for name in CHANNELS:
+            if name in log:
+                return name
+        others = f"; choose one of {found}" if found else ""
+        raise ArmtwinError(f"the log has no torque ({known}). It has: {held}{others}.")
+    asked = ALIASES.get(channel, channel)
+    if channel_kind(asked) not in CHANNELS:
+        raise ArmtwinError(f"torque must be taken from one of {found or known}, got '{asked}'")
+    if asked not in log:
+        raise ArmtwinError(f"the log has no channel '{asked}'. It has: {held}.")
+    return asked
 
 
 def needs_gains(robot: Robot, channel: str) -> bool:
@@ -54,29 +49,21 @@ def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
     if not needs_gains(robot, channel):
         return joint_torque(robot, log, channel)[0]
     values = log.channels[channel]
-    if values.shape[1] != robot.n:
-        raise ArmtwinError(
-            f"channel '{channel}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
-        )
+    _check_columns(values, robot.n, channel, "joint")
     signs = np.sign(robot.assembly.gear.sum(axis=1))
     return values * signs if len(signs) == robot.n else values
 
 
 def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Floats, str]:
-    """Joint torques (m, n) [N m] and their channel: tau, else tau_m, else current, or the one asked for."""
+    """Joint torques (m, n) [N m] and the channel they come from, as `torque_channel` chooses it."""
     source = torque_channel(log, channel)
-    kind, values = channel_kind(source), log.channels[source]
+    kind = channel_kind(source)
+    values = log.channels[source]
     if kind == "tau":
-        if values.shape[1] != robot.n:
-            raise ArmtwinError(
-                f"channel '{source}' must have {robot.n} columns, one for each joint, got {values.shape[1]}"
-            )
+        _check_columns(values, robot.n, source, "joint")
         return values, source
     N = robot.assembly.motor_rows
-    if values.shape[1] != len(N):
-        raise ArmtwinError(
-            f"channel '{source}' must have {len(N)} columns, one for each motor, got {values.shape[1]}"
-        )
+    _check_columns(values, len(N), source, "motor")
     if kind == "tau_m":
         return values @ N, source
     if needs_gains(robot, source):
@@ -85,3 +72,11 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
         )
     constants = np.array([m.torque_constant for m in robot.description.motor], dtype=np.float64)
     return (values * constants) @ N, source
+
+
+def _check_columns(values: Floats, count: int, channel: str, part: str) -> None:
+    """Refuse a channel that has not one column for each joint, or motor."""
+    got = values.shape[1]
+    if got != count:
+        contract = f"must have {count} columns, one for each {part}"
+        raise ArmtwinError(f"channel '{channel}' {contract}, got {got}")

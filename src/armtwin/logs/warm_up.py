@@ -1,6 +1,8 @@
 """Is the robot warm? The mean absolute torque of a repeated motion, cycle by cycle.
 
-Ref: [Memar-Esfahani 2015, section II; the mean of the absolute torque, as the signed mean of a cycle is zero]
+The mean is that of the absolute torque: the signed mean of a cycle is zero.
+
+Ref: [Memar-Esfahani 2015, section II]
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,8 +23,8 @@ class WarmUpState:
     Attributes:
         time: End of each cycle, (cycles,) [s].
         mean_torque: Mean absolute torque of the cycle, (cycles, n) [N m].
-        warm_at: For each joint the end of the first cycle from which on the relative change from cycle to
-            cycle stays below the limit; nan where it never does, (n,) [s].
+        warm_at: For each joint the end of the first cycle from which on the relative change from
+            cycle to cycle stays below the limit; nan where it never does, (n,) [s].
     """
 
     time: Floats
@@ -31,27 +33,43 @@ class WarmUpState:
 
 
 def warm_up_state(log: Log, period: float, limit: float = 1e-3) -> WarmUpState:
-    """Judge a log of a repeated motion.
+    """Mean torques of the cycles of a repeated motion.
 
     Args:
         log: A log with tau.
         period: Duration of a cycle [s].
-        limit: Relative change of the mean torque from cycle to cycle below which a joint counts as warm.
+        limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
     """
-    cycle = np.floor((log.time - log.time[0]) / period + 1e-9).astype(int)
+    since = log.time - log.time[0]
+    cycle = np.floor(since / period + 1e-9).astype(int)
     full = int(cycle[-1])
     if full < 2:
         raise ArmtwinError(
             f"a warm-up needs at least two whole cycles of {period:g} s, got {full} in the log"
         )
     tau = np.abs(log.tau)
-    means = np.stack([tau[cycle == k].mean(axis=0) for k in range(full)])
-    change = np.abs(np.diff(means, axis=0)) / np.maximum(np.abs(means[:-1]), 1e-300)
+    joints = tau.shape[1]
+    means = np.empty((full, joints))
+    for k in range(full):
+        means[k] = tau[cycle == k].mean(axis=0)
+    before = np.maximum(np.abs(means[:-1]), 1e-300)
+    change = np.abs(np.diff(means, axis=0)) / before
     ends = log.time[0] + period * np.arange(1, full + 1)
-    warm = np.full(means.shape[1], np.nan)
-    for j in range(means.shape[1]):
-        restless = np.flatnonzero(change[:, j] >= limit)
-        first = 0 if len(restless) == 0 else int(restless[-1]) + 1
-        if first < len(change):
+    return WarmUpState(ends, means, _warm_at(change >= limit, ends))
+
+
+def _warm_at(restless: Flags, ends: Floats) -> Floats:
+    """For each joint the end of the cycle after its last restless one, (n,); nan without any.
+
+    Args:
+        restless: Whether the torque changed from a cycle to the next, (cycles - 1, n).
+        ends: Ends of the cycles, (cycles,) [s].
+    """
+    changes, joints = restless.shape
+    warm = np.full(joints, np.nan)
+    for j in range(joints):
+        numbers = np.flatnonzero(restless[:, j])
+        first = int(numbers[-1]) + 1 if len(numbers) else 0
+        if first < changes:
             warm[j] = ends[first + 1]
-    return WarmUpState(ends, means, warm)
+    return warm

@@ -1,4 +1,4 @@
-"""The kinds of numbers a file holds: each is a float in SI units that may be written with a unit."""
+"""The kinds of numbers a file holds: each a float in SI that may be written with a unit."""
 
 from __future__ import annotations
 

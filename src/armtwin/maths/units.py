@@ -1,7 +1,8 @@
 """Quantities as people write them ("100 mm/s", "45 deg", "4.12 kg") to SI numbers.
 
-A unit is a product of powers of named units: "N m/rad", "kg m^2", "1/s". Angles and cycles are kept as
-dimensions of their own while reading, so that a length is not taken for an angle and "Hz" not for rad/s.
+A unit is a product of powers of named units: "N m/rad", "kg m^2", "1/s". Angles and cycles are kept
+as dimensions of their own while reading, so that a length is not taken for an angle and "Hz" not
+for rad/s.
 """
 
 from __future__ import annotations
@@ -37,6 +38,8 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "cm": (1e-2, _LENGTH),
     "mm": (1e-3, _LENGTH),
     "um": (1e-6, _LENGTH),
+    "in": (0.0254, _LENGTH),
+    "inch": (0.0254, _LENGTH),
     "kg": (1.0, _MASS),
     "g": (1e-3, _MASS),
     "t": (1e3, _MASS),
@@ -90,7 +93,8 @@ LARGEST_IN = {
 }
 
 _NUMBER = re.compile(r"[-+]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?")
-_FACTOR = re.compile(r"([A-Za-z%]+|1)(?:\^(-?[0-9]+))?")
+_FACTOR = re.compile(r"([A-Za-zµμ%]+|1)(?:\^(-?[0-9]+))?")
+_MICRO = str.maketrans("µμ", "uu")  # the sign of its own, U+00B5, and the Greek letter, U+03BC
 
 
 def whole_number(text: str) -> int | None:
@@ -101,28 +105,38 @@ def whole_number(text: str) -> int | None:
 
 def parse_unit(text: str) -> tuple[float, Dimension]:
     """Factor to SI and dimension of a unit such as "N m s/rad" (what follows a "/" divides)."""
-    factor, total = 1.0, [0] * len(BASE)
-    for place, part in enumerate(text.replace("*", " ").replace("²", "^2").split("/")):
-        sign = 1 if place == 0 else -1
+    factor = 1.0
+    total = [0] * len(BASE)
+    over, *under = text.replace("*", " ").replace("²", "^2").split("/")
+    for part, sign in ((over, 1), *((part, -1) for part in under)):
         for word in part.strip("() ").split():
-            match = _FACTOR.fullmatch(word)
-            if match is None or match[1] not in UNITS:
-                raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, UNITS)}")
-            power = sign * int((match[2] or "1")[:4])
-            if abs(power) > 9:
-                raise ArmtwinError(f"unit '{word}' must have a power of at most 9")
-            scale, dimension = UNITS[match[1]]
-            factor *= scale**power
-            total = [t + power * d for t, d in zip(total, dimension, strict=True)]
+            scale, dimension, power = _unit_factor(word)
+            factor *= scale ** (sign * power)
+            for i, own in enumerate(dimension):
+                total[i] += sign * power * own
     return factor, tuple(total)
+
+
+def _unit_factor(word: str) -> tuple[float, Dimension, int]:
+    """Factor to SI, dimension and power of one named unit, as "m^2"."""
+    match = _FACTOR.fullmatch(word)
+    name = "" if match is None else match[1].translate(_MICRO)
+    if match is None or name not in UNITS:
+        raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, UNITS)}")
+    power = int((match[2] or "1")[:4])
+    if abs(power) > 9:
+        raise ArmtwinError(f"unit '{word}' must have a power of at most 9")
+    scale, dimension = UNITS[name]
+    return scale, dimension, power
 
 
 def _same_kind(given: Dimension, wanted: Dimension) -> bool:
     """Dimensions agree; a radian may be left out ("N m" for "N m/rad"), never put in."""
-    rad = BASE.index("rad")
-    return all(
-        g == w or (i == rad and g == 0) for i, (g, w) in enumerate(zip(given, wanted, strict=True))
-    )
+    for base, own, other in zip(BASE, given, wanted, strict=True):
+        left_out = base == "rad" and own == 0
+        if own != other and not left_out:
+            return False
+    return True
 
 
 def parse_quantity(text: str, unit: str) -> float:
@@ -131,35 +145,41 @@ def parse_quantity(text: str, unit: str) -> float:
     >>> parse_quantity("100 mm/s", "m/s")
     0.1
     """
-    if len(text) > LONGEST_QUANTITY:
-        contract = f"must be a number or a quantity such as '1.5 {unit}'"
-        raise ArmtwinError(f"{contract}, got '{text[:40]} …'")
-    match = _NUMBER.match(text.strip())
-    symbol = "" if match is None else text.strip()[match.end() :].strip()
-    if match is None or symbol.startswith((",", ".")):
-        raise ArmtwinError(
-            f"must be a number with a decimal point or a quantity such as '1.5 {unit}', got '{text}'"
-        )
-    number = float(match[0])
+    number, symbol = _number_and_symbol(text, unit)
     if symbol in {"degC", "°C"} and unit == "K":
         return number + 273.15
     if not symbol and unit == "1":
         raise ArmtwinError(f"must be a number, not text, got '{text}'")
     if not symbol:
-        raise ArmtwinError(
-            f"written as text must carry a unit such as '{text.strip()} {unit}', got '{text}'"
-        )
+        contract = f"written as text must carry a unit such as '{text.strip()} {unit}'"
+        raise ArmtwinError(f"{contract}, got '{text}'")
     factor, dimension = parse_unit(symbol)
     if not _same_kind(dimension, parse_unit(unit)[1]):
         raise ArmtwinError(f"must be in {unit} or a unit of that kind, got '{text}'")
-    if _same_kind(dimension, _ANGLE) and symbol == "deg":
+    if symbol == "deg":
         return math.radians(number)
     return number * factor
 
 
+def _number_and_symbol(text: str, unit: str) -> tuple[float, str]:
+    """The number that a text begins with, and the unit after it."""
+    if len(text) > LONGEST_QUANTITY:
+        contract = f"must be a number or a quantity such as '1.5 {unit}'"
+        raise ArmtwinError(f"{contract}, got '{text[:40]} …'")
+    plain = text.strip()
+    match = _NUMBER.match(plain)
+    symbol = "" if match is None else plain[match.end() :].strip()
+    if match is None or symbol.startswith((",", ".")):
+        contract = "must be a number with a decimal point or a quantity"
+        raise ArmtwinError(f"{contract} such as '1.5 {unit}', got '{text}'")
+    return float(match[0]), symbol
+
+
 @dataclass(frozen=True)
 class Unit:
-    """Unit of a number of a file, as `Annotated[float, Unit("N m")]`; reads SI numbers and quantities.
+    """Unit of a number of a file, as `Annotated[float, Unit("N m")]`.
+
+    It reads SI numbers and quantities.
 
     Attributes:
         symbol: SI unit of the stored number.
@@ -190,18 +210,29 @@ class Unit:
             contract = f"must be a number in {self.symbol} or a quantity as text"
             raise ArmtwinError(f"{contract}, got {value!r:.60}")
         else:
-            number = float(value) if isinstance(value, float) or abs(value) < 1e300 else math.inf
-            if self.plausible < abs(number) <= self.largest:
-                raise ArmtwinError(
-                    f"as a bare number must be at most {self.plausible:.4g} {self.symbol}, got {value:g}. "
-                    f"Did you mean '{value:g} {self.hint}'?"
-                )
+            number = self._of_number(value)
         broken = self.broken(number)
         if broken:
             # a whole number may have more digits than Python writes
             got = number if isinstance(value, int) else value
             raise ArmtwinError(f"{broken}, got {got!s:.40}")
         return number
+
+    def _of_number(self, value: float) -> float:
+        """A bare number, which must be plausible in SI where it may be at all."""
+        is_endless = isinstance(value, int) and abs(value) >= 1e300
+        number = math.inf if is_endless else float(value)
+        if self.plausible < abs(number) <= self.largest:
+            contract = f"as a bare number must be at most {self.plausible:.4g} {self.symbol}"
+            raise ArmtwinError(f"{contract}, got {number:g}. {self._suggestion(number)}")
+        return number
+
+    def _suggestion(self, number: float) -> str:
+        """The unit that an implausible number may have been meant in, if it is plausible in it."""
+        meant = f"{number:g} {self.hint}"
+        if abs(parse_quantity(meant, self.symbol)) <= self.plausible:
+            return f"Did you mean '{meant}'?"
+        return f"If it is meant, write '{number:g} {self.symbol}'."
 
     def read_word(self, word: str) -> float:
         """SI number of a word of the command line: a bare number is SI, others carry a unit."""
@@ -257,8 +288,8 @@ def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
         waiting = [hint]
         while waiting:
             part = waiting.pop(0)
-            found += [
-                (name, unit) for unit in getattr(part, "__metadata__", ()) if isinstance(unit, Unit)
-            ]
+            for note in getattr(part, "__metadata__", ()):
+                if isinstance(note, Unit):
+                    found.append((name, note))
             waiting += get_args(part)
     return tuple(dict.fromkeys(found))

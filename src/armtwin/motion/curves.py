@@ -1,4 +1,7 @@
-"""Pieces of a path: line, arc, clothoid, spline; each knows its length and its derivatives by arc length."""
+"""Pieces of a path: line, arc, clothoid, spline.
+
+Each knows its length and its derivatives by arc length.
+"""
 
 from __future__ import annotations
 
@@ -52,7 +55,8 @@ class Line:
     def at(self, s: Floats) -> Jet:
         """The line at arc lengths s."""
         none = np.zeros((len(s), 3))
-        return Jet(self.start + s[:, None] * self.direction, none + self.direction, none, none)
+        p = self.start + s[:, None] * self.direction
+        return Jet(p, none + self.direction, none, none)
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,14 +71,19 @@ class Arc:
 
     def at(self, s: Floats) -> Jet:
         """The arc at arc lengths s."""
-        c, s_ = np.cos(s / self.radius)[:, None], np.sin(s / self.radius)[:, None]
-        out, t = c * self.e1 + s_ * self.e2, c * self.e2 - s_ * self.e1
-        return Jet(self.centre + self.radius * out, t, -out / self.radius, -t / self.radius**2)
+        r = self.radius
+        cos = np.cos(s / r)[:, None]
+        sin = np.sin(s / r)[:, None]
+        out = cos * self.e1 + sin * self.e2
+        t = cos * self.e2 - sin * self.e1
+        return Jet(self.centre + r * out, t, -out / r, -t / r**2)
 
 
 @dataclass(frozen=True, eq=False)
 class Clothoid:
-    """A piece whose curvature grows evenly from zero, κ = s / (r L), in the plane of e1 (ahead) and e2 (inwards).
+    """A piece whose curvature grows evenly from zero, κ = s / (r L).
+
+    It lies in the plane of e1 (ahead) and e2 (inwards).
 
         p = start + e1 ∫ cos(s²/2rL) ds + e2 ∫ sin(s²/2rL) ds       (Fresnel integrals)
 
@@ -96,9 +105,12 @@ class Clothoid:
         rate = 1 / (self.radius * self.length)
         scale = np.sqrt(np.pi / rate)
         across, ahead = fresnel(s / scale)
-        heading, k = rate * s * s / 2, (rate * s)[:, None]
-        c, s_ = np.cos(heading)[:, None], np.sin(heading)[:, None]
-        t, n = c * self.e1 + s_ * self.e2, c * self.e2 - s_ * self.e1
+        heading = rate * s * s / 2
+        k = (rate * s)[:, None]
+        cos = np.cos(heading)[:, None]
+        sin = np.sin(heading)[:, None]
+        t = cos * self.e1 + sin * self.e2
+        n = cos * self.e2 - sin * self.e1
         p = self.start + scale * (ahead[:, None] * self.e1 + across[:, None] * self.e2)
         return Jet(p, t, k * n, rate * n - k * k * t)
 
@@ -122,11 +134,13 @@ class Reversed:
 
 @dataclass(frozen=True, eq=False)
 class Spline:
-    """Cubic spline through points over their chord lengths, run by arc length; curvature is continuous.
+    """Cubic spline through points over their chord lengths, run by arc length.
+
+    Its curvature is continuous.
 
     Attributes:
         points: Points on the way, (k, 3) [m].
-        ends: Tangents that the spline must have at its start and end, or None where it is free.
+        ends: Tangents that the spline must have at its start and end, None where any will do.
     """
 
     points: Floats
@@ -135,26 +149,27 @@ class Spline:
     @cached_property
     def knots(self) -> Floats:
         """Chord length at each point, (k,)."""
-        return np.concatenate(
-            [[0.0], np.cumsum(np.linalg.norm(np.diff(self.points, axis=0), axis=1))]
-        )
+        chords = np.linalg.norm(np.diff(self.points, axis=0), axis=1)
+        return np.concatenate([[0.0], np.cumsum(chords)])
 
     @cached_property
     def _curve(self) -> Any:
         from scipy.interpolate import CubicSpline
 
-        free = (2, np.zeros(3))
-        conditions = tuple(free if end is None else (1, end) for end in self.ends)
+        straight = (2, np.zeros(3))
+        conditions = tuple(straight if end is None else (1, end) for end in self.ends)
         return CubicSpline(self.knots, self.points, bc_type=conditions)
 
     @cached_property
     def _table(self) -> tuple[Floats, Any]:
         """Arc length at fine parameters, and the quintic of the parameter over the arc length."""
-        inside = self.knots[:-1, None] + np.diff(self.knots)[:, None] * (np.arange(KNOTS) / KNOTS)
+        shares = np.arange(KNOTS) / KNOTS
+        inside = self.knots[:-1, None] + np.diff(self.knots)[:, None] * shares
         u = np.append(inside.ravel(), self.knots[-1])
         nodes, weights = np.polynomial.legendre.leggauss(6)
         half = np.diff(u) / 2
-        middle, steps = u[:-1] + half, np.zeros(len(half))
+        middle = u[:-1] + half
+        steps = np.zeros(len(half))
         # one node after the other, so that splines of 100 000 points take little memory
         for node, weight in zip(nodes, weights, strict=True):
             speed = np.linalg.norm(self._curve(middle + half * node, 1), axis=1)
@@ -162,7 +177,8 @@ class Spline:
         s = np.concatenate([[0.0], np.cumsum(steps)])
         first, second = self._curve(u, 1), self._curve(u, 2)
         size = np.linalg.norm(first, axis=1)
-        rate, bend = 1 / size, -np.einsum("ij,ij->i", first, second) / size**4
+        rate = 1 / size
+        bend = -np.einsum("ij,ij->i", first, second) / size**4
         return s, quintic(s, u, rate, bend)
 
     @property
@@ -178,7 +194,8 @@ class Spline:
     def at(self, s: Floats) -> Jet:
         """The spline at arc lengths s.
 
-        c = (r'' - a t) / σ²,  a = r''·t,  σ = |r'|;   j = (r''' - (r'''·t + σ r''·c) t - 3 σ a c) / σ³
+        c = (r'' - a t) / σ²,  a = r''·t,  σ = |r'|
+        j = (r''' - (r'''·t + σ r''·c) t - 3 σ a c) / σ³
         """
         u = np.clip(self._table[1](s), 0.0, self.knots[-1])
         r1, r2, r3 = (self._curve(u, k) for k in (1, 2, 3))
@@ -187,4 +204,5 @@ class Spline:
         a = (r2 * t).sum(axis=1)[:, None]
         c = (r2 - a * t) / size**2
         along = (r3 * t).sum(axis=1)[:, None] + size * (r2 * c).sum(axis=1)[:, None]
-        return Jet(self._curve(u), t, c, (r3 - along * t - 3 * size * a * c) / size**3)
+        j = (r3 - along * t - 3 * size * a * c) / size**3
+        return Jet(self._curve(u), t, c, j)

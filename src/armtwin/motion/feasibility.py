@@ -1,10 +1,13 @@
-"""Whether a robot can run a seam at all: reach, limits, singularities, branches, all found before any dynamics."""
+"""Whether a robot can run a seam at all: reach, limits, singularities, branches.
+
+All of it is found before any simulation.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,6 +35,30 @@ FLIP = 0.2  # joint change [rad, m] in a sample that its speed does not explain
 ALWAYS_REFUSED = KINDS[:5]
 LEAST_SETPOINTS = 4  # in a rounded corner
 GAP = 10  # samples within limits between two stretches that count as one
+
+VERBS = {
+    "position": "would be at",
+    "velocity": "would have to move at",
+    "acceleration": "would have to accelerate by",
+    "torque": "would need",
+    "drive": "would have to give",
+}
+# units in which limits are told, and how many of them an SI unit is
+DEGREES = 180 / np.pi
+TURNING = {
+    "position": ("°", DEGREES),
+    "velocity": ("°/s", DEGREES),
+    "acceleration": ("°/s²", DEGREES),
+    "torque": (" N m", 1.0),
+    "drive": (" N m", 1.0),
+}
+SLIDING = {
+    "position": (" mm", 1e3),
+    "velocity": (" mm/s", 1e3),
+    "acceleration": (" m/s²", 1.0),
+    "torque": (" N", 1.0),
+    "drive": (" N m", 1.0),
+}
 
 
 @dataclass(frozen=True)
@@ -63,8 +90,8 @@ class Feasibility:
 
     Attributes:
         violations: Everything that is broken, by kind and place.
-        shares: Largest use of each limit by joint: "velocity", "acceleration", "torque" and by motor "drive"; NaN where
-            there is no limit, (n,) each.
+        shares: Largest use of each limit by joint: "velocity", "acceleration", "torque" and by
+            motor "drive"; NaN where there is no limit, (n,) each.
         distance: Smallest distance to a singularity.
         distance_at_m: Where that is [m].
     """
@@ -80,49 +107,90 @@ class Feasibility:
         return tuple(v for v in self.violations if v.kind in ALWAYS_REFUSED)
 
 
+class _Check(NamedTuple):
+    """Values over a motion, (m, k), that a limit bounds, (k,), and whose they are, (k,)."""
+
+    kind: Kind
+    names: Sequence[str]
+    values: Floats
+    limit: Floats
+
+
 def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
     """Check a joint motion along a seam against everything the robot file limits."""
-    s, known = motion.command.s, ~np.isnan(motion.trajectory.q[:, 0])
-    found = [*_reach(motion), *_flips(robot, motion), *_singular(motion, known)]
-    found += [*_curvature(seam), *_quick_corners(seam, motion)]
-    shares: dict[str, Floats] = {}
-    q, limits = motion.trajectory.q, robot.limits
-    low, high = robot.position_limits
-    for j, name in enumerate(robot.joint_names):
-        for rows in runs((q[:, j] < low[j]) | (q[:, j] > high[j])):
-            worst = rows[int(np.maximum(low[j] - q[rows, j], q[rows, j] - high[j]).argmax())]
-            bound = float(low[j] if q[worst, j] < low[j] else high[j])
-            found.append(
-                _violation("position", name, s[rows], float(q[worst, j]), bound, _turns(robot, j))
-            )
+    known = ~np.isnan(motion.trajectory.q[:, 0])
+    found = list(_reach(motion))
+    found += _flips(robot, motion)
+    found += _singular(motion, known)
+    found += _curvature(seam)
+    found += _quick_corners(seam, motion)
+    found += _positions(robot, motion)
     law = with_ramps(robot, seam, motion)
-    torque, drive = _torques(robot, law)
-    motors = [m.name for m in robot.description.motor]
-    checks: tuple[tuple[Kind, Sequence[str], Floats, Floats], ...] = (
-        ("velocity", robot.joint_names, law.v, limits.velocity),
-        ("acceleration", robot.joint_names, law.a, limits.acceleration),
-        ("torque", robot.joint_names, torque, limits.torque),
-        ("drive", motors, drive, limits.motor_torque),
-    )
-    for kind, names, values, limit in checks:
-        peaks = np.abs(np.where(np.isnan(values), 0.0, values)).max(axis=0, initial=0.0)
-        shares[kind] = np.where(np.isfinite(limit), peaks / limit, np.nan)
-        for j in map(int, np.flatnonzero(peaks > limit)):
-            for rows in runs(np.abs(values[:, j]) > limit[j]):
-                peak, turns = (
-                    float(np.abs(values[rows, j]).max()),
-                    kind == "drive" or _turns(robot, j),
-                )
-                found.append(_violation(kind, names[j], law.s[rows], peak, float(limit[j]), turns))
+    shares: dict[str, Floats] = {}
+    for check in _checks(robot, law):
+        peaks = _peaks(check.values)
+        shares[check.kind] = np.where(np.isfinite(check.limit), peaks / check.limit, np.nan)
+        found += _beyond(robot, check, peaks, law.s)
     nearest = int(np.where(known, motion.distance, np.inf).argmin())
-    ordered = tuple(sorted(found, key=lambda v: (KINDS.index(v.kind), v.from_m, v.joint)))
-    return Feasibility(ordered, shares, float(motion.distance[nearest]), float(s[nearest]))
+    return Feasibility(
+        violations=tuple(sorted(found, key=_kind_and_place)),
+        shares=shares,
+        distance=float(motion.distance[nearest]),
+        distance_at_m=float(motion.command.s[nearest]),
+    )
+
+
+def _kind_and_place(violation: Violation) -> tuple[int, float, str]:
+    return KINDS.index(violation.kind), violation.from_m, violation.joint
+
+
+def _checks(robot: Robot, law: Instants) -> tuple[_Check, ...]:
+    """What is bounded: speeds, accelerations and torques of joints, torques of motors."""
+    torque, drive = _torques(robot, law)
+    motors = [motor.name for motor in robot.description.motor]
+    joints, limits = robot.joint_names, robot.limits
+    return (
+        _Check("velocity", joints, law.v, limits.velocity),
+        _Check("acceleration", joints, law.a, limits.acceleration),
+        _Check("torque", joints, torque, limits.torque),
+        _Check("drive", motors, drive, limits.motor_torque),
+    )
+
+
+def _peaks(values: Floats) -> Floats:
+    """Largest magnitude of each column, (k,); 0 where nothing is known."""
+    known = np.where(np.isnan(values), 0.0, values)
+    return np.asarray(np.abs(known).max(axis=0, initial=0.0))
+
+
+def _beyond(robot: Robot, check: _Check, peaks: Floats, s: Floats) -> Iterator[Violation]:
+    """Stretches on which values are beyond their limit."""
+    for j in map(int, np.flatnonzero(peaks > check.limit)):
+        turns = check.kind == "drive" or _turns(robot, j)
+        limit = float(check.limit[j])
+        size = np.abs(check.values[:, j])
+        for some in runs(size > limit):
+            peak = float(size[some].max())
+            yield _violation(check.kind, check.names[j], s[some], peak, limit, turns)
+
+
+def _positions(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
+    """Stretches on which a joint is beyond its position limits."""
+    for j, name in enumerate(robot.joint_names):
+        q = motion.trajectory.q[:, j]
+        low, high = (float(bound[j]) for bound in robot.position_limits)
+        for some in runs((q < low) | (q > high)):
+            excess = np.maximum(low - q[some], q[some] - high)
+            worst = float(q[some[int(excess.argmax())]])
+            bound = low if worst < low else high
+            place = motion.command.s[some]
+            yield _violation("position", name, place, worst, bound, _turns(robot, j))
 
 
 def runs(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
-    """Each stretch of rows where a mask holds; short gaps do not part it."""
-    rows = np.flatnonzero(mask)
-    for part in np.split(rows, np.flatnonzero(np.diff(rows) > GAP) + 1):
+    """Samples of each stretch where a mask holds; short gaps do not part it."""
+    inside = np.flatnonzero(mask)
+    for part in np.split(inside, np.flatnonzero(np.diff(inside) > GAP) + 1):
         if len(part):
             yield part
 
@@ -134,32 +202,12 @@ def _turns(robot: Robot, j: int) -> bool:
 def _violation(
     kind: Kind, joint: str, s: Floats, value: float, limit: float, turns: bool
 ) -> Violation:
-    verb, unit, scale = {
-        "position": ("would be at", "°" if turns else " mm", 180 / np.pi if turns else 1e3),
-        "velocity": (
-            "would have to move at",
-            "°/s" if turns else " mm/s",
-            180 / np.pi if turns else 1e3,
-        ),
-        "acceleration": (
-            "would have to accelerate by",
-            "°/s²" if turns else " m/s²",
-            180 / np.pi if turns else 1.0,
-        ),
-        "torque": ("would need", " N m" if turns else " N", 1.0),
-        "drive": ("would have to give", " N m", 1.0),
-    }[kind]
+    """A limit that is broken at arc lengths s, with its sentence."""
+    unit, scale = (TURNING if turns else SLIDING)[kind]
     numbers = f"{scale * value:.4g}{unit} (limit {scale * limit:.4g}{unit})"
-    place = between(float(s.min()), float(s.max()))
-    return Violation(
-        kind,
-        joint,
-        float(s.min()),
-        float(s.max()),
-        value,
-        limit,
-        f"{place} {joint} {verb} {numbers}",
-    )
+    start, stop = float(s.min()), float(s.max())
+    text = f"{between(start, stop)} {joint} {VERBS[kind]} {numbers}"
+    return Violation(kind, joint, start, stop, value, limit, text)
 
 
 def between(start: float, stop: float) -> str:
@@ -170,64 +218,66 @@ def between(start: float, stop: float) -> str:
 
 
 def _reach(motion: JointMotion) -> Iterator[Violation]:
+    """Stretches that are out of reach, with the reason at their start."""
     s = motion.command.s
-    for rows in runs(np.isnan(motion.trajectory.q[:, 0])):
-        start, stop = float(s[rows].min()), float(s[rows].max())
-        reason = next(
-            (text for row, text in motion.reasons.items() if row in rows), "It is out of reach."
-        )
-        yield Violation(
-            "reach",
-            "",
-            start,
-            stop,
-            np.nan,
-            np.nan,
-            f"{between(start, stop)} out of reach. {reason}",
-        )
+    for some in runs(np.isnan(motion.trajectory.q[:, 0])):
+        start, stop = float(s[some].min()), float(s[some].max())
+        reasons = [text for sample, text in motion.reasons.items() if sample in some]
+        reason = reasons[0] if reasons else "It is out of reach."
+        text = f"{between(start, stop)} out of reach. {reason}"
+        yield Violation("reach", "", start, stop, np.nan, np.nan, text)
 
 
 def _flips(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
     """Jumps of a joint that its speeds at both samples do not explain."""
-    q, v, s = motion.trajectory.q, motion.trajectory.v, motion.command.s
-    step = np.diff(q, axis=0)
-    most = np.maximum(np.abs(v[1:]), np.abs(v[:-1])) / motion.trajectory.rate
-    for row, j in np.argwhere(np.abs(step) > 2 * most + FLIP):
-        name, jump = robot.joint_names[j], float(step[row, j])
-        place = f"at {1e3 * s[row]:.1f} mm"
-        text = f"{place} {name} would jump by {np.degrees(jump):.0f}° to another branch"
-        yield Violation("flip", name, float(s[row]), float(s[row + 1]), abs(jump), FLIP, text)
+    trajectory = motion.trajectory
+    step = np.diff(trajectory.q, axis=0)
+    speed = np.abs(trajectory.v)
+    most = np.maximum(speed[1:], speed[:-1]) / trajectory.rate
+    for sample, j in np.argwhere(np.abs(step) > 2 * most + FLIP):
+        name = robot.joint_names[j]
+        jump = float(step[sample, j])
+        start = float(motion.command.s[sample])
+        stop = float(motion.command.s[sample + 1])
+        way = f"would jump by {np.degrees(jump):.0f}° to another branch"
+        text = f"at {1e3 * start:.1f} mm {name} {way}"
+        yield Violation("flip", name, start, stop, abs(jump), FLIP, text)
 
 
 def _singular(motion: JointMotion, known: NDArray[np.bool_]) -> Iterator[Violation]:
-    for rows in runs(known & (motion.distance < SINGULAR)):
-        s, worst = motion.command.s[rows], float(motion.distance[rows].min())
-        place = between(float(s.min()), float(s.max()))
-        text = f"{place} the arm is singular (distance {worst:.1e}, least {SINGULAR:g})"
-        yield Violation("singularity", "", float(s.min()), float(s.max()), worst, SINGULAR, text)
+    """Stretches on which the arm is singular."""
+    for some in runs(known & (motion.distance < SINGULAR)):
+        s = motion.command.s[some]
+        start, stop = float(s.min()), float(s.max())
+        worst = float(motion.distance[some].min())
+        numbers = f"(distance {worst:.1e}, least {SINGULAR:g})"
+        text = f"{between(start, stop)} the arm is singular {numbers}"
+        yield Violation("singularity", "", start, stop, worst, SINGULAR, text)
 
 
 def _curvature(seam: Seam) -> Iterator[Violation]:
-    """Steps of the curvature under a following tool, which would have to turn at another rate at once."""
+    """Steps of the curvature under a following tool, which would have to turn faster at once."""
     if not isinstance(seam.orientations, Following):
         return
     for place, step in seam.path.curvature_steps():
         text = (
-            f"at {1e3 * place:.1f} mm the seam's curvature steps by {step:.3g} 1/m, which a tool that follows the seam "
-            "cannot do at speed; put a blended corner there"
+            f"at {1e3 * place:.1f} mm the seam's curvature steps by {step:.3g} 1/m, which a tool "
+            "that follows the seam cannot do at speed; put a blended corner there"
         )
         yield Violation("curvature", "", place, place, step, 0.0, text)
 
 
 def _quick_corners(seam: Seam, motion: JointMotion) -> Iterator[Violation]:
-    """Corners that are passed between set-points, so that no sample of the motion sees what they need."""
-    s, rate = motion.command.s, motion.trajectory.rate
+    """Corners that are passed between set-points, so that no sample sees what they need."""
+    s = motion.command.s
+    rate = motion.trajectory.rate
     for x in seam.path.stretches:
         count = int(np.searchsorted(s, x.stop, side="right") - np.searchsorted(s, x.start))
         if x.corner and count < LEAST_SETPOINTS:
             text = (
-                f"{between(x.start, x.stop)} the corner is passed in {count} set-points at {rate:g} Hz, but needs "
-                f"at least {LEAST_SETPOINTS}; make blend larger or the speed lower"
+                f"{between(x.start, x.stop)} the corner is passed in {count} set-points at "
+                f"{rate:g} Hz, but needs at least {LEAST_SETPOINTS}; make blend larger or the "
+                "speed lower"
             )
             yield Violation("curvature", "", x.start, x.stop, count, LEAST_SETPOINTS, text)
 
@@ -237,12 +287,13 @@ def _torques(robot: Robot, motion: Instants) -> tuple[Floats, Floats]:
     q, v, a = motion.q, motion.v, motion.a
     known = ~np.isnan(q[:, 0])
     motors, n = robot.assembly.motor_rows.shape
-    joint, motor = np.full_like(q, np.nan), np.full((len(q), motors), np.nan)
+    joint = np.full_like(q, np.nan)
+    motor = np.full((len(q), motors), np.nan)
     for start in range(0, len(q), CHUNK):
-        rows = start + np.flatnonzero(known[start : start + CHUNK])
-        if len(rows):
-            joint[rows] = robot.inverse_dynamics(q[rows], v[rows], a[rows])
-            joint[rows] += robot.friction_torque(v[rows], q[rows])
+        some = start + np.flatnonzero(known[start : start + CHUNK])
+        if len(some):
+            joint[some] = robot.inverse_dynamics(q[some], v[some], a[some])
+            joint[some] += robot.friction_torque(v[some], q[some])
             if motors == n:
-                motor[rows] = joint[rows] @ robot.assembly.motor_inverse
+                motor[some] = joint[some] @ robot.assembly.motor_inverse
     return joint, motor

@@ -10,6 +10,7 @@ Ref: [Siciliano 2009, section 3.8]
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,7 @@ CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
 POSE = 6  # directions in which a seam prescribes the tool's motion
 RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 COARSE = 200  # poses on which the branches are compared where no posture is given
+BRANCH = np.pi / 2  # change [rad] of a joint between two of them that is one to another branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,29 +54,47 @@ def joint_motion(robot: Robot, seam: Seam, rate: float, q0: Floats) -> JointMoti
     reasons: dict[int, str] = {}
     near = np.asarray(q0, dtype=np.float64)
     for start in range(0, len(time), CHUNK):
-        rows = slice(start, start + CHUNK)
-        some = Command(command.s[rows], command.speed[rows], command.acceleration[rows])
-        X, (q[rows], v[rows], a[rows], distance[rows]) = _joints(robot, seam, some, near)
-        missed = np.isnan(q[rows, 0])
-        for k in np.flatnonzero(missed & ~np.concatenate([[False], missed[:-1]])):
-            reasons[start + int(k)] = robot.why_unreachable(X[k])
+        some = slice(start, start + CHUNK)
+        asked = Command(command.s[some], command.speed[some], command.acceleration[some])
+        found = _joints(robot, seam, asked, near)
+        q[some], v[some], a[some] = found.q, found.v, found.a
+        distance[some] = found.distance
+        missed = np.isnan(found.q[:, 0])
+        before = np.concatenate([[False], missed[:-1]])
+        for k in np.flatnonzero(missed & ~before):
+            reasons[start + int(k)] = robot.why_unreachable(found.X[k])
         if not missed.all():
-            near = q[rows][~missed][-1]
+            near = found.q[~missed][-1]
     return JointMotion(Trajectory(rate, q, v, a), command, distance, reasons)
 
 
-def _joints(
-    robot: Robot, seam: Seam, command: Command, near: Floats
-) -> tuple[Floats, tuple[Floats, Floats, Floats, Floats]]:
-    """Poses of a command; joint positions, speeds, accelerations, distances to a singularity."""
+class _Joints(NamedTuple):
+    """Poses (m, 4, 4); positions, speeds, accelerations (m, n); distances to a singularity (m,)."""
+
+    X: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+    distance: Floats
+
+
+def _joints(robot: Robot, seam: Seam, command: Command, near: Floats) -> _Joints:
+    """What the joints do for a command, the first position being the one near to a given one.
+
+    twist = (t, w) ṡ,   its rate = (c, dw/ds) ṡ² + (t, w) s̈
+    """
     jet, turning = seam.at(command.s)
     X = np.zeros((len(jet.p), 4, 4))
-    X[:, :3, :3], X[:, :3, 3], X[:, 3, 3] = turning.R, jet.p, 1.0
+    X[:, :3, :3] = turning.R
+    X[:, :3, 3] = jet.p
+    X[:, 3, 3] = 1.0
     q = robot.inverse.trace(X, near)
-    ds, dds = command.speed[:, None], command.acceleration[:, None]
-    along, bend = np.hstack([jet.t, turning.w]), np.hstack([jet.c, turning.dw])
+    ds = command.speed[:, None]
+    dds = command.acceleration[:, None]
+    along = np.hstack([jet.t, turning.w])
+    bend = np.hstack([jet.c, turning.dw])
     v, a, distance = _rates(robot, q, along * ds, bend * ds**2 + along * dds)
-    return X, (q, v, a, distance)
+    return _Joints(X, q, v, a, distance)
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,51 +121,57 @@ def with_ramps(robot: Robot, seam: Seam, motion: JointMotion) -> Instants:
 
     A ramp may be over before the next set-point; what it asks of the joints only the law shows.
     """
-    trajectory, before = motion.trajectory, seam.standstill[0]
+    trajectory = motion.trajectory
+    before = seam.standstill[0]
+    last = len(trajectory.q) - 1
     parts = [(trajectory.time, motion.command.s, trajectory.q, trajectory.v, trajectory.a)]
     for t, s, speed, acceleration in zip(*seam.profile.ramps(RAMP_SHARES), strict=True):
-        row = min(int(np.searchsorted(trajectory.time, before + t[0])), len(trajectory.q) - 1)
-        near = trajectory.q[row]
+        sample = int(np.searchsorted(trajectory.time, before + t[0]))
+        near = trajectory.q[min(sample, last)]
         if np.isnan(near).any():
             continue
-        _, (q, v, a, _) = _joints(robot, seam, Command(s, speed, acceleration), near)
-        parts.append((before + t, s, q, v, a))
-    time, s, q, v, a = (np.concatenate(x) for x in zip(*parts, strict=True))
+        found = _joints(robot, seam, Command(s, speed, acceleration), near)
+        parts.append((before + t, s, found.q, found.v, found.a))
+    time, s, q, v, a = (np.concatenate(pieces) for pieces in zip(*parts, strict=True))
     order = np.argsort(time, kind="stable")
-    return Instants(*(x[order] for x in (time, s, q, v, a)))
+    return Instants(time[order], s[order], q[order], v[order], a[order])
 
 
 def _rates(
     robot: Robot, q: Floats, twist: Floats, rate_of_twist: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Joint speeds and accelerations for the tool's, and the distance to a singularity."""
-    v, a, distance = np.full_like(q, np.nan), np.full_like(q, np.nan), np.zeros(len(q))
+    v = np.full_like(q, np.nan)
+    a = np.full_like(q, np.nan)
+    distance = np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
     J = robot.jacobian(q[known])
     inverse, distance[known] = _inverted(J)
     v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
-    a[known] = np.einsum("mij,mj->mi", inverse, rate_of_twist[known] - jacobian_rate(J, v[known]))
+    by_joints = rate_of_twist[known] - jacobian_rate(J, v[known])
+    a[known] = np.einsum("mij,mj->mi", inverse, by_joints)
     return v, a, distance
 
 
 def _inverted(J: Floats) -> tuple[Floats, Floats]:
-    """Inverses of Jacobians and the distances to a singularity; at one, the inverse of what is left, and 0."""
+    """Inverses of Jacobians and the distances to a singularity, 1 / ‖J⁻¹‖.
+
+    At a singularity the inverse is that of what is left, and the distance 0.
+    """
     try:
         inverse = np.linalg.inv(J)
-        return inverse.astype(np.float64, copy=False), np.asarray(
-            1 / np.linalg.norm(inverse, axis=(1, 2))
-        )
+        distance = 1 / np.linalg.norm(inverse, axis=(1, 2))
     except np.linalg.LinAlgError:
         values = np.linalg.svd(J, compute_uv=False)
         lost = values[:, -1] < 1e-12 * values[:, 0]
         sizes = np.where(lost[:, None], np.inf, 1 / np.maximum(values, 1e-300))
-        return np.asarray(np.linalg.pinv(J), dtype=np.float64), np.asarray(
-            1 / np.linalg.norm(sizes, axis=1)
-        )
+        inverse = np.linalg.pinv(J)
+        distance = 1 / np.linalg.norm(sizes, axis=1)
+    return inverse.astype(np.float64, copy=False), np.asarray(distance)
 
 
 def jacobian_rate(J: Floats, v: Floats) -> Floats:
-    """J̇ v of a chain of joints, from its Jacobian: the tool's acceleration while joints turn evenly, (m, 6).
+    """J̇ v of a chain of joints, from its Jacobian: the tool's acceleration at steady v, (m, 6).
 
     Σ_j v_j [ Ω_j × Jv_j + Jω_j × Σ_{i>j} v_i Jv_i ;  Ω_j × Jω_j ],   Ω_j = Σ_{i≤j} v_i Jω_i
     """
@@ -154,14 +180,15 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
     before = np.cumsum(angular, axis=1)
     after = np.cumsum(linear[:, ::-1], axis=1)[:, ::-1] - linear
     moved = np.cross(before, linear) + np.cross(angular, after)
-    return np.concatenate([moved.sum(axis=1), np.cross(before, angular).sum(axis=1)], axis=1)
+    turned = np.cross(before, angular)
+    return np.concatenate([moved.sum(axis=1), turned.sum(axis=1)], axis=1)
 
 
 def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
-    """Joint position at the start of a seam: the one nearest to a given posture, or the branch with most room.
+    """Joint position at the start of a seam: a given one, or that of the branch with most room.
 
-    Without a posture every branch is followed along the whole seam; the best one leaves the most room to the joint
-    limits and stays furthest from singularities.
+    Without a posture every branch is followed along the whole seam; the best one leaves the most
+    room to the joint limits and stays furthest from singularities.
     """
     if robot.n < POSE or robot.assembly.coupling is not None:
         raise ArmtwinError(
@@ -176,16 +203,25 @@ def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
         raise ArmtwinError(
             f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}"
         )
-    return max(starts, key=lambda q: _room(robot, robot.inverse.trace(X, q)))
+
+    def room_from(q: Floats) -> float:
+        return _room(robot, robot.inverse.trace(X, q))
+
+    return max(starts, key=room_from)
 
 
 def _room(robot: Robot, q: Floats) -> float:
-    """Smallest share of free travel of a joint along a path times its distance to singularities; negative outside."""
+    """Smallest share of its travel that a joint has left, times the distance to singularities.
+
+    Negative for positions (m, n) beyond limits, out of reach, or on several branches.
+    """
     if np.isnan(q).any():
         return -float(np.isnan(q[:, 0]).sum())
     low, high = robot.position_limits
-    span = np.where(np.isfinite(high - low), high - low, np.inf)
-    room = float(np.min(np.minimum(q - low, high - q) / np.where(np.isfinite(span), span, 1.0)))
-    if room < 0 or np.abs(np.diff(q, axis=0)).max() > np.pi / 2:
+    travel = np.where(np.isfinite(high - low), high - low, 1.0)
+    room = float(np.min(np.minimum(q - low, high - q) / travel))
+    largest_step = np.abs(np.diff(q, axis=0)).max()
+    if room < 0 or largest_step > BRANCH:
         return min(room, -1e-3)
-    return room * float(_inverted(robot.jacobian(q))[1].min())
+    _, distance = _inverted(robot.jacobian(q))
+    return room * float(distance.min())

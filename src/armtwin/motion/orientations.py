@@ -50,7 +50,9 @@ class Fixed:
 
 @dataclass(frozen=True, eq=False)
 class Following:
-    """An orientation that is fixed in the travel frame: x along the path, z the normal made perpendicular to x.
+    """An orientation that is fixed in the travel frame.
+
+    Its x is along the path, its z the normal made perpendicular to x.
 
         m = n - (n·x) x,  z = m / |m|,  y = z × x;   ω = -(z'·y) x - (x'·z) y + (x'·y) z
 
@@ -68,8 +70,9 @@ class Following:
         m, size, along = across(np.broadcast_to(n, x.shape), x)
         if along is not None:
             raise ArmtwinError(
-                f"orientation follows the seam, but at {1e3 * s[along]:.1f} mm the seam runs along the workpiece's z "
-                "axis, which says where up is; turn the workpiece's frame, or give the orientation at points"
+                f"orientation follows the seam, but at {1e3 * s[along]:.1f} mm the seam runs along "
+                "the workpiece's z axis, which says where up is; turn the workpiece's frame, or "
+                "give the orientation at points"
             )
         dm = -dot(c, n) * x - dot(x, n) * c
         ddm = -dot(j, n) * x - 2 * dot(c, n) * c - dot(x, n) * j
@@ -80,8 +83,10 @@ class Following:
         y = np.cross(z, x)
         dy = np.cross(dz, x) + np.cross(z, c)
         w = -dot(dz, y) * x - dot(c, z) * y + dot(c, y) * z
-        rates = -dot(ddz, y) - dot(dz, dy), -dot(j, z) - dot(c, dz), dot(j, y) + dot(c, dy)
-        dw = rates[0] * x + rates[1] * y + rates[2] * z
+        about_x = -dot(ddz, y) - dot(dz, dy)
+        about_y = -dot(j, z) - dot(c, dz)
+        about_z = dot(j, y) + dot(c, dy)
+        dw = about_x * x + about_y * y + about_z * z
         return Turning(np.stack([x, y, z], axis=2) @ self.R, w, dw)
 
 
@@ -121,7 +126,10 @@ def dot(a: Floats, b: Floats) -> Floats:
 
 
 def across(direction: Floats, x: Floats) -> tuple[Floats, Floats, int | None]:
-    """What of directions (m, 3) is perpendicular to unit vectors x, its length (m, 1), the first row without any."""
+    """What of directions (m, 3) is perpendicular to unit vectors x, (m, 3).
+
+    And its length (m, 1), and the number of the first direction that has none.
+    """
     rest = direction - dot(direction, x) * x
     size = np.linalg.norm(rest, axis=1, keepdims=True)
     lost = np.flatnonzero(size[:, 0] < LEAST_SINE)

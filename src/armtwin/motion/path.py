@@ -1,10 +1,14 @@
-"""A path: LIN, CIRC and spline moves from point to point, corners blended so that curvature stays continuous."""
+"""A path: LIN, CIRC and spline moves from point to point.
+
+Corners are blended so that the curvature stays continuous.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
@@ -15,6 +19,9 @@ from armtwin.motion.curves import Arc, Clothoid, Jet, Line, Piece, Reversed, Spl
 KINK = np.radians(0.05)  # change of direction that is taken for rounding of the points
 SAME_POINT = 1e-9
 BLEND_SHARE = 0.5  # length of a blend's clothoids as a share of its radius
+SHARPEST = 175.0  # turn [deg] of a corner that can be blended
+
+Shape = Line | Arc | Spline
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,8 +31,8 @@ class Move:
     Attributes:
         name: What the stretch is called.
         kind: "lin", "circ" or "spline".
-        points: Where it goes, (k, 3): the end of a line; a point on the way and the end of an arc; all points of a
-            spline after the first [m].
+        points: Where it goes, (k, 3): the end of a line; a point on the way and the end of an arc;
+            all points of a spline after the first [m].
         blend: Radius of the corner to the next move; 0 for none [m].
     """
 
@@ -61,7 +68,7 @@ class Path:
     Attributes:
         pieces: Its pieces in order.
         stretches: Its named parts in order.
-        marks: For each move the arc length of the points it goes to, (k,) [m]; of an arc only the end.
+        marks: For each move the arc length of the points it goes to, (k,) [m]; of an arc the end.
     """
 
     pieces: tuple[Piece, ...]
@@ -83,17 +90,20 @@ class Path:
         s = np.clip(s, 0.0, self.length)
         which = np.clip(np.searchsorted(self.bounds, s, side="right") - 1, 0, len(self.pieces) - 1)
         out = Jet(*np.empty((4, len(s), 3)))
-        for k, rows in rows_of_each(which):
-            local = np.clip(s[rows] - self.bounds[k], 0.0, self.pieces[k].length)
-            for target, values in zip(out, self.pieces[k].at(local), strict=True):
-                target[rows] = values
+        for k, some in rows_of_each(which):
+            piece = self.pieces[k]
+            local = np.clip(s[some] - self.bounds[k], 0.0, piece.length)
+            for target, values in zip(out, piece.at(local), strict=True):
+                target[some] = values
         return out
 
     def curvature_steps(self) -> list[tuple[float, float]]:
         """Arc lengths where the curvature steps, and by how much [1/m]."""
         steps = []
-        for k, (a, b) in enumerate(zip(self.pieces, self.pieces[1:], strict=False), 1):
-            step = float(np.linalg.norm(a.at(np.array([a.length])).c - b.at(np.zeros(1)).c))
+        for k, (a, b) in enumerate(pairwise(self.pieces), 1):
+            before = a.at(np.array([a.length])).c
+            after = b.at(np.zeros(1)).c
+            step = float(np.linalg.norm(before - after))
             if step > 1e-6:
                 steps.append((float(self.bounds[k]), step))
         return steps
@@ -104,65 +114,55 @@ def build_path(start: Floats, moves: Sequence[Move]) -> Path:
     if not moves:
         raise ArmtwinError("a path needs at least one move")
     shapes = _shapes(np.asarray(start, dtype=np.float64), moves)
-    corners = [_corner(shapes, moves, i) for i in range(len(moves) - 1)]
+    turns = [_corner(shapes, moves, i) for i in range(len(moves) - 1)]
+    corners = [STRAIGHT_ON, *turns, STRAIGHT_ON]
     pieces: list[Piece] = []
     stretches: list[Stretch] = []
-    marks, done = [], 0.0
-    for i, (move, shape) in enumerate(zip(moves, shapes, strict=True)):
-        before, after = corners[i - 1] if i else None, corners[i] if i < len(corners) else None
-        shape = _trimmed(
-            shape, move, before.reach if before else 0.0, after.reach if after else 0.0
-        )
-        pieces.append(shape)
-        stretches.append(Stretch(move.name, done, done + shape.length, i))
+    marks = []
+    done = 0.0
+    for i, (move, whole) in enumerate(zip(moves, shapes, strict=True)):
+        before, after = corners[i], corners[i + 1]
+        shape = _trimmed(whole, move, before.reach, after.reach)
+        end = done + shape.length
+        pieces += [shape, *after.pieces]
+        stretches.append(Stretch(move.name, done, end, i))
         inner = shape.marks[1:-1] if isinstance(shape, Spline) else np.empty(0)
-        end, rounded = (
-            done + shape.length,
-            sum(piece.length for piece in after.pieces) if after else 0.0,
-        )
-        marks.append(
-            np.append(done + inner, end + rounded / 2)
-        )  # a rounded corner is passed in its middle
-        done = end + rounded
-        if after is not None:
-            pieces += after.pieces
+        middle = end + after.length / 2  # where a rounded corner is passed
+        marks.append(np.append(done + inner, middle))
+        done = end + after.length
+        if after.pieces:
             stretches.append(Stretch(f"{move.name} corner", end, done, i, corner=True))
     return Path(tuple(pieces), tuple(stretches), tuple(marks))
 
 
-def _shapes(start: Floats, moves: Sequence[Move]) -> list[Line | Arc | Spline]:
-    """Each move as a curve of its own, splines leaving and meeting their neighbours in their direction."""
+def _shapes(start: Floats, moves: Sequence[Move]) -> list[Shape]:
+    """Each move as a curve; splines leave and meet lines and arcs in their direction."""
+    shapes: list[Shape] = []
     here = start
-    froms = []
     for move in moves:
-        froms.append(here)
+        shapes.append(_shape(here, move))
         here = move.points[-1]
-    shapes: list[Line | Arc | Spline] = [
-        _shape(a, move) if move.kind != "spline" else Spline(np.vstack([a, move.points]))
-        for a, move in zip(froms, moves, strict=True)
-    ]
-    for i, (a, move) in enumerate(zip(froms, moves, strict=True)):
-        if move.kind == "spline":
-            points = np.vstack([a, move.points])
-            if (np.linalg.norm(np.diff(points, axis=0), axis=1) < SAME_POINT).any():
-                raise ArmtwinError(
-                    f"segment '{move.name}': neighbouring points of a spline must differ"
-                )
-            before = (
-                _tangent(shapes[i - 1], end=True) if i and moves[i - 1].kind != "spline" else None
-            )
-            after = (
-                _tangent(shapes[i + 1], end=False)
-                if i + 1 < len(moves) and moves[i + 1].kind != "spline"
-                else None
-            )
-            shapes[i] = Spline(points, (before, after))
+    for i, shape in enumerate(shapes):
+        if isinstance(shape, Spline):
+            before = shapes[i - 1] if i > 0 else None
+            after = shapes[i + 1] if i + 1 < len(shapes) else None
+            ends = _tangent_of(before, end=True), _tangent_of(after, end=False)
+            shapes[i] = Spline(shape.points, ends)
     return shapes
 
 
-def _shape(a: Floats, move: Move) -> Line | Arc:
+def _shape(a: Floats, move: Move) -> Shape:
+    """A move from a point as a curve of its own."""
+    if move.kind == "spline":
+        points = np.vstack([a, move.points])
+        if (np.linalg.norm(np.diff(points, axis=0), axis=1) < SAME_POINT).any():
+            raise ArmtwinError(
+                f"segment '{move.name}': neighbouring points of a spline must differ"
+            )
+        return Spline(points)
     if move.kind == "circ":
-        return _arc(a, move.points[0], move.points[1], move.name)
+        via, b = move.points
+        return _arc(a, via, b, move.name)
     way = move.points[0] - a
     length = float(np.linalg.norm(way))
     if length < SAME_POINT:
@@ -177,18 +177,27 @@ def _arc(a: Floats, via: Floats, b: Floats, name: str) -> Arc:
     size = float(normal @ normal)
     if size < 1e-12 * float(u @ u) * float(v @ v) or not size > 0:
         raise ArmtwinError(
-            f"segment '{name}': start, via and end of an arc must not lie on one line, via is {_mm(via)}"
+            f"segment '{name}': start, via and end of an arc must not lie on one line, "
+            f"via is {_mm(via)}"
         )
     centre = a + (np.cross(normal, u) * (v @ v) + np.cross(v, normal) * (u @ u)) / (2 * size)
     radius = float(np.linalg.norm(a - centre))
     e1 = (a - centre) / radius
     e2 = np.cross(normal / np.sqrt(size), e1)
-    angle = float(np.arctan2((b - centre) @ e2, (b - centre) @ e1)) % (2 * np.pi)
+    out = b - centre
+    angle = float(np.arctan2(out @ e2, out @ e1)) % (2 * np.pi)
     return Arc(centre, e1, e2, radius, radius * angle)
 
 
 def _tangent(shape: Piece, end: bool) -> Floats:
     return shape.at(np.array([shape.length if end else 0.0])).t[0]
+
+
+def _tangent_of(neighbour: Shape | None, end: bool) -> Floats | None:
+    """Direction of a line or an arc beside a spline; None where another spline or nothing is."""
+    if neighbour is None or isinstance(neighbour, Spline):
+        return None
+    return _tangent(neighbour, end)
 
 
 @dataclass(frozen=True, eq=False)
@@ -198,76 +207,89 @@ class _Corner:
     pieces: tuple[Piece, ...]
     reach: float
 
+    @property
+    def length(self) -> float:
+        """Arc length of all pieces [m]."""
+        return sum(piece.length for piece in self.pieces)
 
-def _corner(shapes: Sequence[Line | Arc | Spline], moves: Sequence[Move], i: int) -> _Corner | None:
-    """What rounds the corner between move i and the next, or None where the path goes on straight."""
-    d1, d2 = _tangent(shapes[i], end=True), _tangent(shapes[i + 1], end=False)
+
+STRAIGHT_ON = _Corner((), 0.0)
+
+
+def _corner(shapes: Sequence[Shape], moves: Sequence[Move], i: int) -> _Corner:
+    """What rounds the corner between move i and the next."""
+    move, following = moves[i], moves[i + 1]
+    d1 = _tangent(shapes[i], end=True)
+    d2 = _tangent(shapes[i + 1], end=False)
     turn = float(np.arctan2(np.linalg.norm(np.cross(d1, d2)), d1 @ d2))
-    here, move = moves[i].points[-1], moves[i]
-    names = f"between segments '{move.name}' and '{moves[i + 1].name}'"
+    here = move.points[-1]
+    segment = f"segment '{move.name}'"
+    names = f"between segments '{move.name}' and '{following.name}'"
     if turn <= KINK:
         if move.blend:
-            raise ArmtwinError(
-                f"segment '{move.name}': blend is given, but there is no corner {names}"
-            )
-        return None
+            raise ArmtwinError(f"{segment}: blend is given, but there is no corner {names}")
+        return STRAIGHT_ON
+    degrees = np.degrees(turn)
     if not move.blend:
         raise ArmtwinError(
-            f"segment '{move.name}': the corner {names} at {_mm(here)} turns by {np.degrees(turn):.2f}° and cannot "
+            f"{segment}: the corner {names} at {_mm(here)} turns by {degrees:.2f}° and cannot "
             "be passed at a steady speed; give blend, the radius of the corner"
         )
-    if moves[i].kind != "lin" or moves[i + 1].kind != "lin":
-        raise ArmtwinError(f"segment '{move.name}': blend must stand between two lin segments")
-    if turn > np.radians(175):
-        raise ArmtwinError(
-            f"segment '{move.name}': a corner that turns by {np.degrees(turn):.1f}° cannot be blended"
-        )
+    if move.kind != "lin" or following.kind != "lin":
+        raise ArmtwinError(f"{segment}: blend must stand between two lin segments")
+    if turn > np.radians(SHARPEST):
+        raise ArmtwinError(f"{segment}: a corner that turns by {degrees:.1f}° cannot be blended")
     return blended_corner(here, d1, d2, turn, move.blend)
 
 
 def blended_corner(corner: Floats, d1: Floats, d2: Floats, turn: float, radius: float) -> _Corner:
     """Clothoid, arc, clothoid from direction d1 to d2; flat corners have no arc.
 
-    With the clothoid's end (x, y) at heading φ the arc's centre lies at x_m = x - r sin φ, y_m = y + r cos φ from the
-    start, and the blend begins x_m + y_m tan(turn / 2) before the corner.
+    With the clothoid's end (x, y) at heading φ the arc's centre lies at x_m = x - r sin φ,
+    y_m = y + r cos φ from the start, and the blend begins x_m + y_m tan(turn / 2) before the
+    corner.
     """
-    clothoid = min(BLEND_SHARE, turn) * radius
+    length = min(BLEND_SHARE, turn) * radius
+    heading = length / (2 * radius)
     inward = d2 - (d2 @ d1) * d1
     e2 = inward / np.linalg.norm(inward)
-    heading = clothoid / (2 * radius)
-    end = Clothoid(np.zeros(3), np.array([1.0, 0, 0]), np.array([0, 1.0, 0]), radius, clothoid).at(
-        np.array([clothoid])
-    )
-    x, y = end.p[0, 0] - radius * np.sin(heading), end.p[0, 1] + radius * np.cos(heading)
+    sin, cos = np.sin(heading), np.cos(heading)
+    ahead = np.array([1.0, 0.0, 0.0])
+    left = np.array([0.0, 1.0, 0.0])
+    flat = Clothoid(np.zeros(3), ahead, left, radius, length)
+    end = flat.at(np.array([length])).p[0]
+    x = end[0] - radius * sin
+    y = end[1] + radius * cos
     reach = float(x + y * np.tan(turn / 2))
-    into = Clothoid(corner - reach * d1, d1, e2, radius, clothoid)
-    out_of = Reversed(
-        Clothoid(corner + reach * d2, -d2, (d2 @ d1) * e2 - (d2 @ e2) * d1, radius, clothoid)
-    )
-    pieces: tuple[Piece, ...] = (into, out_of)
-    if turn > 2 * heading:
-        centre = corner - reach * d1 + x * d1 + y * e2
-        e1 = np.sin(heading) * d1 - np.cos(heading) * e2
-        along = np.cos(heading) * d1 + np.sin(heading) * e2
-        pieces = (into, Arc(centre, e1, along, radius, radius * (turn - 2 * heading)), out_of)
-    return _Corner(pieces, reach)
+    start = corner - reach * d1
+    stop = corner + reach * d2
+    inward_back = (d2 @ d1) * e2 - (d2 @ e2) * d1  # seen from the end
+    into = Clothoid(start, d1, e2, radius, length)
+    out_of = Reversed(Clothoid(stop, -d2, inward_back, radius, length))
+    if turn <= 2 * heading:
+        return _Corner((into, out_of), reach)
+    centre = start + x * d1 + y * e2
+    e1 = sin * d1 - cos * e2
+    along = cos * d1 + sin * e2
+    arc = Arc(centre, e1, along, radius, radius * (turn - 2 * heading))
+    return _Corner((into, arc, out_of), reach)
 
 
-def _trimmed(
-    shape: Line | Arc | Spline, move: Move, before: float, after: float
-) -> Line | Arc | Spline:
+def _trimmed(shape: Shape, move: Move, before: float, after: float) -> Shape:
     """A line without what its corners take of it."""
     if not before and not after:
         return shape
     assert isinstance(shape, Line)
     left = shape.length - before - after
     if left < 0:
+        need = before + after
         raise ArmtwinError(
-            f"segment '{move.name}': its corners need {1e3 * (before + after):.1f} mm of it, but it is only "
+            f"segment '{move.name}': its corners need {1e3 * need:.1f} mm of it, but it is only "
             f"{1e3 * shape.length:.1f} mm long; make blend smaller"
         )
     return Line(shape.start + before * shape.direction, shape.direction, left)
 
 
 def _mm(point: Floats) -> str:
-    return "(" + ", ".join(f"{1e3 * x:.6g}" for x in point) + ") mm"
+    x, y, z = 1e3 * point
+    return f"({x:.6g}, {y:.6g}, {z:.6g}) mm"

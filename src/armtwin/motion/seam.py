@@ -18,7 +18,13 @@ MOST_SAMPLES = 2_000_000  # of a motion, more than two hours at 250 Hz
 
 
 class Command(NamedTuple):
-    """What is commanded at times: arc length [m], speed [m/s] and acceleration [m/s²] along the seam, (m,) each."""
+    """What is commanded at times, (m,) each, along the seam.
+
+    Attributes:
+        s: Arc length [m].
+        speed: Speed [m/s].
+        acceleration: Acceleration [m/s²].
+    """
 
     s: Floats
     speed: Floats
@@ -55,10 +61,11 @@ class Seam:
         """Sample times at a rate; the last is at or after the end [s]."""
         if self.duration * rate > MOST_SAMPLES:
             raise ArmtwinError(
-                f"the motion takes {self.duration:.4g} s, but must take at most {MOST_SAMPLES / rate:.4g} s; check "
-                "speed and standstill"
+                f"the motion takes {self.duration:.4g} s, but must take at most "
+                f"{MOST_SAMPLES / rate:.4g} s; check speed and standstill"
             )
-        return np.arange(int(np.ceil(self.duration * rate - 1e-6)) + 1) / rate
+        count = int(np.ceil(self.duration * rate - 1e-6)) + 1
+        return np.arange(count) / rate
 
     def command(self, time: Floats) -> Command:
         """What is commanded at times from the start of the first standstill."""
@@ -72,15 +79,16 @@ class Seam:
     def frames(self, s: Floats) -> tuple[Jet, Floats, Floats]:
         """Path, seam frames (m, 3, 3) and tool orientations (m, 3, 3) at arc lengths.
 
-        Columns of a seam frame: x along the path, z against the beam made perpendicular to x, y = z × x.
+        Columns of a seam frame: x along the path, z against the beam made perpendicular to x,
+        y = z × x.
         """
         jet, turning = self.at(s)
         x = jet.t
         up, size, along = across(-turning.R[:, :, 2], x)
         if along is not None:
             raise ArmtwinError(
-                f"the tool's beam runs along the seam at {1e3 * s[along]:.1f} mm, so lateral and vertical have no "
-                "meaning there; change the tool's orientation"
+                f"the tool's beam runs along the seam at {1e3 * s[along]:.1f} mm, so lateral and "
+                "vertical have no meaning there; change the tool's orientation"
             )
         z = up / size
         return jet, np.stack([x, np.cross(z, x), z], axis=2), turning.R

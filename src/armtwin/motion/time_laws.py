@@ -1,13 +1,13 @@
 """How the tool speeds up and slows down along a path; between the ramps its speed is steady.
 
-Every ramp from speed v0 to v1 takes a time T and is symmetric in speed, so it covers T (v0 + v1) / 2.
+Every ramp from speed v0 to v1 takes a time T and is symmetric in speed: it covers T (v0 + v1) / 2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 
@@ -36,7 +36,8 @@ class TimeLaw:
 
         ramped_sine    v = v0 + Δ (x - sin(2πx)/(2π)),  x = t / T:  acceleration Δ/T (1 - cos 2πx)
         trapezoid      constant acceleration, T = Δ / a
-        jerk_limited   acceleration rises and falls evenly, T = Δ/a + a/j, or 2 √(Δ/j) where a is not reached
+        jerk_limited   acceleration rises and falls evenly, T = Δ/a + a/j,
+                       or 2 √(Δ/j) where a is not reached
 
     Attributes:
         kind: "ramped_sine", "trapezoid" or "jerk_limited".
@@ -79,27 +80,32 @@ class TimeLaw:
         return 2 * float(np.sqrt(change / self.jerk))
 
     def shape(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
-        """Way, speed and acceleration of a ramp of unit time and unit change, at shares x of its time."""
+        """Way, speed, acceleration of a ramp of unit time and change, at shares x of its time."""
         if self.kind == "ramped_sine":
             w = 2 * np.pi
             way = x * x / 2 + (np.cos(w * x) - 1) / w**2
             return way, x - np.sin(w * x) / w, 1 - np.cos(w * x)
         if self.kind == "trapezoid":
             return x * x / 2, x, np.ones_like(x)
+        return self._jerk_limited(x, change)
+
+    def _jerk_limited(self, x: Floats, change: float) -> tuple[Floats, Floats, Floats]:
+        """The same of the jerk-limited ramp: up, flat, down; its second half mirrors the first."""
         assert self.acceleration is not None
         assert self.jerk is not None
         T = self.duration(change)
-        rise = (
-            min(self.acceleration / self.jerk, T / 2) / T
-        )  # share of the time in which the acceleration rises
+        # share of the time in which the acceleration rises
+        rise = min(self.acceleration / self.jerk, T / 2) / T
         top = 1 / (1 - rise)
-        y = np.minimum(x, 1 - x)  # the second half mirrors the first
+        y = np.minimum(x, 1 - x)
         flat = np.maximum(y - rise, 0.0)
         up = np.minimum(y, rise)
         speed = top * (up * up / (2 * rise) + flat)
         way = top * (up**3 / (6 * rise) + flat * rise / 2 + flat * flat / 2)
         late = x > 0.5
-        return np.where(late, x - 0.5 + way, way), np.where(late, 1 - speed, speed), top * up / rise
+        way = np.where(late, x - 0.5 + way, way)
+        speed = np.where(late, 1 - speed, speed)
+        return way, speed, top * up / rise
 
 
 @dataclass(frozen=True, eq=False)
@@ -124,28 +130,28 @@ class Profile:
         return float(self.times[-1])
 
     def at(self, time: Floats) -> tuple[Floats, Floats, Floats]:
-        """Arc length, speed and acceleration along the path at times, (m,) each; at rest outside of the motion."""
+        """Arc length, speed, acceleration along the path at times, (m,) each; at rest outside."""
         t = np.clip(time, 0.0, self.duration)
-        phase = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.times) - 2)
+        last = len(self.times) - 2
+        begun = np.searchsorted(self.times, t, side="right")
+        phase = np.clip(begun - 1, 0, last)
         since = t - self.times[phase]
-        s, v, a = (
-            self.ways[phase] + self.speeds[phase] * since,
-            self.speeds[phase].copy(),
-            np.zeros_like(t),
-        )
-        for k, rows in rows_of_each(phase):
-            change, T = (
-                float(self.speeds[k + 1] - self.speeds[k]),
-                float(self.times[k + 1] - self.times[k]),
-            )
+        v = self.speeds[phase].copy()
+        s = self.ways[phase] + v * since
+        a = np.zeros_like(t)
+        for k, some in rows_of_each(phase):
+            change = float(self.speeds[k + 1] - self.speeds[k])
+            T = float(self.times[k + 1] - self.times[k])
             if change == 0.0 or T == 0.0:  # steady, or a ramp shorter than the time is known
                 continue
-            way, speed, rate = self.law.shape(np.clip(since[rows] / T, 0.0, 1.0), change)
-            s[rows] += change * T * way
-            v[rows] += change * speed
-            a[rows] = change / T * rate
+            x = np.clip(since[some] / T, 0.0, 1.0)
+            way, speed, rate = self.law.shape(x, change)
+            s[some] += change * T * way
+            v[some] += change * speed
+            a[some] = change / T * rate
         outside = (time <= 0) | (time >= self.duration)
-        v[outside], a[outside] = 0.0, 0.0
+        v[outside] = 0.0
+        a[outside] = 0.0
         return np.clip(s, 0.0, self.ways[-1]), v, a
 
     def ramps(self, x: Floats) -> tuple[Floats, Floats, Floats, Floats]:
@@ -155,11 +161,15 @@ class Profile:
         """
         found = []
         for k in np.flatnonzero(np.diff(self.speeds)):
-            before, change = float(self.speeds[k]), float(self.speeds[k + 1] - self.speeds[k])
+            before = float(self.speeds[k])
+            change = float(self.speeds[k + 1] - self.speeds[k])
             T = self.law.duration(change)
             way, speed, rate = self.law.shape(x, change)
+            t = self.times[k] + x * T
             s = self.ways[k] + T * (before * x + change * way)
-            found.append((self.times[k] + x * T, s, before + change * speed, change / T * rate))
+            v = before + change * speed
+            a = change / T * rate
+            found.append((t, s, v, a))
         t, s, v, a = np.array(found).reshape(-1, 4, len(x)).swapaxes(0, 1)
         return t, np.clip(s, 0.0, self.ways[-1]), v, a
 
@@ -169,10 +179,28 @@ class Profile:
         return float(self.times[1]), float(self.times[-2])
 
 
+class _Ramp(NamedTuple):
+    """A change of speed: the time [s] and the way [m] that it takes."""
+
+    time: float
+    way: float
+
+
+def _ramp(law: TimeLaw, speed: float, change: float) -> _Ramp:
+    """The ramp between a speed and one that is lower by a change [m/s]."""
+    if not change:
+        return _Ramp(0.0, 0.0)
+    time = law.duration(change)
+    mean = speed - change / 2
+    return _Ramp(time, time * mean)
+
+
 def build_profile(
     bounds: Sequence[float], speeds: Sequence[float], names: Sequence[str], law: TimeLaw
 ) -> Profile:
-    """The profile that has a steady speed in each stretch; a change of speed lies in the faster of two neighbours.
+    """The profile that has a steady speed in each stretch.
+
+    A change of speed lies in the faster of two neighbours.
 
     Args:
         bounds: Arc lengths where stretches meet, start and end included [m].
@@ -181,33 +209,28 @@ def build_profile(
         law: Shape of the ramps.
     """
     times, ways, passed = [0.0], [0.0], [0.0]
+
+    def add(time: float, way: float, speed_after: float) -> None:
+        if time > 0:
+            times.append(times[-1] + time)
+            ways.append(ways[-1] + way)
+            passed.append(speed_after)
+
+    neighbours = [0.0, *speeds, 0.0]
     for k, (speed, name) in enumerate(zip(speeds, names, strict=True)):
-        before = 0.0 if k == 0 else speeds[k - 1]
-        after = 0.0 if k == len(speeds) - 1 else speeds[k + 1]
-        up, down = max(speed - before, 0.0), max(speed - after, 0.0)
-        ramps = [(law.duration(x), speed - x / 2) if x else (0.0, 0.0) for x in (up, down)]
-        need = sum(T * mean for T, mean in ramps)
-        steady = bounds[k + 1] - bounds[k] - need
-        if steady < -1e-12:
+        before, after = neighbours[k], neighbours[k + 2]
+        up = _ramp(law, speed, max(speed - before, 0.0))
+        down = _ramp(law, speed, max(speed - after, 0.0))
+        length = bounds[k + 1] - bounds[k]
+        need = up.way + down.way
+        if length - need < -1e-12:
             raise ArmtwinError(
-                f"segment '{name}' is {1e3 * (bounds[k + 1] - bounds[k]):.1f} mm long, but speeding up and slowing "
-                f"down at {1e3 * speed:.4g} mm/s needs {1e3 * need:.1f} mm; choose a lower speed or shorter ramps"
+                f"segment '{name}' is {1e3 * length:.1f} mm long, but speeding up and slowing down "
+                f"at {1e3 * speed:.4g} mm/s needs {1e3 * need:.1f} mm; choose a lower speed or "
+                "shorter ramps"
             )
-        for T, way in (
-            (ramps[0][0], ramps[0][0] * ramps[0][1]),
-            (max(steady, 0.0) / speed, max(steady, 0.0)),
-        ):
-            if T > 0:
-                times, ways, passed = (
-                    [*times, times[-1] + T],
-                    [*ways, ways[-1] + way],
-                    [*passed, speed],
-                )
-        if ramps[1][0] > 0:
-            T, mean = ramps[1]
-            times, ways, passed = (
-                [*times, times[-1] + T],
-                [*ways, ways[-1] + T * mean],
-                [*passed, after],
-            )
+        steady = max(length - need, 0.0)
+        add(up.time, up.way, speed)
+        add(steady / speed, steady, speed)
+        add(down.time, down.way, after)
     return Profile(law, np.array(times), np.array(ways), np.array(passed))

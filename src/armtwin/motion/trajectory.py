@@ -31,19 +31,22 @@ class Trajectory:
     @staticmethod
     def sampled(rate: float, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Trajectory:
         """A trajectory from samples, checked for shape and finite numbers."""
-        n = np.shape(q)[-1] if np.ndim(q) == 2 else 0
-        if not n or np.shape(q) != np.shape(v) or np.shape(q) != np.shape(a):
-            shapes = f"{np.shape(q)}, {np.shape(v)}, {np.shape(a)}"
+        shape = np.shape(q)
+        n = shape[-1] if len(shape) == 2 else 0
+        if not n or np.shape(v) != shape or np.shape(a) != shape:
+            shapes = f"{shape}, {np.shape(v)}, {np.shape(a)}"
             raise ArmtwinError(
                 f"a trajectory needs q, v and a of one shape (samples, joints), got {shapes}"
             )
-        if len(np.asarray(q)) < 2:
-            raise ArmtwinError(f"a trajectory needs at least two samples, got {len(np.asarray(q))}")
+        if shape[0] < 2:
+            raise ArmtwinError(f"a trajectory needs at least two samples, got {shape[0]}")
         if not rate > 0 or not np.isfinite(rate):
             raise ArmtwinError(f"a trajectory's rate must be greater than 0 Hz, got {rate}")
         return Trajectory(
             float(rate),
-            *(checked(k, x, (n,), "joint motion") for k, x in zip("qva", (q, v, a), strict=True)),
+            checked("q", q, (n,), "joint motion"),
+            checked("v", v, (n,), "joint motion"),
+            checked("a", a, (n,), "joint motion"),
         )
 
     @property
@@ -59,28 +62,28 @@ class Trajectory:
     def with_standstill(self, before: float, after: float) -> Trajectory:
         """The motion with the robot at rest for a time [s] before and after it."""
         ends = round(before * self.rate), round(after * self.rate)
-        rest = np.zeros_like(self.q)
-        moved = [
-            np.concatenate([np.repeat(x[:1] if k == 0 else rest[:1], ends[0], axis=0), x, last])
-            for k, x in enumerate((self.q, self.v, self.a))
-            for last in [np.repeat(x[-1:] if k == 0 else rest[:1], ends[1], axis=0)]
-        ]
-        return Trajectory(self.rate, *moved)
+        samples = (ends, (0, 0))
+        return Trajectory(
+            self.rate,
+            np.pad(self.q, samples, mode="edge"),
+            np.pad(self.v, samples),
+            np.pad(self.a, samples),
+        )
 
     def at(self, times: Floats) -> tuple[Floats, Floats, Floats]:
-        """Positions, speeds and accelerations at times, by the quintic through those of neighbours; at rest outside."""
+        """Positions, speeds, accelerations at times, by quintics between samples; else at rest."""
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)
         moving = ((times >= 0.0) & (times <= self.duration))[:, None]
-        return (
-            curve(inside),
-            curve.derivative(1)(inside) * moving,
-            curve.derivative(2)(inside) * moving,
-        )
+        v = curve.derivative(1)(inside) * moving
+        a = curve.derivative(2)(inside) * moving
+        return curve(inside), v, a
 
     def at_rate(self, rate: float) -> Trajectory:
         """The motion at another rate."""
         if rate == self.rate:
             return self
-        count = int(np.ceil(self.duration * rate - 1e-6)) + 1  # the last sample is the motion's end
-        return Trajectory(rate, *self.at(np.minimum(np.arange(count) / rate, self.duration)))
+        count = int(np.ceil(self.duration * rate - 1e-6)) + 1
+        times = np.minimum(np.arange(count) / rate, self.duration)  # the last is the motion's end
+        q, v, a = self.at(times)
+        return Trajectory(rate, q, v, a)

@@ -17,6 +17,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
+from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.torque import CHANNELS, joint_torque
@@ -116,6 +117,7 @@ def compare(
         )
     prediction = predict(robot, job, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
+    log = in_order_of(log, robot.joint_names)
     q, side = _positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
     check_motion(moved, "q", Pace.of_motion(robot, motion.v))

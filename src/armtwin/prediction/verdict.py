@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
-from armtwin.logs.log import Event
+from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.prediction.path_error import PathError
 

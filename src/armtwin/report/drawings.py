@@ -1,111 +1,217 @@
-"""Drawings for a report as SVG: points over a logarithmic axis, and a matrix as coloured squares.
+"""Drawings for a report as SVG: the parts of a chart, and a matrix as coloured squares.
 
-Colours are classes of the page's style, so that a drawing follows light, dark and paper.
+Colours, dashes and margins are classes of the style sheet, so that a drawing follows light, dark
+and paper. Places in a chart are shares of its pane: it takes any width without shrinking its words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from html import escape
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
+from armtwin.report.markup import element, joined, percent, words
+from armtwin.report.scales import Scale
 
-WIDTH, HEIGHT = 1000, 320
-LEFT, RIGHT, TOP, BOTTOM = 70, 16, 14, 40
+CANVAS = 1000  # width and height of the canvas that curves are drawn on, stretched over the pane
+FAR = 10.0  # shares of the pane beyond which a curve is not followed
+MOST_SAMPLES = 3000  # samples of a curve from which on it is thinned
+COLOURS = 7
+MARKS = {
+    "circle": "M0,-4a4,4 0 1 0 0.01,0z",
+    "square": "M-3.5,-3.5h7v7h-7z",
+    "triangle": "M0,-4.5l4.5,8h-9z",
+    "diamond": "M0,-5l4.5,5l-4.5,5l-4.5,-5z",
+    "cross": "M-4,-4L4,4M-4,4L4,-4",
+    "plus": "M0,-5V5M-5,0H5",
+    "down": "M0,4.5l4.5,-8h-9z",
+}
+SIDE = 11  # of a square of a matrix
+LEFT, TOP = 110, 22  # room for the labels of a matrix
+
+Place = tuple[float, float]
 
 
-def log_points(
-    values: Sequence[tuple[str, Floats]],
-    rule: tuple[float, str],
-    cut: tuple[int, str],
-    labels: tuple[str, str],
-) -> str:
-    """Series over their index 1, 2, .. on a logarithmic axis.
+def kept(columns: Sequence[Floats], most: int = MOST_SAMPLES) -> NDArray[np.intp]:
+    """Samples that are drawn: all, or in each of many stretches the extremes of every column.
 
     Args:
-        values: For each series its label and its values.
-        rule: A value with a dashed line, and its label.
-        cut: An index after which a vertical line stands, and its label.
-        labels: Labels of the x and the y axis.
+        columns: Series of equal length, x among them, so that a loop keeps its ends.
+        most: Number of samples up to which all are kept, and about as many are left of more.
     """
-    count = max(len(x) for _, x in values)
-    every = np.concatenate([np.abs(x) for _, x in values] + [np.array([rule[0]])])
-    shown = np.log10(every[every > 0])
-    low, high = np.floor(shown.min()), np.ceil(shown.max() + 1e-9)
-    high = max(high, low + 1)
+    count = len(columns[0])
+    if count <= most:
+        return np.arange(count)
+    stretches = max(1, most // (2 * len(columns)))
+    edges = np.linspace(0, count, stretches + 1).astype(int)
+    found = [0, count - 1]
+    for first, after in pairwise(edges):
+        for column in columns:
+            found += _extremes(column[first:after], int(first))
+    return np.unique(found)
 
-    def across(i: float) -> float:
-        return LEFT + (WIDTH - LEFT - RIGHT) * (i - 0.5) / count
 
-    def down(x: float) -> float:
-        return TOP + (HEIGHT - TOP - BOTTOM) * (high - np.log10(x)) / (high - low)
+def _extremes(values: Floats, first: int) -> list[int]:
+    """Numbers of the smallest and the largest value, and of one that is not finite: the gap."""
+    holes = np.flatnonzero(~np.isfinite(values))
+    if len(holes) == len(values):
+        return [first]
+    smallest = int(np.nanargmin(values))
+    largest = int(np.nanargmax(values))
+    found = [first + smallest, first + largest]
+    if len(holes):
+        found.append(first + int(holes[0]))
+    return found
 
+
+def line_path(x: Floats, y: Floats) -> str:
+    """A line through shares of the pane in the order given; a sample without a place is a gap."""
     parts = []
-    for decade in np.arange(low, high + 1, max(1, (high - low) // 8)):
-        y = down(10.0**decade)
-        parts.append(
-            f'<line class="grid" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>'
-        )
-        parts.append(_text(LEFT - 8, y + 4, f"1e{decade:.0f}", "end"))
-    for i in range(5, count + 1, 5):
-        parts.append(_text(across(i), HEIGHT - 22, str(i), "middle"))
-    x, y = across(cut[0] + 0.5), down(rule[0])
-    parts.append(f'<line class="cut" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP}" y2="{HEIGHT - BOTTOM}"/>')
-    parts.append(_text(x + 6, TOP + 12, cut[1], "start"))
-    parts.append(f'<line class="rule" x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}"/>')
-    parts.append(_text(WIDTH - RIGHT - 4, y - 6, rule[1], "end"))
-    for k, (label, series) in enumerate(values, 1):
-        places = [(across(i), down(abs(v))) for i, v in enumerate(series, 1) if v != 0]
-        if k == 1:
-            parts += [
-                f'<circle class="c{k} dot" cx="{a:.1f}" cy="{b:.1f}" r="4"/>' for a, b in places
-            ]
-        else:
-            path = " ".join(f"{a:.1f},{b:.1f}" for a, b in places)
-            parts.append(f'<polyline class="c{k} line" points="{path}"/>')
-        parts.append(
-            f'<rect class="c{k} dot" x="{LEFT + 10}" y="{HEIGHT - BOTTOM - 18 * k - 4}" width="12" height="6"/>'
-        )
-        parts.append(_text(LEFT + 28, HEIGHT - BOTTOM - 18 * k + 3, label, "start"))
-    parts.append(_text((LEFT + WIDTH) / 2, HEIGHT - 4, labels[0], "middle"))
-    told = f"{labels[1]} over {labels[0]}: {cut[1]}"
-    return _svg(WIDTH, HEIGHT, parts, told)
+    for piece in _pieces(np.isfinite(x) & np.isfinite(y)):
+        points = _points(x[piece], y[piece])
+        parts.append("M" + "L".join(points))
+        if len(points) == 1:
+            parts.append("h0")  # a dot: a line of no length with a round end
+    return joined(parts)
 
 
-def matrix(values: Floats, rows: Sequence[str], threshold: float, told: str) -> str:
-    """A matrix as squares: above the threshold, below minus it, and what lies between is left empty.
+def band_path(x: Floats, low: Floats, high: Floats) -> str:
+    """The area between two lines over the same x, out along one and back along the other."""
+    whole = np.isfinite(x) & np.isfinite(low) & np.isfinite(high)
+    parts = []
+    for piece in _pieces(whole):
+        there = _points(x[piece], low[piece])
+        back = _points(x[piece], high[piece])
+        back.reverse()
+        parts.append("M" + "L".join(there + back) + "z")
+    return joined(parts)
+
+
+def _pieces(whole: NDArray[np.bool_]) -> Iterator[slice]:
+    """Unbroken stretches of samples that have a place."""
+    first = None
+    for k, has_place in enumerate(whole):
+        if has_place and first is None:
+            first = k
+        if not has_place and first is not None:
+            yield slice(first, k)
+            first = None
+    if first is not None:
+        yield slice(first, len(whole))
+
+
+def _points(x: Floats, y: Floats) -> list[str]:
+    """Places on the stretched canvas, whose y points down."""
+    across = CANVAS * np.clip(x, -FAR, FAR)
+    down = CANVAS * (1 - np.clip(y, -FAR, FAR))
+    return [f"{a:.1f},{b:.1f}" for a, b in zip(across, down, strict=True)]
+
+
+def curves(paths: Sequence[str]) -> str:
+    """Paths on a canvas that is stretched over the pane."""
+    return element(
+        "svg",
+        "curves",
+        joined(paths),
+        viewBox=f"0 0 {CANVAS} {CANVAS}",
+        preserveAspectRatio="none",
+        width="100%",
+        height="100%",
+    )
+
+
+def segment(start: Place, end: Place, style: str) -> str:
+    """A straight line between two places, shares of the pane from its lower left corner."""
+    x1, y1 = start
+    x2, y2 = end
+    return element(
+        "line",
+        style,
+        x1=percent(x1),
+        y1=percent(1 - y1),
+        x2=percent(x2),
+        y2=percent(1 - y2),
+    )
+
+
+def mark(place: Place, shape: str, style: str, hint: str) -> str:
+    """A mark at a place of the pane, with a hint for the pointer."""
+    x = percent(place[0])
+    y = percent(1 - place[1])
+    title = element("title", inside=words(hint))
+    if shape == "circle":
+        return element("circle", style, title, cx=x, cy=y, r=4)
+    drawn = element("path", style, title, d=MARKS[shape])
+    return element("svg", "at", drawn, x=x, y=y)
+
+
+def upright_axis(scale: Scale, most: int) -> Iterator[str]:
+    """Grid lines and labels of the y axis, at most about `most` of them."""
+    for tick in scale.ticks(most):
+        y = scale.place(tick.value)
+        if not tick.text:
+            yield segment((0.0, y), (1.0, y), "grid minor")
+            continue
+        yield segment((0.0, y), (1.0, y), "grid")
+        where = {"x": "0", "y": percent(1 - y), "dx": "-7", "dy": "0.35em"}
+        yield element("text", "tick", words(tick.text), text_anchor="end", **where)
+
+
+def level_axis(scale: Scale, most: int) -> Iterator[str]:
+    """Grid lines and labels of the x axis; every second label is spare where room is short."""
+    spare = False
+    for tick in scale.ticks(most):
+        x = scale.place(tick.value)
+        if not tick.text:
+            yield segment((x, 0.0), (x, 1.0), "grid minor")
+            continue
+        yield segment((x, 0.0), (x, 1.0), "grid")
+        style = "tick spare" if spare else "tick"
+        spare = not spare
+        where = {"x": percent(x), "y": "100%", "dy": "1.35em"}
+        yield element("text", style, words(tick.text), text_anchor="middle", **where)
+
+
+def pane(parts: Sequence[str], description: str) -> str:
+    """The pane of a chart; labels of its axes stand in the margin that the style leaves around."""
+    frame = element("rect", "frame", width="100%", height="100%")
+    return element("svg", "pane", frame + joined(parts), role="img", aria_label=description)
+
+
+def matrix(values: Floats, labels: Sequence[str], threshold: float, description: str) -> str:
+    """A matrix as squares: above the threshold, below minus it; what lies between is left empty.
 
     Args:
         values: The matrix, (rows, columns).
-        rows: Labels of the rows.
+        labels: Labels of its rows.
         threshold: Size from which on a value is drawn.
-        told: What is seen, for those who cannot see it.
+        description: What is seen, for those who cannot see it.
     """
-    side, left, top = 11, 110, 22
-    width, height = left + side * values.shape[1] + 8, top + side * len(rows) + 8
+    down, across = values.shape
     parts = []
-    for i, label in enumerate(rows):
-        parts.append(_text(left - 6, top + side * i + 9, label, "end", small=True))
-    for j in range(4, values.shape[1], 5):
-        parts.append(_text(left + side * j + side / 2, top - 6, str(j + 1), "middle", small=True))
-    parts.append(
-        f'<rect class="frame" x="{left}" y="{top}" width="{side * values.shape[1]}" height="{side * len(rows)}"/>'
-    )
+    for i, label in enumerate(labels):
+        parts.append(_small(label, LEFT - 6, TOP + SIDE * i + 9, "end"))
+    for j in range(4, across, 5):
+        parts.append(_small(str(j + 1), LEFT + SIDE * (j + 0.5), TOP - 6, "middle"))
+    parts.append(_rectangle("frame", (LEFT, TOP), (SIDE * across, SIDE * down)))
     for i, j in np.argwhere(np.abs(values) >= threshold):
         kind = "plus" if values[i, j] > 0 else "minus"
-        parts.append(
-            f'<rect class="{kind}" x="{left + side * j}" y="{top + side * i}" width="{side - 1}" height="{side - 1}"/>'
-        )
-    return _svg(width, height, parts, told)
+        corner = (LEFT + SIDE * j, TOP + SIDE * i)
+        parts.append(_rectangle(kind, corner, (SIDE - 1, SIDE - 1)))
+    width = LEFT + SIDE * across + 8
+    height = TOP + SIDE * down + 8
+    box = f"0 0 {width} {height}"
+    return element("svg", "matrix", joined(parts), viewBox=box, role="img", aria_label=description)
 
 
-def _text(x: float, y: float, words: str, anchor: str, small: bool = False) -> str:
-    size = ' class="small"' if small else ""
-    return f'<text{size} x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(words)}</text>'
+def _rectangle(style: str, corner: Place, size: Place) -> str:
+    x, y = corner
+    width, height = size
+    return element("rect", style, x=x, y=y, width=width, height=height)
 
 
-def _svg(width: float, height: float, parts: Sequence[str], told: str) -> str:
-    head = f'<svg viewBox="0 0 {width:.0f} {height:.0f}" role="img" aria-label="{escape(told, quote=True)}">'
-    return head + "".join(parts) + "</svg>"
+def _small(text: str, x: float, y: float, anchor: str) -> str:
+    return element("text", "small", words(text), x=x, y=y, text_anchor=anchor)

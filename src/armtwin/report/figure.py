@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import Prediction
@@ -16,53 +17,72 @@ SEAM_POINTS = 700
 
 
 def figure(p: Prediction, times: Floats) -> dict[str, Any]:
-    """Everything the viewer draws in 3-D.
-
-    The tool's positions are those at the times of the samples.
-    """
-    robot, error = p.robot, p.path_error
+    """Everything the viewer draws in 3-D; positions of the tool are those at the sample times."""
+    robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    q = np.stack([np.interp(times, p.run.trace_time, x) for x in p.run.link_side.T], axis=1)
     joints, bars = _skeleton(robot)
-    size = float(sum(np.linalg.norm(np.subtract(b["to"], b["from"])) for b in bars)) * 0.7
-    middle = 0.65 * points.mean(axis=0) + 0.35 * np.array([0.0, 0.0, 0.6 * size])
     return {
         "joints": joints,
         "bars": bars,
         "tool": _tool(robot),
-        "size": size,
-        "target": [float(x) for x in middle],
-        "tip": packed(robot.forward_kinematics(q)[:, :3, 3].ravel()),
+        "size": 0.7 * sum(_length(bar) for bar in bars),
+        "tip": packed(_tip(p, times).ravel()),
         "seam": {
             "points": packed(points.ravel()),
-            "ratio": packed(_ratios(p, error.place, places)),
+            "ratio": packed(_ratios(p, places)),
+            "error": packed(_errors(p, places).ravel()),
         },
     }
 
 
-def _ratios(p: Prediction, place: Floats, places: Floats) -> Floats:
+def _tip(p: Prediction, times: Floats) -> Floats:
+    """Where the tool is at the times of the samples, (k, 3) [m]."""
+    q = np.empty((len(times), p.robot.n))
+    for j in range(p.robot.n):
+        q[:, j] = np.interp(times, p.run.trace_time, p.run.link_side[:, j])
+    poses = p.robot.forward_kinematics(q)
+    return poses[:, :3, 3]
+
+
+def _errors(p: Prediction, places: Floats) -> Floats:
+    """Path error as a vector e = lateral y + vertical z of the seam's frames, (k, 3) [m]."""
+    error = p.path_error
+    moving = error.speed_ref > 0
+    along = np.maximum.accumulate(error.place[moving])
+    _, frames, _ = p.job.seam.frames(places)
+    lateral = np.interp(places, along, error.lateral[moving])
+    vertical = np.interp(places, along, error.vertical[moving])
+    sideways, upwards = frames[:, :, 1], frames[:, :, 2]
+    return lateral[:, None] * sideways + vertical[:, None] * upwards
+
+
+def _ratios(p: Prediction, places: Floats) -> Floats:
     """Largest error over its tolerance around each point of the seam.
 
-    -1 where the process is off or not reached.
+    It is -1 where the process is off or the tool never was.
     """
     tolerance, error = p.verdict.tolerance, p.path_error
-    relative = np.maximum(
-        np.abs(error.lateral) / tolerance.lateral, np.abs(error.vertical) / tolerance.vertical
-    )
+    lateral = np.abs(error.lateral) / tolerance.lateral
+    vertical = np.abs(error.vertical) / tolerance.vertical
+    relative = np.maximum(lateral, vertical)
     on = judged(p.job, error.s)
-    bucket = np.clip(
-        np.round(place / places[-1] * (len(places) - 1)).astype(int), 0, len(places) - 1
-    )
+    last = len(places) - 1
+    nearest = np.round(error.place / places[-1] * last).astype(int)
+    nearest = np.clip(nearest, 0, last)
     largest = np.full(len(places), -1.0)
-    np.maximum.at(largest, bucket[on], relative[on])
-    if on.any():  # points between two samples take the larger neighbour
-        first, last = int(bucket[on].min()), int(bucket[on].max())
-        empty = np.flatnonzero(largest[first:last] < 0) + first
-        inside = [k for k in empty if judged(p.job, places[k : k + 1])[0]]
-        for k in inside:
-            largest[k] = largest[k - 1]
+    np.maximum.at(largest, nearest[on], relative[on])
+    if on.any():
+        _fill_between(largest, judged(p.job, places), nearest[on])
     return largest
+
+
+def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.int_]) -> None:
+    """Points between two samples take the value of the one before."""
+    first, last = int(reached.min()), int(reached.max())
+    for k in range(first, last):
+        if largest[k] < 0 and on[k]:
+            largest[k] = largest[k - 1]
 
 
 def _skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
@@ -75,20 +95,30 @@ def _skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]
         joints.append(
             {
                 "parent": int(parent),
-                "origin": [float(x) for x in X.T.ravel()],  # column by column
-                "axis": [float(x) for x in axis],
+                "origin": X.T.ravel().tolist(),  # column by column
+                "axis": axis.tolist(),
                 "slides": joint.type == "prismatic",
             }
         )
-        bars.append(
-            {"body": int(parent), "from": [0.0, 0.0, 0.0], "to": [float(x) for x in X[:3, 3]]}
-        )
-    body, X = robot.assembly.frame("flange")
-    bars.append({"body": int(body), "from": [0.0, 0.0, 0.0], "to": [float(x) for x in X[:3, 3]]})
+        bars.append(_bar(parent, X))
+    bars.append(_bar(*robot.assembly.frame("flange")))
     return joints, bars
 
 
+def _bar(body: int, X: Floats) -> dict[str, Any]:
+    return {"body": int(body), "from": [0.0, 0.0, 0.0], "to": X[:3, 3].tolist()}
+
+
+def _length(bar: dict[str, Any]) -> float:
+    return float(np.linalg.norm(np.subtract(bar["to"], bar["from"])))
+
+
 def _tool(robot: Robot) -> dict[str, Any]:
-    (body, X_BF), (_, X_BT) = robot.assembly.frame("flange"), robot.assembly.frame("tool")
-    place = {"flange": X_BF[:3, 3], "tip": X_BT[:3, 3], "beam": X_BT[:3, 2]}
-    return {"body": int(body), **{key: [float(x) for x in value] for key, value in place.items()}}
+    body, X_BF = robot.assembly.frame("flange")
+    _, X_BT = robot.assembly.frame("tool")
+    return {
+        "body": int(body),
+        "flange": X_BF[:3, 3].tolist(),
+        "tip": X_BT[:3, 3].tolist(),
+        "beam": X_BT[:3, 2].tolist(),
+    }

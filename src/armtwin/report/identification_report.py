@@ -16,10 +16,14 @@ from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.findings import not_told, reasons
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.maths.batch import Floats
-from armtwin.report.drawings import log_points, matrix
+from armtwin.report.charts import Chart
+from armtwin.report.drawings import matrix
+from armtwin.report.identification_charts import friction_charts, link_blocks, weight_chart
 from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.layers import Curve, Points, Rule
 from armtwin.report.numbers import NEWTON_METRES, PER_HUNDRED, PLAIN, Number
 from armtwin.report.sampling import at_times, extremes
+from armtwin.report.scales import Axis
 from armtwin.report.sections import (
     Block,
     Column,
@@ -51,6 +55,8 @@ def identification_report(result: Identification) -> Report:
         Section("", tuple(_errors(result))),
         Section("What the logs do not tell", tuple(_untold(found))),
         Section("Torque, measured and predicted", tuple(_torques(result, times)), page_only=True),
+        Section("Friction", (friction_charts(result),), page_only=True),
+        Section("Masses and centres", tuple(link_blocks(found)), page_only=True),
         Section("Parameters", tuple(_parameters(found))),
         Section("Singular values", tuple(_singular(found)), page_only=True),
     ]
@@ -289,15 +295,20 @@ def _singular(found: Estimate) -> Iterator[Block]:
     d = found.decomposition
     r = d.rank
     rule = d.deviation / RELATIVE_ERROR
-    yield Picture(
-        log_points(
-            [("singular values", d.singular[:r]), ("what each direction explains, |g|", d.g[:r])],
-            (rule, "ten times the residual"),
-            (d.kept, f"{d.kept} of {r} told to 10 %"),
-            ("direction", "singular value"),
-        ),
-        f"Singular values of the scaled regression ({d.rows} rows); those above the dashed line "
-        "give their direction to 10 %.",
+    directions = np.arange(1.0, r + 1)
+    layers = (
+        Points("singular values", directions, d.singular[:r]),
+        Curve("what each direction explains, |g|", directions, np.abs(d.g[:r]), dash="solid"),
+        Rule(rule, "ten times the residual"),
+        Rule(d.kept + 0.5, f"{d.kept} of {r} told to 10 %", on="x"),
+    )
+    yield Chart(
+        "Singular values",
+        Axis("direction"),
+        Axis("singular value", logarithmic=True),
+        layers,
+        f"Of the scaled regression ({d.rows} rows); those above the dashed line give their "
+        "direction to 10 %.",
     )
     yield _residuals(found)
     names = []
@@ -397,6 +408,8 @@ def _draw(found: Estimate) -> Iterator[Block]:
             f"{draw.family_size:g} of their size)"
         )
     yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
+    if draw.errors:
+        yield weight_chart(draw)
     tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
     yield Data("draw.weight", draw.weight)
     yield Data("draw.friction_size", draw.family_size)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from armtwin.logs.log import CHANNELS, Log, channel_kind
+from armtwin.logs.channels import CHANNELS, channel_kind
+from armtwin.logs.log import Log
 from armtwin.logs.plausibility import doubts
 from armtwin.report.numbers import PLAIN, SECONDS, Number
 from armtwin.report.sections import Block, Column, Record, Report, Section, Table, Text

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from armtwin.maths.batch import Floats
+from armtwin.report.charts import Bars, Chart, Multiples
 from armtwin.report.numbers import NONE, Number
 
 Record = Mapping[str, Any]
@@ -222,7 +223,7 @@ class Picture:
     kind: Literal["picture"] = "picture"
 
 
-Block = Text | Facts | Table | Data | Plot | Scene | Picture
+Block = Text | Facts | Table | Data | Plot | Scene | Picture | Chart | Multiples | Bars
 
 
 @dataclass(frozen=True)

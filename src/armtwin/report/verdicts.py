@@ -8,7 +8,7 @@ from dataclasses import asdict
 import numpy as np
 
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.logs.log import Event
+from armtwin.logs.recording import Event
 from armtwin.prediction.advice import Advice
 from armtwin.prediction.compare import COMPLETE, Comparison
 from armtwin.prediction.predict import Prediction

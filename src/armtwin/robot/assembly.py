@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -39,6 +40,13 @@ class Coupling:
         return self.G.T @ M @ self.G
 
 
+class _Spin(NamedTuple):
+    """Body that carries a rotor, and the rotor's axis in its frame; -1 is the base."""
+
+    body: int
+    axis: Floats
+
+
 @dataclass(frozen=True)
 class Assembly:
     """What the kernels need, made once from a description."""
@@ -61,12 +69,15 @@ class Assembly:
         joints = self.tree.joints
         if len(self.free) == len(joints):
             return None
-        G, c = np.zeros((len(joints), len(self.free))), np.zeros(len(joints))
+        G = np.zeros((len(joints), len(self.free)))
+        c = np.zeros(len(joints))
+        for column, i in enumerate(self.free):
+            G[i, column] = 1.0
         for i, joint in enumerate(joints):
-            follows = joint.mimic
-            leader = i if follows is None else self.tree.joint(follows.joint)
-            G[i, self.free.index(leader)] = 1.0 if follows is None else follows.multiplier
-            c[i] = 0.0 if follows is None else follows.offset
+            if joint.mimic is not None:
+                leader = self.tree.joint(joint.mimic.joint)
+                G[i, self.free.index(leader)] = joint.mimic.multiplier
+                c[i] = joint.mimic.offset
         return Coupling(G, c)
 
     @cached_property
@@ -92,17 +103,21 @@ class Assembly:
     @cached_property
     def friction(self) -> tuple[tuple[FrictionElement, Row], ...]:
         """Friction elements in use, each with its row."""
-        active = self.description.active_friction()
-        return tuple((e, row(self.description, self.tree, e.on, e.side)) for e in active)
+        elements = []
+        for element in self.description.active_friction():
+            acting = row(self.description, self.tree, element.on, element.side)
+            elements.append((element, acting))
+        return tuple(elements)
 
     @cached_property
     def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
         """What a controller drives, each with its row: the motors, then the hydraulic drives."""
-        motors = [
-            (m, Row(n_row, "motor"))
-            for m, n_row in zip(self.description.motor, self.gear, strict=True)
-        ]
-        return (*motors, *((h, hydraulic_row(h, self.tree)) for h in self.description.hydraulic))
+        drives: list[tuple[Motor | Hydraulic, Row]] = []
+        for motor, ratios in zip(self.description.motor, self.gear, strict=True):
+            drives.append((motor, Row(ratios, "motor")))
+        for cylinder in self.description.hydraulic:
+            drives.append((cylinder, hydraulic_row(cylinder, self.tree)))
+        return tuple(drives)
 
     @cached_property
     def motor_rows(self) -> Floats:
@@ -111,49 +126,62 @@ class Assembly:
 
     @cached_property
     def motor_inverse(self) -> Floats:
-        """Coordinates per motor turn, (n, motors): q = motor_inverse q_m, τ_m = motor_inverseᵀ τ."""
+        """Coordinates per motor turn, (n, motors).
+
+        q = motor_inverse q_m,   τ_m = motor_inverseᵀ τ
+        """
         motors, n = self.motor_rows.shape
         if motors != n or np.linalg.matrix_rank(self.motor_rows) < n:
-            raise ArmtwinError(
-                f"robot '{self.description.name}': its {motors} motors do not determine its {n} joints; "
-                "as many motors as joints are needed"
-            )
+            robot = f"robot '{self.description.name}'"
+            counts = f"its {motors} motors do not determine its {n} joints"
+            raise ArmtwinError(f"{robot}: {counts}; as many motors as joints are needed")
         return np.asarray(np.linalg.inv(self.motor_rows))
 
     @cached_property
-    def spin_on(self) -> Floats:
-        """For each motor its row among the rotors with gyroscopic coupling, -1 where it has none."""
-        places, count = [], 0
-        for motor, n_row in zip(self.description.motor, self.gear, strict=True):
-            carried = self._spin(motor, n_row)[0] >= 0
-            places.append(count if carried else -1)
-            count += carried
-        return np.array(places, dtype=np.int64)
-
-    def _spin(self, motor: Motor, n_row: Floats) -> tuple[int, Floats]:
-        """Body that carries a rotor and the rotor's axis in its frame; -1 where no coupling arises."""
+    def _spins(self) -> list[_Spin | None]:
+        """Where each motor's rotor spins; None where no coupling with the links arises."""
         gear = self.description.gear
         if gear is None or not gear.gyroscopic:
-            return -1, np.zeros(3)
+            return [None] * len(self.description.motor)
+        spins = []
+        for motor, ratios in zip(self.description.motor, self.gear, strict=True):
+            spin = self._spin(motor, ratios)
+            spins.append(spin if spin.body >= 0 else None)
+        return spins
+
+    def _spin(self, motor: Motor, ratios: Floats) -> _Spin:
+        """Where a rotor spins: by default on the link that carries its joint."""
         if motor.spin is not None:
             axis = np.array(motor.spin.axis)
-            return self.tree.body(motor.spin.link), axis / np.linalg.norm(axis)
-        own = int(np.argmax(np.abs(n_row)))
+            return _Spin(self.tree.body(motor.spin.link), axis / np.linalg.norm(axis))
+        own = int(np.argmax(np.abs(ratios)))
         joint = self.tree.joints[own]
         if joint.type == "prismatic":
-            return -1, np.zeros(3)
+            return _Spin(-1, np.zeros(3))
         axis = joint.origin.matrix()[:3, :3] @ np.array(joint.axis)
-        return self.tree.parents[own], axis / np.linalg.norm(axis)
+        return _Spin(self.tree.parents[own], axis / np.linalg.norm(axis))
+
+    @cached_property
+    def spin_on(self) -> Floats:
+        """For each motor its place among the rotors with gyroscopic coupling, -1 without one."""
+        places = []
+        count = 0
+        for spin in self._spins:
+            places.append(-1 if spin is None else count)
+            count += spin is not None
+        return np.array(places, dtype=np.int64)
 
     @cached_property
     def arm(self) -> Arm:
         """The bodies, packed."""
         joints = self.tree.joints
         n = len(joints)
-        turn, offset = np.zeros((n, 3, 3, 3)), np.zeros((n, 2, 3))
-        axis = np.array([j.axis for j in joints], dtype=np.float64)
+        turn = np.zeros((n, 3, 3, 3))
+        offset = np.zeros((n, 2, 3))
+        axis = np.array([joint.axis for joint in joints], dtype=np.float64)
         axis /= np.linalg.norm(axis, axis=1)[:, None]
-        slides = np.array([j.type == "prismatic" for j in joints], dtype=np.int64)
+        slides = np.array([joint.type == "prismatic" for joint in joints], dtype=np.int64)
+        bodies = [link_parameters(self.description, joint.child) for joint in joints]
         for i, joint in enumerate(joints):
             X = joint.origin.matrix()
             turn[i], offset[i] = joint_motion(X[:3, :3], X[:3, 3], axis[i], bool(slides[i]))
@@ -163,7 +191,7 @@ class Assembly:
             turn=turn,
             offset=offset,
             axis=axis,
-            inertia=np.array([link_parameters(self.description, j.child) for j in joints]),
+            inertia=np.array(bodies),
             gravity=np.array(self.description.gravity),
         )
 
@@ -173,38 +201,51 @@ class Assembly:
         return self.rotors_along(np.eye(len(self.tree.joints)))
 
     def rotors_along(self, drive: Floats) -> Rotors:
-        """The rotors along any coordinates u, from the joints' drive sides as rows of u, (joints, N)."""
+        """The rotors along any coordinates u, from the joints' drive sides as rows of u.
+
+        Args:
+            drive: Drive side of each joint, (joints, coordinates).
+        """
         rows = self.gear @ drive
-        spins = [self._spin(m, r) for m, r in zip(self.description.motor, self.gear, strict=True)]
-        spinning = [i for i, (body, _) in enumerate(spins) if body >= 0]
-        k = len(spinning)
+        inertias = self.rotor_inertias
+        bodies, axes, momenta = [], [], []
+        for i, spin in enumerate(self._spins):
+            if spin is not None:
+                bodies.append(spin.body)
+                axes.append(spin.axis)
+                momenta.append(rows[i] * inertias[i])
         return Rotors(
-            inertia=(rows.T * self.rotor_inertias) @ rows,
-            body=np.array([spins[i][0] for i in spinning], dtype=np.int64),
-            axis=np.array([spins[i][1] for i in spinning]).reshape(k, 3),
-            row=np.array([rows[i] * self.rotor_inertias[i] for i in spinning]).reshape(
-                k, drive.shape[1]
-            ),
+            inertia=(rows.T * inertias) @ rows,
+            body=np.array(bodies, dtype=np.int64),
+            axis=np.array(axes).reshape(-1, 3),
+            row=np.array(momenta).reshape(len(bodies), drive.shape[1]),
         )
 
     @cached_property
     def frames(self) -> dict[str, tuple[int, Floats]]:
         """Body and pose on it of every named frame."""
-        d = self.description
-        frames = {"base": (-1, np.eye(4)), self.tree.root: (-1, np.eye(4))}
-        frames |= {joint.child: (i, np.eye(4)) for i, joint in enumerate(self.tree.joints)}
-        frames |= {f.name: (self.tree.body(f.link), f.origin.matrix()) for f in d.frame}
-        if d.flange is not None:
-            flange = self.tree.body(d.flange.link), d.flange.origin.matrix()
-        else:
-            flange = len(self.tree.joints) - 1, np.eye(4)
-        tcp = d.tool[d.mounted.tool].tcp.matrix() if d.mounted.tool else np.eye(4)
-        return frames | {"flange": flange, "tool": (flange[0], flange[1] @ tcp)}
+        tree = self.tree
+        description = self.description
+        frames = {"base": (-1, np.eye(4)), tree.root: (-1, np.eye(4))}
+        for i, joint in enumerate(tree.joints):
+            frames[joint.child] = i, np.eye(4)
+        for frame in description.frame:
+            frames[frame.name] = tree.body(frame.link), frame.origin.matrix()
+        body, X = len(tree.joints) - 1, np.eye(4)
+        if description.flange is not None:
+            body = tree.body(description.flange.link)
+            X = description.flange.origin.matrix()
+        frames["flange"] = body, X
+        tool = description.mounted.tool
+        tcp = description.tool[tool].tcp.matrix() if tool else np.eye(4)
+        frames["tool"] = body, X @ tcp
+        return frames
 
     def frame(self, name: str) -> tuple[int, Floats]:
         """Body and pose on it of one frame; an unknown name is an error that suggests one."""
         if name not in self.frames:
+            hint = did_you_mean(name, self.frames)
             raise ArmtwinError(
-                f"robot '{self.description.name}': frame '{name}' is not known. {did_you_mean(name, self.frames)}"
+                f"robot '{self.description.name}': frame '{name}' is not known. {hint}"
             )
         return self.frames[name]

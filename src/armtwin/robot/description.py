@@ -29,7 +29,8 @@ class Description:
         name: Short name.
         title: Maker and type.
         note: Joint zero, directions and sides, in words.
-        gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted gravity.
+        gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted
+            gravity.
         friction_set: The set of friction elements in use, besides those without a set.
     """
 

@@ -1,8 +1,8 @@
-"""The groups of a robot file that describe its drives: motors, gears, friction, balancers, hydraulics.
+"""The groups of a robot file that describe its drives: motors, gears, friction, hydraulics.
 
-Everything here acts on a row of the joint coordinates. `on` names the row: a joint ("joint_1"), a motor
-("motor_1": the row of the gear matrix), a hydraulic drive ("L1": the stroke of its cylinder), or a combination
-({ joint_5 = 1, joint_6 = 1 }).
+Everything here acts on a row of the joint coordinates. `on` names the row: a joint ("joint_1"), a
+motor ("motor_1": the row of the gear matrix), a hydraulic drive ("L1": the stroke of its cylinder),
+or a combination ({ joint_5 = 1, joint_6 = 1 }).
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ class Motor:
         current_quantum: Step of the current's digital value [A].
         encoder_counts: Steps of the position sensor in a turn.
         speed_quantum: Step of the measured speed [rad/s].
-        spin: Place of the rotor, for gyroscopic coupling; by default on the link that carries its joint,
-            along the joint's axis.
+        spin: Place of the rotor, for gyroscopic coupling; by default on the link that carries its
+            joint, along the joint's axis.
     """
 
     name: str
@@ -98,7 +98,8 @@ class Gear:
     Attributes:
         ratios: Gear ratios of uncoupled joints, or
         matrix: the whole matrix N, a row for each motor, a column for each joint.
-        gyroscopic: Whether the spin of the rotors turns with the links that carry them (document 004, eq. 5).
+        gyroscopic: Whether the spin of the rotors turns with the links that carry them (document
+            004, eq. 5).
     """
 
     source: Source
@@ -159,7 +160,8 @@ class FrictionElement:
         offset: Constant torque added to the friction [N m].
         presliding: Behaviour before sliding.
         thermal: Dependence on temperature.
-        set: Name of the set it belongs to; "" is always active, others when chosen by `friction_set`.
+        set: Name of the set it belongs to; "" is always active, others when chosen by
+            `friction_set`.
     """
 
     name: str
@@ -229,7 +231,7 @@ class Transmission:
 
 @dataclass(frozen=True)
 class Hydraulic:
-    """A hydraulic drive on a combination of joint angles; its circuit's keys stand in its own table.
+    """A hydraulic drive on a combination of joint angles; its circuit's keys stand in its table.
 
     Attributes:
         on: The combination of joint angles it turns.

@@ -1,4 +1,4 @@
-"""Equations of motion of the whole robot: bodies and rotors by kernels, balancers and friction by rows.
+"""Equations of motion of the whole robot: bodies and rotors by kernels, the rest by rows.
 
     τ = M(q) a + C(q, v) v + g(q) + balancers + friction
 
@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, spread
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor
@@ -30,10 +31,14 @@ class Linearisation(NamedTuple):
 def inverse_dynamics(
     robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None
 ) -> Floats:
-    """Joint torques of bodies, rotors and balancers, (m, n); of more coordinates where rotors move on their own."""
+    """Joint torques of bodies, rotors and balancers, (m, n).
+
+    There are more coordinates than joints where rotors move on their own.
+    """
+    m, n = q.shape
     tau = np.empty_like(q)
     turning = robot.rotors if rotors is None else rotors
-    spread(newton_euler.inverse_dynamics, len(q), 4 * q.shape[1], robot.arm, turning, q, v, a, tau)
+    spread(newton_euler.inverse_dynamics, m, 4 * n, robot.arm, turning, q, v, a, tau)
     for strut in robot.struts:
         tau[:, strut.joint] += strut.torque(q)
     return tau
@@ -41,35 +46,37 @@ def inverse_dynamics(
 
 def mass_matrix(robot: Assembly, q: Floats, rotors: Rotors | None = None) -> Floats:
     """Mass matrices with the rotors, (m, n, n)."""
-    M = np.empty((*q.shape, q.shape[1]))
+    m, n = q.shape
+    M = np.empty((m, n, n))
     turning = robot.rotors if rotors is None else rotors
-    spread(mass.mass_matrix, len(q), 8 * q.shape[1], robot.arm, turning, q, M)
+    spread(mass.mass_matrix, m, 8 * n, robot.arm, turning, q, M)
     return M
 
 
 def forward_dynamics(robot: Assembly, q: Floats, v: Floats, tau: Floats) -> Floats:
     """Accelerations, (m, n), under joint torques less friction."""
-    force, a, bad = tau.copy(), np.empty_like(q), np.zeros(len(q), dtype=np.int64)
+    m, n = q.shape
+    force = tau.copy()
+    a = np.empty_like(q)
+    bad = np.zeros(m, dtype=np.int64)
     for strut in robot.struts:
         force[:, strut.joint] -= strut.torque(q)
-    spread(
-        mass.forward_dynamics, len(q), 12 * q.shape[1], robot.arm, robot.rotors, q, v, force, a, bad
-    )
+    spread(mass.forward_dynamics, m, 12 * n, robot.arm, robot.rotors, q, v, force, a, bad)
     if bad.any():
         at = int(np.argmax(bad))
         least = np.linalg.eigvalsh(mass_matrix(robot, q[at : at + 1])[0])[0]
-        raise ArmtwinError(
-            f"robot '{robot.description.name}': the mass matrix must be positive definite, got a smallest "
-            f"eigenvalue of {least:.3g} at sample {at}, q = {np.round(q[at], 4).tolist()}"
-        )
+        contract = f"robot '{robot.description.name}': the mass matrix must be positive definite"
+        where = f"at sample {at}, q = {np.round(q[at], 4).tolist()}"
+        raise ArmtwinError(f"{contract}, got a smallest eigenvalue of {least:.3g} {where}")
     return a
 
 
 def energy(robot: Assembly, q: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Kinetic energy with the rotors, and potential energy with the balancers, each (m,) [J]."""
+    m, n = q.shape
     kinetic = 0.5 * np.einsum("mi,mij,mj->m", v, mass_matrix(robot, q), v)
-    potential = np.empty(len(q))
-    spread(mass.potential_energy, len(q), 2 * q.shape[1], robot.arm, q, potential)
+    potential = np.empty(m)
+    spread(mass.potential_energy, m, 2 * n, robot.arm, q, potential)
     for strut in robot.struts:
         potential += strut.energy(q)
     return kinetic, potential
@@ -79,32 +86,51 @@ def linearise(
     robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None
 ) -> Linearisation:
     """Mass, damping and stiffness about states, without friction."""
-    K, D = np.empty((*q.shape, q.shape[1])), np.empty((*q.shape, q.shape[1]))
+    m, n = q.shape
+    K = np.empty((m, n, n))
+    D = np.empty((m, n, n))
     turning = robot.rotors if rotors is None else rotors
-    spread(linearisation.linearise, len(q), 100 * q.shape[1], robot.arm, turning, q, v, a, K, D)
+    spread(linearisation.linearise, m, 100 * n, robot.arm, turning, q, v, a, K, D)
+    h = linearisation.STEP
     for strut in robot.struts:
-        step = q.astype(np.complex128)
-        step[:, strut.joint] += 1j * linearisation.STEP
-        K[:, strut.joint, strut.joint] += strut.torque(step).imag / linearisation.STEP
+        j = strut.joint
+        stepped = q.astype(np.complex128)
+        stepped[:, j] += 1j * h
+        K[:, j, j] += strut.torque(stepped).imag / h
     return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-def _friction_columns(
-    robot: Assembly, v: Floats, q: Floats | None
-) -> Iterator[tuple[Floats, Floats, Floats]]:
-    """Row (m or 1, n), columns (m, k), coefficients (k,) of each friction element, in the parameters' order."""
+class _Columns(NamedTuple):
+    """What one friction element adds to the regressor.
+
+    Attributes:
+        row: Row along which it acts, (m or 1, n).
+        columns: Torque per coefficient, (m, k).
+        values: The coefficients, (k,).
+    """
+
+    row: Floats
+    columns: Floats
+    values: Floats
+
+
+def _friction_columns(robot: Assembly, v: Floats, q: Floats | None) -> Iterator[_Columns]:
+    """Columns of all friction elements in the parameters' order."""
     for element, row in robot.friction:
         acting = np.multiply.outer(row.lever(q), row.weights)
         w = (v * acting).sum(axis=-1)
-        laws = [element.law] if element.negative is None else [element.law, element.negative]
-        columns = [law.columns(w) for law in laws]
+        columns = [element.law.columns(w)]
+        values = list(coefficients(element.law).values())
         if element.negative is not None:
-            columns = [columns[0] * (w > 0)[:, None], columns[1] * (w < 0)[:, None]]
-        values = [getattr(law, name) for law in laws for name, _ in law.coefficients]
+            columns = [
+                columns[0] * (w > 0)[:, None],
+                element.negative.columns(w) * (w < 0)[:, None],
+            ]
+            values += coefficients(element.negative).values()
         if element.offset is not None:
             columns.append(np.ones((len(w), 1)))
             values.append(element.offset)
-        yield np.atleast_2d(acting), np.concatenate(columns, axis=1), np.array(values)
+        yield _Columns(np.atleast_2d(acting), np.concatenate(columns, axis=1), np.array(values))
 
 
 def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
@@ -116,27 +142,15 @@ def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
 
 
 def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats) -> None:
-    """Fill Y (m, n, p), zeros or an earlier regressor of this robot, for bodies, rotors, balancers and friction."""
+    """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
     m, n = q.shape
     places = robot.layout
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     if len(robot.gear):
-        at = places.rotors.start
-        spread(
-            regressor.rotor_regressor,
-            m,
-            4 * n,
-            robot.arm,
-            robot.rotors,
-            robot.gear,
-            robot.spin_on,
-            q,
-            v,
-            a,
-            Y,
-            at,
-        )
+        drives = robot.rotors, robot.gear, robot.spin_on
+        first = places.rotors.start
+        spread(regressor.rotor_regressor, m, 4 * n, robot.arm, *drives, q, v, a, Y, first)
     for k, strut in enumerate(robot.struts):
         Y[:, strut.joint, places.balancer(k)] = strut.columns(q)
     Y[:, :, places.friction] = friction_regressor(robot, v, q)

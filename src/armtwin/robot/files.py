@@ -22,16 +22,14 @@ def shipped() -> dict[str, Path]:
 
 def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Description, str]:
     """Description of a shipped robot or of a file, and where it came from."""
-    path, known = Path(name_or_path), shipped()
-    if str(name_or_path) in known:
-        path = known[str(name_or_path)]
-    else:
+    known = shipped()
+    name = str(name_or_path)
+    path = known.get(name, Path(name_or_path))
+    if name not in known:
         check_name(name_or_path, "robot")
     if path.suffix not in {".toml", ".urdf", ".xacro", ".xml"}:
-        hint = did_you_mean(str(name_or_path), known)
-        raise ArmtwinError(
-            f"robot '{name_or_path}' is neither shipped nor a .toml or .urdf file. {hint}"
-        )
+        hint = did_you_mean(name, known)
+        raise ArmtwinError(f"robot '{name}' is neither shipped nor a .toml or .urdf file. {hint}")
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))

@@ -1,7 +1,7 @@
 """The groups of a robot file that describe the arm: joints, links, frames, tools.
 
-Every group is a frozen dataclass; the keys of the file are its fields. `source` says where the numbers come
-from: one text for the group, or a table with a text for each key.
+Every group is a frozen dataclass; the keys of the file are its fields. `source` says where the
+numbers come from: one text for the group, or a table with a text for each key.
 """
 
 from __future__ import annotations
@@ -55,14 +55,19 @@ class Orientation:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        given = [k for k in ("rpy", "abc", "quaternion", "matrix") if getattr(self, k) is not None]
+        ways = ("rpy", "abc", "quaternion", "matrix")
+        given = [way for way in ways if getattr(self, way) is not None]
         if len(given) != 1:
-            return f"must have exactly one of rpy, abc, quaternion, matrix, got {' and '.join(given) or 'none'}"
-        if self.quaternion is not None and abs(np.linalg.norm(self.quaternion) - 1) > 1e-6:
-            return f"quaternion must have length 1, got {np.linalg.norm(self.quaternion):.6g}"
+            got = " and ".join(given) or "none"
+            return f"must have exactly one of {', '.join(ways)}, got {got}"
+        if self.quaternion is not None:
+            length = np.linalg.norm(self.quaternion)
+            if abs(length - 1) > 1e-6:
+                return f"quaternion must have length 1, got {length:.6g}"
         if self.matrix is not None:
             R = np.array(self.matrix)
-            if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0:
+            off = np.abs(R @ R.T - np.eye(3)).max()
+            if off > 1e-6 or np.linalg.det(R) < 0:
                 return "matrix must be a rotation (orthonormal, determinant +1)"
         return ""
 
@@ -91,11 +96,12 @@ class Pose:
     @staticmethod
     def from_matrix(X: Floats) -> Pose:
         """The pose of a homogeneous matrix, its rotation kept entry by entry."""
-        rows = tuple(tuple(float(x) for x in row) for row in X[:3, :3])
-        position = tuple(float(x) for x in X[:3, 3])
-        if np.array_equal(X[:3, :3], np.eye(3)):
-            return Pose(position=position)  # type: ignore[arg-type]
-        return Pose(position=position, orientation=Orientation(matrix=rows))  # type: ignore[arg-type]
+        x, y, z = X[:3, 3].tolist()
+        R = X[:3, :3]
+        if np.array_equal(R, np.eye(3)):
+            return Pose(position=(x, y, z))
+        ex, ey, ez = map(tuple, R.tolist())
+        return Pose(position=(x, y, z), orientation=Orientation(matrix=(ex, ey, ez)))
 
 
 @dataclass(frozen=True)
@@ -178,7 +184,7 @@ class Joint:
 
 @dataclass(frozen=True)
 class SixInertias:
-    """Inertia tensor about a stated point; products are tensor components, xy = -∫ x y dm [kg m²]."""
+    """Inertia about a stated point; products are tensor components, xy = -∫ x y dm [kg m²]."""
 
     xx: Inertia
     yy: Inertia
@@ -253,7 +259,8 @@ class Tool:
     """A tool on the flange.
 
     Attributes:
-        tcp: Pose of the tool's frame in the flange's frame: the origin is the tool point, z is the beam.
+        tcp: Pose of the tool's frame in the flange's frame: the origin is the tool point, z is the
+            beam.
         body: Mass and inertia in the flange's frame.
     """
 

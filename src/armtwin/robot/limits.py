@@ -27,41 +27,60 @@ class Limits(NamedTuple):
 
 
 def motion_limits(robot: Assembly) -> Limits:
-    """Limits of speed, acceleration and torque; a joint that follows another limits how fast that one may be."""
-    velocity, acceleration, torque = (
-        _of_joints(robot, key) for key in ("velocity", "acceleration", "torque")
-    )
-    free = list(robot.free)
+    """Limits of speed, acceleration and torque.
+
+    A joint that follows another limits how fast that one may be.
+    """
+    velocity = _of_joints(robot, "velocity", np.inf)
+    acceleration = _of_joints(robot, "acceleration", np.inf)
+    torque = _of_joints(robot, "torque", np.inf)
     if robot.coupling is not None:
-        size = np.abs(robot.coupling.G)
-        reached = np.divide(1.0, size, out=np.full_like(size, np.inf), where=size > 0)
-        velocity, acceleration = (
-            np.where(np.isfinite(reached), x[:, None] * reached, np.inf).min(axis=0)
-            for x in (velocity, acceleration)
-        )
-        torque = torque[free]
-    drives = [(m.torque_constant, m.current_limit) for m in robot.description.motor]
-    motors = [k * i if k is not None and i is not None else np.inf for k, i in drives]
-    return Limits(*(read_only(x) for x in (velocity, acceleration, torque, np.array(motors))))
+        velocity = _of_leaders(velocity, robot.coupling.G)
+        acceleration = _of_leaders(acceleration, robot.coupling.G)
+        torque = torque[list(robot.free)]
+    motor_torque = np.full(len(robot.description.motor), np.inf)
+    for i, motor in enumerate(robot.description.motor):
+        if motor.torque_constant is not None and motor.current_limit is not None:
+            motor_torque[i] = motor.torque_constant * motor.current_limit
+    return Limits(
+        read_only(velocity), read_only(acceleration), read_only(torque), read_only(motor_torque)
+    )
+
+
+def _of_leaders(largest: Floats, G: Floats) -> Floats:
+    """Largest rate of each free coordinate, (n,), at which no joint, G q, exceeds its own."""
+    share = np.abs(G)
+    rate = np.full_like(share, np.inf)
+    for joint, leader in np.argwhere(share > 0):
+        rate[joint, leader] = largest[joint] * (1.0 / share[joint, leader])
+    return np.asarray(rate.min(axis=0))
 
 
 def position_limits(robot: Assembly) -> Floats:
     """Lower and upper limits, (2, n); a joint that follows another limits it too."""
-    lower, upper = _of_joints(robot, "lower", -np.inf), _of_joints(robot, "upper")
-    coupling, n = robot.coupling, len(robot.free)
+    lower = _of_joints(robot, "lower", -np.inf)
+    upper = _of_joints(robot, "upper", np.inf)
+    coupling = robot.coupling
     if coupling is None:
         return read_only(np.array([lower, upper]))
+    n = len(robot.free)
+    low, high = np.full(n, -np.inf), np.full(n, np.inf)
     # lower <= G q + c <= upper, one coordinate in each row
-    bounds = np.array([np.full(n, -np.inf), np.full(n, np.inf)])
-    for row, c, low, high in zip(coupling.G, coupling.c, lower, upper, strict=True):
-        j = int(np.argmax(np.abs(row)))
-        if row[j] != 0:
-            ends = sorted([(low - c) / row[j], (high - c) / row[j]])
-            bounds[:, j] = max(bounds[0, j], ends[0]), min(bounds[1, j], ends[1])
-    return read_only(bounds)
+    for i, weights in enumerate(coupling.G):
+        leader = int(np.argmax(np.abs(weights)))
+        weight = weights[leader]
+        if weight == 0:
+            continue
+        ends = [(lower[i] - coupling.c[i]) / weight, (upper[i] - coupling.c[i]) / weight]
+        low[leader] = max(low[leader], min(ends))
+        high[leader] = min(high[leader], max(ends))
+    return read_only(np.array([low, high]))
 
 
-def _of_joints(robot: Assembly, key: str, none: float = np.inf) -> Floats:
+def _of_joints(robot: Assembly, key: str, none: float) -> Floats:
     """One kind of limit of all joints of the tree."""
-    given = [None if j.limits is None else getattr(j.limits, key) for j in robot.tree.joints]
-    return np.array([none if x is None else x for x in given])
+    values = []
+    for joint in robot.tree.joints:
+        value = getattr(joint.limits, key, None)
+        values.append(none if value is None else value)
+    return np.array(values)

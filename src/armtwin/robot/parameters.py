@@ -9,16 +9,19 @@ Ref: [Waiboer 2007, eq. 4.21, 4.28, 4.30b]
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
+from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats
 from armtwin.robot.bodies import body_from, link_parameters, mounted_load
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
+from armtwin.robot.groups import Link
 from armtwin.robot.tree import grow
 
 TEN = (
@@ -34,7 +37,16 @@ TEN = (
     ("Jyz{}", "kg m^2"),
 )
 
+MOTOR_KEYS = (
+    "rotor_inertia",
+    "torque_constant",
+    "current_limit",
+    "current_quantum",
+    "encoder_counts",
+)
+
 G = TypeVar("G", Balancer, FrictionElement)
+L = TypeVar("L", Law, StrutForce)
 
 
 @dataclass(frozen=True)
@@ -122,23 +134,22 @@ def parameter_table(description: Description) -> tuple[Parameter, ...]:
     table = []
     for k, joint in enumerate(grow(description).joints, 1):
         values = link_parameters(description, joint.child)
-        table += [
-            Parameter(name.format(k), unit, "link", float(x))
-            for (name, unit), x in zip(TEN, values, strict=True)
-        ]
+        for (name, unit), value in zip(TEN, values, strict=True):
+            table.append(Parameter(name.format(k), unit, "link", float(value)))
     for k, motor in enumerate(description.motor, 1):
         table.append(Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia))
-    for b in description.balancer:
-        for name, unit in b.force.coefficients:
-            table.append(Parameter(f"{b.name}.{name}", unit, "balancer", getattr(b.force, name)))
-    for e in description.active_friction():
-        for law, side in _laws(e):
-            for name, unit in law.coefficients:
-                table.append(
-                    Parameter(f"{e.name}.{name}{side}", unit, "friction", getattr(law, name))
-                )
-        if e.offset is not None:
-            table.append(Parameter(f"{e.name}.offset", "N m", "friction", e.offset))
+    for balancer in description.balancer:
+        force = balancer.force
+        for key, unit in force.coefficients:
+            name = f"{balancer.name}.{key}"
+            table.append(Parameter(name, unit, "balancer", getattr(force, key)))
+    for element in description.active_friction():
+        for law, side in _laws(element):
+            for key, unit in law.coefficients:
+                name = f"{element.name}.{key}{side}"
+                table.append(Parameter(name, unit, "friction", getattr(law, key)))
+        if element.offset is not None:
+            table.append(Parameter(f"{element.name}.offset", "N m", "friction", element.offset))
     return tuple(table)
 
 
@@ -151,40 +162,59 @@ def _laws(element: FrictionElement) -> list[tuple[Law, str]]:
 
 def with_values(description: Description, phi: Floats, source: str) -> Description:
     """The description with the values of a parameter vector; what is mounted stays as it was."""
-    values = iter(float(x) for x in phi)
-    tree = grow(description)
-    links = {x.name: x for x in description.link}
-    load = mounted_load(description)
-    for joint in tree.joints:
-        ten = np.array([next(values) for _ in TEN])
-        if np.array_equal(ten, link_parameters(description, joint.child)):
-            continue
-        if description.flange is not None and description.flange.link == joint.child:
-            ten = ten - load
-        links[joint.child] = replace(links[joint.child], body=body_from(ten), source=source)
-    motors = tuple(_replaced_motor(m, next(values), source) for m in description.motor)
-    balancers = []
-    for b in description.balancer:
-        changes: Any = {name: next(values) for name, _ in b.force.coefficients}
-        balancers.append(_sourced(replace(b, force=replace(b.force, **changes)), b, source))
-    friction = {id(e): e for e in description.friction}
-    for e in description.active_friction():
-        laws = []
-        for law, _ in _laws(e):
-            changes = {name: next(values) for name, _ in law.coefficients}
-            laws.append(replace(law, **changes))
-        offset = None if e.offset is None else next(values)
-        changed = replace(
-            e, law=laws[0], negative=laws[1] if len(laws) > 1 else None, offset=offset
-        )
-        friction[id(e)] = _sourced(changed, e, source)
+    values = iter(phi.tolist())  # taken in the order of the vector
     return replace(
         description,
-        link=tuple(links.values()),
-        motor=motors,
-        balancer=tuple(balancers),
-        friction=tuple(friction.values()),
+        link=_replaced_links(description, values, source),
+        motor=tuple(_replaced_motor(m, next(values), source) for m in description.motor),
+        balancer=tuple(_replaced_balancer(b, values, source) for b in description.balancer),
+        friction=_replaced_friction(description, values, source),
     )
+
+
+def _replaced_links(
+    description: Description, values: Iterator[float], source: str
+) -> tuple[Link, ...]:
+    links = {link.name: link for link in description.link}
+    flange = description.flange
+    for joint in grow(description).joints:
+        name = joint.child
+        ten = np.array([next(values) for _ in TEN])
+        if np.array_equal(ten, link_parameters(description, name)):
+            continue
+        if flange is not None and flange.link == name:
+            ten = ten - mounted_load(description)
+        links[name] = replace(links[name], body=body_from(ten), source=source)
+    return tuple(links.values())
+
+
+def _replaced_balancer(balancer: Balancer, values: Iterator[float], source: str) -> Balancer:
+    new = replace(balancer, force=_with_coefficients(balancer.force, values))
+    return _sourced(new, balancer, source)
+
+
+def _replaced_friction(
+    description: Description, values: Iterator[float], source: str
+) -> tuple[FrictionElement, ...]:
+    """All friction elements, those in use with new values."""
+    active = description.active_friction()
+    elements = []
+    for element in description.friction:
+        if element in active:
+            new = replace(element, law=_with_coefficients(element.law, values))
+            if element.negative is not None:
+                new = replace(new, negative=_with_coefficients(element.negative, values))
+            if element.offset is not None:
+                new = replace(new, offset=next(values))
+            element = _sourced(new, element, source)
+        elements.append(element)
+    return tuple(elements)
+
+
+def _with_coefficients(law: L, values: Iterator[float]) -> L:
+    """A law with the next values for its coefficients."""
+    changes: Any = {name: next(values) for name, _ in law.coefficients}
+    return replace(law, **changes)
 
 
 def _sourced(new: G, old: G, source: str) -> G:
@@ -195,21 +225,8 @@ def _sourced(new: G, old: G, source: str) -> G:
 def _replaced_motor(motor: Motor, inertia: float, source: str) -> Motor:
     if motor.rotor_inertia == inertia:
         return motor
-    # The other numbers of the motor keep where they came from.
-    kept = (
-        dict(motor.source)
-        if isinstance(motor.source, dict)
-        else dict.fromkeys(_motor_keys(motor), motor.source)
-    )
+    kept = motor.source  # the other numbers of the motor keep where they came from
+    if isinstance(kept, str):
+        given = [key for key in MOTOR_KEYS if getattr(motor, key) is not None]
+        kept = dict.fromkeys(given, kept)
     return replace(motor, rotor_inertia=inertia, source={**kept, "rotor_inertia": source})
-
-
-def _motor_keys(motor: Motor) -> list[str]:
-    keys = (
-        "rotor_inertia",
-        "torque_constant",
-        "current_limit",
-        "current_quantum",
-        "encoder_counts",
-    )
-    return [key for key in keys if getattr(motor, key) is not None]

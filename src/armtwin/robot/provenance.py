@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from armtwin.files.fields import SOURCE_KINDS, groups_of
 from armtwin.robot.description import Description
+from armtwin.robot.groups import Joint
 
 DEFAULT_SERVO = "cascade"  # of a job that names none
 SEAM_JOINTS = 6
@@ -60,8 +62,8 @@ def provenance(description: Description) -> Provenance:
 
 def _origins(description: Description) -> Iterator[Origin]:
     for path, group in groups_of(description, by_name=True):
-        source = getattr(group, "source", None)
-        texts = source if isinstance(source, dict) else {"": source} if source else {}
+        source = getattr(group, "source", None) or {}
+        texts = {"": source} if isinstance(source, str) else source
         for key, text in texts.items():
             kind, _, words = text.partition(":")
             yield Origin(f"{path}.{key}".strip("."), kind, words.strip())
@@ -116,8 +118,8 @@ def _missing_servo(description: Description, servo: str) -> Iterator[str]:
     known = description.servo
     if servo in known or (not servo and known):
         return
-    told = f" (it has {', '.join(known)})" if known else ""
-    yield f"servo.{servo or DEFAULT_SERVO}: a servo controller is missing{told}"
+    others = f" (it has {', '.join(known)})" if known else ""
+    yield f"servo.{servo or DEFAULT_SERVO}: a servo controller is missing{others}"
 
 
 def _missing_friction(description: Description, friction: str) -> Iterator[str]:
@@ -126,44 +128,57 @@ def _missing_friction(description: Description, friction: str) -> Iterator[str]:
     elements = description.active_friction()
     if not elements:
         yield 'friction: joint friction is missing; or choose model friction = "off"'
-    without = [f.name for f in elements if f.presliding is None]
+    without = _without(elements, "presliding")
     if friction == "lugre" and without:
-        names, other = ", ".join(without), 'or choose model friction = "switching"'
-        yield f"friction.presliding: a bristle stiffness is missing for {names}; {other}"
+        lacking = f"a bristle stiffness is missing for {', '.join(without)}"
+        yield f'friction.presliding: {lacking}; or choose model friction = "switching"'
 
 
 def _missing_drives(description: Description) -> Iterator[str]:
-    motors, joints = description.motor, sum(j.mimic is None for j in description.joint)
+    motors = description.motor
+    joints = sum(joint.mimic is None for joint in description.joint)
     drives = len(motors) + len(description.hydraulic)
     if not drives:
         yield "motor: motors with rotor inertia, torque constant and current limit are missing"
     elif drives < joints:
-        yield f"motor: {joints} joints need as many motors or cylinders to be controlled, got {drives}"
+        needed = f"{joints} joints need as many motors or cylinders to be controlled"
+        yield f"motor: {needed}, got {drives}"
     for key in ("torque_constant", "current_limit"):
-        without = [m.name for m in motors if getattr(m, key) is None]
+        without = _without(motors, key)
         if without:
             yield f"motor.{key}: missing for {', '.join(without)}"
 
 
 def _missing_springs(description: Description, joints: str) -> Iterator[str]:
-    if joints == "elastic" and not any(t.stiffness is not None for t in description.transmission):
+    springs = [t for t in description.transmission if t.stiffness is not None]
+    if joints == "elastic" and not springs:
         yield 'transmission.stiffness: missing for all joints; or choose model joints = "rigid"'
 
 
 def _not_given(description: Description) -> Iterator[str]:
     """What a prediction does without: it is then not simulated, or not checked."""
-    for key, what in (("flange", "a flange to mount tools on"), ("tool", "a tool")):
-        if not getattr(description, key):
-            yield f"{key}: {what}"
+    if description.flange is None:
+        yield "flange: a flange to mount tools on"
+    if not description.tool:
+        yield "tool: a tool"
     for key in ("current_quantum", "encoder_counts"):
-        without = [m.name for m in description.motor if getattr(m, key) is None]
+        without = _without(description.motor, key)
         if without:
             yield f"motor.{key}: {_which(without, len(description.motor), 'motors')}"
     for key in ("lower", "upper", "velocity", "torque"):
-        limits = [(j.name, j.limits) for j in description.joint]
-        without = [name for name, x in limits if x is None or getattr(x, key) is None]
+        without = _without_limit(description.joint, key)
         if without:
             yield f"joint.limits.{key}: {_which(without, len(description.joint), 'joints')}"
+
+
+def _without(groups: Iterable[Any], key: str) -> list[str]:
+    """Names of the groups that do not give a key."""
+    return [group.name for group in groups if getattr(group, key) is None]
+
+
+def _without_limit(joints: Iterable[Joint], key: str) -> list[str]:
+    """Names of the joints that do not give a limit."""
+    return [joint.name for joint in joints if getattr(joint.limits, key, None) is None]
 
 
 def _which(names: list[str], total: int, what: str) -> str:

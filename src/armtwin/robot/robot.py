@@ -48,7 +48,8 @@ class Robot:
 
         Args:
             name_or_path: Name or path.
-            allow_unphysical: Keep bodies of a URDF that cannot exist, marked so, in place of refusing them.
+            allow_unphysical: Keep bodies of a URDF that cannot exist, marked so, in place of
+                refusing them.
         """
         description, origin = files.load(name_or_path, allow_unphysical)
         return Robot(description, origin)
@@ -58,7 +59,7 @@ class Robot:
         files.save(self.description, Path(path))
 
     def to_urdf(self, path: str | Path) -> None:
-        """Write a URDF file with the same kinematics and body dynamics; what is mounted becomes a link of its own."""
+        """Write a URDF file of the same kinematics and bodies; what is mounted is its own link."""
         files.save_urdf(self.description, Path(path))
 
     # names and numbers
@@ -115,7 +116,7 @@ class Robot:
 
     @cached_property
     def limits(self) -> Limits:
-        """Largest speeds, accelerations and torques of the joints, (n,) each; inf where there is none."""
+        """Largest speeds, accelerations and torques of the joints, (n,); inf where none is."""
         return motion_limits(self.assembly)
 
     @cached_property
@@ -146,9 +147,8 @@ class Robot:
     def _with_mounted(self, what: str, name: str | None) -> Robot:
         known = getattr(self.description, what)
         if name is not None and name not in known:
-            raise ArmtwinError(
-                f"robot '{self.name}': {what} '{name}' is not known. {did_you_mean(name, known)}"
-            )
+            hint = did_you_mean(name, known)
+            raise ArmtwinError(f"robot '{self.name}': {what} '{name}' is not known. {hint}")
         mounted = replace(self.description.mounted, **{what: name or ""})
         return Robot(replace(self.description, mounted=mounted), self.origin)
 
@@ -157,17 +157,22 @@ class Robot:
     def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Pose of a frame in the base frame, (..., 4, 4)."""
         lead, (q,) = self._states(q=q)
+        arm = self.assembly.arm
         body, X_BF = self.assembly.frame(frame)
-        X = np.empty((len(q), 4, 4))
-        spread(kinematics.poses, len(q), 2 * self.n, self.assembly.arm, body, X_BF, q, X)
+        m = len(q)
+        X = np.empty((m, 4, 4))
+        spread(kinematics.poses, m, 2 * self.n, arm, body, X_BF, q, X)
         return X.reshape(*lead, 4, 4)
 
     def jacobian(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Velocity of a frame per joint speed, (..., 6, n); rows linear then angular, base axes."""
         lead, (q,) = self._states(q=q)
+        arm = self.assembly.arm
         body, X_BF = self.assembly.frame(frame)
-        J, point = np.empty((len(q), 6, q.shape[1])), np.ascontiguousarray(X_BF[:3, 3])
-        spread(kinematics.jacobians, len(q), 4 * self.n, self.assembly.arm, body, point, q, J)
+        point = np.ascontiguousarray(X_BF[:3, 3])
+        m, joints = q.shape
+        J = np.empty((m, 6, joints))
+        spread(kinematics.jacobians, m, 4 * self.n, arm, body, point, q, J)
         return self._torques(J).reshape(*lead, 6, self.n)
 
     @cached_property
@@ -184,8 +189,9 @@ class Robot:
     def inverse_kinematics(self, X: ArrayLike, within_limits: bool = False) -> Floats:
         """Every joint position that puts the tool at one pose X (4, 4); (k, n), k may be 0.
 
-        Angles are in (-π, π]; within limits, an angle is turned by 2π where only that is allowed. Where a pose
-        leaves an angle undetermined (wrist straight), it is 0 in the one solution given.
+        Angles are in (-π, π]; within limits, an angle is turned by 2π where only that is allowed.
+        Where a pose leaves an angle undetermined (wrist straight), it is 0 in the one solution
+        given.
         """
         solutions = self.inverse.solutions(X)
         return self.inverse.within(solutions) if within_limits else solutions
@@ -195,9 +201,10 @@ class Robot:
         return self.inverse.why_unreachable(X)
 
     def follow(self, X: ArrayLike, q0: ArrayLike) -> Floats:
-        """Joint path (m, n) that takes the tool along poses X (m, 4, 4), from the solution nearest to q0.
+        """Joint path (m, n) that takes the tool along poses X (m, 4, 4).
 
-        The path stays on one branch and turns on beyond half a turn; joint limits are not looked at.
+        It starts with the solution nearest to q0, stays on one branch and turns on beyond half a
+        turn; joint limits are not looked at.
         """
         return self.inverse.follow(X, q0)
 
@@ -212,8 +219,8 @@ class Robot:
             q: Joint positions.
             v: Joint speeds.
             a: Joint accelerations.
-            wrench: Force [N] and torque [N m] that the surroundings exert on the tool, at the tool point,
-                base axes, (..., 6).
+            wrench: Force [N] and torque [N m] that the surroundings exert on the tool, at the tool
+                point, base axes, (..., 6).
         """
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
@@ -224,15 +231,15 @@ class Robot:
         try:
             return tau - np.einsum("...ij,...i->...j", self.jacobian(q), force)
         except ValueError:
-            shapes = f"{np.shape(q)} and {force.shape}"
-            raise ArmtwinError(
-                f"leading dimensions of q and wrench must agree or broadcast, got {shapes}"
-            ) from None
+            contract = "leading dimensions of q and wrench must agree or broadcast"
+            got = f"{np.shape(q)} and {force.shape}"
+            raise ArmtwinError(f"{contract}, got {got}") from None
 
     def mass_matrix(self, q: ArrayLike) -> Floats:
         """Mass matrix M with the rotors, (..., n, n)."""
         lead, (q,) = self._states(q=q)
-        return self._matrices(dynamics.mass_matrix(self.assembly, q)).reshape(*lead, self.n, self.n)
+        M = self._matrices(dynamics.mass_matrix(self.assembly, q))
+        return M.reshape(*lead, self.n, self.n)
 
     def bias(self, q: ArrayLike, v: ArrayLike) -> Floats:
         """Torques h = C v + g that hold without acceleration, balancers included, (..., n)."""
@@ -245,27 +252,28 @@ class Robot:
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
         """Accelerations under joint torques, friction left out, (..., n)."""
         if self.assembly.coupling is not None:
-            force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
-            try:
-                return np.asarray(
-                    np.linalg.solve(self.mass_matrix(q), force[..., None])[..., 0], dtype=np.float64
-                )
-            except np.linalg.LinAlgError:
-                raise ArmtwinError(
-                    f"robot '{self.name}': the mass matrix must be positive definite"
-                ) from None
+            return self._coupled_forward_dynamics(q, v, tau)
         lead, tables = self._states(q=q, v=v, tau=tau)
         return dynamics.forward_dynamics(self.assembly, *tables).reshape(*lead, self.n)
+
+    def _coupled_forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Floats:
+        """Accelerations where joints follow others: M a = τ - h in the free coordinates."""
+        force = checked("tau", tau, (self.n,), "joint torques") - self.bias(q, v)
+        try:
+            a = np.linalg.solve(self.mass_matrix(q), force[..., None])
+        except np.linalg.LinAlgError:
+            contract = f"robot '{self.name}': the mass matrix must be positive definite"
+            raise ArmtwinError(contract) from None
+        return np.asarray(a[..., 0], dtype=np.float64)
 
     def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """Steady sliding friction on the joints, (..., n); q only where a linkage needs it."""
         lead, speeds, positions = self._speeds(v, q)
-        return self._torques(dynamics.friction_torque(self.assembly, speeds, positions)).reshape(
-            *lead, self.n
-        )
+        tau = dynamics.friction_torque(self.assembly, speeds, positions)
+        return self._torques(tau).reshape(*lead, self.n)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:
-        """Kinetic energy with the rotors and potential energy with the balancers, each (...) [J]."""
+        """Kinetic energy with rotors and potential energy with balancers, each (...) [J]."""
         lead, tables = self._states(q=q, v=v)
         kinetic, potential = dynamics.energy(self.assembly, *tables)
         return kinetic.reshape(lead), potential.reshape(lead)
@@ -281,21 +289,27 @@ class Robot:
             a: Joint accelerations.
             out: An earlier regressor of this robot for as many samples, whose memory is used again.
         """
-        lead, tables = self._states(q=q, v=v, a=a)
+        lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         p = len(self.parameters)
-        shape = (*tables[0].shape, p)
-        Y = np.zeros(shape) if out is None or out.shape != shape else out
-        dynamics.full_regressor(self.assembly, (tables[0], tables[1], tables[2]), Y)
+        shape = (*positions.shape, p)
+        Y = out
+        if Y is None or Y.shape != shape:
+            Y = np.zeros(shape)
+        dynamics.full_regressor(self.assembly, (positions, speeds, accelerations), Y)
         return self._columns(Y).reshape(*lead, self.n, p)
 
     def friction_regressor(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
-        """The columns of the regressor that belong to friction, (..., n, k); q only where a linkage needs it."""
+        """Columns of the regressor for friction, (..., n, k); q only where a linkage needs it."""
         lead, speeds, positions = self._speeds(v, q)
-        Y = self._columns(dynamics.friction_regressor(self.assembly, speeds, positions))
-        return Y.reshape(*lead, self.n, Y.shape[2])
+        Y = dynamics.friction_regressor(self.assembly, speeds, positions)
+        k = Y.shape[2]
+        return self._columns(Y).reshape(*lead, self.n, k)
 
     def motor_inertia(self, q: ArrayLike) -> Floats:
-        """Inertia that each motor feels while the others hold, the diagonal of N⁻ᵀ M N⁻¹, (..., motors) [kg m²]."""
+        """Inertia that each motor feels while the others hold, (..., motors) [kg m²].
+
+        It is the diagonal of N⁻ᵀ M N⁻¹.
+        """
         back = self.assembly.motor_inverse
         return np.asarray(np.einsum("im,...ij,jm->...m", back, self.mass_matrix(q), back))
 
@@ -303,19 +317,28 @@ class Robot:
         """Linear equations of motion about a state, without friction: M δa + D δv + K δq = δτ."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         parts = dynamics.linearise(self.assembly, positions, speeds, accelerations)
-        return Linearisation(*(self._matrices(x).reshape(*lead, self.n, self.n) for x in parts))
+        shape = (*lead, self.n, self.n)
+        return Linearisation(
+            M=self._matrices(parts.M).reshape(shape),
+            D=self._matrices(parts.D).reshape(shape),
+            K=self._matrices(parts.K).reshape(shape),
+        )
 
     # borders
 
     def _states(self, **arrays: ArrayLike) -> tuple[tuple[int, ...], list[Floats]]:
         """Checked (m, joints) tables of joint quantities, with their common leading shape."""
         what = f"one value for each of the {self.n} joints of '{self.name}'"
-        lead, tables = stacked(*(checked(name, x, (self.n,), what) for name, x in arrays.items()))
+        states = [checked(name, x, (self.n,), what) for name, x in arrays.items()]
+        lead, tables = stacked(*states)
         coupling = self.assembly.coupling
-        if coupling is not None:
-            shifts = [coupling.c if name == "q" else 0.0 for name in arrays]
-            tables = [x @ coupling.G.T + shift for x, shift in zip(tables, shifts, strict=True)]
-        return lead, tables
+        if coupling is None:
+            return lead, tables
+        joints = []
+        for name, table in zip(arrays, tables, strict=True):
+            shift = coupling.c if name == "q" else 0.0
+            joints.append(table @ coupling.G.T + shift)
+        return lead, joints
 
     def _speeds(
         self, v: ArrayLike, q: ArrayLike | None

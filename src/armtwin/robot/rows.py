@@ -23,15 +23,16 @@ def gear_matrix(description: Description) -> Floats:
     gear = description.gear
     if gear is None:
         return np.zeros((0, len(description.joint)))
-    return (
-        np.diag(gear.ratios) if gear.ratios is not None else np.array(gear.matrix, dtype=np.float64)
-    )
+    if gear.ratios is not None:
+        return np.diag(gear.ratios)
+    return np.array(gear.matrix, dtype=np.float64)
 
 
 def ordered_gear_matrix(description: Description, tree: Tree) -> Floats:
     """N with its columns in the order of the coordinates q."""
     place = {joint.name: i for i, joint in enumerate(description.joint)}
-    return np.ascontiguousarray(gear_matrix(description)[:, [place[j.name] for j in tree.joints]])
+    order = [place[joint.name] for joint in tree.joints]
+    return np.ascontiguousarray(gear_matrix(description)[:, order])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,12 +66,12 @@ def row(
     description: Description, tree: Tree, on: str | dict[str, float], side: Side | None = None
 ) -> Row:
     """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
-    motors = [m.name for m in description.motor]
-    cylinders = {h.name: h for h in description.hydraulic}
-    if isinstance(on, str) and on in motors:
-        return Row(ordered_gear_matrix(description, tree)[motors.index(on)].copy(), "motor")
-    if isinstance(on, str) and on in cylinders:
-        return hydraulic_row(cylinders[on], tree)
+    for i, motor in enumerate(description.motor):
+        if motor.name == on:
+            return Row(ordered_gear_matrix(description, tree)[i].copy(), "motor")
+    for cylinder in description.hydraulic:
+        if cylinder.name == on:
+            return hydraulic_row(cylinder, tree)
     return Row(_weights(tree, on), side or "link")
 
 
@@ -81,18 +82,23 @@ def hydraulic_row(drive: Hydraulic, tree: Tree) -> Row:
 
 def _weights(tree: Tree, on: str | dict[str, float]) -> Floats:
     s = np.zeros(len(tree.joints))
-    for name, weight in on.items() if isinstance(on, dict) else ((on, 1.0),):
+    weights = {on: 1.0} if isinstance(on, str) else on
+    for name, weight in weights.items():
         s[tree.joint(name)] = weight
     return s
 
 
 def separating_joint(balancer: Balancer, joints: tuple[Joint, ...]) -> Joint | None:
-    """The revolute joint between the two links of a balancer's pins, if there is just one."""
+    """The revolute joint that a balancer acts across, None if there is none."""
     pins = balancer.pins
-    if pins is None:
-        return next((j for j in joints if j.name == balancer.joint and j.type == "revolute"), None)
-    ends = {pins.link_a, pins.link_b}
-    return next((j for j in joints if {j.parent, j.child} == ends and j.type == "revolute"), None)
+    for joint in joints:
+        if joint.type != "revolute":
+            continue
+        if pins is None and joint.name == balancer.joint:
+            return joint
+        if pins is not None and {joint.parent, joint.child} == {pins.link_a, pins.link_b}:
+            return joint
+    return None
 
 
 def triangle_across(joint: Joint, on_parent: Floats, on_child: Floats) -> Triangle:
@@ -103,7 +109,8 @@ def triangle_across(joint: Joint, on_parent: Floats, on_child: Floats) -> Triang
     p = (inverse(joint.origin.matrix()) @ [*on_parent, 1.0])[:3]
     a = np.array(joint.axis) / np.linalg.norm(joint.axis)
     along = (p @ a) * (on_child @ a)
-    c, s = p @ on_child - along, p @ np.cross(a, on_child)
+    c = p @ on_child - along
+    s = p @ np.cross(a, on_child)
     return Triangle(
         squares=float(p @ p + on_child @ on_child - 2 * along),
         product=float(2 * np.hypot(c, s)),
@@ -115,7 +122,8 @@ def strut(balancer: Balancer, tree: Tree) -> Strut:
     """A balancer of a checked description, reduced to a joint, a triangle and a force law."""
     joint = separating_joint(balancer, tree.joints)
     assert joint is not None
-    linkage, pins = balancer.linkage, balancer.pins
+    linkage = balancer.linkage
+    pins = balancer.pins
     if pins is not None:
         ends = {pins.link_a: np.array(pins.a), pins.link_b: np.array(pins.b)}
         linkage = triangle_across(joint, ends[joint.parent], ends[joint.child])

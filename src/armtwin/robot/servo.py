@@ -1,4 +1,4 @@
-"""Servo controllers as a robot file describes them; one number for each drive, on the drive's own side."""
+"""Servo controllers as a robot file describes them; a number for each drive, on its own side."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")
 def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
-        raise ArmtwinError(
-            f"must be a list of numbers, or such a list for each drive, got {value!r:.60}"
-        )
-    lists = value if all(isinstance(x, list | tuple) for x in value) else [value]
+        contract = "must be a list of numbers, or such a list for each drive"
+        raise ArmtwinError(f"{contract}, got {value!r:.60}")
     number = Unit("1")
-    return tuple(tuple(number.read(x) for x in one) for one in lists)
+    one_for_each = all(isinstance(item, list | tuple) for item in value)
+    lists = value if one_for_each else [value]
+    return tuple(tuple(map(number.read, one)) for one in lists)
 
 
 Coefficients = Annotated[tuple[tuple[float, ...], ...], Read(_coefficients)]
@@ -31,7 +31,7 @@ Coefficients = Annotated[tuple[tuple[float, ...], ...], Read(_coefficients)]
 
 @dataclass(frozen=True)
 class Filter:
-    """A filter of the velocity loop, by kind and frequency or by its coefficients at the loop's rate.
+    """A filter of the velocity loop, by kind and frequency or by coefficients at the loop's rate.
 
     Attributes:
         kind: "low_pass" (first order), "low_pass_2" (second order), "notch".
@@ -88,8 +88,8 @@ def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
 class Cascade:
     """Position loop around a velocity loop, all terms in motor N m.
 
-        u = G_out[G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref) - G_fb k_v v]
-            + G_ff(k_afc a_ref + k_tfc τ_ref)
+        c = G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref)
+        u = G_out[c - G_fb k_v v] + G_ff(k_afc a_ref + k_tfc τ_ref)
 
     Attributes:
         setpoint_rate: Rate of the set-points of position and velocity [Hz].
@@ -141,7 +141,7 @@ class Cascade:
 
 @dataclass(frozen=True)
 class CS7B:
-    """PID controller with acceleration feed-forward and friction compensation, all terms in motor N m.
+    """PID controller with acceleration feed-forward and friction compensation, in motor N m.
 
     Attributes:
         position_rate: Rate of the set-points and of the position loop [Hz].
@@ -218,7 +218,9 @@ class VelocityLaw:
 
 @dataclass(frozen=True)
 class Proportional:
-    """Proportional control in volts, as of servovalves: i = gain (u - y), y = sensor_gain (x - sensor_zero).
+    """Proportional control in volts, as of servovalves.
+
+        i = gain (u - y),   y = sensor_gain (x - sensor_zero)
 
     Attributes:
         rate: Rate at which the analogue loop is computed, and of its set-points [Hz].
@@ -242,23 +244,24 @@ Servo = Cascade | CS7B | VelocityLaw | Proportional
 
 
 def count_problems(servo: Servo, drives: int) -> list[str]:
-    """Lists of a servo that have not a number for each drive, as phrases that start with the key."""
-    found = []
+    """Lists of a servo without a number for each drive, as phrases that start with the key."""
+    problems = []
     for f in fields(servo):
         value = getattr(servo, f.name)
-        if f.name == "feedback" or isinstance(value, Delays | Rule):
-            inner = {f.name: value} if f.name == "feedback" else _lists(value, f.name)
-            wrong = {key: x for key, x in inner.items() if len(x) not in (1, drives)}
-            found += [
-                f"{key} must have 1 or {drives} values, got {len(x)}" for key, x in wrong.items()
-            ]
+        if isinstance(value, Delays | Rule):
+            for inner in fields(value):
+                key = f"{f.name}.{inner.name}"
+                problems += _not_for_each(key, getattr(value, inner.name), drives)
+        elif f.name == "feedback":
+            problems += _not_for_each(f.name, value, drives)
         elif isinstance(value, tuple) and len(value) != drives:
-            found.append(
-                f"{f.name} must have a number for each of {drives} drives, got {len(value)}"
-            )
-    return found
+            contract = f"{f.name} must have a number for each of {drives} drives"
+            problems.append(f"{contract}, got {len(value)}")
+    return problems
 
 
-def _lists(group: Delays | Rule, name: str) -> dict[str, tuple[Any, ...]]:
-    lists = {f"{name}.{f.name}": getattr(group, f.name) for f in fields(group)}
-    return {key: value for key, value in lists.items() if isinstance(value, tuple)}
+def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
+    """What is wrong with a list of one value for all drives or one each."""
+    if not isinstance(value, tuple) or len(value) in (1, drives):
+        return []
+    return [f"{key} must have 1 or {drives} values, got {len(value)}"]

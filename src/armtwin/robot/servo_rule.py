@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from math import pi
 from typing import Any, NamedTuple
 
@@ -52,19 +52,23 @@ class Rule:
 
     def gains(self, drives: int) -> ServoGains:
         """The gains of so many drives."""
-        f, J, damping, integrator, speed, friction, acceleration = (
-            for_each(getattr(self, x.name), drives) for x in fields(self) if x.name != "source"
-        )
-        each = range(drives)
-        w = [2 * pi * x for x in f]
-        kv = tuple(2 * damping[i] * w[i] * J[i] for i in each)
-        return ServoGains(
-            kp=tuple(J[i] * w[i] ** 2 for i in each),
-            ki=tuple(integrator[i] * J[i] * w[i] ** 3 for i in each),
-            kv=kv,
-            kvf=tuple(speed[i] * kv[i] + friction[i] for i in each),
-            kafc=tuple(acceleration[i] * J[i] for i in each),
-        )
+        bandwidth = for_each(self.bandwidth, drives)
+        inertia = for_each(self.inertia, drives)
+        damping = for_each(self.damping, drives)
+        integrator = for_each(self.integrator, drives)
+        speed = for_each(self.speed_feedforward, drives)
+        friction = for_each(self.friction_feedforward, drives)
+        acceleration = for_each(self.acceleration_feedforward, drives)
+        kp, ki, kv, kvf, kafc = [], [], [], [], []
+        for i in range(drives):
+            w = 2 * pi * bandwidth[i]
+            J = inertia[i]
+            kp.append(J * w**2)
+            ki.append(integrator[i] * J * w**3)
+            kv.append(2 * damping[i] * w * J)
+            kvf.append(speed[i] * kv[i] + friction[i])
+            kafc.append(acceleration[i] * J)
+        return ServoGains(tuple(kp), tuple(ki), tuple(kv), tuple(kvf), tuple(kafc))
 
 
 def for_each(values: tuple[Any, ...], drives: int) -> tuple[Any, ...]:

@@ -1,4 +1,4 @@
-"""Joints of a URDF file and what they say of drives: limits, mimics, reductions, damping and friction."""
+"""Joints of a URDF file and what they say of drives: limits, reductions, damping, friction."""
 
 from __future__ import annotations
 
@@ -17,10 +17,11 @@ from armtwin.robot.urdf_numbers import Reader
 from armtwin.robot.xml_tree import Node
 
 MOVING = ("revolute", "continuous", "prismatic")
-# Files write "no limit" as a huge number; between the two an angle is most likely given in degrees.
+# Files write "no limit" as a huge number; between the two an angle is most likely in degrees.
 NO_LIMIT = 1000.0
 LARGEST_ANGLE = 4 * math.pi
 LARGEST_RATIO = 1e6
+NO_ROTOR = "assumed: the URDF gives no rotor inertia"
 
 
 @dataclass(frozen=True)
@@ -33,23 +34,25 @@ class UrdfJoint:
     child: str
     X: Floats
     axis: Floats
-    limits: dict[str, Any]
+    limits: dict[str, float]
     mimic: Mimic | None
     damping: float
     friction: float
 
     def group(self, link: str, X_link: Floats, source: str) -> Joint:
         """The joint on the link it is rigidly part of, for a robot file."""
-        kind = SlideLimits if self.type == "prismatic" else TurnLimits
-        limits: Any = kind(**self.limits) if self.limits else None
+        slides = self.type == "prismatic"
+        kind: Any = SlideLimits if slides else TurnLimits
+        limits = kind(**self.limits) if self.limits else None
+        x, y, z = self.axis.tolist()
         return Joint(
             name=self.name,
             parent=link,
             child=self.child,
             source=source,
-            type="prismatic" if self.type == "prismatic" else "revolute",
+            type="prismatic" if slides else "revolute",
             origin=Pose.from_matrix(X_link @ self.X),
-            axis=(float(self.axis[0]), float(self.axis[1]), float(self.axis[2])),
+            axis=(x, y, z),
             limits=limits,
             mimic=self.mimic,
         )
@@ -57,42 +60,58 @@ class UrdfJoint:
 
 def joint_group(reader: Reader, node: Node, bodies: dict[str, Floats]) -> UrdfJoint:
     """Read one <joint>."""
-    name, kind = node.attributes.get("name", ""), node.attributes.get("type", "")
+    name = node.attributes.get("name", "")
+    kind = node.attributes.get("type", "")
     what = f"joint '{name}'"
     if kind not in (*MOVING, "fixed"):
         reader.problem(node, f"{what} type must be one of {', '.join(MOVING)}, fixed, got '{kind}'")
-    ends: dict[str, Any] = {}
-    for end in ("parent", "child"):
-        child = node.first(end)
-        link = child.attributes.get("link", "") if child is not None else ""
-        if link not in bodies:
-            hint = "" if reader.full else did_you_mean(link, bodies)
-            reader.problem(node, f"{what} {end} link '{link}' is not given. {hint}")
-        ends[end] = link
+    parent = _end(reader, node, "parent", bodies)
+    child = _end(reader, node, "child", bodies)
     axis = reader.vector(node.first("axis"), "xyz", f"{what} axis", (1.0, 0.0, 0.0))
     if kind in MOVING and not np.linalg.norm(axis) > 1e-9:
         reader.problem(node, f"{what} axis must not be zero, got {axis.tolist()}")
-    mimic, dynamics = node.first("mimic"), node.first("dynamics")
-    rubs: dict[str, Any] = {
-        key: reader.number(dynamics, key, what, 0.0) if dynamics else 0.0
-        for key in ("damping", "friction")
-    }
-    for key, value in rubs.items():
-        if value < 0:
-            reader.problem(node, f"{what} {key} must not be negative, got {value:g}")
+    damping = _loss(reader, node, "damping")
+    friction = _loss(reader, node, "friction")
     return UrdfJoint(
         name=name,
         type=kind,
+        parent=parent,
+        child=child,
         X=reader.origin(node.first("origin"), f"{what} origin"),
         axis=axis,
         limits=_limits(reader, node.first("limit"), kind, what),
-        mimic=_mimic(reader, mimic, what) if mimic is not None else None,
-        **rubs,
-        **ends,
+        mimic=_mimic(reader, node.first("mimic"), what),
+        damping=damping,
+        friction=friction,
     )
 
 
-def _mimic(reader: Reader, node: Node, what: str) -> Mimic:
+def _end(reader: Reader, joint: Node, end: str, bodies: dict[str, Floats]) -> str:
+    """The link at the parent or child end of a joint."""
+    node = joint.first(end)
+    link = "" if node is None else node.attributes.get("link", "")
+    if link not in bodies:
+        what = f"joint '{joint.attributes.get('name', '')}' {end}"
+        hint = "" if reader.full else did_you_mean(link, bodies)
+        reader.problem(joint, f"{what} link '{link}' is not given. {hint}")
+    return link
+
+
+def _loss(reader: Reader, joint: Node, key: str) -> float:
+    """Damping or friction of a joint; 0 where none is given."""
+    node = joint.first("dynamics")
+    if node is None:
+        return 0.0
+    what = f"joint '{joint.attributes.get('name', '')}'"
+    value = reader.number(node, key, what, 0.0)
+    if value < 0:
+        reader.problem(joint, f"{what} {key} must not be negative, got {value:g}")
+    return value
+
+
+def _mimic(reader: Reader, node: Node | None, what: str) -> Mimic | None:
+    if node is None:
+        return None
     return Mimic(
         joint=node.attributes.get("joint", ""),
         multiplier=reader.number(node, "multiplier", f"{what} mimic", 1.0),
@@ -100,7 +119,8 @@ def _mimic(reader: Reader, node: Node, what: str) -> Mimic:
     )
 
 
-def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str, Any]:
+def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str, float]:
+    """Limits by the names of a robot file; those that stand for none are left out."""
     if node is None or kind == "fixed":
         return {}
     limits: dict[str, float] = {}
@@ -112,36 +132,48 @@ def _limits(reader: Reader, node: Node | None, kind: str, what: str) -> dict[str
             limits[ours] = value
     if kind == "continuous":
         return limits
+    return {**limits, **_range(reader, node, kind, what)}
+
+
+def _range(reader: Reader, node: Node, kind: str, what: str) -> dict[str, float]:
+    """Lower and upper limit of the position, as far as there are any."""
+    limits: dict[str, float] = {}
     for key in ("lower", "upper"):
         value = reader.any_number(node, key, f"{what} limit", 0.0)
         if kind == "revolute" and LARGEST_ANGLE < abs(value) <= NO_LIMIT:
-            reader.problem(
-                node, f"{what} limit {key} must be in radians, got {value:g}. Is it in degrees?"
-            )
+            contract = f"{what} limit {key} must be in radians"
+            reader.problem(node, f"{contract}, got {value:g}. Is it in degrees?")
         if abs(value) <= NO_LIMIT:
             limits[key] = value
-    if limits.get("lower", -1.0) >= limits.get("upper", 1.0):
-        low, high = limits.get("lower"), limits.get("upper")
-        reader.problem(node, f"{what} limit lower must be less than upper, got {low} and {high}")
+    if len(limits) == 2 and limits["lower"] >= limits["upper"]:
+        got = f"{limits['lower']} and {limits['upper']}"
+        reader.problem(node, f"{what} limit lower must be less than upper, got {got}")
     return limits
 
 
 def mechanical_reductions(reader: Reader, root: Node) -> dict[str, float]:
     """Gear ratio of each joint that a <transmission> names."""
     ratios: dict[str, float] = {}
-    for node in root.all("transmission"):
-        joint = node.first("joint")
-        for reduction in (n for n in node.walk() if n.tag == "mechanicalReduction"):
-            text = reduction.attributes.get("#text", "").strip()
-            try:
-                ratio = float(text)
-            except ValueError:
-                ratio = 0.0
+    for transmission in root.all("transmission"):
+        joint = transmission.first("joint")
+        for node in transmission.walk():
+            if node.tag != "mechanicalReduction":
+                continue
+            text = node.attributes.get("#text", "").strip()
+            ratio = _ratio(text)
             if joint is not None and 0 < abs(ratio) <= LARGEST_RATIO:
                 ratios[joint.attributes.get("name", "")] = ratio
             else:
-                reader.note(f"Line {reduction.line}: mechanicalReduction '{text}' was ignored.")
+                reader.note(f"Line {node.line}: mechanicalReduction '{text}' was ignored.")
     return ratios
+
+
+def _ratio(text: str) -> float:
+    """The number of a text, 0 where it is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return 0.0
 
 
 def drive_groups(
@@ -149,16 +181,21 @@ def drive_groups(
 ) -> dict[str, Any]:
     """Motors, gear and friction groups of a robot file, as far as the URDF gives them."""
     groups: dict[str, Any] = {}
-    driven = [j for j in joints if j.name in ratios]
-    if driven:
-        absent = "assumed: the URDF gives no rotor inertia"
-        groups["motor"] = tuple(Motor(f"motor_{j.name}", 0.0, absent) for j in driven)
-        rows = tuple(tuple(ratios[j.name] if j is k else 0.0 for k in joints) for j in driven)
-        groups["gear"] = Gear(reader.source, matrix=rows)
-    rubbing = [j for j in joints if (j.damping or j.friction) and j.mimic is None]
-    if rubbing:
-        groups["friction"] = tuple(
-            FrictionElement(j.name, j.name, reader.source, CoulombViscous(j.friction, j.damping))
-            for j in rubbing
-        )
+    motors = []
+    rows = []
+    friction = []
+    for i, joint in enumerate(joints):
+        if joint.name in ratios:
+            motors.append(Motor(f"motor_{joint.name}", 0.0, NO_ROTOR))
+            row = [0.0] * len(joints)
+            row[i] = ratios[joint.name]
+            rows.append(tuple(row))
+        if (joint.damping or joint.friction) and joint.mimic is None:
+            law = CoulombViscous(joint.friction, joint.damping)
+            friction.append(FrictionElement(joint.name, joint.name, reader.source, law))
+    if motors:
+        groups["motor"] = tuple(motors)
+        groups["gear"] = Gear(reader.source, matrix=tuple(rows))
+    if friction:
+        groups["friction"] = tuple(friction)
     return groups

@@ -53,11 +53,12 @@ class Reader:
     def any_number(self, node: Node, key: str, what: str, default: float | None = None) -> float:
         """A finite number of an attribute, however large."""
         text = node.attributes.get(key)
-        if text is None:
-            if default is None:
-                self.problem(node, f"{what} {key} is missing")
-            return default if default is not None else 0.0
-        return self._parsed(node, text, f"{what} {key}")
+        if text is not None:
+            return self._parsed(node, text, f"{what} {key}")
+        if default is None:
+            self.problem(node, f"{what} {key} is missing")
+            return 0.0
+        return default
 
     def vector(
         self, node: Node | None, key: str, what: str, default: tuple[float, float, float]
@@ -65,14 +66,15 @@ class Reader:
         """Three finite numbers of an attribute."""
         if node is None or key not in node.attributes:
             return np.array(default)
-        words = node.attributes[key].split()
+        text = node.attributes[key]
+        what = f"{what} {key}"
+        words = text.split()
         if len(words) != 3:
-            got = shortened(node.attributes[key], 60)
-            self.problem(node, f"{what} {key} must be three numbers, got '{got}'")
+            self.problem(node, f"{what} must be three numbers, got '{shortened(text, 60)}'")
             return np.array(default)
-        values = np.array([self._parsed(node, word, f"{what} {key}") for word in words])
+        values = np.array([self._parsed(node, word, what) for word in words])
         if np.abs(values).max() > LARGEST_LENGTH:
-            contract = f"{what} {key} must be at most {LARGEST_LENGTH:g}"
+            contract = f"{what} must be at most {LARGEST_LENGTH:g}"
             self.problem(node, f"{contract}, got {values.tolist()}")
             return np.array(default)
         return values
@@ -92,8 +94,8 @@ class Reader:
     def origin(self, node: Node | None, what: str) -> Floats:
         """Pose (4, 4) of an <origin> element."""
         rpy = self.vector(node, "rpy", what, (0.0, 0.0, 0.0))
+        xyz = self.vector(node, "xyz", what, (0.0, 0.0, 0.0))
         if node is not None and np.abs(rpy).max() > 2.01 * math.pi:
-            self.problem(
-                node, f"{what} rpy must be in radians, got {rpy.tolist()}. Are these degrees?"
-            )
-        return pose(from_rpy(*rpy), self.vector(node, "xyz", what, (0.0, 0.0, 0.0)))
+            contract = f"{what} rpy must be in radians"
+            self.problem(node, f"{contract}, got {rpy.tolist()}. Are these degrees?")
+        return pose(from_rpy(*rpy), xyz)

@@ -1,6 +1,7 @@
 """A validating URDF reader: every problem at once with its line, nothing guessed in silence.
 
-Fixed joints are folded into the links they hang on and stay as named frames. Meshes are never opened.
+Fixed joints are folded into the links they hang on and stay as named frames. Meshes are never
+opened.
 """
 
 from __future__ import annotations
@@ -8,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -32,8 +32,12 @@ from armtwin.robot.xml_tree import Node, read_xml
 
 TOOL_FRAMES = ("tcp", "tool")
 MOST_LINKS = 5000
+SIX = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 Carriers = dict[str, tuple[str, Floats]]
-XACRO_ADVICE = "is a xacro macro file, not a URDF. Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
+XACRO_ADVICE = (
+    "is a xacro macro file, not a URDF. "
+    "Expand it first: `xacro robot.urdf.xacro > robot.urdf` (pip install xacro)"
+)
 
 
 def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
@@ -60,12 +64,14 @@ def read_urdf(path: Path, allow_unphysical: bool = False) -> Description:
 
 def _check_size(root: Node, path: Path) -> None:
     """Refuse what is no arm: a scene, or a file made to keep the reader busy."""
-    links = sum(1 for _ in root.all("link"))
-    moving = sum(1 for joint in root.all("joint") if joint.attributes.get("type") in MOVING)
-    counts = (("links", links, MOST_LINKS), ("joints that move", moving, MOST_GROUPS))
-    for what, count, most in counts:
-        if count > most:
-            raise FileError(str(path), [f"must have at most {most} {what}, got {count}"])
+    links = len(list(root.all("link")))
+    if links > MOST_LINKS:
+        raise FileError(str(path), [f"must have at most {MOST_LINKS} links, got {links}"])
+    kinds = [joint.attributes.get("type") for joint in root.all("joint")]
+    moving = sum(kind in MOVING for kind in kinds)
+    if moving > MOST_GROUPS:
+        contract = f"must have at most {MOST_GROUPS} joints that move"
+        raise FileError(str(path), [f"{contract}, got {moving}"])
 
 
 def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
@@ -89,29 +95,31 @@ def _bodies(reader: Reader, root: Node) -> dict[str, Floats]:
 def _inertial(reader: Reader, node: Node | None, what: str) -> Floats:
     if node is None:
         return np.zeros(10)
-    mass_node, six_node = node.first("mass"), node.first("inertia")
-    mass = reader.number(mass_node, "value", f"{what} mass") if mass_node is not None else 0.0
+    mass = 0.0
+    mass_node = node.first("mass")
+    if mass_node is not None:
+        mass = reader.number(mass_node, "value", f"{what} mass")
     if mass < 0:
         reader.problem(node, f"{what} mass must be at least 0 kg, got {mass:g}")
-    keys = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
-    six = [
-        reader.number(six_node, key, f"{what} inertia", 0.0) if six_node is not None else 0.0
-        for key in keys
-    ]
+    six = np.zeros(6)
+    inertia = node.first("inertia")
+    if inertia is not None:
+        six = np.array([reader.number(inertia, key, f"{what} inertia", 0.0) for key in SIX])
     X = reader.origin(node.first("origin"), f"{what} inertial origin")
     return moved_to_parent(X, ten_parameters(mass, np.zeros(3), six, None))
 
 
 def _check_names(reader: Reader, root: Node, joints: list[UrdfJoint]) -> None:
-    for group, names in (
-        ("joint", [j.name for j in joints]),
-        ("child link", [j.child for j in joints]),
-    ):
-        for name, count in Counter(names).items():
-            if count > 1:
-                reader.problems.append(f"{group} '{name}' is given {count} times")
-    if not any(j.type in MOVING for j in joints):
+    _check_unique(reader, "joint", [joint.name for joint in joints])
+    _check_unique(reader, "child link", [joint.child for joint in joints])
+    if not any(joint.type in MOVING for joint in joints):
         reader.problem(root, "the robot has no joint that moves")
+
+
+def _check_unique(reader: Reader, what: str, names: list[str]) -> None:
+    for name, count in Counter(names).items():
+        if count > 1:
+            reader.problems.append(f"{what} '{name}' is given {count} times")
 
 
 def _assembled(
@@ -123,50 +131,80 @@ def _assembled(
     allow: bool,
 ) -> Description:
     """Fold fixed joints, then put the groups together."""
-    moving = [j for j in joints if j.type in MOVING]
-    carrier = _carriers(bodies, {j.child: j for j in joints if j.type == "fixed"}, path)
-    lumped: dict[str, Floats] = {}
-    frames = []
-    for name, ten in bodies.items():
-        home, X = carrier[name]
-        lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
-        if home != name and name not in ("flange", *TOOL_FRAMES):
-            if name == "base":
-                reason = "base is the link that does not move."
-                reader.note(f"Its frame 'base' is called base_frame here: {reason}")
-                name = "base_frame"
-            frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
-    carried = {j.child for j in moving}
-    unphysical = {
-        name: why
-        for name, ten in lumped.items()
-        if name in carried and (why := why_unphysical(ten))
-    }
-    if unphysical and not allow:
-        advice = "Correct the file, or import it with --allow-unphysical"
-        raise FileError(
-            str(path), [f"link '{name}': {why}. {advice}" for name, why in unphysical.items()]
-        )
-    links = tuple(
-        Link(name, reader.source, body_from(ten) if ten.any() else None, unphysical.get(name, ""))
-        for name, ten in lumped.items()
-    )
-    groups = [j.group(*carrier[j.parent], reader.source) for j in moving]
-    drives = drive_groups(reader, moving, mechanical_reductions(reader, root))
-    rigid = {name: (home, X) for name, (home, X) in carrier.items() if home != name}
+    moving = [joint for joint in joints if joint.type in MOVING]
+    fixed = {joint.child: joint for joint in joints if joint.type == "fixed"}
+    carriers = _carriers(bodies, fixed, path)
+    links = _links(reader, _lumped(bodies, carriers), moving)
+    if not allow:
+        _refuse_unphysical(links, path)
+    rigid = {name: carriers[name] for name in bodies if carriers[name][0] != name}
     flange = _flange(reader, rigid, moving)
-    tools = _tools(reader, rigid, flange)
-    note = " ".join([f"Imported from {path.name}.", *reader.notes])
-    arm = {"joint": tuple(groups), "link": links, "flange": flange, "frame": tuple(frames)}
-    name = root.attributes.get("name") or path.stem
-    return Description(name=name, note=note, **arm, **tools, **drives)  # type: ignore[arg-type]
+    frames = _frames(reader, rigid)
+    tool, mounted = _tool(reader, rigid, flange)
+    drives = drive_groups(reader, moving, mechanical_reductions(reader, root))
+    return Description(
+        name=root.attributes.get("name") or path.stem,
+        note=" ".join([f"Imported from {path.name}.", *reader.notes]),
+        joint=tuple(joint.group(*carriers[joint.parent], reader.source) for joint in moving),
+        link=links,
+        flange=flange,
+        frame=frames,
+        tool=tool,
+        mounted=mounted,
+        **drives,
+    )
+
+
+def _lumped(bodies: dict[str, Floats], carriers: Carriers) -> dict[str, Floats]:
+    """Ten parameters of each carrying link with all that is rigidly part of it."""
+    lumped: dict[str, Floats] = {}
+    for name, ten in bodies.items():
+        home, X = carriers[name]
+        lumped[home] = lumped.get(home, np.zeros(10)) + moved_to_parent(X, ten)
+    return lumped
+
+
+def _links(reader: Reader, bodies: dict[str, Floats], moving: list[UrdfJoint]) -> tuple[Link, ...]:
+    """Links of a robot file; those that move and cannot exist say why."""
+    carried = {joint.child for joint in moving}
+    links = []
+    for name, ten in bodies.items():
+        body = body_from(ten) if ten.any() else None
+        unphysical = why_unphysical(ten) if name in carried else ""
+        links.append(Link(name, reader.source, body, unphysical))
+    return tuple(links)
+
+
+def _refuse_unphysical(links: Iterable[Link], path: Path) -> None:
+    advice = "Correct the file, or import it with --allow-unphysical"
+    problems = []
+    for link in links:
+        if link.unphysical:
+            problems.append(f"link '{link.name}': {link.unphysical}. {advice}")
+    if problems:
+        raise FileError(str(path), problems)
+
+
+def _frames(reader: Reader, rigid: Carriers) -> tuple[Frame, ...]:
+    """Named frames in place of the links that are rigidly part of others."""
+    frames = []
+    for name, (home, X) in rigid.items():
+        if name in ("flange", *TOOL_FRAMES):
+            continue
+        if name == "base":
+            reason = "base is the link that does not move."
+            reader.note(f"Its frame 'base' is called base_frame here: {reason}")
+            name = "base_frame"
+        frames.append(Frame(name, home, reader.source, Pose.from_matrix(X)))
+    return tuple(frames)
 
 
 def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) -> Carriers:
     """For each link the link that it is rigidly part of, and its pose there; walked once."""
     found: Carriers = {}
     for name in bodies:
-        link, chain = name, dict[str, None]()
+        link = name
+        chain: dict[str, None] = {}
         while link in fixed and link not in found:
             if link in chain:
                 circle = " -> ".join([*chain, link])
@@ -180,33 +218,34 @@ def _carriers(bodies: Iterable[str], fixed: dict[str, UrdfJoint], path: Path) ->
     return found
 
 
-def _flange(
-    reader: Reader, rigid: dict[str, tuple[str, Floats]], moving: list[UrdfJoint]
-) -> Flange:
-    """The frame called flange or tool0, else the frame of the link at the end of the longest chain."""
+def _flange(reader: Reader, rigid: Carriers, moving: list[UrdfJoint]) -> Flange:
+    """The frame called flange or tool0, else that of the link at the end of the longest chain."""
     for name in ("flange", "tool0"):
         if name in rigid:
             link, X = rigid[name]
             return Flange(link, f"{reader.source}, frame '{name}'", Pose.from_matrix(X))
-    above = {j.child: rigid[j.parent][0] if j.parent in rigid else j.parent for j in moving}
+    above = {}
+    for joint in moving:
+        home, _ = rigid.get(joint.parent, (joint.parent, None))
+        above[joint.child] = home
 
     def depth(link: str) -> int:
         steps = 0
         while link in above and steps <= len(above):
-            link, steps = above[link], steps + 1
+            link = above[link]
+            steps += 1
         return steps
 
     tip = max(above, key=depth)
     return Flange(tip, f"assumed: the last link of the longest chain, '{tip}'")
 
 
-def _tools(reader: Reader, rigid: dict[str, tuple[str, Floats]], flange: Flange) -> dict[str, Any]:
-    """A fixed frame called tcp or tool on the flange's link, as a mounted tool without mass of its own."""
+def _tool(reader: Reader, rigid: Carriers, flange: Flange) -> tuple[dict[str, Tool], Mounted]:
+    """A fixed frame called tcp or tool on the flange's link, as a mounted tool without mass."""
     for name in TOOL_FRAMES:
-        if name in rigid and rigid[name][0] == flange.link:
-            tcp = Pose.from_matrix(inverse(flange.origin.matrix()) @ rigid[name][1])
-            return {
-                "tool": {name: Tool(f"{reader.source}, frame '{name}'", tcp)},
-                "mounted": Mounted(tool=name),
-            }
-    return {}
+        link, X = rigid.get(name, ("", np.eye(4)))
+        if link == flange.link:
+            tcp = Pose.from_matrix(inverse(flange.origin.matrix()) @ X)
+            tool = Tool(f"{reader.source}, frame '{name}'", tcp)
+            return {name: tool}, Mounted(tool=name)
+    return {}, Mounted()

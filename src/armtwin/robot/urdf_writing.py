@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
-from armtwin.mechanics.inertia import about_centre
+from armtwin.mechanics.inertia import about_centre, inertia_matrix
 from armtwin.robot.bodies import mounted_load, parameters_of
 from armtwin.robot.description import Description
-from armtwin.robot.groups import Joint
+from armtwin.robot.groups import Joint, SlideLimits, TurnLimits
 from armtwin.robot.tree import grow
 
 UNLIMITED = 1e9
@@ -21,38 +23,57 @@ def to_urdf(description: Description) -> str:
     """Text of the URDF file; what is mounted on the flange is a fixed link called mounted."""
     tree = grow(description)
     lines = ['<?xml version="1.0"?>', f"<robot name={quoteattr(description.name)}>"]
-    bodies = {x.name: parameters_of(x.body) for x in description.link}
+    bodies = {link.name: parameters_of(link.body) for link in description.link}
     lines += _link(tree.root, bodies.get(tree.root, np.zeros(10)))
     for joint in tree.joints:
         lines += _link(joint.child, bodies[joint.child])
         lines += _joint(joint)
-    fixed = [(f.name, f.link, f.origin.matrix(), np.zeros(10)) for f in description.frame]
-    flange = description.flange
-    if flange is not None:
-        fixed.append(("flange", flange.link, flange.origin.matrix(), np.zeros(10)))
-        if description.mounted.tool:
-            X = flange.origin.matrix() @ description.tool[description.mounted.tool].tcp.matrix()
-            fixed.append(("tcp", flange.link, X, np.zeros(10)))
-        load = mounted_load(description)
-        if load.any():
-            fixed.append(("mounted", flange.link, np.eye(4), load))
     taken = {tree.root, *bodies}
-    for wanted, parent, X, ten in fixed:
-        name = wanted
+    for part in _fixed_parts(description):
+        name = part.name
         while name in taken:
             name += "_"
         taken.add(name)
-        lines += [
-            *_link(name, ten),
-            f'  <joint name={quoteattr(f"{parent}-{name}")} type="fixed">',
-            _origin(X, 4),
-        ]
-        lines += [
-            f"    <parent link={quoteattr(parent)}/>",
-            f"    <child link={quoteattr(name)}/>",
-            "  </joint>",
-        ]
+        lines += _link(name, part.ten)
+        lines += _fixed_joint(part.parent, name, part.X)
     return "\n".join([*lines, "</robot>", ""])
+
+
+class _FixedPart(NamedTuple):
+    """A link that hangs on another one by a fixed joint: its pose there and its ten parameters."""
+
+    name: str
+    parent: str
+    X: Floats
+    ten: Floats
+
+
+def _fixed_parts(description: Description) -> Iterator[_FixedPart]:
+    """Frames, flange, tool point and what is mounted."""
+    nothing = np.zeros(10)
+    for frame in description.frame:
+        yield _FixedPart(frame.name, frame.link, frame.origin.matrix(), nothing)
+    flange = description.flange
+    if flange is None:
+        return
+    X = flange.origin.matrix()
+    yield _FixedPart("flange", flange.link, X, nothing)
+    tool = description.mounted.tool
+    if tool:
+        yield _FixedPart("tcp", flange.link, X @ description.tool[tool].tcp.matrix(), nothing)
+    load = mounted_load(description)
+    if load.any():
+        yield _FixedPart("mounted", flange.link, np.eye(4), load)
+
+
+def _fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
+    return [
+        f'  <joint name={quoteattr(f"{parent}-{child}")} type="fixed">',
+        _origin(X, 4),
+        f"    <parent link={quoteattr(parent)}/>",
+        f"    <child link={quoteattr(child)}/>",
+        "  </joint>",
+    ]
 
 
 def _numbers(values: Floats) -> str:
@@ -60,63 +81,59 @@ def _numbers(values: Floats) -> str:
 
 
 def _origin(X: Floats, indent: int) -> str:
-    return f'{" " * indent}<origin xyz="{_numbers(X[:3, 3])}" rpy="{_numbers(to_rpy(X[:3, :3]))}"/>'
+    xyz = _numbers(X[:3, 3])
+    rpy = _numbers(to_rpy(X[:3, :3]))
+    return f'{" " * indent}<origin xyz="{xyz}" rpy="{rpy}"/>'
 
 
 def _link(name: str, ten: Floats) -> list[str]:
     if not ten.any():
         return [f"  <link name={quoteattr(name)}/>"]
-    m = float(ten[0])
-    centre = ten[1:4] / m if m else np.zeros(3)
-    J = (
-        about_centre(ten)
-        if m
-        else np.array(
-            [[ten[4], ten[7], ten[8]], [ten[7], ten[5], ten[9]], [ten[8], ten[9], ten[6]]]
-        )
-    )
-    six = " ".join(
-        f'i{key}="{float(J[r, c])!r}"'
-        for key, r, c in (
-            ("xx", 0, 0),
-            ("xy", 0, 1),
-            ("xz", 0, 2),
-            ("yy", 1, 1),
-            ("yz", 1, 2),
-            ("zz", 2, 2),
-        )
-    )
+    mass = float(ten[0])
+    centre = np.zeros(3)
+    J = inertia_matrix(ten)
+    if mass:
+        centre = ten[1:4] / mass
+        J = about_centre(ten)
+    six = []
+    for i, j in zip(*np.triu_indices(3), strict=True):
+        six.append(f'i{"xyz"[i]}{"xyz"[j]}="{float(J[i, j])!r}"')
     return [
         f"  <link name={quoteattr(name)}>",
         "    <inertial>",
         f'      <origin xyz="{_numbers(centre)}" rpy="0 0 0"/>',
-        f'      <mass value="{m!r}"/>',
-        f"      <inertia {six}/>",
+        f'      <mass value="{mass!r}"/>',
+        f"      <inertia {' '.join(six)}/>",
         "    </inertial>",
         "  </link>",
     ]
 
 
 def _joint(joint: Joint) -> list[str]:
-    limits = joint.limits
-    bounded = limits is not None and (limits.lower is not None or limits.upper is not None)
+    limits = TurnLimits() if joint.limits is None else joint.limits
+    bounded = limits.lower is not None or limits.upper is not None
     kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
     axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
-    lower = -UNLIMITED if limits is None or limits.lower is None else limits.lower
-    upper = UNLIMITED if limits is None or limits.upper is None else limits.upper
-    effort = limits.torque if limits and limits.torque else UNLIMITED
-    velocity = limits.velocity if limits and limits.velocity else UNLIMITED
     lines = [
         f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
         _origin(joint.origin.matrix(), 4),
         f"    <parent link={quoteattr(joint.parent)}/>",
         f"    <child link={quoteattr(joint.child)}/>",
         f'    <axis xyz="{_numbers(axis)}"/>',
-        f'    <limit lower="{lower!r}" upper="{upper!r}" effort="{effort!r}" velocity="{velocity!r}"/>',
+        _limit(limits),
     ]
-    if joint.mimic is not None:
-        m = joint.mimic
-        lines.append(
-            f'    <mimic joint={quoteattr(m.joint)} multiplier="{m.multiplier!r}" offset="{m.offset!r}"/>'
-        )
+    mimic = joint.mimic
+    if mimic is not None:
+        leader = quoteattr(mimic.joint)
+        rule = f'multiplier="{mimic.multiplier!r}" offset="{mimic.offset!r}"'
+        lines.append(f"    <mimic joint={leader} {rule}/>")
     return [*lines, "  </joint>"]
+
+
+def _limit(limits: TurnLimits | SlideLimits) -> str:
+    lower = -UNLIMITED if limits.lower is None else limits.lower
+    upper = UNLIMITED if limits.upper is None else limits.upper
+    effort = limits.torque or UNLIMITED
+    velocity = limits.velocity or UNLIMITED
+    bounds = f'lower="{lower!r}" upper="{upper!r}" effort="{effort!r}" velocity="{velocity!r}"'
+    return f"    <limit {bounds}/>"

@@ -51,9 +51,8 @@ class _Target:
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         node = Node(tag, dict(attributes), self.parser.CurrentLineNumber)
         if len(self.open) >= DEEPEST:
-            raise ArmtwinError(
-                f"line {node.line}: elements must not be nested deeper than {DEEPEST}"
-            )
+            contract = f"elements must not be nested deeper than {DEEPEST}"
+            raise ArmtwinError(f"line {node.line}: {contract}")
         self.count += 1
         if self.count > MOST_ELEMENTS:
             raise ArmtwinError(f"line {node.line}: must have at most {MOST_ELEMENTS} elements")
@@ -92,15 +91,10 @@ def read_xml(path: Path) -> Node:
         parser.feed(text)
         root: Node = parser.close()
     except (DTDForbidden, EntitiesForbidden, ExternalReferenceForbidden):
-        raise FileError(
-            str(path),
-            ["must not declare a document type or entities (they can expand without end)"],
-        ) from None
-    except (
-        ParseError,
-        ValueError,
-        LookupError,
-    ) as error:  # the latter two: an encoding that is not known
+        contract = "must not declare a document type or entities (they can expand without end)"
+        raise FileError(str(path), [contract]) from None
+    # the latter two: an encoding that is not known
+    except (ParseError, ValueError, LookupError) as error:
         raise FileError(str(path), [f"is not valid XML: {error}"]) from None
     except ArmtwinError as error:
         raise FileError(str(path), [str(error)]) from None

@@ -26,7 +26,10 @@ def account(
     D: Any,
     G: Any,
 ) -> None:
-    """Add the work of a step by motors, from outside and in friction; G holds the elements' speeds and their change."""
+    """Add the work of a step by motors, from outside and in friction.
+
+    G holds the speeds of the elements and their change.
+    """
     work, pushed, taken = 0.0, 0.0, 0.0
     for j in range(len(every)):
         work += tau[j] * (v[j] + 0.5 * dv[j])
@@ -85,7 +88,7 @@ def release(
     v: Any,
     dv: Any,
 ) -> None:
-    """New forces of the cylinders after a step, and the work they did in it, which counts as the motors'."""
+    """New forces of the cylinders after a step, and their work in it, which counts as motors'."""
     for c in range(cylinder_row.shape[0]):
         r = cylinder_row[c]
         w = along(rows, place, count, r, v) + 0.5 * along(rows, place, count, r, dv)

@@ -1,4 +1,7 @@
-"""Simulate a robot under its servo along a joint trajectory; the result is the Log a machine would write."""
+"""Simulate a robot under its servo along a joint trajectory.
+
+The result holds the Log a machine would write.
+"""
 
 from __future__ import annotations
 
@@ -49,14 +52,15 @@ def simulate(
     Args:
         robot: The robot, tool mounted.
         trajectory: Joint motion; it is resampled to the set-point rate.
-        model: Friction model, servo, joints, quantisation; the default is the full model with rigid joints.
+        model: Friction model, servo, joints, quantisation; the default is the full model with
+            rigid joints.
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         points: Points of the linearisation.
         settle: Standstill before and after the motion [s].
         log_rate: Rate of the log; by default the set-point rate [Hz].
         torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
-        wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6); it acts
-            through the Jacobian of the reference motion.
+        wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
+            it acts through the Jacobian of the reference motion.
         servo: A packed controller in place of the model's.
         progress: Called now and then with the share of the run that is done.
     """
@@ -98,7 +102,8 @@ def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:
     done = 0
     while thread.is_alive():
         thread.join(0.1)
-        done += int(np.argmax(np.isnan(trace[done:, 0]))) if np.isnan(trace[-1, 0]) else 0
+        if np.isnan(trace[-1, 0]):
+            done += int(np.argmax(np.isnan(trace[done:, 0])))
         progress(done / len(trace))
     if failed:
         raise failed[0]
@@ -125,11 +130,13 @@ def _check(
 
 def _check_length(trajectory: Trajectory, settle: tuple[float, float], rate: float) -> None:
     """Refuse runs whose samples no memory holds."""
-    seconds = trajectory.duration + settle[0] + settle[1]
+    before, after = settle
+    seconds = trajectory.duration + before + after
     if seconds * rate > MOST_SETPOINTS:
         raise ArmtwinError(
-            f"a run must last at most {MOST_SETPOINTS / rate:.4g} s at the set-point rate of {rate:g} Hz, "
-            f"got {trajectory.duration:.4g} s and a standstill (settle) of {settle[0]:g} and {settle[1]:g} s"
+            f"a run must last at most {MOST_SETPOINTS / rate:.4g} s at the set-point rate of "
+            f"{rate:g} Hz, got {trajectory.duration:.4g} s and a standstill (settle) of "
+            f"{before:g} and {after:g} s"
         )
 
 

@@ -1,9 +1,9 @@
-"""The coordinates of a simulation: joints of the bodies, then the drive sides that are apart from them.
+"""The coordinates of a simulation: joints of the bodies, then the drive sides that are apart.
 
     link side = S u,   drive side = E u        each a unit row for every joint of the robot
 
-A rigid joint has both sides on the coordinate of its body; an elastic one has a coordinate of its own for
-its drive side. The gear matrix acts on drive sides.
+A rigid joint has both sides on the coordinate of its body; an elastic one has a coordinate of its
+own for its drive side. The gear matrix acts on drive sides.
 """
 
 from __future__ import annotations
@@ -54,7 +54,8 @@ class Coordinates:
         """Row of the k-th elastic transmission's twist: drive side less link side, (N,)."""
         joint = self.elastic[k][0]
         weights = np.zeros(self.count)
-        weights[self.drive[joint]], weights[self.link[joint]] = 1.0, -1.0
+        weights[self.drive[joint]] = 1.0
+        weights[self.link[joint]] = -1.0
         return weights
 
     def both_sides(self, q: Floats) -> Floats:
@@ -71,7 +72,7 @@ class Coordinates:
         return generalised
 
     def joint_torques(self, generalised: Floats) -> Floats:
-        """Torques on the joints, whichever side they act on, (..., n), from those on the coordinates."""
+        """Torques on the joints (..., n), on either side, from those on the coordinates."""
         apart = self.drive != self.link
         return np.asarray(generalised[..., self.link] + apart * generalised[..., self.drive])
 

@@ -1,4 +1,4 @@
-"""Mass matrix and bias of the arm at one instant, from the bodies or from a linear model along a path."""
+"""Mass matrix and bias of the arm at one instant, from bodies or a linear model along a path."""
 
 from __future__ import annotations
 
@@ -40,8 +40,9 @@ def of_bodies(
 ) -> None:
     """Write the lower triangle of M(u) with the rotors, and h(u, v) = C v + g.
 
-    The fields of an Arm, inertia of the rotors, scratch arrays, zeros, then the state. There is no branch in it: an
-    array that is last used inside one is counted in and out in every tick, which costs more than the physics.
+    The fields of an Arm, inertia of the rotors, scratch arrays, zeros, then the state. There is no
+    branch in it: an array that is last used inside one is counted in and out in every tick, which
+    costs more than the physics.
     """
     n = len(size)
     place(size, slides, turn, offset, u, R, P)
@@ -77,7 +78,10 @@ def add_spin(
     M: Any,
     bias: Any,
 ) -> None:
-    """Add the gyroscopic coupling of the rotors to what `of_bodies` wrote, from the motion it left in w and al."""
+    """Add the gyroscopic coupling of the rotors to what `of_bodies` wrote.
+
+    It takes the motion that it left in w and al.
+    """
     for i in range(f.shape[0]):
         for k in range(3):
             f[i, k], t[i, k] = 0.0, 0.0
@@ -93,7 +97,8 @@ class LinearArm(NamedTuple):
 
     Attributes:
         step: Time between the points [s].
-        curves: Cubics in time of q₀, v₀, a₀, T₀, (4, intervals, 4, N), coefficients of 1, x, x², x³.
+        curves: Cubics in time of q₀, v₀, a₀, T₀, (4, intervals, 4, N), coefficients of 1, x, x²,
+            x³.
         M: Mass matrices at the points, (points, N, N).
         D: Damping matrices.
         K: Stiffness matrices, balancers included.
@@ -120,7 +125,7 @@ def of_linear(
     M: Any,
     bias: Any,
 ) -> None:
-    """Write the mass matrix and the bias of a LinearArm at a time, matrices linear between points."""
+    """Write mass matrix and bias of a LinearArm at a time, matrices linear between points."""
     n = len(every)
     x = time / step
     k = min(max(int(x), 0), M0.shape[0] - 2)
@@ -141,5 +146,6 @@ def of_linear(
 
 @inlined
 def _cubic(curves: Any, what: int, k: int, i: int, x: float) -> float:
+    """A curve at the share x of interval k, c0 + x (c1 + x (c2 + x c3))."""
     inner = curves[what, k, 2, i] + x * curves[what, k, 3, i]
     return curves[what, k, 0, i] + x * (curves[what, k, 1, i] + x * inner)

@@ -40,11 +40,13 @@ class Inputs(NamedTuple):
     """What drives a run.
 
     Attributes:
-        ref: Set-points of the drives, position, speed, acceleration, torque of the model, (set-points, 4, drives).
-        external: Torques from outside on the coordinates at the set-points, linear between them; or (0, N).
+        ref: Set-points of the drives, position, speed, acceleration, torque of the model,
+            (set-points, 4, drives).
+        external: Torques from outside on the coordinates at the set-points, linear between them;
+            or (0, N).
         ticks: Number of ticks to run.
         log_ticks: Ticks between logged samples.
-        slow: Speed of each friction element below which its bristles are not yet sliding, (e,) [rad/s].
+        slow: Speed of each friction element below which its bristles do not slide, (e,) [rad/s].
         substeps: Steps in a tick while an element is that slow.
     """
 
@@ -67,10 +69,13 @@ class State(NamedTuple):
         valves: Positions and speeds of their spools, (c, 2).
         servo: Loop states, (drives, 6).
         memory: Filter states, (drives, 4, 2).
-        readings: Past positions and speeds of late sensors, (drives, 2, length); length 0 where none is late.
+        readings: Past positions and speeds of late sensors, (drives, 2, length); length 0 where
+            none is late.
         commands: Past currents of late outputs, (drives, 1, length); length 0 where none is late.
-        energy: Work of the motors, of outside torques, taken by friction, by dampers, by numerical damping, (5,) [J].
-        saturated: For each drive the longest stay at the current limit and when it began, (drives, 2) [s].
+        energy: Work of the motors, of outside torques, taken by friction, by dampers, by numerical
+            damping, (5,) [J].
+        saturated: For each drive the longest stay at the current limit and when it began,
+            (drives, 2) [s].
     """
 
     u: Any
@@ -87,9 +92,10 @@ class State(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Logged samples, (samples, N) or (samples, drives); trace has the coordinates at each tick of the position loop.
+    """Logged samples, (samples, N) or (samples, drives).
 
-    Accelerations and friction are the means of the tick that begins with the sample.
+    The trace has the coordinates at each tick of the position loop. Accelerations and friction are
+    the means of the tick that begins with the sample.
     """
 
     u: Any
@@ -204,9 +210,10 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     state: Any,
     record: Any,
 ) -> Any:
-    """Run the bodies of `arm`, or with linear = 1 the linear model `path`; returns how, when and where it ended.
+    """Run the bodies of `arm`, or with linear = 1 the linear model `path`.
 
-    len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to the compiler.
+    len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to
+    the compiler. Returns how, when and where it ended.
     """
     # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm

@@ -25,7 +25,8 @@ class Model:
         servo: Name of a servo of the robot file.
         quantise: Whether currents and encoder positions come in steps.
         joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
-        temperature: Temperature of all joints [K], where the robot file gives its effect; None is the reference.
+        temperature: Temperature of all joints [K], where the robot file gives its effect; None is
+            the reference.
     """
 
     friction: FrictionModel = "lugre"

@@ -1,4 +1,4 @@
-"""What comes out of a simulated run: the log a machine would write, its events, where the energy went."""
+"""What comes out of a simulated run: a machine's log, its events, where the energy went."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.control.controller import ERROR_LIMIT
-from armtwin.logs.log import Event, Log
+from armtwin.logs.channels import CHANNELS
+from armtwin.logs.log import Log
+from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import Motor
 from armtwin.simulation import loop
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel
-from armtwin.simulation.plant import C0
 from armtwin.simulation.prepared import Ended, PreparedRun
 
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
@@ -56,7 +57,8 @@ class Run:
         energy: Where the energy went.
         linear: The linear time-varying model, where the perturbation method was used.
         friction_state: Bristle deflections at the end, (e,) [rad].
-        link_side: Joint positions of the links at the rate of the position loop, (k, n): finer than the log.
+        link_side: Joint positions of the links at the rate of the position loop, (k, n): finer
+            than the log.
         motor_side: Joint positions as the motors have them; the same where gears are rigid.
         trace_rate: Rate of both [Hz].
     """
@@ -89,12 +91,11 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     link = trace[:traced, places.link] if places.elastic else trace[:traced]
     motor = trace[:traced, places.drive] if places.elastic else link
     spent = state.energy
-    bristles = _in_bristles(prepared)
     energy = Energy(
         motors=float(spent[MOTORS]),
         external=float(spent[OUTSIDE]),
         stored=stored,
-        friction=float(spent[FRICTION]) - bristles,
+        friction=float(spent[FRICTION]) - prepared.in_bristles(),
         dampers=float(spent[DAMPERS]),
         numerical=float(spent[NUMERICAL]),
     )
@@ -104,38 +105,46 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     return Run(log, energy, prepared.linear, state.z, link, motor, rate)
 
 
-def _in_bristles(prepared: PreparedRun) -> float:
-    """Energy that friction took and its bristles still hold [J]."""
-    if not prepared.has_bristles:
-        return 0.0
-    return 0.5 * float(prepared.plant.friction.numbers[:, C0] @ prepared.state.z**2)
-
-
 def events(prepared: PreparedRun, ended: Ended, link: Floats, rate: float) -> Iterator[Event]:
-    """What happened: an early end, long stays at a current limit, joints beyond their position limits."""
-    how, tick, which = ended
-    robot, c, state = prepared.robot, prepared.controller, prepared.state
-    drives = [drive for drive, _ in robot.assembly.drives]
-    for drive, limit, (stay, since) in zip(
-        drives, prepared.plant.outputs.limit, state.saturated, strict=True
-    ):
+    """What happened: stays at a current limit, joints beyond position limits, an early end."""
+    yield from _at_current_limits(prepared)
+    yield from _beyond_limits(prepared, link, rate)
+    yield from _early_end(prepared, ended)
+
+
+def _at_current_limits(prepared: PreparedRun) -> Iterator[Event]:
+    """Long stays of drives at their current limits."""
+    drives = prepared.robot.assembly.drives
+    for k, (drive, _) in enumerate(drives):
+        stay, since = prepared.state.saturated[k]
         if stay >= LONG_AT_LIMIT:
+            limit = prepared.plant.outputs.limit[k]
             most = drive.current_limit if isinstance(drive, Motor) else limit
             text = f"{drive.name} stays at its current limit of {most:g} A for {stay:.3f} s."
             yield Event(float(since), "current_limit", drive.name, text)
-    yield from _beyond_limits(prepared, link, rate)
+
+
+def _early_end(prepared: PreparedRun, ended: Ended) -> Iterator[Event]:
+    """Why a run ended before its motion did."""
+    how, tick, which = ended
+    c, state = prepared.controller, prepared.state
     time = tick * c.tick
     if how == loop.FOLLOWING_ERROR:
+        name = prepared.robot.assembly.drives[which][0].name
         limit = float(c.gains[which, ERROR_LIMIT])
-        text = f"{drives[which].name} is more than {limit:.4g} rad ({np.degrees(limit):.3g}°) behind; the robot stops."
-        yield Event(time, "following_error", drives[which].name, text)
+        angle = f"{limit:.4g} rad ({np.degrees(limit):.3g}°)"
+        text = f"{name} is more than {angle} behind; the robot stops."
+        yield Event(time, "following_error", name, text)
     if how == loop.UNSTABLE and which >= prepared.coordinates.count:
-        text = "The equations of motion could not be solved: the step is too long for friction this steep."
+        text = (
+            "The equations of motion could not be solved: the step is too long for friction this "
+            "steep."
+        )
         yield Event(time, "unstable", "", text)
     elif how == loop.UNSTABLE:
         name = _coordinate_name(prepared, which)
-        text = f"{name} runs away at {state.u[which]:.4g} rad and {state.v[which]:.4g} rad/s: the loop is unstable."
-        yield Event(time, "unstable", name, text)
+        motion = f"{state.u[which]:.4g} rad and {state.v[which]:.4g} rad/s"
+        yield Event(time, "unstable", name, f"{name} runs away at {motion}: the loop is unstable.")
 
 
 def _coordinate_name(prepared: PreparedRun, which: int) -> str:
@@ -146,32 +155,34 @@ def _coordinate_name(prepared: PreparedRun, which: int) -> str:
 
 
 def _beyond_limits(prepared: PreparedRun, link: Floats, rate: float) -> Iterator[Event]:
-    """For each joint the first time at which it is beyond its position limits though it was not sent there."""
+    """For each joint the first time at which it is beyond its position limits."""
     robot = prepared.robot
-    low, high = robot.position_limits
-    passed = (link.min(axis=0) < low) | (link.max(axis=0) > high)
-    for j in np.flatnonzero(passed):
-        name = robot.joint_names[j]
-        outside = np.flatnonzero((link[:, j] < low[j]) | (link[:, j] > high[j]))
+    lows, highs = robot.position_limits
+    for j, name in enumerate(robot.joint_names):
+        q, low, high = link[:, j], lows[j], highs[j]
+        outside = np.flatnonzero((q < low) | (q > high))
+        if not len(outside):
+            continue
         first = int(outside[0])
-        reached = float(link[first, j])
-        broken = low[j] if reached < low[j] else high[j]
-        revolute = robot.assembly.tree.joints[robot.assembly.free[j]].type == "revolute"
-        told = f"{np.degrees(broken):.4g}°" if revolute else f"{1e3 * broken:.4g} mm"
-        farthest = float(np.maximum(low[j] - link[outside, j], link[outside, j] - high[j]).max())
-        by = f"{np.degrees(farthest):.3g}°" if revolute else f"{1e3 * farthest:.3g} mm"
-        text = f"{name} passes its position limit of {told}, at most by {by}."
+        broken = low if q[first] < low else high
+        farthest = float(np.maximum(low - q[outside], q[outside] - high).max())
+        turns = robot.assembly.tree.joints[robot.assembly.free[j]].type == "revolute"
+        scale, unit = (180 / np.pi, "°") if turns else (1e3, " mm")
+        limit = f"{scale * broken:.4g}{unit}"
+        excess = f"{scale * farthest:.3g}{unit}"
+        text = f"{name} passes its position limit of {limit}, at most by {excess}."
         yield Event(first / rate, "position_limit", name, text)
 
 
 def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Log:
     """The samples of a run as a log."""
-    robot, c, inputs, record = prepared.robot, prepared.controller, prepared.inputs, prepared.record
-    places, motion, plant = prepared.coordinates, prepared.motion, prepared.plant
-    samples = len(record.u) if ended[0] == loop.FINISHED else ended[1] // inputs.log_ticks + 1
-    time = np.arange(samples) * inputs.log_ticks * c.tick
-    same_rate = inputs.log_ticks == c.setpoint_ticks
-    wanted = motion if same_rate else motion.at_rate(1 / (inputs.log_ticks * c.tick))
+    robot, record, places = prepared.robot, prepared.record, prepared.coordinates
+    log_ticks, tick = prepared.inputs.log_ticks, prepared.controller.tick
+    samples = len(record.u) if ended[0] == loop.FINISHED else ended[1] // log_ticks + 1
+    time = np.arange(samples) * log_ticks * tick
+    wanted = prepared.motion
+    if log_ticks != prepared.controller.setpoint_ticks:
+        wanted = wanted.at_rate(1 / (log_ticks * tick))
     u = record.u[:samples]
     current = record.current[:samples]
     channels = {
@@ -185,19 +196,11 @@ def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Lo
         "tau_friction": places.joint_torques(record.friction[:samples]),
     }
     if robot.description.motor and not robot.description.hydraulic:
-        tau_m = current * plant.outputs.torque
-        channels |= {
-            "tau": tau_m @ robot.assembly.gear,
-            "tau_m": tau_m,
-            "q_m": channels["q"] @ robot.assembly.gear.T,
-        }
+        tau_m = current * prepared.plant.outputs.torque
+        channels["tau_m"] = tau_m
+        channels["tau"] = tau_m @ robot.assembly.gear
+        channels["q_m"] = channels["q"] @ robot.assembly.gear.T
     if places.elastic:
         channels["q_link"] = u[:, places.link]
-    order = [name for name in LOGGED if name in channels]
-    return Log.of(time, events, **{name: channels[name] for name in order})
-
-
-# Channels of a simulated log, in their order.
-LOGGED = (
-    "q", "v", "a", "tau", "tau_m", "current", "q_m", "q_ref", "v_ref", "a_ref", "q_link", "tau_friction",
-)  # fmt: skip
+    ordered = {name: channels[name] for name in CHANNELS if name in channels}
+    return Log.of(time, events, **ordered)

@@ -30,9 +30,8 @@ from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.plant import Balancers, Friction, Plant, Rows
 from armtwin.simulation.solve import ties
 
-LEAST_SPEED = (
-    20.0  # speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
-)
+# speed [rad/s or m/s] up to which friction is tabulated where a joint has no limit
+LEAST_SPEED = 20.0
 
 
 @dataclass
@@ -65,8 +64,11 @@ class RowList:
 
     def levers(self) -> Levers:
         """Rows with a linkage and the tables of its length."""
-        numbers = [r for r, linkage in enumerate(self.linkages) if linkage is not None]
-        tables = [turn_table(linkage.length) for linkage in self.linkages if linkage is not None]
+        numbers, tables = [], []
+        for r, linkage in enumerate(self.linkages):
+            if linkage is not None:
+                numbers.append(r)
+                tables.append(turn_table(linkage.length))
         return Levers(_integers(numbers), np.array(tables).reshape(-1, TURN_INTERVALS, 4))
 
 
@@ -106,25 +108,28 @@ def _coupled(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
     for used in rows.weights != 0:
         coupled |= np.outer(used, used)
     for used in rotors.row != 0:  # a rotor that spins with its carrier moves all bodies
-        coupled[np.ix_(used, np.arange(len(coupled)) < bodies)] = True
-        coupled[np.ix_(np.arange(len(coupled)) < bodies, used)] = True
+        coupled[used, :bodies] = True
+        coupled[:bodies, used] = True
     return coupled
 
 
 def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: float) -> Sensors:
-    """Sensors of the drives: the motor's encoder, or the link's for the position where the servo says so."""
+    """Sensors of the drives: the motor's encoder, or the link's where the servo says so."""
     drives = robot.assembly.drives
     m = len(drives)
     scale, zero, sides = reading(servo, m)
-    quantum, speed_quantum = np.zeros(m), np.zeros(m)
+    quantum = np.zeros(m)
+    speed_quantum = np.zeros(m)
     positions, speeds = [], []
     for k, (drive, row) in enumerate(drives):
-        on_link = isinstance(drive, Motor) and sides[k] == "link"
-        positions.append(rows.add(Row(row.weights, "link") if on_link else row))
+        is_motor = isinstance(drive, Motor)
+        seen = Row(row.weights, "link") if is_motor and sides[k] == "link" else row
+        positions.append(rows.add(seen))
         speeds.append(rows.add(row))
         if isinstance(drive, Motor) and model.quantise:
-            quantum[k] = 2 * np.pi / drive.encoder_counts if drive.encoder_counts else 0.0
             speed_quantum[k] = drive.speed_quantum or 0.0
+            if drive.encoder_counts:
+                quantum[k] = 2 * np.pi / drive.encoder_counts
     delay = np.array(for_each(servo.delay.sensor, m), dtype=np.float64) / tick
     return Sensors(
         _integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay
@@ -137,7 +142,8 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
     m = len(drives)
     numbers = [rows.add(row) for _, row in drives]
     delay = np.array(for_each(servo.delay.output, m), dtype=np.float64) / tick
-    per_current, torque, limit, quantum = np.ones(m), np.zeros(m), np.zeros(m), np.zeros(m)
+    per_current = np.ones(m)
+    torque, limit, quantum = np.zeros((3, m))
     for k, (drive, _) in enumerate(drives):
         if isinstance(drive, Hydraulic):
             valve = drive.circuit.valve
@@ -155,12 +161,15 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
 
 def _reachable(limit: float, quantum: float) -> float:
     """Largest current that is a whole number of quanta and within the limit."""
-    return limit if quantum == 0 else float(np.floor(limit / quantum + 1e-9) * quantum)
+    if quantum == 0:
+        return limit
+    return float(np.floor(limit / quantum + 1e-9) * quantum)
 
 
 def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
     elements = robot.assembly.friction if model.friction != "off" else ()
-    fastest = np.where(np.isfinite(robot.limits.velocity), 2 * robot.limits.velocity, LEAST_SPEED)
+    limit = robot.limits.velocity
+    fastest = np.where(np.isfinite(limit), 2 * limit, LEAST_SPEED)
     curves = np.empty((len(elements), 2, INTERVALS, 8))
     numbers = np.empty((len(elements), 6))
     for e, (element, row) in enumerate(elements):
@@ -173,12 +182,14 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
 def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Floats, Floats]:
     """Tables and numbers of one friction element."""
     factor = viscosity_factor(element.thermal, model.temperature)
-    laws = [at_viscosity(law, factor) for law in (element.law, element.negative or element.law)]
+    forward = at_viscosity(element.law, factor)
+    backward = at_viscosity(element.negative or element.law, factor)
     c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)
-    curves = np.stack([tabulate(law, largest) for law in laws])
+    curves = np.stack([tabulate(forward, largest), tabulate(backward, largest)])
     scale = INTERVALS / largest ** (1 / ROOT)
-    held = [breakaway(law) for law in laws]
-    return curves, np.array([scale, c0, c1, element.offset or 0.0, *held])
+    offset = element.offset or 0.0
+    numbers = np.array([scale, c0, c1, offset, breakaway(forward), breakaway(backward)])
+    return curves, numbers
 
 
 def _bristle(element: FrictionElement) -> tuple[float, float]:
@@ -194,15 +205,15 @@ def _bristle(element: FrictionElement) -> tuple[float, float]:
 
 def _springs(places: Coordinates, rows: RowList) -> Springs:
     """Springs of the elastic transmissions, without numerical damping yet."""
-    transmissions = [t for _, t in places.elastic]
-    count = len(transmissions)
-    return Springs(
-        row=_integers([rows.add_weights(places.twist(k)) for k in range(count)]),
-        stiffness=np.array([t.stiffness for t in transmissions], dtype=np.float64),
-        damping=np.array([t.damping or 0.0 for t in transmissions], dtype=np.float64),
-        gap=np.array([0.5 * (t.backlash or 0.0) for t in transmissions], dtype=np.float64),
-        numerical=np.zeros(count),
-    )
+    count = len(places.elastic)
+    numbers = []
+    stiffness, damping, gap = np.zeros((3, count))
+    for k, (_, transmission) in enumerate(places.elastic):
+        numbers.append(rows.add_weights(places.twist(k)))
+        stiffness[k] = transmission.stiffness
+        damping[k] = transmission.damping or 0.0
+        gap[k] = 0.5 * (transmission.backlash or 0.0)
+    return Springs(_integers(numbers), stiffness, damping, gap, np.zeros(count))
 
 
 def _balancers(robot: Robot, rows: RowList) -> Balancers:
@@ -214,11 +225,10 @@ def _balancers(robot: Robot, rows: RowList) -> Balancers:
 
 
 def _cylinders(robot: Robot, rows: RowList, tick: float) -> hydraulics.Cylinders:
-    hydraulic = [
-        (k, drive, row)
-        for k, (drive, row) in enumerate(robot.assembly.drives)
-        if isinstance(drive, Hydraulic)
-    ]
-    circuits = [drive.circuit for _, drive, _ in hydraulic]
-    numbers = [rows.add(row) for _, _, row in hydraulic]
-    return hydraulics.packed(circuits, numbers, [k for k, _, _ in hydraulic], tick)
+    circuits, numbers, drives = [], [], []
+    for k, (drive, row) in enumerate(robot.assembly.drives):
+        if isinstance(drive, Hydraulic):
+            circuits.append(drive.circuit)
+            numbers.append(rows.add(row))
+            drives.append(k)
+    return hydraulics.packed(circuits, numbers, drives, tick)

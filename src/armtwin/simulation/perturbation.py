@@ -1,7 +1,8 @@
-"""The perturbation method: the arm linearised along its nominal motion, friction and servo kept nonlinear.
+"""The perturbation method: the arm linearised along its nominal motion.
 
-    M₀ δa + D₀ δv + K₀ δq = T_motor - T_friction - T₀,   T₀ the nominal inverse dynamics without friction
+    M₀ δa + D₀ δv + K₀ δq = T_motor - T_friction - T₀
 
+T₀ is the nominal inverse dynamics without friction; friction and servo stay nonlinear.
 The nominal motion and T₀ are cubics in time between the points, the matrices linear.
 
 Ref: [Waiboer 2007, eq. 5.1-5.13, with the transpose of 5.4]
@@ -26,7 +27,8 @@ from armtwin.simulation.equations import LinearArm
 class LinearModel:
     """Linear time-varying equations of motion along a trajectory.
 
-    Of elastic joints the drive sides follow the bodies' as coordinates of their own: n is their number then.
+    Of elastic joints the drive sides follow the bodies' as coordinates of their own: n is the
+    number of all then.
 
     Attributes:
         time: Times of the points, equally spaced, (k,) [s].
@@ -53,10 +55,8 @@ class LinearModel:
         k, n = self.q.shape
         A = np.zeros((k, 2 * n, 2 * n))
         A[:, :n, n:] = np.eye(n)
-        A[:, n:, :n], A[:, n:, n:] = (
-            -np.linalg.solve(self.M, self.K),
-            -np.linalg.solve(self.M, self.D),
-        )
+        A[:, n:, :n] = -np.linalg.solve(self.M, self.K)
+        A[:, n:, n:] = -np.linalg.solve(self.M, self.D)
         return np.linalg.eigvals(A).astype(np.complex128)
 
 
@@ -69,21 +69,20 @@ def linear_model(
         robot: The robot.
         trajectory: The nominal motion.
         points: Number of points.
-        places: Coordinates with drive sides of their own; both sides then follow the nominal motion, and the
-            springs between them are no part of the model.
+        places: Coordinates with drive sides of their own; both sides then follow the nominal
+            motion, and the springs between them are no part of the model.
     """
     times = np.linspace(0, trajectory.duration, points)
     q, v, a = trajectory.at(times)
     if places is None or not places.elastic:
-        return LinearModel(
-            times, q, v, a, robot.inverse_dynamics(q, v, a), *robot.linearise(q, v, a)
-        )
+        tau = robot.inverse_dynamics(q, v, a)
+        M, D, K = robot.linearise(q, v, a)
+        return LinearModel(times, q, v, a, tau, M, D, K)
     rotors = robot.assembly.rotors_along(places.drive_rows)
     u, du, ddu = (np.ascontiguousarray(places.both_sides(x)) for x in (q, v, a))
     tau = dynamics.inverse_dynamics(robot.assembly, u, du, ddu, rotors)
-    return LinearModel(
-        times, u, du, ddu, tau, *dynamics.linearise(robot.assembly, u, du, ddu, rotors)
-    )
+    M, D, K = dynamics.linearise(robot.assembly, u, du, ddu, rotors)
+    return LinearModel(times, u, du, ddu, tau, M, D, K)
 
 
 def packed(model: LinearModel) -> LinearArm:
@@ -95,5 +94,10 @@ def packed(model: LinearModel) -> LinearArm:
     for values in (model.q, model.v, model.a, model.tau):
         c = CubicSpline(model.time, values).c  # highest power first, in seconds
         curves.append(np.stack([c[3 - k] * step**k for k in range(4)], axis=1))
-    matrices = (np.ascontiguousarray(x) for x in (model.M, model.D, model.K))
-    return LinearArm(step, np.ascontiguousarray(np.stack(curves)), *matrices)
+    return LinearArm(
+        step,
+        np.ascontiguousarray(np.stack(curves)),
+        np.ascontiguousarray(model.M),
+        np.ascontiguousarray(model.D),
+        np.ascontiguousarray(model.K),
+    )

@@ -1,9 +1,10 @@
 """The plant as packed arrays: rows of the coordinates, and families of parts that name a row.
 
-A part sees the position x = s · u and the speed w = s · v of its row and acts back along it. A row may
-have a lever: its position is then a length over the combination s · u, and it acts with the slope of that
-length. Every part gives its torque and the torque's slope with w before a step is solved, and takes its new
-state after it. Nothing here knows a robot or a law: rows and tables say it all.
+A part sees the position x = s · u and the speed w = s · v of its row and acts back along it. A row
+may have a lever: its position is then a length over the combination s · u, and it acts with the
+slope of that length. Every part gives its torque and the torque's slope with w before a step is
+solved, and takes its new state after it. Nothing here knows a robot or a law: rows and tables say
+it all.
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ class Rows(NamedTuple):
 
     Attributes:
         weights: s of each row, (rows, N).
-        place: Coordinates that have a weight, in their order, (rows, N); what follows them is of no use.
+        place: Coordinates that have a weight, in their order, (rows, N); the rest is of no use.
         count: How many have one, (rows,).
     """
 
@@ -41,8 +42,10 @@ class Friction(NamedTuple):
 
     Attributes:
         row: Row of each element, (e,).
-        curves: Tables of dry and viscous friction, positive and negative side, (e, 2, INTERVALS, 8).
-        numbers: Table scale, bristle stiffness, damping, offset, torque held at rest forward and backward, (e, 6).
+        curves: Tables of dry and viscous friction, positive and negative side,
+            (e, 2, INTERVALS, 8).
+        numbers: Table scale, bristle stiffness, damping, offset, torque held at rest forward and
+            backward, (e, 6).
         kind: One of `model.FRICTION_KINDS`.
     """
 

@@ -1,4 +1,4 @@
-"""A run made ready: plant, controller, inputs, and a state of equilibrium on the first set-point."""
+"""A run made ready: plant, controller, inputs, and equilibrium on the first set-point."""
 
 from __future__ import annotations
 
@@ -60,9 +60,11 @@ class PreparedRun:
     @property
     def arguments(self) -> tuple[Any, ...]:
         """What `loop.run` takes."""
-        n, N = self.coordinates.bodies, self.coordinates.count
-        path = packed(self.linear) if self.linear else no_path(N)
-        head = ((0,) * n, (0,) * N, int(self.linear is not None), self.robot.assembly.arm, path)
+        size = (0,) * self.coordinates.bodies
+        every = (0,) * self.coordinates.count
+        linear = int(self.linear is not None)
+        path = packed(self.linear) if self.linear else no_path(len(every))
+        head = (size, every, linear, self.robot.assembly.arm, path)
         return (*head, self.plant, self.controller, self.inputs, self.state, self.record)
 
     def run(self) -> Ended:
@@ -70,21 +72,27 @@ class PreparedRun:
         return loop.run(*self.arguments)
 
     def stored_energy(self) -> float:
-        """Kinetic energy, and potential energy of bodies, balancers, springs and bristles, as the state stands [J]."""
-        u, v, plant = self.state.u, self.state.v, self.plant
-        M = mass_matrix(self.robot, plant, u)
+        """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""
+        u, v = self.state.u, self.state.v
+        M = mass_matrix(self.robot, self.plant, u)
         q = u[self.coordinates.link]
         _, potential = self.robot.energy(q, np.zeros_like(q))
-        springs = plant.springs
-        twists = plant.rows.weights[springs.row] @ u
+        return float(0.5 * v @ M @ v + potential) + self._in_springs() + self.in_bristles()
+
+    def _in_springs(self) -> float:
+        """Energy of the springs [J]."""
+        springs = self.plant.springs
+        twists = self.plant.rows.weights[springs.row] @ self.state.u
+        if not len(twists):
+            return 0.0
         pressed = [beyond(x, b) for x, b in zip(twists, springs.gap, strict=True)]
-        in_springs = 0.5 * float(springs.stiffness @ np.square(pressed)) if len(twists) else 0.0
-        in_bristles = (
-            0.5 * float(plant.friction.numbers[:, C0] @ self.state.z**2)
-            if self.has_bristles
-            else 0.0
-        )
-        return float(0.5 * v @ M @ v + potential) + in_springs + in_bristles
+        return 0.5 * float(springs.stiffness @ np.square(pressed))
+
+    def in_bristles(self) -> float:
+        """Energy of the bristles, which friction took and still holds [J]."""
+        if not self.has_bristles:
+            return 0.0
+        return 0.5 * float(self.plant.friction.numbers[:, C0] @ self.state.z**2)
 
     @property
     def has_bristles(self) -> bool:
@@ -103,10 +111,10 @@ def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:
 
 
 def servo_of(robot: Robot, model: Model) -> Servo:
-    """The servo of the robot file that a model names; a robot that lacks anything is refused with all of it."""
-    wants = (
-        model.wants if robot.description.active_friction() else replace(model.wants, friction="off")
-    )
+    """The servo of the robot file that a model names; a robot that lacks anything is refused."""
+    wants = model.wants
+    if not robot.description.active_friction():
+        wants = replace(wants, friction="off")
     lacking = missing(robot.description, wants)
     if lacking:
         origin = robot.origin or f"robot '{robot.name}'"
@@ -143,9 +151,11 @@ def prepare(
     c = controller_of(robot, model) if servo is None else servo
     places = coordinates(robot, model)
     parts = plant(robot, model, places, servo_of(robot, model), c.tick)
-    static = robot.gravity(motion.q[0]) - (0.0 if external is None else external[0])
-    force = drive_forces(robot, motion.q[0], static)
-    u = settled(robot, places, motion.q[0], None if external is None else external[0])
+    q = motion.q[0]
+    pushed = None if external is None else external[0]
+    static = robot.gravity(q) if pushed is None else robot.gravity(q) - pushed
+    force = drive_forces(robot, q, static)
+    u = settled(robot, places, q, pushed)
     M = mass_matrix(robot, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
@@ -161,8 +171,9 @@ def _check_mass(robot: Robot, M: Floats) -> None:
         idle = int(np.argmin(np.diag(M)))
         name = robot.joint_names[idle] if idle < robot.n else "a drive side"
         raise ArmtwinError(
-            f"robot '{robot.name}': its mass matrix must be positive definite to be simulated, got a "
-            f"smallest eigenvalue of {least:.3g} at the start; {name} moves {M[idle, idle]:.3g} kg m²"
+            f"robot '{robot.name}': its mass matrix must be positive definite to be simulated, got "
+            f"a smallest eigenvalue of {least:.3g} at the start; {name} moves "
+            f"{M[idle, idle]:.3g} kg m²"
         )
 
 
@@ -187,35 +198,28 @@ def _inputs(
     log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
     pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
     slow, substeps = _presliding(parts, M, c.tick)
-    return Inputs(
-        _references(robot, motion, c),
-        np.ascontiguousarray(pushed),
-        ticks,
-        log_ticks,
-        slow,
-        substeps,
-    )
+    ref = _references(robot, motion, c)
+    return Inputs(ref, np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
 
 
 def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
-    """Position, speed, acceleration of each drive and the torque of the model, (set-points, 4, drives)."""
+    """Set-points of the drives: position, speed, acceleration, torque of the model, (k, 4, m)."""
     drives = robot.assembly.drives
     ref = np.zeros((len(motion.q), 4, len(drives)))
     for k, (_, row) in enumerate(drives):
         x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
         if row.linkage is not None:
-            angle = x
-            x, slope, bend = (
-                row.linkage.length(angle),
-                row.linkage.rate(angle),
-                row.linkage.curvature(angle),
-            )
-            v, a = slope * v, slope * a + bend * v**2
-        ref[:, 0, k], ref[:, 1, k], ref[:, 2, k] = x, v, a
+            slope = row.linkage.rate(x)
+            bend = row.linkage.curvature(x)
+            x = row.linkage.length(x)
+            a = slope * a + bend * v**2
+            v = slope * v
+        ref[:, 0, k] = x
+        ref[:, 1, k] = v
+        ref[:, 2, k] = a
     if c.gains[:, [KTFV, KTFC]].any():
-        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(
-            motion.v, motion.q
-        )
+        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
+        torque = torque + robot.friction_torque(motion.v, motion.q)
         ref[:, 3] = torque @ robot.assembly.motor_inverse
     return ref
 
@@ -223,8 +227,14 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
 def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:
     samples = (inputs.ticks - 1) // inputs.log_ticks + 1
     traced = (inputs.ticks - 1) // c.position_ticks + 1
-    u, v, a, friction = (np.zeros((samples, N)) for _ in range(4))
-    return Record(u, v, a, np.zeros((samples, drives)), friction, np.zeros((traced, N)))
+    return Record(
+        u=np.zeros((samples, N)),
+        v=np.zeros((samples, N)),
+        a=np.zeros((samples, N)),
+        current=np.zeros((samples, drives)),
+        friction=np.zeros((samples, N)),
+        trace=np.zeros((traced, N)),
+    )
 
 
 def _log_ticks(rate: float, tick: float) -> int:
@@ -238,16 +248,18 @@ def _log_ticks(rate: float, tick: float) -> int:
 
 
 def _presliding(parts: Plant, M: Floats, h: float) -> tuple[Floats, int]:
-    """Speeds below which bristles bend more than they slide, and the steps in a tick that resolve their swing.
+    """Speeds below which bristles bend more than they slide, and steps in a tick for their swing.
 
-    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; it swings at √(c0 / J) before.
+    A bristle slides when it relaxes within half a tick, c0 |w| h > 2 g; it swings at √(c0 / J)
+    before.
     """
     c0 = parts.friction.numbers[:, C0]
     if parts.friction.kind != FRICTION_KINDS["lugre"] or not len(c0):
         return np.zeros(len(c0)), 1
     rows = parts.rows.weights[parts.friction.row]
-    swing = np.sqrt(c0 * np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T)))
-    largest = parts.friction.curves[..., 0].max(
-        axis=(1, 2)
-    )  # dry friction at the nodes; it may vanish at rest
-    return 2 * largest / (c0 * h), int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
+    mobility = np.einsum("ei,ie->e", rows, np.linalg.solve(M, rows.T))
+    swing = np.sqrt(c0 * mobility)
+    substeps = int(np.clip(np.ceil(h * swing.max() / SWING), 1, MOST_SUBSTEPS))
+    # dry friction at the nodes; it may vanish at rest
+    largest = parts.friction.curves[..., 0].max(axis=(1, 2))
+    return 2 * largest / (c0 * h), substeps

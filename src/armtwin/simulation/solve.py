@@ -1,8 +1,8 @@
 """Linear equations of a step: bodies full, drive sides sparse.
 
 A drive side is tied to its own joint, and to few other drive sides. Eliminated first, from the last
-coordinate on, it changes only these; what is left is the full matrix of the bodies. Which coordinates are
-tied is known before a run.
+coordinate on, it changes only these; what is left is the full matrix of the bodies. Which
+coordinates are tied is known before a run.
 """
 
 from __future__ import annotations
@@ -43,9 +43,10 @@ def ties(coupled: NDArray[np.bool_], bodies: int) -> Ties:
 
 @inlined
 def solve(size: Any, every: Any, tied: Any, tie_count: Any, A: Any, b: Any) -> bool:
-    """Solve A x = b for a symmetric positive definite A, (N, N); b becomes x. Returns whether A is definite.
+    """Solve A x = b for a symmetric positive definite A, (N, N); b becomes x.
 
-    Only the lower triangle of A is read, and overwritten. len(size) is the number of bodies, len(every) is N.
+    Only the lower triangle of A is read, and overwritten. len(size) is the number of bodies,
+    len(every) is N. Returns whether A is definite.
     """
     n = len(size)
     definite = True

@@ -21,19 +21,19 @@ STILL = 1e-13  # change of the sag that ends them [rad]
 def drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
     """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
     drives = robot.assembly.drives
-    acting = np.array([row.weights * row.lever(q[None]) for _, row in drives]).reshape(
-        len(drives), robot.n
-    )
+    acting = np.empty((len(drives), robot.n))
+    for k, (_, row) in enumerate(drives):
+        acting[k] = row.weights * row.lever(q[None])
     if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
         raise ArmtwinError(
-            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be controlled, "
-            f"each moving them in its own way, got {len(drives)}"
+            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be "
+            f"controlled, each moving them in its own way, got {len(drives)}"
         )
     return np.asarray(np.linalg.solve(acting.T, static))
 
 
 def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
-    """Coordinates at rest with the drive sides on q: elastic joints sag until their springs carry the load."""
+    """Coordinates at rest with the drive sides on q: elastic joints sag in their springs."""
     u = places.both_sides(q)
     if not places.elastic:
         return u
@@ -41,8 +41,9 @@ def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | Non
     stiffness = np.array([t.stiffness for _, t in places.elastic])
     gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
     link = q.copy()
+    pushed = np.zeros_like(q) if external is None else external
     for _ in range(SETTLING):
-        load = (robot.gravity(link) - (0.0 if external is None else external))[joints]
+        load = (robot.gravity(link) - pushed)[joints]
         twist = load / stiffness + np.sign(load) * gap
         moved = q[joints] - twist - link[joints]
         link[joints] += moved
@@ -64,19 +65,20 @@ def equilibrium(
 ) -> State:
     """The state of a robot in equilibrium on its first set-point."""
     m = len(force)
-    is_valve = np.array(
-        [isinstance(drive, Hydraulic) for drive, _ in robot.assembly.drives], dtype=bool
-    )
+    is_valve = np.zeros(m, dtype=bool)
+    for k, (drive, _) in enumerate(robot.assembly.drives):
+        is_valve[k] = isinstance(drive, Hydraulic)
     v = places.both_sides(motion.v[0])
     oil = force[parts.cylinders.drive]
     opening = _openings(robot, oil)
     current = force / parts.outputs.per_current
     current[parts.cylinders.drive] = opening
-    servo, memory = initial(c, np.where(is_valve, 0.0, force), inputs.ref[0, 1], inputs.ref[0, 2])
-    servo[parts.cylinders.drive, HELD] = (
-        opening  # the set-point of a valve in equilibrium is off by this much
-    )
-    position = np.where(is_valve, inputs.ref[0, 0], parts.rows.weights[parts.sensors.row] @ u)
+    wanted, wanted_speed, wanted_acceleration, _ = inputs.ref[0]
+    held = np.where(is_valve, 0.0, force)
+    servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
+    # the set-point of a valve in equilibrium is off by this much
+    servo[parts.cylinders.drive, HELD] = opening
+    position = np.where(is_valve, wanted, parts.rows.weights[parts.sensors.row] @ u)
     commands = _past(parts.outputs.delay, m, 1)
     commands[:, 0] = current[:, None]
     return State(
@@ -87,7 +89,7 @@ def equilibrium(
         valves=np.stack([opening, np.zeros_like(opening)], axis=1),
         servo=servo,
         memory=memory,
-        readings=_past_readings(parts.sensors.delay, c.tick, position, inputs.ref[0, 1]),
+        readings=_past_readings(parts.sensors.delay, c.tick, position, wanted_speed),
         commands=commands,
         energy=np.zeros(5),
         saturated=np.zeros((m, 2)),
@@ -95,12 +97,12 @@ def equilibrium(
 
 
 def _openings(robot: Robot, oil: Floats) -> Floats:
-    """Spool positions at which the valves make up for the leakage of cylinders that push with forces `oil`."""
-    circuits = [h.circuit for h in robot.description.hydraulic]
-    return np.array(
-        [x.valve.opening(x.leakage * F) for x, F in zip(circuits, oil, strict=True)],
-        dtype=np.float64,
-    )
+    """Spool positions that make up for the leakage of cylinders which push with forces `oil`."""
+    opening = np.empty(len(oil))
+    for c, hydraulic in enumerate(robot.description.hydraulic):
+        circuit = hydraulic.circuit
+        opening[c] = circuit.valve.opening(circuit.leakage * oil[c])
+    return opening
 
 
 def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) -> Floats:
@@ -114,6 +116,7 @@ def _past_readings(delay: Floats, tick: float, position: Floats, speed: Floats) 
 
 
 def _past(delay: Floats, drives: int, kinds: int) -> Floats:
-    """A ring of past values, (drives, kinds, length), long enough for the longest delay [ticks]; 0 without any."""
+    """A ring of past values, (drives, kinds, length), as long as the longest delay [ticks]."""
     longest = float(delay.max(initial=0.0))
-    return np.zeros((drives, kinds, int(np.ceil(longest)) + 2 if longest > 0 else 0))
+    length = int(np.ceil(longest)) + 2 if longest > 0 else 0
+    return np.zeros((drives, kinds, length))

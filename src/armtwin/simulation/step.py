@@ -4,9 +4,10 @@
 
 F and D are the torque and its slope of every friction element, spring and cylinder along its row s.
 M and bias are taken half a tick ahead, at u + h v / 2 and the extrapolated speed.
-Before they slide, bristles are springs that swing with the arm at thousands of radians a second: such ticks are
-taken in several steps with the same M and bias.
-Switching friction is a complementarity: each row's impulse lies within - h T and h T and stops the row if it can.
+Before they slide, bristles are springs that swing with the arm at thousands of radians a second:
+such ticks are taken in several steps with the same M and bias.
+Switching friction is a complementarity: each row's impulse lies within - h T and h T and stops the
+row if it can.
 
 Ref: [Waiboer 2007, section 5.3], [Moreau 1988]
 """
@@ -151,9 +152,9 @@ def smooth_step(
 ) -> bool:
     """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
-    dv comes as h times the torque that is left for friction and acceleration, A as the matrix of the other parts.
-    Writes torque F and slope D of each element, and in G, (e, 4), its speed, the speed's change, and scratch; A is
-    overwritten.
+    dv comes as h times the torque that is left for friction and acceleration, A as the matrix of
+    the other parts. Writes torque F and slope D of each element, and in G, (e, 4), its speed, the
+    speed's change, and scratch; A is overwritten.
     """
     for e in range(friction_row.shape[0]):
         r = friction_row[e]

@@ -19,7 +19,10 @@ from armtwin.maths.compiled import compiled, inlined
 
 @inlined
 def read_rows(every: Any, rows: Any, sensor_row: Any, x: Any, reading: Any) -> None:
-    """Positions or speeds of the rows that sensors see; all coordinates in turn, which compiles to few instructions."""
+    """Positions or speeds of the rows that sensors see.
+
+    All coordinates in turn, which compiles to few instructions.
+    """
     for m in range(sensor_row.shape[0]):
         total = 0.0
         for j in range(len(every)):
@@ -52,7 +55,8 @@ def position_tick(
 ) -> int:
     """Position loops of all drives; returns the drive whose following error is too large, or -1.
 
-    times are the tick, the ticks of the position loop and between set-points, and given_acceleration.
+    times are the tick, the ticks of the position loop and between set-points, and
+    given_acceleration.
     """
     h, position_ticks, setpoint_ticks, given = times
     period, late = setpoint_ticks * h, -1
@@ -105,7 +109,7 @@ def motor_torques(
 
 @compiled
 def watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> None:
-    """Keep the longest stay at a current limit of each drive; since is -1 while it is below the limit."""
+    """Keep the longest stay at a current limit of each drive; since is -1 while it is below."""
     for m in range(servo.shape[0]):
         if servo[m, SATURATED] == 0.0:
             since[m] = -1.0

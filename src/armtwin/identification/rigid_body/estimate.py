@@ -16,8 +16,10 @@ from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.reversals import mean_friction, plain_torque
 from armtwin.identification.rigid_body.validation import Validation
+from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
-from armtwin.logs.log import Log, channel_kind
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
@@ -100,6 +102,7 @@ class Estimate:
             robot: Another robot to be compared in the same way, for instance the prior.
         """
         model = self.robot if robot is None else robot
+        log = in_order_of(log, self.robot.joint_names)
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         motion = predicted_motion(log, self.cutoff, self.recipe)
         rigid = model.inverse_dynamics(*motion)
@@ -108,13 +111,22 @@ class Estimate:
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """The same with the parameters of plain least squares, which may be those of no robot."""
+        log = in_order_of(log, self.robot.joint_names)
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         motion = predicted_motion(log, self.cutoff, self.recipe)
         predicted = plain_torque(self.prior, motion, self.reversal, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
+    def friction_in(self, log: Log) -> tuple[Floats, Floats]:
+        """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
+        log = in_order_of(log, self.robot.joint_names)
+        measured, _ = joint_torque(self.robot, log, self.torque_source)
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        return motion.v, measured - self.robot.inverse_dynamics(*motion)
+
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque by that of the parameters, (m, n) [N m]."""
+        log = in_order_of(log, self.robot.joint_names)
         motion = predicted_motion(log, self.cutoff, self.recipe)
         size, direction = np.linalg.eigh(self.covariance)
         root = direction * np.sqrt(size.clip(0))

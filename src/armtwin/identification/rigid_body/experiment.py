@@ -24,6 +24,7 @@ from armtwin.identification.rigid_body.reversals import best_width
 from armtwin.identification.rigid_body.suspicion import suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.cleaning import choices
+from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
@@ -153,7 +154,8 @@ def prepared(
     given = _checked(robot, logs, cutoff)
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
-    used = (averaged(given),) if recipe.average else given
+    ordered = tuple(in_order_of(log, prior.joint_names) for log in given)
+    used = (averaged(ordered),) if recipe.average else ordered
     check_logs(prior, used, recipe.position_channel)
     source = torque_channel(used[0], torque)
     common = _common_cutoff(used, recipe) if cutoff is None else cutoff

@@ -16,6 +16,7 @@ from armtwin.identification.rigid_body.log_checks import check_positions, same_l
 from armtwin.identification.rigid_body.side_by_side import SideBySide, side_by_side
 from armtwin.identification.rigid_body.suspicion import suspect
 from armtwin.identification.rigid_body.validation import Validation, pooled
+from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, torque_channel
 from armtwin.maths.batch import Floats
@@ -109,6 +110,7 @@ def judge(
         except ArmtwinError as error:  # the fit stands, whatever its parts lack
             why = str(error)
     else:
+        log = in_order_of(log, found.robot.joint_names)
         _check_unseen(found, log)
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
     return Identification(found, log, left, beside, why)

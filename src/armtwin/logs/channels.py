@@ -1,0 +1,43 @@
+"""The channels of a log: their names, what machines call them, how large numbers may be."""
+
+from __future__ import annotations
+
+CHANNELS = {
+    "q": "joint position [rad]",
+    "v": "joint speed [rad/s]",
+    "a": "joint acceleration [rad/s²]",
+    "tau": "joint torque [N m]",
+    "tau_m": "motor torque [N m]",
+    "current": "motor current [A]",
+    "q_m": "motor position [rad]",
+    "q_ref": "reference position [rad]",
+    "v_ref": "reference speed [rad/s]",
+    "a_ref": "reference acceleration [rad/s²]",
+    "q_link": "link-side position [rad]",
+    "tau_friction": "friction torque [N m]",
+    "temperature": "temperature [K]",
+}
+ALIASES = {
+    "dq": "v",
+    "ddq": "a",
+    "taum": "tau_m",
+    "qm": "q_m",
+    "qs": "q_link",
+    "qref": "q_ref",
+    "dqref": "v_ref",
+    "ddqref": "a_ref",
+}
+TORQUES = ("tau_m", "tau", "current")  # channels that may carry a suffix: current_des is a current
+
+LARGEST = 1e20  # magnitude of a number of a log; products of larger ones have no end
+SHORTEST_STEP = 1e-12  # of time [s]
+
+
+def channel_kind(name: str) -> str | None:
+    """The channel that a name means: itself, of a torque with a suffix the torque, or None."""
+    if name in CHANNELS:
+        return name
+    for torque in TORQUES:
+        if name.startswith(f"{torque}_"):
+            return torque
+    return None

@@ -1,0 +1,60 @@
+"""What a file of a log holds, as it stands there: the readers' result and the writers' input."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from armtwin.logs.channels import LARGEST
+from armtwin.maths.batch import Floats
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that happened in a run.
+
+    Attributes:
+        time: When [s].
+        kind: "following_error", "current_limit", "unstable", ...
+        joint: Name of the joint or motor, or "".
+        text: A sentence with the numbers.
+    """
+
+    time: float
+    kind: str
+    joint: str
+    text: str
+
+    @staticmethod
+    def of(given: Any) -> Event:
+        """The event that a list of time, kind, joint and text tells; else a ValueError."""
+        if not isinstance(given, list) or len(given) != 4:
+            raise ValueError("no list of four")
+        time, *texts = given
+        if not isinstance(time, float | int) or not abs(time) <= LARGEST:
+            raise ValueError("no time")
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("no texts")
+        return Event(float(time), *texts)
+
+    def to_list(self) -> list[float | str]:
+        """The list that `of` reads."""
+        return [float(self.time), self.kind, self.joint, self.text]
+
+
+@dataclass(frozen=True, eq=False)
+class Recording:
+    """The arrays of a file, by the names of channels.
+
+    Attributes:
+        time: Times of the samples, (m,) [s].
+        channels: Arrays (m, n) by name; just read, in the machine's units and signs.
+        events: What happened.
+        joint_names: Name of the joint of each column, where the file has them.
+    """
+
+    time: Floats
+    channels: Mapping[str, Floats]
+    events: tuple[Event, ...] = ()
+    joint_names: tuple[str, ...] = ()

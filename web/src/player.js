@@ -1,0 +1,41 @@
+// Slider and play button: the chosen sample in time.
+import { choose, current, data, follow, series } from "./data.js";
+
+export function player(element) {
+  const slider = element.querySelector("input");
+  const button = element.querySelector("button");
+  const reading = element.querySelector("output");
+  const time = series("time");
+  const place = series("place");
+  const last = data.count - 1;
+  let playing = 0;
+
+  const read = (index) => {
+    slider.value = index;
+    reading.textContent = `${time[index].toFixed(2)} s, ${place[index].toFixed(1)} mm`;
+  };
+  const stop = () => {
+    cancelAnimationFrame(playing);
+    playing = 0;
+    button.textContent = "Play";
+  };
+  const play = () => {
+    button.textContent = "Pause";
+    let index = current() >= last ? 0 : current();
+    const start = performance.now() - 1000 * time[index];
+    const tick = (now) => {
+      while (index < last && time[index + 1] <= (now - start) / 1000) index++;
+      choose(index);
+      if (index >= last) return stop();
+      playing = requestAnimationFrame(tick);
+    };
+    playing = requestAnimationFrame(tick);
+  };
+
+  element.hidden = false;
+  slider.max = last;
+  follow(read);
+  slider.addEventListener("input", () => choose(Number(slider.value)));
+  button.addEventListener("click", () => (playing ? stop() : play()));
+  read(current());
+}

@@ -1,0 +1,69 @@
+// Where the camera stands: named views that fit what they show, keys, and the page keeps its wheel.
+import { Box3, Sphere, Vector3 } from "three";
+
+// From where each view looks; the page's y is the robot's z, its z the robot's -y.
+const VIEWS = {
+  whole: [1.1, 0.7, 1.25],
+  front: [1, 0, 0],
+  side: [0, 0, 1],
+  top: [0, 1, 0.001],
+  seam: [1.1, 1.1, 1.25],
+};
+const TURN_KEYS = {
+  ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.08], ArrowDown: [0, -0.08],
+};
+const ZOOM_KEYS = { "+": 0.9, "=": 0.9, "-": 1.1 };
+
+// Far enough that a sphere about the object fits both ways.
+function distance(camera, radius) {
+  const half = (camera.fov * Math.PI) / 360;
+  const level = Math.atan(Math.tan(half) * camera.aspect);
+  return radius / Math.sin(Math.min(half, level));
+}
+
+export function views(camera, controls, objects) {
+  const ball = new Sphere();
+  const show = (name) => {
+    const box = new Box3();
+    (name === "seam" ? objects.seam : objects.whole).forEach((one) => box.expandByObject(one));
+    box.getBoundingSphere(ball);
+    const from = new Vector3(...VIEWS[name]).normalize();
+    controls.target.copy(ball.center);
+    camera.position.copy(ball.center).addScaledVector(from, distance(camera, ball.radius));
+    controls.update();
+  };
+  return { names: Object.keys(VIEWS), show };
+}
+
+function turned(arrow, [about, up]) {
+  const far = arrow.length();
+  const angle = Math.atan2(arrow.z, arrow.x) + about;
+  const flat = Math.hypot(arrow.x, arrow.z);
+  const tilt = Math.max(-1.4, Math.min(1.5, Math.atan2(arrow.y, flat) + up));
+  const reach = far * Math.cos(tilt);
+  return arrow.set(reach * Math.cos(angle), far * Math.sin(tilt), reach * Math.sin(angle));
+}
+
+export function viewKeys(canvas, camera, controls, done) {
+  canvas.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    const turn = TURN_KEYS[event.key];
+    const zoom = ZOOM_KEYS[event.key];
+    if (!turn && !zoom) return;
+    const arrow = camera.position.clone().sub(controls.target);
+    if (turn) turned(arrow, turn);
+    else arrow.multiplyScalar(zoom);
+    camera.position.copy(controls.target).add(arrow);
+    controls.update();
+    done();
+    event.preventDefault();
+  });
+}
+
+// The wheel scrolls the page; with Ctrl, as a pinch on a touchpad sends it, it zooms the view.
+// A finger moved up or down scrolls the page, moved sideways it turns the view.
+export function leavePageItsScroll(element, canvas) {
+  const keep = (event) => event.ctrlKey || event.stopPropagation();
+  element.addEventListener("wheel", keep, { capture: true, passive: true });
+  canvas.style.touchAction = "pan-y";
+}
