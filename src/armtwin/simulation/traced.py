@@ -14,7 +14,8 @@ import numpy as np
 
 from armtwin.maths.tape import Table, Tape
 from armtwin.maths.tracing import python_of
-from armtwin.maths.writing_kernels import Part, text_of
+from armtwin.maths.machine_code import Memory
+from armtwin.maths.stretches import Part, Stretch, stretches
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
 ARGUMENTS = {
@@ -24,98 +25,6 @@ ARGUMENTS = {
     "h", "position_ticks", "setpoint_ticks", "substeps", "setpoints",
 }  # fmt: skip
 IN_A_TICK = {"dt", "M", "force", "tau", "outside"}
-
-HEAD = '''"""A closed loop, written by armtwin from its kernels; not to be edited."""
-
-from math import atan, cos, floor, sin, sqrt
-
-import numpy as np
-
-from armtwin.drives.outputs import give_late
-from armtwin.drives.sensors import read_late
-from armtwin.maths.compiled import compiled
-from armtwin.simulation.equations import of_linear
-from armtwin.simulation.loop import _push, _write, _write_means
-from armtwin.simulation.ticks import watch
-
-
-@compiled
-def run(size, every, linear, arm, path, plant, c, inputs, state, record):
-    parent, slides, turn, offset, axis, inertia, gravity = arm
-    step, path_curves, M0, D0, K0 = path
-    (combinations, levers, rotors, friction, springs, balancers, cylinders, sensors, outputs, ties) = plant
-    weights, place, count = combinations
-    rotor_inertia, spin_body, _, _ = rotors
-    friction_row, curves, numbers, kind = friction
-    spring_row, stiffness, damping, gap, numerical = springs
-    balancer_row, balancer_table = balancers
-    sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
-    output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
-    gains, filters, lateness, h, position_ticks, setpoint_ticks, given = c
-    ref, external, ticks, log_ticks, slow, substeps = inputs
-    u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
-    trace = record.trace
-    setpoints = ref.shape[0]
-    N, m = u.shape[0], sensor_row.shape[0]
-    M, force, before, tau, outside = np.zeros((N, N)), np.zeros(N), v.copy(), np.zeros(N), np.zeros(N)
-    u_mid, v_mid, bias = np.zeros(N), np.zeros(N), np.zeros(N)
-    F = np.zeros(friction_row.shape[0])
-    position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
-    late_readings, late_commands = readings.shape[2], commands.shape[2]
-    k, within, late, watching = 0, 0, -1, False
-{before}
-    for tick in range(ticks):
-        if within == setpoint_ticks:
-            k, within = k + 1, 0
-        turn_of_position = within % position_ticks == 0
-{speeds}
-        if turn_of_position or late_readings > 0:
-{positions}
-        if late_readings > 0:
-            read_late(sensor_delay, readings, tick % late_readings, position, speed)
-        if turn_of_position:
-            for j in range(N):
-                trace[tick // position_ticks, j] = u[j]
-{position_loops}
-{velocity_loops}
-        if limited or watching:
-            watch(servo, saturated, since, tick * h, h)
-            watching = limited
-        if late_commands > 0:
-            give_late(output_delay, commands, tick % late_commands, current)
-{torques}
-        if external.shape[0] > 0:
-            _push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
-        within += 1
-{equations}
-        logging = tick % log_ticks == 0
-        if logging:
-            _write(record, tick // log_ticks, u, v, current)
-{steps}
-        lost = -1
-        dt = h / steps
-        for j in range(N):
-            before[j] = v[j]
-{before_steps}
-        for _ in range(steps):
-{step}
-            lost = max(lost, gone)
-        if lost >= 0:
-            return 1, tick, lost
-        if logging:
-            _write_means(record, tick // log_ticks, weights, friction_row, v, before, F, h)
-        if late >= 0:
-            return 2, tick, late
-    return 0, ticks, -1
-'''
-
-LINEAR = '''        for j in range(N):
-            u_mid[j] = u[j] + 0.5 * h * v[j]
-            v_mid[j] = 1.5 * v[j] - 0.5 * before[j]
-        of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
-        for j in range(N):
-            force[j] = tau[j] + outside[j] - bias[j]'''
-
 
 def scratch(*shape: int) -> Any:
     """An array that kernels write symbols into."""
@@ -143,10 +52,10 @@ class Tracer:
 
     # the parts of a tick
 
-    def sensed(self, name: str, row: Any, x: str, reading: str) -> Part:
+    def sensed(self, row: Any, x: str, reading: str) -> Part:
         """Positions or speeds that the sensors see."""
         tape = Tape()
-        part = Part(name, tape)
+        part = Part(tape)
         found = scratch(self.m)
         rows, _, _ = self.rows(tape)
         python_of(ticks.read_rows)(self.every, rows, row, self.vector(tape, x), found)
@@ -155,7 +64,7 @@ class Tracer:
 
     def position_loops(self) -> Part:
         tape = Tape()
-        part = Part("p", tape)
+        part = Part(tape)
         sensors, c = self.plant.sensors, self.c
         servo, known = self._servo(tape)
         times = (
@@ -179,7 +88,7 @@ class Tracer:
             tape.input("within", ()),
         )
         put(part, "servo", servo, known)
-        part.put("late", late)
+        part.put("late", (), late)
         return part
 
     def _servo(self, tape: Tape) -> tuple[Any, Any]:
@@ -188,7 +97,7 @@ class Tracer:
 
     def velocity_loops(self) -> Part:
         tape = Tape()
-        part = Part("c", tape)
+        part = Part(tape)
         sensors, outputs, c = self.plant.sensors, self.plant.outputs, self.c
         servo, known = self._servo(tape)
         memory = tape.inputs("memory", (self.m, 4, 2))
@@ -212,7 +121,7 @@ class Tracer:
         put(part, "servo", servo, known)
         put(part, "memory", memory, remembered)
         put(part, "current", current)
-        part.put("limited", limited)
+        part.put("limited", (), limited)
         return part
 
     def _memoryless(self) -> Any:
@@ -226,7 +135,7 @@ class Tracer:
 
     def torques(self) -> Part:
         tape = Tape()
-        part = Part("t", tape)
+        part = Part(tape)
         rows, _, _ = self.rows(tape)
         outputs = self.plant.outputs
         tau = scratch(self.N)
@@ -243,7 +152,7 @@ class Tracer:
 
     def equations(self) -> Part:
         tape = Tape()
-        part = Part("e", tape)
+        part = Part(tape)
         arm, n, N = self.arm, self.n, self.N
         u, v, before = (self.vector(tape, name) for name in ("u", "v", "before"))
         u_mid, v_mid, M, bias, force = (
@@ -284,24 +193,24 @@ class Tracer:
         put(part, "force", force)
         for i in range(N):
             for j in range(i + 1):
-                part.put(f"M[{i}, {j}]", M[i, j])
+                part.put("M", (i, j), M[i, j])
         return part
 
     def steps(self) -> Part:
         tape = Tape()
-        part = Part("k", tape)
+        part = Part(tape)
         rows, place, count = self.rows(tape)
         friction = self.plant.friction
         slow = tape.inputs("slow", friction.row.shape)
         v = self.vector(tape, "v")
         substeps = tape.input("substeps", ())
         found = python_of(loop._steps)(rows, place, count, friction.row, slow, v, substeps)
-        part.put("steps", found)
+        part.put("steps", (), found)
         return part
 
     def one_step(self) -> Part:
         tape = Tape()
-        part = Part("s", tape)
+        part = Part(tape)
         plant, N = self.plant, self.N
         friction, springs, ties = plant.friction, plant.springs, plant.ties
         elements = len(friction.row)
@@ -342,7 +251,7 @@ class Tracer:
         for name, values in (("u", u), ("v", v), ("z", z), ("energy", energy)):
             put(part, name, values, known[name])
         put(part, "F", F)
-        part.put("gone", tape.choose(solved, lost, N))
+        part.put("gone", (), tape.choose(solved, lost, N))
         return part
 
 
@@ -350,38 +259,99 @@ def put(part: Part, array: str, values: Any, known: Any = None) -> None:
     """Write the elements of an array that changed."""
     for place, value in np.ndenumerate(values):
         if known is None or known[place] is not value:
-            part.put(f"{array}[{', '.join(map(str, place))}]", value)
+            part.put(array, place, value)
 
 
-def kernel_text(arm: Any, plant: Any, c: Any, linear: bool) -> str:
-    """The text of a module whose `run` does what `loop.run` does, for one structure."""
-    tracer = Tracer(arm, plant, c, linear)
-    before: list[str] = []
+STAGES = (
+    "before",
+    "speeds",
+    "positions",
+    "position_loops",
+    "velocity_loops",
+    "torques",
+    "equations",
+    "steps",
+    "before_steps",
+    "one_step",
+)
 
-    def lines(part: Part, depth: int) -> str:
-        early, inside = text_of(part, [ARGUMENTS])
-        before.extend(early)
-        return indented(inside, depth)
 
-    parts = {
-        "speeds": lines(tracer.sensed("w", plant.sensors.speed_row, "v", "speed"), 2),
-        "positions": lines(tracer.sensed("x", plant.sensors.row, "u", "position"), 3),
-        "position_loops": lines(tracer.position_loops(), 3),
-        "velocity_loops": lines(tracer.velocity_loops(), 2),
-        "torques": lines(tracer.torques(), 2),
-        "equations": LINEAR if linear else lines(tracer.equations(), 2),
-        "steps": lines(tracer.steps(), 2),
+class Traced:
+    """The stretches of a structure's loop, and where their arrays lie in one memory."""
+
+    def __init__(self, tracer: Tracer) -> None:
+        self.memory = _memory(tracer)
+        self.stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
+        parts = {
+            "speeds": tracer.sensed(tracer.plant.sensors.speed_row, "v", "speed"),
+            "positions": tracer.sensed(tracer.plant.sensors.row, "u", "position"),
+            "position_loops": tracer.position_loops(),
+            "velocity_loops": tracer.velocity_loops(),
+            "torques": tracer.torques(),
+            "steps": tracer.steps(),
+        }
+        if not tracer.linear:
+            parts["equations"] = tracer.equations()
+        for name, part in parts.items():
+            once, inside = self._stretches(name, part, [ARGUMENTS])
+            self.stages["before"].append(once)
+            self.stages[name].append(inside)
+        names = ("before", "before_steps", "one_step")
+        loops = [ARGUMENTS, IN_A_TICK]
+        for name, stretch in zip(
+            names, self._stretches("one_step", tracer.one_step(), loops), strict=True
+        ):
+            self.stages[name].append(stretch)
+
+    def _stretches(self, name: str, part: Part, unchanged: list[set[str]]) -> list[Stretch]:
+        kept = f"kept by {name}"
+        found = stretches(part, kept, unchanged)
+        self.memory.add(kept, (len(found[0].kept),))
+        return found
+
+
+def _memory(tracer: Tracer) -> Memory:
+    """All numbers of a loop in one array, tables in arrays of their own."""
+    memory = Memory()
+    for name, shape in shapes(tracer).items():
+        memory.add(name, shape)
+    plant = tracer.plant
+    memory.add("curves", plant.friction.curves.shape, 1)
+    memory.add("balancer_table", plant.balancers.table.shape, 2)
+    memory.add("ref", (1, 4, tracer.m), 3)
+    return memory
+
+
+def shapes(tracer: Tracer) -> dict[str, tuple[int, ...]]:
+    """Shapes of the arrays that lie in the memory of numbers."""
+    arm, plant, c = tracer.arm, tracer.plant, tracer.c
+    n, N, m, e, s = tracer.n, tracer.N, tracer.m, len(plant.friction.row), len(plant.springs.row)
+    per_drive = (
+        "scale", "zero", "sensor_quantum", "speed_quantum", "per_current", "per_ampere", "limit",
+        "current_quantum", "lateness", "position", "speed", "current",
+    )  # fmt: skip
+    numbers = ("h", "dt", "position_ticks", "setpoint_ticks", "substeps", "setpoints", "k", "within")
+    results = ("late", "limited", "steps", "gone")
+    return {
+        "turn": arm.turn.shape,
+        "offset": arm.offset.shape,
+        "axis": arm.axis.shape,
+        "inertia": (n, 10),
+        "gravity": (3,),
+        "weights": plant.rows.weights.shape,
+        "rotor_inertia": (N, N),
+        "numbers": plant.friction.numbers.shape,
+        "slow": (e,),
+        "z": (e,),
+        "F": (e,),
+        "gains": c.gains.shape,
+        "filters": c.filters.shape,
+        "servo": (m, 6),
+        "memory": (m, 4, 2),
+        "M": (N, N),
+        "energy": (5,),
+        **{name: (s,) for name in ("stiffness", "damping", "gap", "numerical")},
+        **{name: (m,) for name in per_drive},
+        **{name: (N,) for name in ("u", "v", "before", "tau", "outside", "force", "bias")},
+        **{name: () for name in (*numbers, *results)},
     }
-    early, in_tick, inside = text_of(tracer.one_step(), [ARGUMENTS, IN_A_TICK])
-    before.extend(early)
-    parts["before_steps"] = indented(in_tick, 2)
-    parts["step"] = indented(inside, 3)
-    text = HEAD
-    for name, value in {**parts, "before": indented(before, 1)}.items():
-        text = text.replace("{" + name + "}", value)
-    return text
-
-
-def indented(lines: list[str], depth: int) -> str:
-    """Lines of a block."""
-    return "\n".join("    " * depth + line for line in lines)

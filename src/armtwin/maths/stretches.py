@@ -1,0 +1,202 @@
+"""Tapes made ready for a writer: which operations are done in which loop, and in which branch.
+
+A part of a kernel stands in loops. What does not change within a loop is computed before it, and kept in
+memory for what stands inside. Of a choice whose one side is costly, that side is computed only where it is
+chosen.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from armtwin.maths.tape import Operation, Tape
+
+COSTS = {"root": 15, "divide": 12, "load": 4, "cosine": 40, "sine": 40, "arctangent": 60}
+WORTH_A_BRANCH = 30  # operations of a side that are saved by not computing it
+FREE = ("constant", "input")
+
+Place = tuple[str, tuple[int, ...]]  # an element of an array
+Side = tuple[int, bool]  # of a choice: its number, and whether it is the side taken when it holds
+
+
+@dataclass
+class Part:
+    """A part of a kernel: operations, and where their results go."""
+
+    tape: Tape
+    outputs: list[tuple[Place, int]] = field(default_factory=list)
+
+    def put(self, array: str, place: tuple[int, ...], value: Any) -> None:
+        """Write a value to an element of an array."""
+        self.outputs.append(((array, place), self.tape.number_of(value)))
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Operations that are done one after the other.
+
+    Attributes:
+        tape: Where they stand.
+        numbers: Which they are, in order.
+        kept: Where results of stretches before this one are found, by their number.
+        outputs: Where results go, with their number.
+        sides: For operations that only one side of a choice needs, that side.
+    """
+
+    tape: Tape
+    numbers: list[int]
+    kept: dict[int, Place]
+    outputs: list[tuple[Place, int]]
+    sides: dict[int, Side]
+
+
+def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list[Stretch]:
+    """The stretches of a part, that of the outermost loop first.
+
+    Args:
+        part: The part.
+        name: Name of the array in which results are kept from loop to loop.
+        unchanged: For each loop around it, the outermost first, arrays that do not change in it.
+    """
+    tape = part.tape
+    needed = tape.needed(number for _, number in part.outputs)
+    levels = _levels(tape, needed, unchanged)
+    innermost = len(unchanged)
+    crossing = _crossing(tape, needed, levels, part.outputs, innermost)
+    kept = {number: (name, (slot,)) for slot, number in enumerate(crossing)}
+    found = []
+    for level in range(innermost + 1):
+        numbers = [x for x in needed if levels[x] == level]
+        outputs = [(kept[x], x) for x in crossing if levels[x] == level]
+        if level == innermost:
+            outputs = part.outputs
+        sides = _sides(tape, numbers, [number for _, number in outputs])
+        found.append(Stretch(tape, numbers, kept, outputs, sides))
+    return found
+
+
+def _levels(tape: Tape, needed: list[int], unchanged: Sequence[set[str]]) -> dict[int, int]:
+    """The loop in which each operation is done; tables are read inside."""
+    levels: dict[int, int] = {}
+    for number in needed:
+        operation = tape.operations[number]
+        if operation.name == "constant":
+            levels[number] = 0
+        elif operation.name == "input":
+            levels[number] = _level_of(operation.detail[0], unchanged)
+        elif operation.name == "load":
+            levels[number] = len(unchanged)
+        else:
+            levels[number] = max(levels[x] for x in operation.of)
+    return levels
+
+
+def _level_of(array: str, unchanged: Sequence[set[str]]) -> int:
+    for level, names in enumerate(unchanged):
+        if array in names:
+            return level
+    return len(unchanged)
+
+
+def _crossing(
+    tape: Tape,
+    needed: list[int],
+    levels: Mapping[int, int],
+    outputs: Iterable[tuple[Place, int]],
+    innermost: int,
+) -> list[int]:
+    """Operations whose results are needed in a later stretch; inputs are read there again."""
+    crossing: set[int] = set()
+
+    def cross(number: int, level: int) -> None:
+        if levels[number] < level and tape.operations[number].name not in FREE:
+            crossing.add(number)
+
+    for number in needed:
+        for x in tape.operations[number].of:
+            cross(x, levels[number])
+    for _, number in outputs:
+        cross(number, innermost)
+    return sorted(crossing)
+
+
+def _sides(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, Side]:
+    """For each operation that only one costly side of a choice needs, that side."""
+    users: dict[int, set[int]] = defaultdict(set)
+    for number in numbers:
+        for x in tape.operations[number].of:
+            users[x].add(number)
+    for number in outputs:
+        users[number].add(-1)
+    here = set(numbers)
+    sides: dict[int, Side] = {}
+    for number in numbers:  # inner choices come first and keep what is theirs
+        operation = tape.operations[number]
+        if operation.name != "choose":
+            continue
+        for index, holds in ((1, True), (2, False)):
+            only = _only_for(tape, number, index, users, here)
+            if _cost(tape, only) >= WORTH_A_BRANCH:
+                for x in only:
+                    sides.setdefault(x, (number, holds))
+    return sides
+
+
+def _only_for(
+    tape: Tape, number: int, index: int, users: Mapping[int, set[int]], here: set[int]
+) -> set[int]:
+    """Operations that nothing but one side of a choice needs."""
+    of = tape.operations[number].of
+    root = of[index]
+    if root not in here or of.count(root) > 1 or users[root] != {number}:
+        return set()
+    only = {root}
+    for x in range(root - 1, -1, -1):
+        used = users.get(x)
+        if x in here and used and used <= only and tape.operations[x].name != "constant":
+            only.add(x)
+    return only
+
+
+def _cost(tape: Tape, numbers: Iterable[int]) -> int:
+    names = [tape.operations[x].name for x in numbers]
+    return sum(0 if name in FREE else COSTS.get(name, 1) for name in names)
+
+
+def blocks(stretch: Stretch) -> dict[Side | None, list[int]]:
+    """Operations of a stretch by the side of a choice that they belong to, None for no side."""
+    found: dict[Side | None, list[int]] = defaultdict(list)
+    for number in stretch.numbers:
+        found[stretch.sides.get(number)].append(number)
+    return found
+
+
+def evaluated(stretch: Stretch, memory: dict[str, Any]) -> None:
+    """Do a stretch in plain Python, with arrays by name: the writer that tests compare others to."""
+    from armtwin.maths.tape import COMPUTED
+
+    values: dict[int, Any] = {}
+    for number, (array, place) in stretch.kept.items():
+        if number not in stretch.numbers:
+            values[number] = memory[array][place]
+
+    def value(operation: Operation) -> Any:
+        if operation.name == "constant":
+            return operation.detail
+        if operation.name == "input":
+            array, place = operation.detail
+            return memory[array][place]
+        of = [values[x] if x in values else value(stretch.tape.operations[x]) for x in operation.of]
+        if operation.name == "load":
+            return memory[operation.detail][tuple(int(index) for index in of)]
+        if operation.name == "choose":
+            return of[1] if of[0] else of[2]
+        return COMPUTED[operation.name](*of)
+
+    for number in stretch.numbers:
+        values[number] = value(stretch.tape.operations[number])
+    for (array, place), number in stretch.outputs:
+        memory[array][place] = values[number]
