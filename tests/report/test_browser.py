@@ -1,4 +1,4 @@
-"""The report in a browser, network off: no error, no request; robot, zoom, keys, phone and paper."""
+"""The report in a browser, network off: no error, no request; zoom, keys, phone and paper."""
 
 import re
 import shutil
