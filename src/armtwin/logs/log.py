@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.whole import write_file
+from armtwin.logs import display
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe, numbered
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 CHANNELS = {
     "q": "joint position [rad]",
@@ -41,6 +48,11 @@ def channel_kind(name: str) -> str | None:
     if name in CHANNELS:
         return name
     return next((kind for kind in TORQUES if name.startswith(f"{kind}_")), None)
+
+
+def channel_label(name: str) -> str:
+    """What a channel is, with its unit in brackets."""
+    return CHANNELS[channel_kind(name) or name]
 
 
 @dataclass(frozen=True)
@@ -145,6 +157,32 @@ class Log:
 
     def __contains__(self, name: str) -> bool:
         return name in self.channels
+
+    def __repr__(self) -> str:
+        samples = cards.counted(len(self.time), "sample")
+        length = np.ptp(self.time) if len(self.time) else 0.0
+        return cards.line("Log", samples, f"{length:.4g} s", display.named(self.channels))
+
+    def _repr_html_(self) -> str:
+        rows = [*display.channel_rows(self.channels, channel_label)]
+        rows += [("event", event.text, "", "", "") for event in self.events]
+        return cards.table(repr(self), rows, display.HEADS)
+
+    def plot(self, *channels: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw channels over time, a line for each column.
+
+        Args:
+            channels: Names of channels; without any q, v and tau, as there are.
+            axes: One for each channel; new ones where none are given.
+        """
+        return display.draw_channels(self.time, self.channels, channels, channel_label, axes)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Columns as in a file, q1, q2, ..., over time, for pandas."""
+        columns: dict[str, Floats] = {}
+        for name, values in self.channels.items():
+            columns |= numbered(name, values)
+        return dataframe(("time", self.time), columns)
 
     @staticmethod
     def read(path: str | Path, columns: str | Path | None = None) -> Log:
