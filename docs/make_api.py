@@ -112,7 +112,7 @@ def methods(kind: type) -> dict[str, Callable[..., Any]]:
 
 
 def unexplained(value: Any) -> list[str]:
-    """Arguments of a public function, or fields of a public class, that its docstring leaves out."""
+    """Arguments of a public function, or fields of a public class, that no line explains."""
     explained = Docstring(value).entries
     if inspect.isfunction(value):
         wanted = list(inspect.signature(value).parameters)

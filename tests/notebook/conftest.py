@@ -1,4 +1,6 @@
-"""What the tests of plots and tables share: results that are computed once, figures without a screen."""
+"""What tests of plots and tables share: results computed once, figures without a screen."""
+
+from dataclasses import replace
 
 import matplotlib as mpl
 import numpy as np
@@ -23,7 +25,9 @@ def _nothing_is_shown(monkeypatch):
 @pytest.fixture(scope="session")
 def fast_run():
     """A line too fast for its tolerance, so that it has spans out of it."""
-    return at.predict(None, at.Job.load("rx90b_line").with_speed("300 mm/s"))
+    description = at.Job.load("rx90b_line").with_speed("300 mm/s").description
+    tight = replace(description.tolerance, lateral=20e-6, vertical=20e-6)
+    return at.predict(None, at.Job(replace(description, tolerance=tight)))
 
 
 @pytest.fixture(scope="session")

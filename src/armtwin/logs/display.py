@@ -29,10 +29,12 @@ def named(channels: Mapping[str, Floats]) -> str:
 def channel_rows(channels: Mapping[str, Floats], label: Label) -> Iterator[tuple[str, ...]]:
     """What each channel holds."""
     for name, values in channels.items():
-        extremes = ("-", "-")
+        columns = str(values.shape[1])
+        smallest = largest = "-"
         if values.size:
-            extremes = (f"{values.min():.4g}", f"{values.max():.4g}")
-        yield name, label(name), str(values.shape[1]), *extremes
+            smallest = f"{values.min():.4g}"
+            largest = f"{values.max():.4g}"
+        yield name, label(name), columns, smallest, largest
 
 
 def draw_channels(

@@ -14,8 +14,10 @@ LEFT = ' style="text-align:left"'  # notebooks set tables to the right
 
 def line(kind: str, *parts: str) -> str:
     """A noun in one short line, as "Robot('rx90b', 6 joints)"; its end is left out if too long."""
-    inside = printable(", ".join(part for part in parts if part))
-    return f"{kind}({shortened(inside, LONGEST - len(kind) - 2)})"
+    given = [part for part in parts if part]
+    inside = printable(", ".join(given))
+    room = LONGEST - len(f"{kind}()")
+    return f"{kind}({shortened(inside, room)})"
 
 
 def counted(number: int, noun: str) -> str:
@@ -41,8 +43,11 @@ def table(caption: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()
 
 
 def _row(tag: str, cells: Sequence[str]) -> str:
-    inside = "".join(f"<{tag}{LEFT}>{_shown(cell)}</{tag}>" for cell in cells)
-    return f"<tr>{inside}</tr>"
+    parts = ["<tr>"]
+    for cell in cells:
+        parts.append(f"<{tag}{LEFT}>{_shown(cell)}</{tag}>")
+    parts.append("</tr>")
+    return "".join(parts)
 
 
 def _shown(text: str) -> str:

@@ -55,7 +55,7 @@ class Advice:
         rows = []
         for option in self.options:
             holds = "holds" if option.holds else "does not hold"
-            used = f"{100 * option.ratio:.0f} %"
+            used = f"{100 * option.ratio:.0f} %" if np.isfinite(option.ratio) else "-"
             rows.append((option.text, holds, used, f"{option.duration:.2f} s"))
         return cards.table(repr(self), rows, ("option", "seam", "of tolerance", "time"))
 

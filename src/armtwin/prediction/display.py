@@ -49,9 +49,8 @@ def _limited(tolerance: Tolerance) -> list[Direction]:
 def _largest(verdict: Verdict, direction: Direction) -> float:
     """Largest error of a direction while the process is on; nan where there is none."""
     key = "orientation_rad" if direction == "orientation" else f"{direction}_peak_m"
-    peaks = np.array([getattr(segment, key) for segment in verdict.segments])
-    known = peaks[np.isfinite(peaks)]
-    return float(known.max()) if len(known) else float("nan")
+    peaks = [getattr(segment, key) for segment in verdict.segments]
+    return float(np.fmax.reduce(peaks, initial=np.nan))
 
 
 def draw_path_error(
@@ -102,12 +101,11 @@ def _shade_spans(axes: Axes, verdict: Verdict, direction: Direction) -> None:
 
 def _shade_process_off(axes: Axes, place: Floats, off: Flags) -> None:
     """Grey where the error is not judged."""
-    if off.any():
-        heights = axes.get_xaxis_transform()
-        axes.fill_between(
-            place, 0, 1, where=off.tolist(), transform=heights, color=GREY, alpha=0.2, linewidth=0,
-            label="process off",
-        )  # fmt: skip
+    if not off.any():
+        return
+    full_height = axes.get_xaxis_transform()
+    band = axes.fill_between(place, 0, 1, where=off.tolist(), transform=full_height)
+    band.set(color=GREY, alpha=0.2, linewidth=0, label="process off")
 
 
 def draw_agreement(

@@ -15,7 +15,7 @@ from armtwin.robot.description import Description
 from armtwin.robot.provenance import Provenance
 
 MM = 1e3
-SAME_PLACE = 1e-3  # joints nearer than this share a label [m]
+SAME_PLACE = 1.0  # neighbouring joints nearer than this share a label [mm]
 
 
 def named(description: Description) -> str:
@@ -38,12 +38,15 @@ def facts(assembly: Assembly, provenance: Provenance, origin: str) -> Iterator[t
         yield "hydraulic drives", str(len(description.hydraulic))
     yield "tools", ", ".join(description.tool) or "none"
     yield "payloads", ", ".join(description.payload) or "none"
+    yield "sources", _sources(provenance)
+    yield "a prediction lacks", "; ".join(provenance.missing) or "nothing"
+    yield "file", Path(origin).name or "none"
+
+
+def _sources(provenance: Provenance) -> str:
+    """How many sources there are of each kind."""
     counts = [f"{count} {kind}" for kind, count in provenance.counts().items()]
-    yield "sources", ", ".join(counts) or "none given"
-    if provenance.missing:
-        yield "a prediction lacks", "; ".join(provenance.missing)
-    if origin:
-        yield "file", Path(origin).name
+    return ", ".join(counts) or "none given"
 
 
 def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any = None) -> Any:
@@ -54,35 +57,51 @@ def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any =
         pose: Pose of a frame in the base frame, (4, 4), by the frame's name.
         axes: Axes in space; new ones where none are given.
     """
-    tree = assembly.tree
     axes = axes_in_space(axes)
-    places = [MM * pose(joint.child)[:3, 3] for joint in tree.joints]
-    base = np.zeros(3)
-    for parent, end in zip(tree.parents, places, strict=True):
-        _bar(axes, base if parent < 0 else places[parent], end)
-    flange = MM * pose("flange")[:3, 3]
-    tip = MM * pose("tool")[:3, 3]
+    tree = assembly.tree
+    names = []
+    places = []
+    for joint in tree.joints:
+        names.append(joint.name)
+        places.append(_origin(pose, joint.child))
+    bodies = [*places, np.zeros(3)]  # the base is body -1
+    for parent, place in zip(tree.parents, places, strict=True):
+        _bar(axes, bodies[parent], place)
     body, _ = assembly.frame("flange")
-    _bar(axes, base if body < 0 else places[body], flange)
-    axes.plot(*np.transpose([flange, tip]), color=RED, linestyle="--", linewidth=2)
-    axes.plot(*tip[:, None], color=RED, marker="x", linestyle="", label="tool")
-    for place, names in _labels([joint.name for joint in tree.joints], places):
-        axes.text(*place, f"  {plain(names)}", fontsize="small")
+    flange = _origin(pose, "flange")
+    _bar(axes, bodies[body], flange)
+    _tool(axes, flange, _origin(pose, "tool"))
+    _write_names(axes, names, places)
     axes.legend(loc="upper left")
     equal_lengths(axes)
     return axes
 
 
+def _origin(pose: Callable[[str], Floats], frame: str) -> Floats:
+    """Where a frame's origin is [mm]."""
+    return MM * pose(frame)[:3, 3]
+
+
 def _bar(axes: Any, start: Floats, end: Floats) -> None:
-    axes.plot(*np.transpose([start, end]), color=BLUE, linewidth=3, marker="o", markersize=4)
+    x, y, z = np.transpose([start, end])
+    axes.plot(x, y, z, color=BLUE, linewidth=3, marker="o", markersize=4)
 
 
-def _labels(names: list[str], places: list[Floats]) -> Iterator[tuple[Floats, str]]:
-    """Each place with the names of all joints that are there."""
-    left = dict(zip(names, places, strict=True))
-    while left:
-        place = next(iter(left.values()))
-        here = [name for name in left if np.linalg.norm(left[name] - place) < MM * SAME_PLACE]
-        yield place, ", ".join(here)
-        for name in here:
-            del left[name]
+def _tool(axes: Any, flange: Floats, tip: Floats) -> None:
+    x, y, z = np.transpose([flange, tip])
+    axes.plot(x, y, z, color=RED, linestyle="--", linewidth=2)
+    axes.plot(x[1:], y[1:], z[1:], color=RED, marker="x", linestyle="", label="tool")
+
+
+def _write_names(axes: Any, names: list[str], places: list[Floats]) -> None:
+    """Write the names of joints where these are; joints at one place share a label."""
+    labels: list[str] = []
+    labelled: list[Floats] = []
+    for name, place in zip(names, places, strict=True):
+        if labelled and np.linalg.norm(place - labelled[-1]) < SAME_PLACE:
+            labels[-1] += f", {name}"
+        else:
+            labels.append(name)
+            labelled.append(place)
+    for label, (x, y, z) in zip(labels, labelled, strict=True):
+        axes.text(x, y, z, f"  {plain(label)}", fontsize="small")
