@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.report.figure import figure
 from armtwin.report.numbers import Number
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
@@ -62,6 +63,24 @@ def test_peaks_of_the_path_error_are_in_the_plots(answer, html):
         shown, exact = series_of(html, name), 1e6 * getattr(error, name)
         assert shown.max() == pytest.approx(exact.max(), rel=1e-6)
         assert shown.min() == pytest.approx(exact.min(), rel=1e-6)
+
+
+def test_the_error_drawn_in_space_leads_from_the_seam_to_the_tool(answer):
+    """Point of the seam plus error vector is where the tool was; between points lie 1 µm of arc."""
+    p = answer.prediction
+    error = p.path_error
+    inside = (error.place > 0.02) & (error.place < p.job.seam.length - 0.02)  # speed is reached
+    moving = np.flatnonzero(inside)[::25]
+    model = figure(p, error.time[moving])
+    tip, points, vectors = (
+        np.frombuffer(base64.b64decode(text), dtype="<f4").reshape(-1, 3)
+        for text in (model["tip"], model["seam"]["points"], model["seam"]["error"])
+    )
+    places = np.linspace(0, p.job.seam.length, len(points))
+    for axis in range(3):
+        seen = np.interp(error.place[moving], places, points[:, axis] + vectors[:, axis])
+        assert seen == pytest.approx(tip[:, axis], abs=5e-6)
+    assert np.linalg.norm(vectors, axis=1).max() > 100e-6
 
 
 def test_all_series_have_one_value_for_each_sample(html):

@@ -1,13 +1,13 @@
 // Where the camera stands: named views that fit what they show, keys, and the page keeps its wheel.
 import { Box3, Sphere, Vector3 } from "three";
 
-// From where each view looks; the page's y is the robot's z, its z the robot's -y.
+// From where each view looks, and how close; the page's y is the robot's z, its z the robot's -y.
 const VIEWS = {
-  whole: [1.1, 0.7, 1.25],
-  front: [1, 0, 0],
-  side: [0, 0, 1],
-  top: [0, 1, 0.001],
-  seam: [1.1, 1.1, 1.25],
+  whole: { from: [1.1, 0.7, 1.25], close: 1 },
+  front: { from: [1, 0, 0], close: 1 },
+  side: { from: [0, 0, 1], close: 1 },
+  top: { from: [0, 1, 0.001], close: 1 },
+  seam: { from: [1.1, 1.1, 1.25], close: 0.7 },
 };
 const TURN_KEYS = {
   ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.08], ArrowDown: [0, -0.08],
@@ -27,9 +27,11 @@ export function views(camera, controls, objects) {
     const box = new Box3();
     (name === "seam" ? objects.seam : objects.whole).forEach((one) => box.expandByObject(one));
     box.getBoundingSphere(ball);
-    const from = new Vector3(...VIEWS[name]).normalize();
+    const { from, close } = VIEWS[name];
+    const way = new Vector3(...from).normalize();
+    const far = close * distance(camera, ball.radius);
     controls.target.copy(ball.center);
-    camera.position.copy(ball.center).addScaledVector(from, distance(camera, ball.radius));
+    camera.position.copy(ball.center).addScaledVector(way, far);
     controls.update();
   };
   return { names: Object.keys(VIEWS), show };

@@ -46,8 +46,8 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
     """Refuse a name or path that is clearly of another kind, in one sentence."""
     path = Path(name_or_path)
     if path.suffix == ".toml" and wanted == "log":
-        told = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
-        raise FileError(str(path), [told])
+        sentence = f"is no log, but a robot, job or columns file; wanted is {WANTED['log']}"
+        raise FileError(str(path), [sentence])
     other = SUFFIXES.get(path.suffix) or _shipped(str(name_or_path))
     if other is not None and other != wanted:
         raise _refused(str(name_or_path), other, wanted)

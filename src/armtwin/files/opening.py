@@ -121,8 +121,8 @@ def unpacked(path: Path, kind: Kind) -> bytearray:
                     if len(data) > kind.most:
                         raise kind.too_long(path)
                     if len(data) > honest:
-                        told = f"unpacks to more than {PACKED_SHARE} times its size"
-                        raise FileError(str(path), [f"{told}, which no table of numbers does"])
+                        trap = f"unpacks to more than {PACKED_SHARE} times its size"
+                        raise FileError(str(path), [f"{trap}, which no table of numbers does"])
         except (EOFError, zlib.error, gzip.BadGzipFile):
             raise FileError(str(path), ["the gzip file is cut off or damaged"]) from None
         except OSError as error:

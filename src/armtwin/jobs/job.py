@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.whole import write_file
-from armtwin.jobs import files
+from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
 from armtwin.jobs.points import Points, read_points
@@ -24,6 +25,7 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.path import Path as Curve
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
+from armtwin.notebook import cards
 from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
@@ -64,6 +66,24 @@ class Job:
     def to_toml(self) -> str:
         """The text of a job file from which `load` makes an equal job."""
         return files.to_text(self.description)
+
+    def __repr__(self) -> str:
+        d = self.description
+        speed = f"{1e3 * d.speed:g} mm/s"
+        return cards.line(
+            "Job", repr(d.name), display.mounted(d), speed, display.allowed(d.tolerance)
+        )
+
+    def _repr_html_(self) -> str:
+        return cards.table(repr(self), display.facts(self.description, self.origin))
+
+    def plot(self, *, axes: Any = None) -> Any:
+        """Draw the seam in space, base frame, and where its process is on.
+
+        Args:
+            axes: Axes with three dimensions; new ones where none are given.
+        """
+        return display.draw_seam(self.seam, self.process_on(), axes)
 
     @property
     def name(self) -> str:

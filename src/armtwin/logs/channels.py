@@ -41,3 +41,8 @@ def channel_kind(name: str) -> str | None:
         if name.startswith(f"{torque}_"):
             return torque
     return None
+
+
+def channel_label(name: str) -> str:
+    """What a channel is, with its unit in brackets."""
+    return CHANNELS[channel_kind(name) or name]

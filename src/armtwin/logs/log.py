@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,14 +14,21 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.kinds import check_name
 from armtwin.files.whole import check_file, write_file
+from armtwin.logs import display
 from armtwin.logs.bag_files import is_bag, read_bag
-from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
+from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind, channel_label
 from armtwin.logs.columns import Columns, columns_for
 from armtwin.logs.csv_files import put_csv, put_packed_csv
 from armtwin.logs.csv_reading import read_csv
 from armtwin.logs.npz_files import put_npz, read_npz
 from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe, numbered
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 WRITERS = {".csv.gz": put_packed_csv, ".csv": put_csv, ".npz": put_npz}  # by the ending of a name
 
@@ -74,6 +82,32 @@ class Log:
 
     def __contains__(self, name: str) -> bool:
         return name in self.channels
+
+    def __repr__(self) -> str:
+        samples = cards.counted(len(self.time), "sample")
+        length = np.ptp(self.time) if len(self.time) else 0.0
+        return cards.line("Log", samples, f"{length:.4g} s", display.named(self.channels))
+
+    def _repr_html_(self) -> str:
+        rows = [*display.channel_rows(self.channels, channel_label)]
+        rows += [("event", event.text, "", "", "") for event in self.events]
+        return cards.table(repr(self), rows, display.HEADS)
+
+    def plot(self, *channels: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw channels over time, a line for each column.
+
+        Args:
+            channels: Names of channels; without any q, v and tau, as there are.
+            axes: One for each channel; new ones where none are given.
+        """
+        return display.draw_channels(self.time, self.channels, channels, channel_label, axes)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Columns as in a file, q1, q2, ..., over time, for pandas."""
+        columns: dict[str, Floats] = {}
+        for name, values in self.channels.items():
+            columns |= numbered(name, values)
+        return dataframe(("time", self.time), columns)
 
     @staticmethod
     def read(path: str | Path, columns: str | Path | None = None) -> Log:

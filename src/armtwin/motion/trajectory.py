@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -10,6 +12,13 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.maths.interpolation import quintic
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe, numbered
+from armtwin.notebook.figures import Panel, draw_panels
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +57,38 @@ class Trajectory:
             checked("v", v, (n,), "joint motion"),
             checked("a", a, (n,), "joint motion"),
         )
+
+    def __repr__(self) -> str:
+        joints = cards.counted(self.q.shape[1], "joint")
+        samples = cards.counted(len(self.q), "sample")
+        return cards.line(
+            "Trajectory", joints, samples, f"{self.duration:.4g} s at {self.rate:g} Hz"
+        )
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for j, (q, v, a) in enumerate(zip(self.q.T, self.v.T, self.a.T, strict=True), 1):
+            reach = f"{q.min():.4g} to {q.max():.4g}"
+            rows.append((str(j), reach, f"{np.abs(v).max():.4g}", f"{np.abs(a).max():.4g}"))
+        return cards.table(repr(self), rows, ("joint", "q", "largest |v|", "largest |a|"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw position, speed and acceleration of each joint over time.
+
+        Args:
+            axes: Three of them; new ones where none are given.
+        """
+        panels = (
+            Panel("q [rad or m]", numbered("q", self.q)),
+            Panel("v [rad/s or m/s]", numbered("v", self.v)),
+            Panel("a [rad/s² or m/s²]", numbered("a", self.a)),
+        )
+        return draw_panels(self.time, "time [s]", panels, axes)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """Columns q1, ..., v1, ..., a1, ... over time, for pandas."""
+        columns = numbered("q", self.q) | numbered("v", self.v) | numbered("a", self.a)
+        return dataframe(("time", self.time), columns)
 
     @property
     def duration(self) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
+from armtwin.notebook import cards
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sensitivity import Sensitivity, sensitivities
@@ -45,6 +46,18 @@ class Advice:
     monotonic: bool
     sensitivities: tuple[Sensitivity, ...]
     simulations: int
+
+    def __repr__(self) -> str:
+        best = "nothing holds" if self.best is None else f"best: {self.best.text}"
+        return cards.line("Advice", cards.counted(self.simulations, "simulation"), best)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for option in self.options:
+            holds = "holds" if option.holds else "does not hold"
+            used = f"{100 * option.ratio:.0f} %" if np.isfinite(option.ratio) else "-"
+            rows.append((option.text, holds, used, f"{option.duration:.2f} s"))
+        return cards.table(repr(self), rows, ("option", "seam", "of tolerance", "time"))
 
 
 def advise(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from armtwin.notebook import cards
 from armtwin.prediction.advice import Advice
 from armtwin.prediction.causes import Explanation
 from armtwin.prediction.compare import Comparison
@@ -25,3 +26,13 @@ class Answer:
     explanations: tuple[Explanation, ...] = ()
     advice: Advice | None = None
     comparison: Comparison | None = None
+
+    def __repr__(self) -> str:
+        p = self.prediction
+        return cards.line(
+            "Answer",
+            f"{p.job.name!r}: {p.verdict.summary}",
+            cards.counted(len(self.explanations), "explanation"),
+            "" if self.advice is None else "with advice",
+            "" if self.comparison is None else "with a comparison",
+        )

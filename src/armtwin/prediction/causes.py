@@ -81,7 +81,12 @@ class Explanation:
 def explain(
     prediction: Prediction, progress: Callable[[float], None] | None = None
 ) -> tuple[Explanation, ...]:
-    """Causes of every span out of tolerance (the largest ones), and of the largest peaks within."""
+    """Causes of every span out of tolerance (the largest ones), and of the largest peaks within.
+
+    Args:
+        prediction: A predicted job.
+        progress: Called with the share that is done.
+    """
     if not isinstance(prediction, Prediction):
         raise ArmtwinError(
             f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"

@@ -9,19 +9,21 @@ Ref: [Waiboer 2007, section 5.4]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs.job import Job
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.torque import CHANNELS, joint_torque
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.prediction import display
 from armtwin.prediction.alignment import align
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
@@ -29,11 +31,15 @@ from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 # a deviation from the commanded motion that is larger than both is that of another job
 FAR = 0.02  # [rad, m]
 FAR_SHARE = 0.05  # of a joint's travel
+HEADS = ("quantity", "rms measured", "rms predicted", "rms difference", "explained")
 
 
 @dataclass(frozen=True)
@@ -60,6 +66,13 @@ class Agreement:
     peak_predicted: float
     rms_difference: float
     share_explained: float
+
+    def cells(self) -> tuple[str, ...]:
+        """A row of a table, in the unit that people read."""
+        scale, unit = display.SHOWN[self.unit]
+        sizes = (self.rms_measured, self.rms_predicted, self.rms_difference)
+        texts = [f"{scale * size:.3g} {unit}" for size in sizes]
+        return self.name, *texts, f"{100 * self.share_explained:.0f} %"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,6 +105,33 @@ class Comparison:
     measured: PathError
     covered: float
     verdict: Verdict
+
+    def __repr__(self) -> str:
+        shares = {row.name: row.share_explained for row in self.rows}
+        explained = [f"{name} {100 * shares[name]:.0f} %" for name in display.USUAL]
+        covered = f"{100 * self.covered:.0f} % of the seam logged"
+        name = repr(self.prediction.job.name)
+        return cards.line("Comparison", f"{name}: explained {', '.join(explained)}", covered)
+
+    def _repr_html_(self) -> str:
+        return cards.table(repr(self), (row.cells() for row in self.rows), HEADS)
+
+    def plot(self, *names: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw measured over predicted quantities along the seam.
+
+        Args:
+            names: Names of `channels`; without any the lateral and the vertical error.
+            axes: One for each quantity; new ones where none are given.
+        """
+        units = {row.name: row.unit for row in self.rows}
+        pairs = []
+        for name in names or display.USUAL:
+            if name not in units:
+                hint = did_you_mean(name, units)
+                raise ArmtwinError(f"the comparison has no quantity '{name}'. {hint}")
+            pairs.append((name, units[name], self.channels[name]))
+        tolerance = self.verdict.tolerance
+        return display.draw_agreement(self.measured.place, pairs, tolerance, axes)
 
 
 def compare(

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.seam import Seam
+from armtwin.notebook import cards
 
 CHUNK = 20_000  # samples worked on at a time
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
@@ -48,6 +49,16 @@ class PathError:
     lag: Floats
     speed: Floats
     orientation: Floats
+
+    def __repr__(self) -> str:
+        lateral = 1e6 * np.abs(self.lateral).max(initial=0.0)
+        vertical = 1e6 * np.abs(self.vertical).max(initial=0.0)
+        return cards.line(
+            "PathError",
+            cards.counted(len(self.time), "sample"),
+            f"lateral at most {lateral:.3g} µm",
+            f"vertical at most {vertical:.3g} µm",
+        )
 
 
 def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) -> PathError:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,6 +14,8 @@ from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
+from armtwin.notebook import cards
+from armtwin.prediction import display
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.verdict import Verdict, judge
 from armtwin.robot import provenance
@@ -20,6 +23,9 @@ from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method, setpoint_rate, simulate
 from armtwin.simulation.outcome import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
@@ -50,6 +56,28 @@ class Prediction:
     run: Run
     path_error: PathError
     verdict: Verdict
+
+    def __repr__(self) -> str:
+        return cards.line("Prediction", f"{self.job.name!r}: {self.verdict.summary}")
+
+    def _repr_html_(self) -> str:
+        return cards.table(repr(self), self._facts())
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        yield "robot", repr(self.robot)
+        yield "method", self.method
+        yield from display.verdict_facts(self.verdict)
+        seam = self.job.seam
+        yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
+        yield "assumed numbers", str(len(self.assumed))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the path error along the seam, its tolerance, and the spans out of tolerance.
+
+        Args:
+            axes: One for each direction with a tolerance; new ones where none are given.
+        """
+        return display.draw_path_error(self.job, self.path_error, self.verdict, axes)
 
     @cached_property
     def seen(self) -> PathError:

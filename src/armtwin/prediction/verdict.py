@@ -13,6 +13,7 @@ from armtwin.jobs.groups import Tolerance, Window
 from armtwin.jobs.job import Job
 from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
 from armtwin.prediction.path_error import PathError
 
 Direction = Literal["lateral", "vertical", "orientation"]
@@ -108,6 +109,21 @@ class Verdict:
     segments: tuple[SegmentError, ...]
     stopped: Event | None = None
     stopped_at_m: float | None = None
+
+    def __repr__(self) -> str:
+        return cards.line("Verdict", self.summary)
+
+    @property
+    def summary(self) -> str:
+        """The outcome in a few words, as "holds, 93.1 % of tolerance"."""
+        outcome = "holds" if self.within else "does not hold"
+        if self.stopped is not None:
+            return f"{outcome}, stops at {1e3 * (self.stopped_at_m or 0.0):.0f} mm"
+        if self.outside_window:
+            return f"{outcome}, tool speed leaves its process window"
+        if not any(np.isfinite(segment.lateral_peak_m) for segment in self.segments):
+            return f"{outcome}, nothing of it was run"
+        return f"{outcome}, {100 * self.worst_ratio:.1f} % of tolerance"
 
     @property
     def out_of_tolerance_m(self) -> float:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +13,8 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.maths.batch import Floats, checked, read_only, spread, stacked
 from armtwin.mechanics import kinematics
-from armtwin.robot import dynamics, files
+from armtwin.notebook import cards
+from armtwin.robot import display, dynamics, files
 from armtwin.robot.assembly import Assembly
 from armtwin.robot.checks import problems
 from armtwin.robot.description import Description
@@ -29,6 +31,10 @@ class Robot:
 
     Joint coordinates q, v, a are (..., n) in rad (m for prismatic joints); torques in N m (N).
     Leading dimensions are batches; large batches run on several threads.
+
+    Attributes:
+        description: The file's keys.
+        origin: Where it came from.
     """
 
     description: Description
@@ -61,6 +67,30 @@ class Robot:
     def to_urdf(self, path: str | Path) -> None:
         """Write a URDF file of the same kinematics and bodies; what is mounted is its own link."""
         files.save_urdf(self.description, Path(path))
+
+    # what is shown
+
+    def __repr__(self) -> str:
+        joints = cards.counted(self.n, "joint")
+        parameters = cards.counted(len(self.parameters), "parameter")
+        return cards.line("Robot", display.named(self.description), joints, parameters)
+
+    def _repr_html_(self) -> str:
+        return cards.table(repr(self), display.facts(self.assembly, self.provenance, self.origin))
+
+    def plot(self, q: ArrayLike | None = None, *, axes: Any = None) -> Any:
+        """Draw the robot's skeleton in space with the names of its joints.
+
+        Args:
+            q: The posture, (n,); zero where none is given.
+            axes: Axes with three dimensions; new ones where none are given.
+        """
+        what = f"one posture of the {self.n} joints of '{self.name}'"
+        posture = checked("q", np.zeros(self.n) if q is None else q, (self.n,), what)
+        if posture.ndim != 1:
+            raise ArmtwinError(f"q must have shape ({self.n},) ({what}), got {posture.shape}")
+        pose = partial(self.forward_kinematics, posture)
+        return display.draw_skeleton(self.assembly, pose, axes)
 
     # names and numbers
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,11 +13,17 @@ from armtwin.logs.channels import CHANNELS
 from armtwin.logs.log import Log
 from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import Motor
 from armtwin.simulation import loop
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel
 from armtwin.simulation.prepared import Ended, PreparedRun
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
 
@@ -70,6 +77,28 @@ class Run:
     link_side: Floats
     motor_side: Floats
     trace_rate: float
+
+    def __repr__(self) -> str:
+        log = self.log
+        samples = cards.counted(len(log.time), "sample")
+        events = cards.counted(len(log.events), "event")
+        return cards.line("Run", samples, f"{np.ptp(log.time):.4g} s", events)
+
+    def _repr_html_(self) -> str:
+        rows = [("event", event.text) for event in self.log.events]
+        for part in fields(self.energy):
+            rows.append((f"energy, {part.name}", f"{getattr(self.energy, part.name):.4g} J"))
+        return cards.table(repr(self), rows)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw how far each joint is from its reference over time.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        log = self.log
+        panel = Panel("q - q_ref [rad or m]", numbered("joint ", log.q - log.q_ref))
+        return draw_panels(log.time, "time [s]", [panel], axes)
 
     @property
     def trace_time(self) -> Floats:

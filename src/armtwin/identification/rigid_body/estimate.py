@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,6 +15,7 @@ from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.fitting.structure import Structure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.display import draw_parameters
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.reversals import mean_friction, plain_torque
@@ -22,7 +26,13 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    import pandas
+    from matplotlib.axes import Axes
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
 CHUNK = 2000  # samples whose regressor is held at a time
@@ -70,6 +80,46 @@ class Estimate:
     cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
+
+    def __repr__(self) -> str:
+        parameters = cards.counted(len(self.table), "parameter")
+        logs = cards.counted(len(self.logs), "log")
+        torque = f"torque from {self.torque_source}"
+        return cards.line("Estimate", repr(self.robot.name), f"{parameters} from {logs}", torque)
+
+    def _repr_html_(self) -> str:
+        return cards.table(repr(self), self._facts())
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        samples = sum(len(log.time) for log in self.logs)
+        yield "logs", f"{len(self.logs)} with {samples} samples"
+        yield "torque", f"{self.torque_side} ({self.torque_source})"
+        yield "cut-off", f"{self.cutoff:.4g} Hz"
+        yield "estimator", self.recipe.estimator
+        groups = Counter(parameter.group for parameter in self.table)
+        yield "told by any motion alone", cards.counted(groups["alone"], "parameter")
+        yield "told in combinations", cards.counted(groups["combined"], "parameter")
+        yield "not told", cards.counted(groups["none"], "parameter")
+        for name, deviation in zip(self.robot.joint_names, self.sigma, strict=True):
+            yield f"residual of {name}", f"{deviation:.3g} N m"
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the parameters that were free, before and after, with their standard deviations.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        chosen = np.flatnonzero(self.free)
+        parameters = [self.table[k] for k in chosen]
+        return draw_parameters(parameters, self.decomposition.free.sizes[chosen], axes)
+
+    def to_dataframe(self) -> pandas.DataFrame:
+        """The table of the parameters by their names, for pandas."""
+        rows = [asdict(parameter) for parameter in self.table]
+        columns = {}
+        for key in rows[0]:
+            columns[key] = [row[key] for row in rows]
+        return dataframe(("name", columns.pop("name")), columns)
 
     @cached_property
     def structure(self) -> Structure:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.display import draw_torques
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.left_out_logs import LeftOut, leave_one_out
 from armtwin.identification.rigid_body.log_checks import check_positions, same_log
@@ -20,7 +22,11 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, torque_channel
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 WORSE = 1.05  # times the prior's error from which on the validation has failed
 
@@ -42,6 +48,33 @@ class Identification:
     left_out: LeftOut | None = None
     models: SideBySide | None = None
     unjudged: str = ""
+
+    def __repr__(self) -> str:
+        name = repr(self.estimate.robot.name)
+        if self.errors is None:
+            return cards.line("Identification", name, "fitted, not validated")
+        own, prior = (f"{np.nanmean(x):.1f} %" for x in self.errors)
+        missed = f"misses {own} of unseen torque, the robot file {prior}"
+        return cards.line("Identification", f"{name}: {missed}")
+
+    def _repr_html_(self) -> str:
+        own, prior = self.errors or (self.fit.nrmse, self.prior.nrmse)
+        rows = []
+        for j, name in enumerate(self.estimate.robot.joint_names):
+            rows.append((name, f"{own[j]:.1f} %", f"{prior[j]:.1f} %"))
+        seen = "fitted" if self.errors is None else "unseen"
+        heads = ("joint", f"missed of {seen} torque", "missed by the robot file")
+        return cards.table(repr(self), rows, heads)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw measured and predicted torque of the shown log, and what is between them.
+
+        Args:
+            axes: One for each joint; new ones where none are given.
+        """
+        fit = self.fit
+        names = self.estimate.robot.joint_names
+        return draw_torques(fit.time, fit.tau, fit.tau_hat, names, axes)
 
     @property
     def shown(self) -> Log:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.identification.rigid_body.display import draw_torques
 from armtwin.maths.batch import Floats
 from armtwin.maths.smoothing import low_pass
+from armtwin.notebook import cards
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,6 +36,20 @@ class Validation:
     time: Floats
     tau: Floats
     tau_hat: Floats
+
+    def __repr__(self) -> str:
+        missed = " ".join(f"{share:.1f}" for share in self.nrmse)
+        samples = cards.counted(len(self.time), "sample")
+        return cards.line("Validation", samples, f"nrmse of the joints {missed} %")
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw measured and predicted torque of each joint, and what is between them.
+
+        Args:
+            axes: One for each joint; new ones where none are given.
+        """
+        names = [f"joint {j}" for j in range(1, len(self.nrmse) + 1)]
+        return draw_torques(self.time, self.tau, self.tau_hat, names, axes)
 
     @staticmethod
     def of(time: Floats, tau: Floats, tau_hat: Floats) -> Validation:

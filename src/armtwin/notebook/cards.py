@@ -1,0 +1,54 @@
+"""What a noun shows of itself: one short line in Python, a small table in a notebook."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from html import escape
+
+from armtwin.errors import printable, shortened
+
+LONGEST = 98  # characters of a line
+LONGEST_CELL = 200
+LEFT = ' style="text-align:left"'  # notebooks set tables to the right
+
+
+def line(kind: str, *parts: str) -> str:
+    """A noun in one short line, as "Robot('rx90b', 6 joints)"; its end is left out if too long."""
+    given = [part for part in parts if part]
+    inside = printable(", ".join(given))
+    room = LONGEST - len(f"{kind}()")
+    return f"{kind}({shortened(inside, room)})"
+
+
+def counted(number: int, noun: str) -> str:
+    """How many there are of something, as "1 joint" or "6 joints"."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def table(caption: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:
+    """A table in HTML; whatever its texts hold, they are shown and never obeyed.
+
+    Args:
+        caption: What it is of.
+        rows: The texts of each row.
+        heads: Names of the columns, where they need some.
+    """
+    parts = [f"<table><caption{LEFT}>{_shown(caption)}</caption>"]
+    if heads:
+        parts.append(_row("th", heads))
+    for cells in rows:
+        parts.append(_row("td", cells))
+    parts.append("</table>")
+    return "\n".join(parts)
+
+
+def _row(tag: str, cells: Sequence[str]) -> str:
+    parts = ["<tr>"]
+    for cell in cells:
+        parts.append(f"<{tag}{LEFT}>{_shown(cell)}</{tag}>")
+    parts.append("</tr>")
+    return "".join(parts)
+
+
+def _shown(text: str) -> str:
+    return escape(shortened(printable(text), LONGEST_CELL))

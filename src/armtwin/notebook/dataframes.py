@@ -1,0 +1,32 @@
+"""Tables for pandas, which is no dependency: who has it may ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+
+if TYPE_CHECKING:
+    import pandas
+
+
+def dataframe(
+    index: tuple[str, ArrayLike | Sequence[str]], columns: Mapping[str, ArrayLike]
+) -> pandas.DataFrame:
+    """A data frame of columns by name over a named index."""
+    try:
+        import pandas
+    except ModuleNotFoundError:
+        raise ArmtwinError("a data frame needs pandas: pip install pandas") from None
+    name, values = index
+    return pandas.DataFrame(dict(columns), index=pandas.Index(np.asarray(values), name=name))
+
+
+def numbered(name: str, values: Floats) -> dict[str, Floats]:
+    """Columns of an array (m, n) by numbered names, as in a file: q1, q2, ..."""
+    return {f"{name}{k}": column for k, column in enumerate(values.T, 1)}

@@ -1,0 +1,133 @@
+"""Axes for the plots of all nouns; matplotlib is imported when something is drawn.
+
+Nothing is ever shown or closed here: a notebook shows what was drawn by itself, a script calls
+matplotlib's `show` or `savefig`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, printable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind eyes tell apart, without the pale yellow. No two of
+# the first 28 lines share both colour and dashes.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+DASHES = ("-", "--", "-.", ":")
+BLUE, RED, GREEN, PURPLE, *_ = COLOURS
+GREY = "#888888"
+WIDTH, HEIGHT = 9.0, 2.4  # of a panel [inch]
+LEAST_HEIGHT = 4.5  # of a figure [inch]
+SPACE = (7.0, 6.0)  # size of a figure in three dimensions [inch]
+LEAST_EXTENT = 0.4  # share of the largest extent that a flat or straight figure in space is given
+TICKS = 5  # of an axis in space at most
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Lines that share an axis.
+
+    Attributes:
+        label: What is drawn, with its unit in brackets.
+        lines: The lines by name, (m,) each.
+    """
+
+    label: str
+    lines: Mapping[str, ArrayLike]
+
+
+def draw_panels(
+    x: ArrayLike, x_label: str, panels: Sequence[Panel], axes: Axes | Sequence[Axes] | None = None
+) -> list[Axes]:
+    """Draw panels under each other over a common x.
+
+    Args:
+        x: Common to all lines, (m,).
+        x_label: What it is, with its unit in brackets.
+        panels: What is drawn.
+        axes: One for each panel; new ones where none are given.
+    """
+    chosen = chosen_axes(axes, len(panels))
+    for axis, panel in zip(chosen, panels, strict=True):
+        for k, (name, values) in enumerate(panel.lines.items()):
+            axis.plot(x, values, label=plain(name), **style(k))
+        axis.set_ylabel(plain(panel.label))
+        axis.grid(alpha=0.3)
+        legend(axis)
+    chosen[-1].set_xlabel(x_label)
+    return chosen
+
+
+def chosen_axes(axes: Axes | Sequence[Axes] | None, count: int, width: float = WIDTH) -> list[Axes]:
+    """The given axes, which must be so many, or as many new ones under each other."""
+    if axes is None:
+        figure, made = _pyplot().subplots(count, squeeze=False, sharex=True, layout="constrained")
+        figure.set_size_inches(width, max(HEIGHT * count, LEAST_HEIGHT))
+        return list(made[:, 0])
+    given = list(np.atleast_1d(np.asarray(axes, dtype=object)).ravel())
+    if len(given) != count:
+        raise ArmtwinError(f"axes must be {count}, one for each panel, got {len(given)}")
+    return given
+
+
+def axes_in_space(axes: Any = None) -> Any:
+    """The given axes, which must have three dimensions, or new ones; lengths in mm."""
+    if axes is None:
+        figure = _pyplot().figure(figsize=SPACE, layout="constrained")
+        axes = figure.add_subplot(projection="3d")
+    elif getattr(axes, "name", "") != "3d":
+        raise ArmtwinError("axes must be one with three dimensions: add_subplot(projection='3d')")
+    axes.set_xlabel("x [mm]")
+    axes.set_ylabel("y [mm]")
+    axes.set_zlabel("z [mm]")
+    return axes
+
+
+def equal_lengths(axes: Any) -> None:
+    """Give axes in space one scale; what is flat or straight gets room across."""
+    limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
+    least = LEAST_EXTENT * np.ptp(limits, axis=1).max()
+    middle = limits.mean(axis=1)
+    half = np.maximum(np.ptp(limits, axis=1), least) / 2
+    axes.set(
+        xlim=(middle[0] - half[0], middle[0] + half[0]),
+        ylim=(middle[1] - half[1], middle[1] + half[1]),
+        zlim=(middle[2] - half[2], middle[2] + half[2]),
+    )
+    axes.set_aspect("equal")
+    axes.locator_params(nbins=TICKS)
+
+
+def legend(axes: Any) -> None:
+    """Names of the lines beside the axes, where they hide nothing."""
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+
+
+def style(k: int) -> dict[str, Any]:
+    """Colour and dashes of the line with a number."""
+    return {
+        "color": COLOURS[k % len(COLOURS)],
+        "linestyle": DASHES[k % len(DASHES)],
+        "linewidth": 1.2,
+    }
+
+
+def plain(text: str) -> str:
+    """A text as matplotlib draws it letter by letter: dollars begin no formula."""
+    return printable(text).replace("$", r"\$")
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError:
+        raise ArmtwinError("plotting needs matplotlib: pip install 'armtwin[plot]'") from None
+    return pyplot
