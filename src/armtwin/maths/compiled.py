@@ -156,10 +156,10 @@ def _seal(data: bytes) -> bytes:
 class _KernelCache(FunctionCache):
     """numba's cache of a kernel, with sealed files; what cannot be kept is compiled again."""
 
-    def __init__(self, kernel: Callable[..., Any]) -> None:
+    def __init__(self, kernel: Callable[..., Any], name: str) -> None:
         super().__init__(kernel)
         stamp = self._impl.locator.get_source_stamp()
-        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base, stamp)
+        self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base + name, stamp)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep a compiled kernel; a full or read-only disk is no reason to stop."""
@@ -170,12 +170,16 @@ class _KernelCache(FunctionCache):
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 
-def compiled(f: F) -> F:
+def compiled(f: F, name: str = "") -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
     error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
     multiply-adds fuse and changes nothing else: NaN and the order of sums are kept. nogil: kernels
     run in a thread pool.
+
+    Args:
+        f: The kernel.
+        name: Tells kernels apart that one function makes, for several structures.
     """
     settings: Any = config  # its fields are made at run time
     if settings.DISABLE_JIT:
@@ -185,10 +189,15 @@ def compiled(f: F) -> F:
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)
         try:
-            kernel._cache = _KernelCache(f)
+            kernel._cache = _KernelCache(f, name)
         finally:
             settings.CACHE_DIR = before
     return kernel
+
+
+def is_kept(name: str) -> bool:
+    """Whether machine code of a kernel with such a name is on disk; it may have * in it."""
+    return CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{name}*.nbi"))
 
 
 def inlined(f: F) -> F:

@@ -6,7 +6,7 @@ handed to LLVM as they stand on the tape, which compiles ten times faster.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any
 
 from llvmlite import ir
@@ -19,8 +19,6 @@ DOUBLE, INTEGER, TRUTH = ir.DoubleType(), ir.IntType(64), ir.IntType(1)
 FAST = ("contract",)  # multiply-adds may fuse, nothing else changes
 FUNCTIONS = {"root": "llvm.sqrt", "cosine": "llvm.cos", "sine": "llvm.sin", "floor": "llvm.floor"}
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
-
-Slots = Mapping[str, tuple[int, tuple[int, ...]]]  # memory, and first slot with shape, of arrays
 
 
 class Memory:
@@ -45,29 +43,28 @@ class Memory:
         self.sizes[memory] += size
 
 
-def stretch_kernel(make: Callable[[], tuple[Stretch, Memory]]) -> Any:
-    """A function for use in kernels that does a stretch: (memories, first elements) -> None.
+def stretch_kernel(make: Callable[[], tuple[list[Stretch], Memory]]) -> Any:
+    """A function for use in kernels that does stretches, given the memories in a tuple.
 
     Args:
-        make: Gives stretch and memory; it is called only when the kernel is compiled.
+        make: Gives stretches and memory; it is called only when the kernel is compiled.
     """
 
-    @intrinsic  # type: ignore[untyped-decorator]
-    def done(typing: Any, memories: Any, starts: Any) -> Any:
+    @intrinsic
+    def do(typing: Any, memories: Any) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            stretch, memory = make()
+            found, memory = make()
             pointers = []
             for i, kind in enumerate(signature.args[0].types):
                 struct = builder.extract_value(arguments[0], i)
-                data = context.make_array(kind)(context, builder, struct).data
-                start = builder.extract_value(arguments[1], i)
-                pointers.append(builder.gep(data, [start]))
-            _Emitter(builder, stretch, memory, pointers).write()
+                pointers.append(context.make_array(kind)(context, builder, struct).data)
+            for stretch in found:
+                _Emitter(builder, stretch, memory, pointers).write()
             return context.get_dummy_value()
 
-        return types.void(memories, starts), code
+        return types.void(memories), code
 
-    return done
+    return do
 
 
 class _Emitter:
@@ -154,9 +151,7 @@ class _Emitter:
         for index, length in zip(place, shape, strict=True):
             flat = self.builder.mul(flat, INTEGER(length))
             flat = self.builder.add(flat, self._integer(index))
-        pointer = self.builder.gep(
-            self.pointers[memory], [self.builder.add(flat, INTEGER(first))]
-        )
+        pointer = self.builder.gep(self.pointers[memory], [self.builder.add(flat, INTEGER(first))])
         return self.builder.load(pointer)
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:

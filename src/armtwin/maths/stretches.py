@@ -66,7 +66,7 @@ def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list
     levels = _levels(tape, needed, unchanged)
     innermost = len(unchanged)
     crossing = _crossing(tape, needed, levels, part.outputs, innermost)
-    kept = {number: (name, (slot,)) for slot, number in enumerate(crossing)}
+    kept: dict[int, Place] = {number: (name, (slot,)) for slot, number in enumerate(crossing)}
     found = []
     for level in range(innermost + 1):
         numbers = [x for x in needed if levels[x] == level]

@@ -107,7 +107,7 @@ class Record(NamedTuple):
 
 
 @compiled
-def _push(every: Any, external: Any, k: int, share: float, outside: Any) -> None:
+def push(every: Any, external: Any, k: int, share: float, outside: Any) -> None:
     """Torques from outside, a share of the way from set-point k to the next."""
     last = external.shape[0] - 1
     a, b = min(k, last), min(k + 1, last)
@@ -124,14 +124,14 @@ def look_ahead(every: Any, u: Any, v: Any, before: Any, h: float, u_mid: Any, v_
 
 
 @inlined
-def _net(every: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
+def net(every: Any, tau: Any, outside: Any, bias: Any, force: Any) -> None:
     """Torque left for acceleration and for what resists."""
     for j in range(len(every)):
         force[j] = tau[j] + outside[j] - bias[j]
 
 
 @inlined
-def _begin(every: Any, M: Any, force: Any, h: float, A: Any, dv: Any) -> None:
+def begin(every: Any, M: Any, force: Any, h: float, A: Any, dv: Any) -> None:
     """Equations of a step without what resists: A = M (lower triangle), dv = h force."""
     for i in range(len(every)):
         dv[i] = h * force[i]
@@ -165,7 +165,7 @@ def advance(every: Any, u: Any, v: Any, dv: Any, h: float) -> int:
 
 
 @inlined
-def _steps(
+def steps_in_tick(
     rows: Any, place: Any, count: Any, friction_row: Any, slow: Any, v: Any, substeps: int
 ) -> int:
     """Steps to take in a tick: several while a bristle is bending, one while all slide."""
@@ -177,7 +177,7 @@ def _steps(
 
 
 @compiled
-def _write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
+def write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
     """Log coordinates, speeds and currents at the start of a tick."""
     for j in range(u.shape[0]):
         record.u[row, j], record.v[row, j] = u[j], v[j]
@@ -186,7 +186,7 @@ def _write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
 
 
 @compiled
-def _write_means(
+def write_means(
     record: Any, row: int, rows: Any, friction_row: Any, v: Any, before: Any, F: Any, h: float
 ) -> None:
     """Log the mean accelerations and friction of the tick that began with the sample."""
@@ -297,7 +297,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         if cylinder_row.shape[0] > 0:
             move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
-            _push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
+            push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
         within += 1
         look_ahead(every, u, v, before, h, u_mid, v_mid)
         if lever_row.shape[0] > 0:
@@ -312,15 +312,15 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             if spin_body.shape[0] > 0:
                 add_spin(parent, slides, axis, rotors, R, P, w, al, f, t, none, v_mid, M, bias)
             add_balancers(rows, place, count, balancer_row, balancer_table, u_mid, bias)
-        _net(every, tau, outside, bias, force)
+        net(every, tau, outside, bias, force)
         logging = tick % log_ticks == 0
         if logging:
-            _write(record, tick // log_ticks, u, v, current)
-        steps, lost = _steps(rows, place, count, friction_row, slow, v, substeps), -1
+            write(record, tick // log_ticks, u, v, current)
+        steps, lost = steps_in_tick(rows, place, count, friction_row, slow, v, substeps), -1
         dt = h / steps
         keep(every, v, before)
         for _ in range(steps):
-            _begin(every, M, force, dt, A, dv)
+            begin(every, M, force, dt, A, dv)
             if spring_row.shape[0] > 0:
                 press_springs(
                     rows,
@@ -377,7 +377,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         if lost >= 0:
             return UNSTABLE, tick, lost
         if logging:
-            _write_means(record, tick // log_ticks, rows, friction_row, v, before, F, h)
+            write_means(record, tick // log_ticks, rows, friction_row, v, before, F, h)
         if late >= 0:
             return FOLLOWING_ERROR, tick, late
     return FINISHED, ticks, -1

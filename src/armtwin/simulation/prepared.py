@@ -25,6 +25,8 @@ from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, packed
 from armtwin.simulation.plant import C0, Plant
 from armtwin.simulation.start import drive_forces, equilibrium, settled
+from armtwin.simulation.traced import Structure
+from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 Ended = tuple[int, int, int]
 SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
@@ -58,18 +60,28 @@ class PreparedRun:
     linear: LinearModel | None
 
     @property
+    def path(self) -> LinearArm:
+        """The linear model, or what stands for it where there is none."""
+        return packed(self.linear) if self.linear else no_path(self.coordinates.count)
+
+    @property
     def arguments(self) -> tuple[Any, ...]:
         """What `loop.run` takes."""
         size = (0,) * self.coordinates.bodies
         every = (0,) * self.coordinates.count
         linear = int(self.linear is not None)
-        path = packed(self.linear) if self.linear else no_path(len(every))
+        path = self.path
         head = (size, every, linear, self.robot.assembly.arm, path)
         return (*head, self.plant, self.controller, self.inputs, self.state, self.record)
 
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
-        return loop.run(*self.arguments)
+        arm, linear = self.robot.assembly.arm, self.linear is not None
+        structure = Structure(arm, self.plant, self.controller, linear=linear)
+        kernel = kernel_of(structure)
+        if kernel is None:
+            return loop.run(*self.arguments)
+        return run_traced(kernel, self)
 
     def stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""

@@ -1,266 +1,59 @@
-"""The closed loop of one structure, traced: straight lines for each part of a tick, no product by zero.
+"""The parts of a tick, traced for one structure: no product by zero, nothing computed twice.
 
-The parts are left on tapes by the same kernels that `loop.run` calls, in the same order; only the loops over
-ticks and steps are written here. What shapes them is the structure: the tree, zeros, ones and right angles of
-its geometry, rows, families of parts, the kind of friction, filters that pass. Lengths, odd angles,
-inertias, gains and tables are arguments, so that one kernel serves every variant of a robot.
+The parts are left on tapes by the same kernels that `loop.run` calls, in the same order. What shapes
+them is the structure: the tree, zeros, ones and right angles of its geometry, rows, families of parts,
+the kind of friction, filters that pass. Lengths, odd angles, inertias, gains and tables are arguments,
+so that one kernel serves the variants of a robot.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from armtwin.maths.tape import Table, Tape
-from armtwin.maths.tracing import python_of
+from armtwin.maths.batch import Floats
 from armtwin.maths.machine_code import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
+from armtwin.maths.tape import Table, Tape
+from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
-ARGUMENTS = {
-    "turn", "offset", "axis", "inertia", "gravity", "weights", "rotor_inertia", "numbers",
-    "stiffness", "damping", "gap", "numerical", "scale", "zero", "sensor_quantum", "speed_quantum",
-    "per_current", "per_ampere", "limit", "current_quantum", "gains", "filters", "lateness", "slow",
-    "h", "position_ticks", "setpoint_ticks", "substeps", "setpoints",
-}  # fmt: skip
+NUMBERS = ("h", "dt", "position_ticks", "setpoint_ticks", "substeps", "setpoints", "k", "within")
+RESULTS = ("late", "limited", "steps", "gone")
+OF_DRIVES = (
+    "scale",
+    "zero",
+    "sensor_quantum",
+    "speed_quantum",
+    "per_current",
+    "per_ampere",
+    "limit",
+    "current_quantum",
+    "lateness",
+)
+OF_SPRINGS = ("stiffness", "damping", "gap", "numerical")
+GEOMETRY = ("turn", "offset", "axis", "gravity")
+# arrays that do not change in a run, and in a tick
+IN_A_RUN = {
+    *GEOMETRY,
+    *OF_DRIVES,
+    *OF_SPRINGS,
+    "inertia",
+    "weights",
+    "rotor_inertia",
+    "numbers",
+    "gains",
+    "filters",
+    "slow",
+    "h",
+    "position_ticks",
+    "setpoint_ticks",
+    "substeps",
+    "setpoints",
+}
 IN_A_TICK = {"dt", "M", "force", "tau", "outside"}
-
-def scratch(*shape: int) -> Any:
-    """An array that kernels write symbols into."""
-    return np.zeros(shape, dtype=object)
-
-
-class Tracer:
-    """Symbols of the arrays that the loop of a prepared run is given."""
-
-    def __init__(self, arm: Any, plant: Any, c: Any, linear: bool) -> None:
-        self.arm, self.plant, self.c, self.linear = arm, plant, c, linear
-        self.n, self.N = len(arm.parent), plant.rows.weights.shape[1]
-        self.m = len(plant.sensors.row)
-        self.size, self.every = (0,) * self.n, (0,) * self.N
-
-    def vector(self, tape: Tape, name: str) -> Any:
-        return tape.inputs(name, (self.N,))
-
-    def drives(self, tape: Tape, name: str) -> Any:
-        return tape.inputs(name, (self.m,))
-
-    def rows(self, tape: Tape) -> tuple[Any, Any, Any]:
-        weights, place, count = self.plant.rows
-        return tape.pattern("weights", weights), place, count
-
-    # the parts of a tick
-
-    def sensed(self, row: Any, x: str, reading: str) -> Part:
-        """Positions or speeds that the sensors see."""
-        tape = Tape()
-        part = Part(tape)
-        found = scratch(self.m)
-        rows, _, _ = self.rows(tape)
-        python_of(ticks.read_rows)(self.every, rows, row, self.vector(tape, x), found)
-        put(part, reading, found)
-        return part
-
-    def position_loops(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        sensors, c = self.plant.sensors, self.c
-        servo, known = self._servo(tape)
-        times = (
-            tape.input("h", ()),
-            tape.input("position_ticks", ()),
-            tape.input("setpoint_ticks", ()),
-            c.given_acceleration,
-        )
-        ref = Table(tape, "ref", (tape.input("setpoints", ()), 4, self.m))
-        late = python_of(ticks.position_tick)(
-            tape.inputs("gains", c.gains.shape),
-            tape.pattern("lateness", c.lateness),
-            times,
-            tape.pattern("scale", sensors.scale),
-            tape.pattern("zero", sensors.zero),
-            tape.pattern("sensor_quantum", sensors.quantum),
-            ref,
-            servo,
-            self.drives(tape, "position"),
-            tape.input("k", ()),
-            tape.input("within", ()),
-        )
-        put(part, "servo", servo, known)
-        part.put("late", (), late)
-        return part
-
-    def _servo(self, tape: Tape) -> tuple[Any, Any]:
-        servo = tape.inputs("servo", (self.m, 6))
-        return servo, servo.copy()
-
-    def velocity_loops(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        sensors, outputs, c = self.plant.sensors, self.plant.outputs, self.c
-        servo, known = self._servo(tape)
-        memory = tape.inputs("memory", (self.m, 4, 2))
-        for drive, which, order in np.argwhere(self._memoryless()):
-            memory[drive, which, order] = 0.0
-        remembered = memory.copy()
-        current = scratch(self.m)
-        limited = python_of(ticks.velocity_tick)(
-            tape.inputs("gains", c.gains.shape),
-            tape.pattern("filters", c.filters),
-            tape.pattern("scale", sensors.scale),
-            tape.pattern("speed_quantum", sensors.speed_quantum),
-            tape.inputs("per_current", (self.m,)),
-            tape.inputs("limit", (self.m,)),
-            tape.pattern("current_quantum", outputs.quantum),
-            servo,
-            memory,
-            self.drives(tape, "speed"),
-            current,
-        )
-        put(part, "servo", servo, known)
-        put(part, "memory", memory, remembered)
-        put(part, "current", current)
-        part.put("limited", (), limited)
-        return part
-
-    def _memoryless(self) -> Any:
-        """Filter states that stay zero: those of filters that only scale, (drives, 4, 2)."""
-        still = np.zeros((self.m, 4, 2), dtype=bool)
-        order_1 = (self.c.filters[:, :, [1, 3]] == 0).all(axis=2)
-        order_2 = (self.c.filters[:, :, [2, 4]] == 0).all(axis=2)
-        still[:, :, 1] = order_2
-        still[:, :, 0] = order_1 & order_2
-        return still
-
-    def torques(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        rows, _, _ = self.rows(tape)
-        outputs = self.plant.outputs
-        tau = scratch(self.N)
-        python_of(ticks.motor_torques)(
-            self.every,
-            rows,
-            outputs.row,
-            tape.inputs("per_ampere", (self.m,)),
-            self.drives(tape, "current"),
-            tau,
-        )
-        put(part, "tau", tau)
-        return part
-
-    def equations(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        arm, n, N = self.arm, self.n, self.N
-        u, v, before = (self.vector(tape, name) for name in ("u", "v", "before"))
-        u_mid, v_mid, M, bias, force = (
-            scratch(N),
-            scratch(N),
-            scratch(N, N),
-            scratch(N),
-            scratch(N),
-        )
-        python_of(loop.look_ahead)(self.every, u, v, before, tape.input("h", ()), u_mid, v_mid)
-        python_of(equations.of_bodies)(
-            self.size,
-            self.every,
-            arm.parent,
-            arm.slides,
-            tape.pattern("turn", arm.turn),
-            tape.pattern("offset", arm.offset),
-            tape.pattern("axis", arm.axis),
-            tape.inputs("inertia", (n, 10)),
-            tape.pattern("gravity", arm.gravity),
-            tape.pattern("rotor_inertia", self.plant.rotors.inertia),
-            scratch(n, 3, 3),
-            *(scratch(n, 3) for _ in range(6)),
-            scratch(n, 10),
-            scratch(n, n),
-            np.zeros(N),
-            u_mid,
-            v_mid,
-            M,
-            bias,
-        )
-        rows, place, count = self.rows(tape)
-        balancers = self.plant.balancers
-        table = Table(tape, "balancer_table", balancers.table.shape)
-        python_of(step.add_balancers)(rows, place, count, balancers.row, table, u_mid, bias)
-        tau, outside = self.vector(tape, "tau"), self.vector(tape, "outside")
-        python_of(loop._net)(self.every, tau, outside, bias, force)
-        put(part, "force", force)
-        for i in range(N):
-            for j in range(i + 1):
-                part.put("M", (i, j), M[i, j])
-        return part
-
-    def steps(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        rows, place, count = self.rows(tape)
-        friction = self.plant.friction
-        slow = tape.inputs("slow", friction.row.shape)
-        v = self.vector(tape, "v")
-        substeps = tape.input("substeps", ())
-        found = python_of(loop._steps)(rows, place, count, friction.row, slow, v, substeps)
-        part.put("steps", (), found)
-        return part
-
-    def one_step(self) -> Part:
-        tape = Tape()
-        part = Part(tape)
-        plant, N = self.plant, self.N
-        friction, springs, ties = plant.friction, plant.springs, plant.ties
-        elements = len(friction.row)
-        rows, place, count = self.rows(tape)
-        u, v = self.vector(tape, "u"), self.vector(tape, "v")
-        z = tape.inputs("z", (elements,))
-        energy = tape.inputs("energy", (5,))
-        dt = tape.input("dt", ())
-        known = {"u": u.copy(), "v": v.copy(), "z": z.copy(), "energy": energy.copy()}
-        M, force, tau, outside = (
-            tape.inputs("M", (N, N)),
-            *(self.vector(tape, name) for name in ("force", "tau", "outside")),
-        )
-        A, dv = scratch(N, N), scratch(N)
-        F, D, G = scratch(elements), scratch(elements), scratch(elements, 4)
-        twisted = scratch(len(springs.row), 2)
-        pressed = (
-            tape.inputs("stiffness", springs.stiffness.shape),
-            tape.pattern("damping", springs.damping),
-            tape.pattern("gap", springs.gap),
-        )
-        python_of(loop._begin)(self.every, M, force, dt, A, dv)
-        numerical = tape.inputs("numerical", springs.numerical.shape)
-        python_of(step.press_springs)(
-            rows, place, count, springs.row, *pressed, numerical, u, v, dt, A, dv, twisted
-        )
-        curves = Table(tape, "curves", friction.curves.shape)
-        numbers = tape.inputs("numbers", friction.numbers.shape)
-        solved = python_of(step.smooth_step)(
-            self.size, self.every, ties.place, ties.count, rows, place, count,
-            friction.row, curves, numbers, friction.kind, A, v, z, dt, dv, F, D, G,
-        )  # fmt: skip
-        python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
-        python_of(accounts.account_springs)(
-            dt, rows, place, count, springs.row, *pressed, energy, u, v, dv, twisted
-        )
-        lost = python_of(loop.advance)(self.every, u, v, dv, dt)
-        for name, values in (("u", u), ("v", v), ("z", z), ("energy", energy)):
-            put(part, name, values, known[name])
-        put(part, "F", F)
-        part.put("gone", (), tape.choose(solved, lost, N))
-        return part
-
-
-def put(part: Part, array: str, values: Any, known: Any = None) -> None:
-    """Write the elements of an array that changed."""
-    for place, value in np.ndenumerate(values):
-        if known is None or known[place] is not value:
-            part.put(array, place, value)
-
 
 STAGES = (
     "before",
@@ -274,84 +67,356 @@ STAGES = (
     "before_steps",
     "one_step",
 )
+CURVES, BALANCER_TABLE, REF, KEPT = 1, 2, 3, 4  # memories beside that of the numbers, which is 0
+MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
-class Traced:
-    """The stretches of a structure's loop, and where their arrays lie in one memory."""
+class Structure:
+    """What shapes the kernel of a loop.
 
-    def __init__(self, tracer: Tracer) -> None:
-        self.memory = _memory(tracer)
-        self.stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
-        parts = {
-            "speeds": tracer.sensed(tracer.plant.sensors.speed_row, "v", "speed"),
-            "positions": tracer.sensed(tracer.plant.sensors.row, "u", "position"),
-            "position_loops": tracer.position_loops(),
-            "velocity_loops": tracer.velocity_loops(),
-            "torques": tracer.torques(),
-            "steps": tracer.steps(),
-        }
-        if not tracer.linear:
-            parts["equations"] = tracer.equations()
-        for name, part in parts.items():
-            once, inside = self._stretches(name, part, [ARGUMENTS])
-            self.stages["before"].append(once)
-            self.stages[name].append(inside)
-        names = ("before", "before_steps", "one_step")
-        loops = [ARGUMENTS, IN_A_TICK]
-        for name, stretch in zip(
-            names, self._stretches("one_step", tracer.one_step(), loops), strict=True
+    Attributes:
+        arm: The bodies.
+        plant: Rows and parts.
+        c: The servo.
+        linear: Whether a linear model along the motion takes the place of the bodies.
+        dense: Whether the geometry is taken as if it had no zeros, ones and right angles.
+    """
+
+    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool, dense: bool = False) -> None:
+        self.arm, self.plant, self.c = arm, plant, c
+        self.linear, self.dense = linear, dense
+        self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
+        self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
+
+    @property
+    def can_be_traced(self) -> bool:
+        """Whether all its families are on the tape; levers, oil and spin are not, nor switching."""
+        plant = self.plant
+        families = (plant.levers.row, plant.cylinders.row, plant.rotors.body)
+        return not any(len(x) for x in families) and plant.friction.kind != loop.SWITCHING
+
+    def family(self) -> Iterator[bytes]:
+        """What shapes the kernel beside the geometry."""
+        arm, plant, c = self.arm, self.plant, self.c
+        yield repr((self.linear, plant.friction.kind, c.given_acceleration)).encode()
+        for numbers in (
+            arm.parent,
+            arm.slides,
+            plant.sensors.row,
+            plant.sensors.speed_row,
+            plant.outputs.row,
+            plant.friction.row,
+            plant.springs.row,
+            plant.balancers.row,
         ):
-            self.stages[name].append(stretch)
+            yield repr(np.asarray(numbers).tolist()).encode()
+        for values in (
+            plant.rows.weights,
+            plant.rotors.inertia,
+            plant.sensors.scale,
+            plant.sensors.zero,
+            c.filters,
+        ):
+            yield pattern_of(values)
 
-    def _stretches(self, name: str, part: Part, unchanged: list[set[str]]) -> list[Stretch]:
-        kept = f"kept by {name}"
-        found = stretches(part, kept, unchanged)
-        self.memory.add(kept, (len(found[0].kept),))
-        return found
+    def geometry(self) -> Iterator[bytes]:
+        """The pattern of the geometry."""
+        if self.dense or self.linear:
+            yield b"dense"
+            return
+        for name in GEOMETRY:
+            yield pattern_of(getattr(self.arm, name))
+
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Shapes of the arrays that lie in the memory of numbers."""
+        arm, plant, c = self.arm, self.plant, self.c
+        N, m, e = self.coordinates, self.drives, self.elements
+        return {
+            **{name: getattr(arm, name).shape for name in (*GEOMETRY, "inertia")},
+            "weights": plant.rows.weights.shape,
+            "rotor_inertia": (N, N),
+            "numbers": plant.friction.numbers.shape,
+            "gains": c.gains.shape,
+            "filters": c.filters.shape,
+            "servo": (m, 6),
+            "memory": (m, 4, 2),
+            "M": (N, N),
+            "energy": (5,),
+            **dict.fromkeys(("slow", "z", "F"), (e,)),
+            **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
+            **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
+            **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
+            **dict.fromkeys((*NUMBERS, *RESULTS), ()),
+        }
+
+    def memory(self) -> Memory:
+        """Where the arrays lie."""
+        memory = Memory()
+        for name, shape in self.shapes().items():
+            memory.add(name, shape)
+        memory.add("curves", self.plant.friction.curves.shape, CURVES)
+        memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
+        memory.add("ref", (1, 4, self.drives), REF)
+        return memory
 
 
-def _memory(tracer: Tracer) -> Memory:
-    """All numbers of a loop in one array, tables in arrays of their own."""
-    memory = Memory()
-    for name, shape in shapes(tracer).items():
-        memory.add(name, shape)
-    plant = tracer.plant
-    memory.add("curves", plant.friction.curves.shape, 1)
-    memory.add("balancer_table", plant.balancers.table.shape, 2)
-    memory.add("ref", (1, 4, tracer.m), 3)
-    return memory
+def pattern_of(values: Floats) -> bytes:
+    """Shape, zeros, ones and what is neither."""
+    tape = Tape()
+    found = tape.pattern("", np.asarray(values, dtype=np.float64))
+    words = [x if isinstance(x, float) else None for x in found.ravel()]
+    return repr((np.shape(values), words)).encode()
 
 
-def shapes(tracer: Tracer) -> dict[str, tuple[int, ...]]:
-    """Shapes of the arrays that lie in the memory of numbers."""
-    arm, plant, c = tracer.arm, tracer.plant, tracer.c
-    n, N, m, e, s = tracer.n, tracer.N, tracer.m, len(plant.friction.row), len(plant.springs.row)
-    per_drive = (
-        "scale", "zero", "sensor_quantum", "speed_quantum", "per_current", "per_ampere", "limit",
-        "current_quantum", "lateness", "position", "speed", "current",
-    )  # fmt: skip
-    numbers = ("h", "dt", "position_ticks", "setpoint_ticks", "substeps", "setpoints", "k", "within")
-    results = ("late", "limited", "steps", "gone")
-    return {
-        "turn": arm.turn.shape,
-        "offset": arm.offset.shape,
-        "axis": arm.axis.shape,
-        "inertia": (n, 10),
-        "gravity": (3,),
-        "weights": plant.rows.weights.shape,
-        "rotor_inertia": (N, N),
-        "numbers": plant.friction.numbers.shape,
-        "slow": (e,),
-        "z": (e,),
-        "F": (e,),
-        "gains": c.gains.shape,
-        "filters": c.filters.shape,
-        "servo": (m, 6),
-        "memory": (m, 4, 2),
-        "M": (N, N),
-        "energy": (5,),
-        **{name: (s,) for name in ("stiffness", "damping", "gap", "numerical")},
-        **{name: (m,) for name in per_drive},
-        **{name: (N,) for name in ("u", "v", "before", "tau", "outside", "force", "bias")},
-        **{name: () for name in (*numbers, *results)},
-    }
+def traced(structure: Structure) -> tuple[dict[str, list[Stretch]], Memory]:
+    """The stretches of each stage of a loop, and where their arrays lie."""
+    tracer = _Tracer(structure)
+    memory = structure.memory()
+    stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
+    for name, part in tracer.parts():
+        once, inside = _parted(name, part, [IN_A_RUN], memory)
+        stages["before"].append(once)
+        stages[name].append(inside)
+    found = _parted("one_step", tracer.one_step(), [IN_A_RUN, IN_A_TICK], memory)
+    for name, stretch in zip(("before", "before_steps", "one_step"), found, strict=True):
+        stages[name].append(stretch)
+    return stages, memory
+
+
+def _parted(name: str, part: Part, unchanged: list[set[str]], memory: Memory) -> list[Stretch]:
+    kept = f"kept by {name}"
+    found = stretches(part, kept, unchanged)
+    memory.add(kept, (len(found[0].kept),), KEPT)
+    assert memory.sizes[KEPT] <= MOST_KEPT
+    return found
+
+
+def _scratch(*shape: int) -> Any:
+    """An array that kernels write symbols into."""
+    return np.zeros(shape, dtype=object)
+
+
+def _put(part: Part, array: str, values: Any, known: Any = None) -> None:
+    """Write the elements of an array that changed."""
+    for place, value in np.ndenumerate(values):
+        if known is None or known[place] is not value:
+            part.put(array, place, value)
+
+
+class _Tracer:
+    """Runs the kernels of a tick with symbols."""
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.arm, self.plant, self.c = structure.arm, structure.plant, structure.c
+        self.size = (0,) * structure.bodies
+        self.every = (0,) * structure.coordinates
+        self.shapes = structure.shapes()
+
+    def parts(self) -> Iterator[tuple[str, Part]]:
+        """All parts of a tick but its steps."""
+        sensors = self.plant.sensors
+        yield "speeds", self._sensed(sensors.speed_row, "v", "speed")
+        yield "positions", self._sensed(sensors.row, "u", "position")
+        yield "position_loops", self._position_loops()
+        yield "velocity_loops", self._velocity_loops()
+        yield "torques", self._torques()
+        yield "steps", self._steps()
+        if not self.structure.linear:
+            yield "equations", self._equations()
+
+    def _all(self, tape: Tape, *names: str) -> list[Any]:
+        """Arrays of which every element is an input."""
+        return [tape.inputs(name, self.shapes[name]) for name in names]
+
+    def _number(self, tape: Tape, name: str) -> Any:
+        return tape.input(name, ())
+
+    def _rows(self, tape: Tape) -> tuple[Any, Any, Any]:
+        weights, place, count = self.plant.rows
+        return tape.pattern("weights", weights), place, count
+
+    def _geometry(self, tape: Tape, name: str) -> Any:
+        if self.structure.dense:
+            return tape.inputs(name, self.shapes[name])
+        return tape.pattern(name, getattr(self.arm, name))
+
+    def _sensed(self, row: Any, x: str, reading: str) -> Part:
+        """Positions or speeds that the sensors see."""
+        tape = Tape()
+        part = Part(tape)
+        rows, _, _ = self._rows(tape)
+        (values,) = self._all(tape, x)
+        found = _scratch(self.structure.drives)
+        python_of(ticks.read_rows)(self.every, rows, row, values, found)
+        _put(part, reading, found)
+        return part
+
+    def _position_loops(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        sensors = self.plant.sensors
+        gains, lateness, quantum, servo, position = self._all(
+            tape, "gains", "lateness", "sensor_quantum", "servo", "position"
+        )
+        known = servo.copy()
+        times = (
+            self._number(tape, "h"),
+            self._number(tape, "position_ticks"),
+            self._number(tape, "setpoint_ticks"),
+            self.c.given_acceleration,
+        )
+        setpoints = self._number(tape, "setpoints")
+        late = python_of(ticks.position_tick)(
+            gains,
+            lateness,
+            times,
+            tape.pattern("scale", sensors.scale),
+            tape.pattern("zero", sensors.zero),
+            quantum,
+            Table(tape, "ref", (setpoints, 4, self.structure.drives)),
+            servo,
+            position,
+            self._number(tape, "k"),
+            self._number(tape, "within"),
+        )
+        _put(part, "servo", servo, known)
+        part.put("late", (), late)
+        return part
+
+    def _velocity_loops(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        gains, speed_quantum, per_current, limit, quantum, servo, memory, speed = self._all(
+            tape,
+            "gains",
+            "speed_quantum",
+            "per_current",
+            "limit",
+            "current_quantum",
+            "servo",
+            "memory",
+            "speed",
+        )
+        for place in np.argwhere(_memoryless(self.c.filters)):
+            memory[tuple(place)] = 0.0
+        known, remembered = servo.copy(), memory.copy()
+        current = _scratch(self.structure.drives)
+        limited = python_of(ticks.velocity_tick)(
+            gains,
+            tape.pattern("filters", self.c.filters),
+            tape.pattern("scale", self.plant.sensors.scale),
+            speed_quantum,
+            per_current,
+            limit,
+            quantum,
+            servo,
+            memory,
+            speed,
+            current,
+        )
+        _put(part, "servo", servo, known)
+        _put(part, "memory", memory, remembered)
+        _put(part, "current", current)
+        part.put("limited", (), limited)
+        return part
+
+    def _torques(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        rows, _, _ = self._rows(tape)
+        per_ampere, current = self._all(tape, "per_ampere", "current")
+        tau = _scratch(self.structure.coordinates)
+        row = self.plant.outputs.row
+        python_of(ticks.motor_torques)(self.every, rows, row, per_ampere, current, tau)
+        _put(part, "tau", tau)
+        return part
+
+    def _equations(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        n, N = self.structure.bodies, self.structure.coordinates
+        u, v, before, tau, outside, inertia = self._all(
+            tape, "u", "v", "before", "tau", "outside", "inertia"
+        )
+        turn, offset, axis, gravity = (self._geometry(tape, name) for name in GEOMETRY)
+        rotors = tape.pattern("rotor_inertia", self.plant.rotors.inertia)
+        u_mid, v_mid, bias, force = (_scratch(N) for _ in range(4))
+        M, none = _scratch(N, N), np.zeros(N)
+        R, Ic, L = _scratch(n, 3, 3), _scratch(n, 10), _scratch(n, n)
+        P, w, al, ac, f, t = (_scratch(n, 3) for _ in range(6))
+        h = self._number(tape, "h")
+        python_of(loop.look_ahead)(self.every, u, v, before, h, u_mid, v_mid)
+        python_of(equations.of_bodies)(
+            self.size, self.every, self.arm.parent, self.arm.slides, turn, offset, axis, inertia,
+            gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, u_mid, v_mid, M, bias,
+        )  # fmt: skip
+        rows, place, count = self._rows(tape)
+        row, table = self.plant.balancers
+        tables = Table(tape, "balancer_table", table.shape)
+        python_of(step.add_balancers)(rows, place, count, row, tables, u_mid, bias)
+        python_of(loop.net)(self.every, tau, outside, bias, force)
+        _put(part, "force", force)
+        for i in range(N):
+            for j in range(i + 1):
+                part.put("M", (i, j), M[i, j])
+        return part
+
+    def _steps(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        rows, place, count = self._rows(tape)
+        slow, v = self._all(tape, "slow", "v")
+        row = self.plant.friction.row
+        substeps = self._number(tape, "substeps")
+        found = python_of(loop.steps_in_tick)(rows, place, count, row, slow, v, substeps)
+        part.put("steps", (), found)
+        return part
+
+    def one_step(self) -> Part:
+        """A step of the plant."""
+        tape = Tape()
+        part = Part(tape)
+        N, e = self.structure.coordinates, self.structure.elements
+        friction, springs, ties = self.plant.friction, self.plant.springs, self.plant.ties
+        rows, place, count = self._rows(tape)
+        changing = dict(zip("uvz", self._all(tape, "u", "v", "z"), strict=True))
+        (changing["energy"],) = self._all(tape, "energy")
+        known = {name: values.copy() for name, values in changing.items()}
+        u, v, z, energy = changing.values()
+        M, force, tau, outside, numbers = self._all(tape, "M", "force", "tau", "outside", "numbers")
+        stiffness, damping, gap, numerical = self._all(tape, *OF_SPRINGS)
+        dt = self._number(tape, "dt")
+        A, dv = _scratch(N, N), _scratch(N)
+        F, D, G = _scratch(e), _scratch(e), _scratch(e, 4)
+        twisted = _scratch(len(springs.row), 2)
+        curves = Table(tape, "curves", friction.curves.shape)
+        python_of(loop.begin)(self.every, M, force, dt, A, dv)
+        python_of(step.press_springs)(
+            rows, place, count, springs.row, stiffness, damping, gap, numerical,
+            u, v, dt, A, dv, twisted,
+        )  # fmt: skip
+        solved = python_of(step.smooth_step)(
+            self.size, self.every, ties.place, ties.count, rows, place, count,
+            friction.row, curves, numbers, friction.kind, A, v, z, dt, dv, F, D, G,
+        )  # fmt: skip
+        python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
+        python_of(accounts.account_springs)(
+            dt, rows, place, count, springs.row, stiffness, damping, gap, energy,
+            u, v, dv, twisted,
+        )  # fmt: skip
+        lost = python_of(loop.advance)(self.every, u, v, dv, dt)
+        for name, values in changing.items():
+            _put(part, name, values, known[name])
+        _put(part, "F", F)
+        part.put("gone", (), tape.choose(solved, lost, N))
+        return part
+
+
+def _memoryless(filters: Floats) -> Any:
+    """Filter states that stay zero: those of filters that only scale, (drives, 4, 2)."""
+    still = np.zeros((*filters.shape[:2], 2), dtype=bool)
+    second = (filters[:, :, [2, 4]] == 0).all(axis=2)
+    still[:, :, 1] = second
+    still[:, :, 0] = second & (filters[:, :, [1, 3]] == 0).all(axis=2)
+    return still
