@@ -222,9 +222,9 @@ def page(lines: Sequence[Placement], corners: Sequence[Corner]) -> Iterator[str]
     yield "## Other placements"
     yield ""
     yield (
-        "The document's sentences on joint motion leave these open; sizes of errors differ between\n"
-        "them by a factor of two to eight. What holds at some of them only neither speaks for the\n"
-        "model nor against it.\n"
+        "The document's sentences on joint motion leave these open; sizes of errors differ\n"
+        "between them by a factor of two to eight. What holds at some of them only neither speaks\n"
+        "for the model nor against it.\n"
     )
     some = [place for place in lines if on_coarse_grid(place)]
     above = [place for place in lines if place.z >= 0]

@@ -14,18 +14,11 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile
 from armtwin.prediction.predict import planned
-
-FOLLOW_ENDS = (
-    [19.592, 36.147, 127.076, 143.327, 30.529, 14.111],
-    [-19.592, 36.147, 127.076, 216.673, 30.529, -14.111],
-)
-FIXED_ENDS = (
-    [30.916, 36.323, 126.544, -135.632, 31.302, -16.937],
-    [-30.916, 36.323, 126.544, -224.368, 31.302, 16.937],
-)
-LINE_ENDS = (
-    [-36.744, 47.383, 79.831, -25.033, 91.351, -28.461],
-    [45.512, 58.9, 57.475, 30.581, 97.458, 40.135],
+from tests.jobs.placements import (
+    FIXED_ENDS,
+    FOLLOW_ENDS,
+    LINE_ENDS,
+    as_in_another_program,
 )
 
 # job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s], largest a [rad/s²]
@@ -40,12 +33,6 @@ DOCUMENT = {
     "fixed r50": ("rx90b_corner_fixed", 0.05, 0.1, 7.824, FIXED_ENDS, [0.2393, 0.0694, 0.172, 0.4817, 0.114, 0.3281], [1.929, 0.203, 0.502, 2.148, 0.636, 0.563]),
     "fixed r2.5": ("rx90b_corner_fixed", 0.0025, 0.1, 8.036, FIXED_ENDS, [0.2393, 0.0822, 0.1959, 0.5206, 0.1151, 0.3755], [3.088, 4.623, 11.004, 9.208, 6.428, 6.765]),
 }  # fmt: skip
-# where the other program put them: position of the workpiece [m], turn of the head and posture [deg]
-ELSEWHERE = {
-    "rx90b_line": ((0.45, 0.0, 0.1), 90, LINE_ENDS[0]),
-    "rx90b_corner_follow": ((0.65, 0.0, 0.0), 90, FOLLOW_ENDS[0]),
-    "rx90b_corner_fixed": ((0.65, 0.0, 0.0), 45, FIXED_ENDS[0]),
-}
 RAMP = TimeLaw(ramp=0.1)
 SHIPPED = ["rx90b_line", "rx90b_corner_follow", "rx90b_corner_fixed"]
 
@@ -59,20 +46,6 @@ def job_with(name, blend=None, speed=0.1):
             replace(job.description, segment=(replace(first, blend=blend), *others)), job.origin
         )
     return job.with_speed(speed)
-
-
-def as_in_another_program(job):
-    """A shipped job where the other program put it."""
-    position, head, posture = ELSEWHERE[job.name]
-    d = job.description
-    tool = replace(d.orientation.tool, rpy=(np.pi, 0.0, np.radians(head)))
-    placed = replace(
-        d,
-        workpiece=replace(d.workpiece, position=position),
-        orientation=replace(d.orientation, tool=tool),
-        posture=tuple(np.radians(posture)),
-    )
-    return at.Job(placed, job.origin)
 
 
 def seam_of(start, moves, rule, speed=0.1, law=RAMP):
