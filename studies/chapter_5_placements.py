@@ -22,6 +22,7 @@ Ref: [Waiboer 2007, sections 5.4 and 5.5]
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from math import pi, radians
 from typing import TypeVar
 
 import numpy as np
@@ -155,14 +156,13 @@ def with_radius(job: at.Job, radius: float | None) -> at.Job:
 def turned(job: at.Job, placement: Placement) -> at.Job:
     """The job at a placement, whatever its posture."""
     d = job.description
-    turn = np.radians(placement.turn)
-    head = np.radians(placement.head)
+    turn, head = radians(placement.turn), radians(placement.head)
     workpiece = replace(
         d.workpiece,
         position=placement.position,
         orientation=replace(d.workpiece.orientation, rpy=(0.0, 0.0, turn)),
     )
-    tool = replace(d.orientation.tool, rpy=(np.pi, 0.0, head))
+    tool = replace(d.orientation.tool, rpy=(pi, 0.0, head))
     orientation = replace(d.orientation, tool=tool)
     return at.Job(replace(d, workpiece=workpiece, orientation=orientation), job.origin)
 
@@ -188,8 +188,8 @@ def drawn(name: str, radius: float | None) -> Drawn:
 def motion(name: str, placement: Placement, radius: float | None = None) -> Motion | None:
     """Joints along a seam at a placement; None where they cannot reach it within their limits."""
     seam = drawn(name, radius)
-    turn = from_rpy(0.0, 0.0, np.radians(placement.turn))
-    head = from_rpy(0.0, 0.0, np.radians(-placement.head))
+    turn = from_rpy(0.0, 0.0, radians(placement.turn))
+    head = from_rpy(0.0, 0.0, radians(-placement.head))
     X_WP = pose(turn, placement.position)
     X_TH = pose(head, np.zeros(3))
     q = along(X_WP @ seam.X @ X_TH)
@@ -199,7 +199,7 @@ def motion(name: str, placement: Placement, radius: float | None = None) -> Moti
 def along(X: np.ndarray) -> np.ndarray | None:
     """Joint positions along poses, arm forward and elbow up, within the joints' limits."""
     for start in robot().inverse_kinematics(X[0]):
-        forward = abs(start[0]) < np.pi / 2
+        forward = abs(start[0]) < pi / 2
         if forward and start[2] > 0 and start[4] > 0:
             return within_limits(robot().inverse.trace(X, start))
     return None
@@ -209,7 +209,7 @@ def within_limits(q: np.ndarray) -> np.ndarray | None:
     """Joint positions, turned by whole turns where that brings them within their limits."""
     low, high = robot().position_limits
     found = np.full_like(q, np.nan)
-    for way in (-2 * np.pi, 2 * np.pi, 0.0):  # as they are, where that does
+    for way in (-2 * pi, 2 * pi, 0.0):  # as they are, where that does
         other = q + way
         inside = (other > low) & (other < high)
         found = np.where(inside.all(axis=0), other, found)

@@ -8,12 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import armtwin as at
+
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "studies"))
 
 import chapter_5  # noqa: E402
 from chapter_5_placements import (  # noqa: E402
-    Corner,
     Placement,
     fixed_agrees,
     following_agrees,
@@ -83,11 +84,10 @@ def test_the_shipped_jobs_move_their_joints_as_the_document_says(shipped):
     assert fixed_agrees(shipped.corner)
 
 
-def test_a_fixed_head_along_the_seam_is_too_fast(shipped):
-    """Its joints are 4.7 times slower than with the following head at (650, 0, 0) mm; one order is 5 to 20."""
-    corner = Corner(Placement(650, 0, -45, 90), Placement(650, 0, -45, 45))
-    assert speed_ratio(corner) == pytest.approx(4.73, rel=0.01)
-    assert not fixed_agrees(corner)
+def test_a_fixed_head_along_the_seam_is_too_fast():
+    """At (650, 0, 0) mm its joints are 4.7 times slower than with the following head."""
+    assert speed_ratio(chapter_5.HEAD_ALONG) == pytest.approx(4.73, rel=0.01)
+    assert not fixed_agrees(chapter_5.HEAD_ALONG)
 
 
 def test_only_one_turn_of_the_head_lets_joints_2_3_and_5_alone_turn_back_on_the_line():
@@ -99,7 +99,10 @@ def test_only_one_turn_of_the_head_lets_joints_2_3_and_5_alone_turn_back_on_the_
 
 
 def test_the_scan_finds_the_reversals_of_the_commanded_motion(shipped):
-    """Two roads: signs of the joint speeds that the planner computes, slopes of 241 poses."""
+    """Two roads: signs of the joint speeds that the planner computes, slopes of 241 poses.
+
+    The scan knows no ramps: joints that are fastest at the ends of the seam are 2 % faster in it.
+    """
     p = shipped.fixed(0.05)
     v = p.motion.trajectory.v
     scanned = motion("rx90b_corner_fixed", shipped.corner.fixed, 0.05)
@@ -108,7 +111,7 @@ def test_the_scan_finds_the_reversals_of_the_commanded_motion(shipped):
         turns = np.flatnonzero(v[1:, joint] * v[:-1, joint] < 0)
         place = p.motion.command.s[turns]
         assert scanned.reversals()[joint] == pytest.approx(place, abs=0.5e-3)
-    assert scanned.largest_speeds() == pytest.approx(np.abs(v).max(axis=0), rel=0.01)
+    assert scanned.largest_speeds() == pytest.approx(np.abs(v).max(axis=0), rel=0.02)
 
 
 def test_the_posture_of_a_shipped_job_is_that_of_its_placement(shipped):
@@ -119,14 +122,8 @@ def test_the_posture_of_a_shipped_job_is_that_of_its_placement(shipped):
         ("rx90b_corner_fixed", shipped.corner.fixed),
     ):
         job = placed(name, placement)
-        given = chapter_5_job(name).description.posture
+        given = at.Job.load(name).description.posture
         assert np.degrees(job.description.posture) == pytest.approx(np.degrees(given), abs=0.051)
-
-
-def chapter_5_job(name):
-    import armtwin as at
-
-    return at.Job.load(name)
 
 
 def test_the_height_of_the_line_alone_decides_whether_it_holds(shipped):
@@ -140,7 +137,7 @@ def test_the_height_of_the_line_alone_decides_whether_it_holds(shipped):
 
 
 def test_the_sharp_corner_with_the_head_along_the_seam_is_inertia_and_coupling(shipped):
-    """379 µm with r = 2.5 mm: joint 3 accelerates, joint 5 is taken along; no friction of the wrist.
+    """379 µm with r = 2.5 mm: joint 3 accelerates, joint 5 is taken along; no wrist friction.
 
     The wrist's third friction element makes the peak before the wide corner.
     """
