@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.prediction import advice, changes
+from armtwin.prediction import advice, changes, trials
 from tests.jobs.placements import line_that_holds
 
 
@@ -100,14 +100,14 @@ def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch)
 
     def outcome(like, job):
         v = job.description.speed
-        return (0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5), None
+        return trials._Outcome(0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5, None)
 
-    monkeypatch.setattr(advice, "_outcome", outcome)
+    monkeypatch.setattr(trials, "_outcome", outcome)
     job = line_that_holds()
-    options, tried, monotonic = advice._speeds(advice._Bench(None, 100, None), job)
-    assert not monotonic
-    assert options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
-    held = dict(tried)
+    found = advice._speeds(trials.Trials(None, 100, None), job)
+    assert not found.monotonic
+    assert found.options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
+    held = dict(found.tried)
     assert any(not ok for v, ok in held.items() if v < 0.07)
 
 
