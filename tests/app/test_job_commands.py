@@ -83,7 +83,7 @@ def test_the_simulation_is_watched(never_run, tmp_path):
 
 
 def test_a_seam_within_tolerance_is_exit_0(runs):
-    done = runs[1]["rx90b_line"]
+    done = runs[1]["kr300_frame"]
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(
         "The seam holds with 7 % of its tolerance to spare; this rests on 70 assumed"

@@ -14,18 +14,11 @@ from armtwin.motion.path import Move, build_path
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import TimeLaw, build_profile
 from armtwin.prediction.predict import planned
-
-FOLLOW_ENDS = (
-    [19.592, 36.147, 127.076, 143.327, 30.529, 14.111],
-    [-19.592, 36.147, 127.076, 216.673, 30.529, -14.111],
-)
-FIXED_ENDS = (
-    [30.916, 36.323, 126.544, -135.632, 31.302, -16.937],
-    [-30.916, 36.323, 126.544, -224.368, 31.302, 16.937],
-)
-LINE_ENDS = (
-    [-36.744, 47.383, 79.831, -25.033, 91.351, -28.461],
-    [45.512, 58.9, 57.475, 30.581, 97.458, 40.135],
+from tests.jobs.placements import (
+    FIXED_ENDS,
+    FOLLOW_ENDS,
+    LINE_ENDS,
+    as_in_another_program,
 )
 
 # job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s], largest a [rad/s²]
@@ -85,7 +78,7 @@ def welding_robot(robots):
 @pytest.fixture(scope="module", params=DOCUMENT)
 def documented(request, welding_robot):
     name, blend, speed, *numbers = DOCUMENT[request.param]
-    job = job_with(name, blend, speed)
+    job = as_in_another_program(job_with(name, blend, speed))
     return job, planned(welding_robot, job).trajectory, *numbers
 
 
@@ -120,7 +113,8 @@ def test_joints_turn_back_when_they_do_in_another_program(welding_robot):
 
     The others creep through zero, where the other program reports them with a delay.
     """
-    motion = planned(welding_robot, job_with("rx90b_corner_follow", 0.05)).trajectory
+    job = as_in_another_program(job_with("rx90b_corner_follow", 0.05))
+    motion = planned(welding_robot, job).trajectory
     for joint, times in ((0, [3.52, 4.312]), (3, [3.428, 4.404]), (5, [3.48, 4.352])):
         v = motion.v[:, joint]
         turns = motion.time[1:][v[1:] * v[:-1] < 0]
@@ -141,13 +135,14 @@ def test_on_a_straight_seam_joints_2_3_and_5_turn_back_where_it_is_nearest(weldi
 
 @pytest.mark.parametrize("name", ["rx90b_corner_follow", "rx90b_corner_fixed"])
 def test_a_corner_symmetric_to_the_arm_is_a_symmetric_motion(welding_robot, name):
-    """Mirrored about the arm's plane, joints 1, 4 and 6 turn the other way, 4 about half a turn."""
+    """Mirrored about the arm's plane, joints 1, 4 and 6 turn the other way; 4 about half a turn where the head
+    follows."""
     job = at.Job.load(name)
     seam = job.seam
     q = welding_robot.inverse.trace(
         poses(seam, np.linspace(0, seam.length, 1001)), job.description.posture
     )
-    middle = np.array([0, 0, 0, np.pi if name == "rx90b_corner_follow" else -np.pi, 0, 0])
+    middle = np.array([0, 0, 0, np.pi if name == "rx90b_corner_follow" else 0, 0, 0])
     mirrored = middle + (q - middle) * [-1, 1, 1, -1, 1, -1]
     assert np.abs(mirrored[::-1] - q).max() < 1e-11
 

@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.prediction import advice, changes
+from armtwin.prediction import advice, changes, trials
+from tests.jobs.placements import line_that_holds
 
 
 @pytest.fixture(scope="module")
 def fast():
     """The straight seam at 300 mm/s, which leaves its tolerance after the reversal."""
-    p = at.predict(None, at.Job.load("rx90b_line").with_speed(0.3))
+    p = at.predict(None, line_that_holds().with_speed(0.3))
     assert not p.verdict.within
     return p, at.advise(p)
 
@@ -62,7 +63,7 @@ def test_the_best_option_is_the_fastest_that_holds(fast):
 
 
 def test_a_seam_that_holds_is_told_how_much_faster_it_could_be():
-    p = at.predict(None, at.Job.load("rx90b_line"))
+    p = at.predict(None, line_that_holds())
     found = at.advise(p)
     assert found.best.job.description.speed >= 0.1
     assert [x.name for x in found.options] == ["speed"]
@@ -99,19 +100,19 @@ def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch)
 
     def outcome(like, job):
         v = job.description.speed
-        return (0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5), None
+        return trials._Outcome(0.9 if v < 0.025 or 0.07 < v < 0.09 else 1.5, None)
 
-    monkeypatch.setattr(advice, "_outcome", outcome)
-    job = at.Job.load("rx90b_line")
-    options, tried, monotonic = advice._speeds(advice._Bench(None, 100, None), job)
-    assert not monotonic
-    assert options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
-    held = dict(tried)
+    monkeypatch.setattr(trials, "_outcome", outcome)
+    job = line_that_holds()
+    found = advice._speeds(trials.Trials(None, 100, None), job)
+    assert not found.monotonic
+    assert found.options[0].job.description.speed == pytest.approx(0.09, rel=0.03)
+    held = dict(found.tried)
     assert any(not ok for v, ok in held.items() if v < 0.07)
 
 
 def test_the_ranking_of_assumed_numbers_is_what_a_run_with_each_gives():
-    p = at.predict(None, at.Job.load("rx90b_line"))
+    p = at.predict(None, line_that_holds())
     first = at.advise(p, budget=80).sensitivities[0]
     assert first.key == "servo.cascade.rule.bandwidth"  # it moves all gains together
     value = p.robot.description.servo["cascade"].rule.bandwidth
@@ -124,7 +125,7 @@ def test_the_ranking_of_assumed_numbers_is_what_a_run_with_each_gives():
 
 def test_advice_is_for_the_robot_that_was_predicted():
     """A robot with twice the friction needs other advice than the job's own."""
-    job = at.Job.load("rx90b_line").with_speed(0.2)
+    job = line_that_holds().with_speed(0.2)
     robot = job.robot()
     phi = robot.parameters * np.where(
         [p.group == "friction" for p in robot.parameter_table], 2.0, 1.0
@@ -137,7 +138,7 @@ def test_advice_is_for_the_robot_that_was_predicted():
 
 
 def test_what_was_not_tried_is_not_said_to_fail():
-    p = at.predict(None, at.Job.load("rx90b_line"))
+    p = at.predict(None, line_that_holds())
     found = at.advise(p, budget=1)
     assert len(found.tried) <= 1
     with pytest.raises(at.ArmtwinError, match="budget must be at least 1"):

@@ -8,6 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.groups import Process, Tolerance
 from armtwin.prediction.path_error import path_error
+from tests.jobs.placements import as_in_another_program, line_that_holds
 
 EXACT = at.Model(quantise=False)
 
@@ -15,7 +16,7 @@ EXACT = at.Model(quantise=False)
 @pytest.fixture(scope="module")
 def line():
     """The straight seam with a tolerance that its reversal leaves, no quantisation."""
-    job = at.Job.load("rx90b_line")
+    job = line_that_holds()
     return at.Job(
         replace(job.description, tolerance=Tolerance(5e-5, 5e-5), model=EXACT), job.origin
     )
@@ -133,10 +134,11 @@ def test_coarse_currents_are_named_as_quantisation(line):
 
 
 def test_peaks_within_tolerance_are_explained_too():
-    told = at.explain(at.predict(None, at.Job.load("rx90b_line")))
+    told = at.explain(at.predict(None, line_that_holds()))
     assert all(x.within for x in told)
     assert told[0].causes[0].cause == "friction reversal"
-    corner = at.explain(at.predict(None, at.Job.load("rx90b_corner_follow")))
+    job = as_in_another_program(at.Job.load("rx90b_corner_follow"))
+    corner = at.explain(at.predict(None, job))
     assert sum(x.within for x in corner) == 3
 
 

@@ -7,11 +7,12 @@ import pytest
 
 import armtwin as at
 from armtwin.report.verdicts import comparison_sentence
+from tests.jobs.placements import line_that_holds
 
 
 @pytest.fixture(scope="module")
 def job():
-    return at.Job.load("rx90b_line")
+    return line_that_holds()
 
 
 def logged(job, friction=0.0, inertia=0.0, start=3.2, noise=True, drop=()):

@@ -32,13 +32,13 @@ def test_a_pure_delay_is_lag_and_nothing_else(name):
 
 
 def test_a_constant_offset_of_joint_1_turns_the_line_about_the_base():
-    """The tool is at Rz(δ) p; the seam runs along y at x = 450 mm, lateral is -x, along is y."""
+    """The tool is at Rz(δ) p; the seam runs along y at the workpiece's x, lateral is -x, along is y."""
     job, offset = at.Job.load("rx90b_line"), 2e-4
     robot, motion = motion_of(job)
     error = path_error(
         job.seam, motion.time, robot.forward_kinematics(motion.q + offset * np.eye(6)[0])
     )
-    x, y = 0.45, -0.4125 + error.s
+    x, y = job.description.workpiece.position[0], -0.4125 + error.s
     assert np.abs(error.lateral - (x - (x * np.cos(offset) - y * np.sin(offset)))).max() < 1e-12
     assert np.abs(error.vertical).max() < 1e-12
     inside = (error.s > 1e-3) & (
@@ -55,7 +55,7 @@ def test_a_sine_in_joint_1_is_a_sine_across_the_line():
     error = path_error(
         job.seam, motion.time, robot.forward_kinematics(motion.q + wave[:, None] * np.eye(6)[0])
     )
-    x, y = 0.45, -0.4125 + error.s
+    x, y = job.description.workpiece.position[0], -0.4125 + error.s
     assert np.abs(error.lateral - (x - (x * np.cos(wave) - y * np.sin(wave)))).max() < 1e-12
 
 

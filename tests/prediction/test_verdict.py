@@ -9,11 +9,12 @@ import armtwin as at
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.verdict import inside_window, judge
+from tests.jobs.placements import as_in_another_program, line_that_holds
 
 
 @pytest.fixture(scope="module")
 def line():
-    return at.predict(None, at.Job.load("rx90b_line"))
+    return at.predict(None, line_that_holds())
 
 
 @pytest.fixture(scope="module")
@@ -94,7 +95,7 @@ def test_a_drive_that_falls_behind_stops_the_robot_at_that_place(stop):
 
 
 def test_what_is_refused_kinematically_names_place_and_joint():
-    job = at.Job.load("rx90b_corner_follow")
+    job = as_in_another_program(at.Job.load("rx90b_corner_follow"))
     first, second = job.description.segment
     tight = at.Job(
         replace(job.description, segment=(replace(first, blend=0.0025), second)), job.origin

@@ -1,6 +1,7 @@
 """The closed loop: physics of whole runs, events, and the statements of the documents."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -199,6 +200,22 @@ def test_cs7b_follows_with_friction_compensation(robot):
     without = at.simulate(bare, motion, replace(EXACT, servo="cs7b"))
     lag = [np.sqrt(np.mean((r.log.q - r.log.q_ref) ** 2)) for r in (run, without)]
     assert lag[0] < 0.9 * lag[1]
+
+
+def test_a_cs7b_that_knows_less_of_the_friction_peaks_more_as_a_joint_turns_back(robot):
+    """Joint 2 on the straight seam: what is left of its Coulomb friction steps when it turns back."""
+    motion = line(robot)
+    speed = motion.v[:, 1]
+    turn = motion.time[np.flatnonzero(speed[1:] * speed[:-1] < 0)][0]
+    peaks = []
+    for share in (1.0, 0.8, 0.5, 0.0):
+        servo = replace(robot.description.servo["cs7b"], coulomb_share=share)
+        taught = at.Robot(replace(robot.description, servo={"cs7b": servo}))
+        log = at.simulate(taught, motion, replace(EXACT, servo="cs7b")).log
+        near = np.abs(log.time - turn) < 0.5
+        peaks.append(np.abs(log.q - log.q_ref)[near, 1].max())
+    assert all(more > less for less, more in pairwise(peaks))
+    assert peaks[1] > 1.5 * peaks[0]
 
 
 def test_a_following_error_stops_the_robot_with_time_and_motor(robot):

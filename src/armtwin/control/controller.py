@@ -121,13 +121,14 @@ def _of_cascade(servo: Cascade, drives: int) -> Equation:
 
 @equation.register
 def _of_cs7b(servo: CS7B, drives: int) -> Equation:
+    friction = np.zeros(drives) if servo.coulomb is None else np.array(servo.coulomb)
     gains = {
         KP: servo.kp,
         KI: servo.ki,
         KV: servo.kv,
         KVF: servo.viscous,
         KAFC: servo.kaf,
-        COULOMB: servo.coulomb,
+        COULOMB: servo.coulomb_share * friction,
     }
     if servo.rule is not None:
         ruled = servo.rule.gains(drives)

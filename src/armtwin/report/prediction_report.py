@@ -17,6 +17,7 @@ from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
 from armtwin.report.numbers import (
+    FINE_PERCENT,
     MICROMETRES,
     MILLIMETRES,
     MILLIMETRES_PER_SECOND,
@@ -237,7 +238,7 @@ def _advice(advice: Advice | None) -> Iterator[Block]:
     columns = (
         Column("text", "what"),
         Column("holds", "", words=lambda x: "holds" if x["holds"] else "does not hold"),
-        Column("ratio", "error / tolerance", words=_ratio),
+        Column("ratio", "of tolerance", FINE_PERCENT, words=_ratio),
         Column("duration_s", "motion", Number(1.0, "s", places=2)),
     )
     records = [_option(option) for option in advice.options]
@@ -262,7 +263,7 @@ def _option(option: Option) -> Record:
 
 def _ratio(record: Record) -> str:
     ratio = record["ratio"]
-    return PERCENT.with_unit(ratio) if np.isfinite(ratio) else "cannot be run"
+    return FINE_PERCENT.text(ratio) if np.isfinite(ratio) else "cannot be run"
 
 
 def _tried(advice: Advice) -> Iterator[Block]:
@@ -303,7 +304,7 @@ def _segments(verdict: Verdict) -> Table:
         Column("lateral_peak_m", "lateral", MICROMETRES),
         Column("vertical_peak_m", "vertical", MICROMETRES),
         Column("lag_m", "lag", MICROMETRES),
-        Column("speed_m_s", "speed mm/s", words=_speeds, page_only=True),
+        Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
         Column("lateral_off_m", "lateral off", MICROMETRES, page_only=True),
         Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),
         Column("out_of_tolerance_m", "out", MILLIMETRES),

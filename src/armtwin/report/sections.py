@@ -121,8 +121,9 @@ class Table:
 
     @property
     def words(self) -> bool:
-        """Whether the cells are words, not numbers."""
-        return all(column.number is None for column in self.columns)
+        """Whether words stand beside its first column, not numbers alone."""
+        beside = self.columns[1:] or self.columns
+        return any(column.number is None for column in beside)
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from armtwin.prediction.compare import COMPLETE, Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.numbers import (
+    FINE_PERCENT,
     MICROMETRES,
     MILLIMETRES,
     PERCENT,
@@ -24,6 +25,7 @@ from armtwin.report.numbers import (
 from armtwin.report.sections import Record, Text, Tone
 
 GROUPS_NAMED = 5
+LITTLE = 0.02  # of the tolerance to spare, which is told to a tenth of a percent
 ALLOWED = Number(1e3, "mm", digits=4)
 
 
@@ -33,7 +35,8 @@ def verdict_sentence(p: Prediction) -> str:
     count = len(p.assumed)
     basis = f"this rests on {count} assumed numbers" if count else "no number behind it is assumed"
     if verdict.within:
-        spare = PERCENT.with_unit(1 - verdict.worst_ratio)
+        share = 1 - verdict.worst_ratio
+        spare = (PERCENT if share > LITTLE else FINE_PERCENT).with_unit(share)
         return f"The seam holds with {spare} of its tolerance to spare; {basis}."
     return f"The seam does not hold: {'; '.join(_failures(verdict))}; {basis}."
 
@@ -108,7 +111,7 @@ def advice_sentence(advice: Advice) -> str:
     best = advice.best
     if best is None:
         return "Nothing that was tried makes the seam hold."
-    used = PERCENT.with_unit(best.ratio)
+    used = FINE_PERCENT.with_unit(best.ratio)
     return (
         f"Best: {best.text} (advised.toml); it uses {used} of the tolerance, "
         f"the motion takes {best.duration:.2f} s."

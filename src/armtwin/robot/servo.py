@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source
-from armtwin.maths.quantities import Frequency, Positive, Time
+from armtwin.maths.quantities import Frequency, Positive, Share, Time
 from armtwin.maths.units import Unit
 from armtwin.robot.servo_rule import Gain, Rule, ServoGains
 
@@ -151,7 +151,8 @@ class CS7B:
         ki: Integral gain [N m/(rad s)].
         kv: Velocity feedback gain [N m s/rad].
         kaf: Acceleration feed-forward [N m s²/rad].
-        coulomb: Coulomb friction compensation [N m].
+        coulomb: Coulomb friction [N m].
+        coulomb_share: Share of the Coulomb friction that is compensated.
         viscous: Viscous friction compensation [N m s/rad].
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
@@ -168,6 +169,7 @@ class CS7B:
     kv: Gain | None = None
     kaf: Gain | None = None
     coulomb: Gain | None = None
+    coulomb_share: Share = 1.0
     viscous: Gain | None = None
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()

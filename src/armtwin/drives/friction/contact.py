@@ -128,7 +128,13 @@ class Teeth:
 
 
 def gear_pair(contact: Contact, teeth: Teeth) -> GearPair:
-    """Friction law of a gear pair at the joint's speed, torque at the driving wheel. (3.40-3.41)"""
+    """Friction law of a gear pair at the joint's speed, torque at the driving wheel. (3.40-3.41)
+
+        c_v = k R₁ s₀ η A_H / h_s (u_s / r)^δ r
+
+    Erratum: (3.41c) is printed without the last factor r; the sliding speed s₀ r q̇ brings it in,
+    and without it c_v q̇^(1-δ) would be no torque.
+    """
     radius = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
     delta, r = contact.growth, teeth.lever
     speed = contact.scaling_speed / r
@@ -146,6 +152,9 @@ def roller_bearing(
     contact: Contact, radius: float, rollers: float, slip: float, limit: float, height: float
 ) -> RollerBearing:
     """Friction law of a prestressed roller bearing. (3.43-3.47)
+
+    Erratum: (3.43) and (3.44b) give a sliding speed s₀ r q̇ / 2, (3.45b) has s₀ r q̇. The latter is
+    followed, as (3.47d) follows from it; with the former limit_speed would be twice as large.
 
     Args:
         contact: The contact of a roller and a raceway.
