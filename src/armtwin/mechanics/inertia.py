@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.compiled import inlined
+from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.vectors import dot, turned, vector
 
 Ten = tuple[Any, Any, Any, Any, Any, Any, Any, Any, Any, Any]
@@ -80,12 +80,21 @@ def moved(R: Any, P: Any, i: int, b: Ten) -> Ten:
     )
 
 
+@compiled
+def _move(R: Any, P: Any, body: Any, found: Any) -> None:
+    """Write ten parameters of a body, (1, 10), seen from its parent."""
+    up = moved(R, P, 0, ten(body, 0))
+    for k in range(10):
+        found[k] = up[k]
+
+
 def moved_to_parent(X: Floats, body: ArrayLike) -> Floats:
-    """Ten parameters of a body of the frame at pose X (4, 4), in the frame that X is given in."""
+    """Ten parameters of a body given in a frame at pose X (4, 4), in the frame X is given in."""
     R = np.ascontiguousarray(X[None, :3, :3])
     P = np.ascontiguousarray(X[None, :3, 3])
-    row = np.array(body, dtype=np.float64)[None]
-    return np.array(moved(R, P, 0, ten(row, 0)))
+    found = np.empty(10)
+    _move(R, P, np.array(body, dtype=np.float64)[None], found)
+    return found
 
 
 def ten_parameters(

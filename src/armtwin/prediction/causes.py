@@ -21,7 +21,6 @@ from armtwin.maths.batch import Flags, Floats, thread_count
 from armtwin.prediction.effects import (
     Effect,
     Stretch,
-    Variants,
     all_friction,
     single_effects,
     torque_effect,
@@ -92,10 +91,9 @@ def explain(
             f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
         )
     places = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
-    variants = Variants(prediction.robot)
     explanations = []
     for count, place in enumerate(places, 1):
-        causes = _causes(prediction, place.span, variants)
+        causes = _causes(prediction, place.span)
         explanations.append(Explanation(place.span, place.time, place.within, tuple(causes)))
         if progress is not None:
             progress(count / len(places))
@@ -197,9 +195,9 @@ def _half_height(error: PathError, direction: Direction, k: int, near: Flags) ->
     return Span(start, stop, float(values[k]), float(error.place[k]), direction)
 
 
-def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
+def _causes(p: Prediction, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
-    stretch = _stretch_about(p, span, variants)
+    stretch = _stretch_about(p, span)
     size = float(np.linalg.norm(stretch.error(stretch.positions())))
     if not size > 0:
         return []
@@ -218,7 +216,7 @@ def _causes(p: Prediction, span: Span, variants: Variants) -> list[Cause]:
     return kept[:MOST_CAUSES]
 
 
-def _stretch_about(p: Prediction, span: Span, variants: Variants) -> Stretch:
+def _stretch_about(p: Prediction, span: Span) -> Stretch:
     """The motion about a span, from before it until its end.
 
     The times at which it is looked at.
@@ -232,7 +230,7 @@ def _stretch_about(p: Prediction, span: Span, variants: Variants) -> Stretch:
     motion = p.motion.trajectory
     start = max(0, int((times[0] - LEAD) * motion.rate))
     stop = min(len(motion.q), int(times[-1] * motion.rate) + 3)
-    return Stretch(p, variants, slice(start, stop), span.direction, times)
+    return Stretch(p, slice(start, stop), span.direction, times)
 
 
 def _shares(stretch: Stretch, size: float, effects: list[Effect]) -> list[Cause]:

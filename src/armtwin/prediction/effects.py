@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import partial
 
 import numpy as np
 
@@ -22,9 +22,9 @@ from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
+from armtwin.simulation.plant import Plant, without_friction, without_limit
 from armtwin.simulation.prepared import controller_of
 
-BOUNDLESS = 1e6  # a current that no motor reaches [A]
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
 
 
@@ -43,27 +43,12 @@ class Effect:
     run: Callable[[], Floats]
 
 
-class Variants:
-    """Robots that differ in one thing from another, each made once."""
-
-    def __init__(self, robot: Robot) -> None:
-        self.robot, self.made = robot, dict[str, Robot]()
-
-    def get(self, key: str, **changes: Any) -> Robot:
-        """The robot with other groups in its description; the key tells the change."""
-        if key not in self.made:
-            self.made[key] = Robot(replace(self.robot.description, **changes), self.robot.origin)
-        return self.made[key]
-
-
 class Stretch:
     """A stretch of a prediction's motion that is simulated again and again."""
 
-    def __init__(
-        self, p: Prediction, variants: Variants, rows: slice, direction: Direction, times: Floats
-    ) -> None:
+    def __init__(self, p: Prediction, rows: slice, direction: Direction, times: Floats) -> None:
         motion = p.motion.trajectory
-        self.prediction, self.variants, self.direction, self.times = p, variants, direction, times
+        self.prediction, self.direction, self.times = p, direction, times
         self.model = p.job.description.model
         self.begins = rows.start / motion.rate
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
@@ -71,14 +56,14 @@ class Stretch:
 
     def positions(
         self,
-        robot: Robot | None = None,
         model: Model | None = None,
         torque: Floats | None = None,
         servo: Controller | None = None,
+        change: Callable[[Plant], Plant] | None = None,
     ) -> Floats:
         """Joint positions of the links at the times of the span."""
-        robot, model = robot or self.prediction.robot, model or self.model
-        run = simulate(robot, self.motion, model, torque=torque, servo=servo)
+        robot, model = self.prediction.robot, model or self.model
+        run = simulate(robot, self.motion, model, torque=torque, servo=servo, change=change)
         at = self.times - self.begins
         return np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
 
@@ -117,42 +102,35 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
     """Friction elements one by one, quantisation, current limits."""
-    robot, model = stretch.prediction.robot, stretch.model
+    model = stretch.model
     if model.friction != "off":
         yield from _friction_effects(stretch)
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", _without(stretch, robot, exact))
-    for motor in _limited(stretch):
-        yield Effect("torque limit", motor, _without(stretch, _unlimited(stretch, motor), model))
+        yield Effect("quantisation", "", partial(stretch.positions, exact))
+    motors = stretch.prediction.robot.description.motor
+    for m in _limited(stretch):
+        yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
     """Each friction element taken out."""
-    robot = stretch.prediction.robot
-    for element, row in robot.assembly.friction:
-        others = tuple(f for f in robot.description.friction if f != element)
-        without = stretch.variants.get(f"friction {element.name}", friction=others)
+    for e, (element, row) in enumerate(stretch.prediction.robot.assembly.friction):
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        yield Effect(kind, name, _without(stretch, without, stretch.model))
-
-
-def _unlimited(stretch: Stretch, name: str) -> Robot:
-    """The robot with one motor whose current has no limit."""
-    motors = []
-    for motor in stretch.prediction.robot.description.motor:
-        if motor.name == name:
-            motor = replace(motor, current_limit=BOUNDLESS)
-        motors.append(motor)
-    return stretch.variants.get(f"limit {name}", motor=tuple(motors))
+        yield Effect(kind, name, _changed(stretch, partial(without_friction, [e])))
 
 
 def all_friction(stretch: Stretch) -> Effect:
     """Friction of all joints together."""
-    model = replace(stretch.model, friction="off")
-    return Effect("friction", "all joints", _without(stretch, stretch.prediction.robot, model))
+    every = range(len(stretch.prediction.robot.assembly.friction))
+    return Effect("friction", "all joints", _changed(stretch, partial(without_friction, every)))
+
+
+def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], Floats]:
+    """The stretch with another plant; its structure is the same, so nothing is compiled for it."""
+    return partial(stretch.positions, change=change)
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -162,15 +140,9 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        yield Effect("speed feed-forward", d.motor[m].name, _under(stretch, matched))
-
-
-def _under(stretch: Stretch, servo: Controller) -> Callable[[], Floats]:
-    return lambda: stretch.positions(servo=servo)
-
-
-def _without(stretch: Stretch, robot: Robot, model: Model) -> Callable[[], Floats]:
-    return lambda: stretch.positions(robot, model)
+        yield Effect(
+            "speed feed-forward", d.motor[m].name, partial(stretch.positions, servo=matched)
+        )
 
 
 def _reverses(stretch: Stretch, row: Floats) -> bool:
@@ -183,15 +155,15 @@ def _reverses(stretch: Stretch, row: Floats) -> bool:
     return bool((np.diff(np.sign(moving)) != 0).any())
 
 
-def _limited(stretch: Stretch) -> Iterator[str]:
-    """Motors whose current is at its limit during the span or shortly before."""
+def _limited(stretch: Stretch) -> Iterator[int]:
+    """Numbers of the motors whose current is at its limit during the span or shortly before."""
     log = stretch.prediction.log
     rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])
     motors = stretch.prediction.robot.description.motor
-    for motor, current in zip(motors, log.current.T, strict=True):
+    for m, (motor, current) in enumerate(zip(motors, log.current.T, strict=True)):
         if motor.current_limit is None:
             continue
         quantum = motor.current_quantum or 0.0
         reached = motor.current_limit - 1.01 * quantum - 1e-9
         if (np.abs(current[rows]) >= reached).any():
-            yield motor.name
+            yield m

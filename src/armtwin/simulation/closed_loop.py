@@ -21,6 +21,7 @@ from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run, outcome
 from armtwin.simulation.perturbation import linear_model
+from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
 
 Method = Literal["nonlinear", "perturbation"]
@@ -45,6 +46,7 @@ def simulate(
     torque: ArrayLike | None = None,
     wrench: ArrayLike | None = None,
     servo: Controller | None = None,
+    change: Callable[[Plant], Plant] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
@@ -62,6 +64,7 @@ def simulate(
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
             it acts through the Jacobian of the reference motion.
         servo: A packed controller in place of the model's.
+        change: Gives another plant for that of the robot, as one without a friction element.
         progress: Called now and then with the share of the run that is done.
     """
     model = Model() if model is None else model
@@ -77,7 +80,14 @@ def simulate(
     elif method != "nonlinear":
         raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
     prepared = prepare(
-        robot, motion, model, servo=c, external=external, log_rate=log_rate, linear=linear
+        robot,
+        motion,
+        model,
+        servo=c,
+        external=external,
+        log_rate=log_rate,
+        linear=linear,
+        change=change,
     )
     before = prepared.stored_energy()
     ended = prepared.run() if progress is None else _watched(prepared, progress)

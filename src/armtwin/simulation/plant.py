@@ -9,7 +9,10 @@ it all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
@@ -67,6 +70,10 @@ class Balancers(NamedTuple):
     table: Any
 
 
+# A bristle that is hardly there: friction of 1e-15 N m keeps a run and its kernel the same.
+SILENT_LEVEL, SILENT_STIFFNESS = 1e-15, 1e-6
+
+
 class Plant(NamedTuple):
     """Rows of the coordinates and all that acts on them.
 
@@ -93,3 +100,20 @@ class Plant(NamedTuple):
     sensors: Sensors
     outputs: Outputs
     ties: Ties
+
+
+def without_friction(elements: Iterable[int], plant: Plant) -> Plant:
+    """The plant with some of its friction elements silenced; its structure stays."""
+    curves, numbers = plant.friction.curves.copy(), plant.friction.numbers.copy()
+    for e in elements:
+        curves[e] = 0.0
+        curves[e, :, :, 0] = SILENT_LEVEL
+        numbers[e, [C0, C1, OFFSET, HELD, HELD_BACK]] = SILENT_STIFFNESS, 0.0, 0.0, 0.0, 0.0
+    return plant._replace(friction=plant.friction._replace(curves=curves, numbers=numbers))
+
+
+def without_limit(drive: int, plant: Plant) -> Plant:
+    """The plant with a drive whose current has no limit."""
+    limit = plant.outputs.limit.copy()
+    limit[drive] = np.inf
+    return plant._replace(outputs=plant.outputs._replace(limit=limit))

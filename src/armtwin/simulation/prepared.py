@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -148,6 +149,7 @@ def prepare(
     external: Floats | None = None,
     log_rate: float | None = None,
     linear: LinearModel | None = None,
+    change: Callable[[Plant], Plant] | None = None,
 ) -> PreparedRun:
     """Make a run ready that starts on the first set-point, in equilibrium.
 
@@ -159,10 +161,13 @@ def prepare(
         external: Joint torques from outside at the set-points, (set-points, n).
         log_rate: Rate of the log; by default the set-point rate [Hz].
         linear: A linear model along the motion in place of the bodies.
+        change: Gives another plant for that of the robot.
     """
     c = controller_of(robot, model) if servo is None else servo
     places = coordinates(robot, model)
     parts = plant(robot, model, places, servo_of(robot, model), c.tick)
+    if change is not None:
+        parts = change(parts)
     q = motion.q[0]
     pushed = None if external is None else external[0]
     static = robot.gravity(q) if pushed is None else robot.gravity(q) - pushed
