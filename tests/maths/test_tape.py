@@ -1,0 +1,137 @@
+"""The tape: what it keeps computes what the kernel computed, and nothing that is known beforehand."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from armtwin.maths import choice
+from armtwin.maths.stretches import Part, evaluated, stretches
+from armtwin.maths.tape import Symbol, Table, Tape
+from armtwin.maths.tracing import python_of
+from armtwin.maths.vectors import cross, dot, turned
+
+
+def value_of(tape, symbol, **memory):
+    """What a traced value is for numbers."""
+    part = Part(tape)
+    part.put("found", (), symbol)
+    (stretch,) = stretches(part, "kept")
+    arrays = {name: np.asarray(x, dtype=float) for name, x in memory.items()}
+    arrays["found"] = np.zeros(())
+    evaluated(stretch, arrays)
+    return float(arrays["found"])
+
+
+def names_of(tape, *symbols):
+    """Operations that some values need."""
+    needed = tape.needed(tape.number_of(x) for x in symbols)
+    return [tape.operations[number].name for number in needed]
+
+
+def test_products_by_zero_and_one_leave_nothing_on_the_tape():
+    tape = Tape()
+    x = tape.input("x", ())
+    assert x * 0.0 == 0.0
+    assert (x * 1.0).number == x.number
+    assert (0.0 + x).number == x.number
+    assert (x - 0.0).number == x.number
+    assert (-(-x)).number == x.number
+    assert ((-1.0) * x).number == (-x).number
+
+
+def test_what_is_computed_twice_is_kept_once():
+    tape = Tape()
+    a, b = tape.input("a", ()), tape.input("b", ())
+    assert (a * b).number == (b * a).number
+    before = len(tape)
+    again = a * b + a * b
+    assert len(tape) == before + 1
+    assert value_of(tape, again, a=2.0, b=3.0) == 12.0
+
+
+def test_what_nobody_asks_for_is_not_done():
+    tape = Tape()
+    x = tape.input("x", ())
+    _ = np.cos(x) * 3.0
+    assert names_of(tape, x + 1.0) == ["input", "constant", "add"]
+
+
+def test_a_kernel_with_an_axis_of_the_frame_has_only_the_products_that_matter():
+    """z · (R x) of an axis (0, 0, 1) is one row of R: three products."""
+    tape = Tape()
+    R = tape.inputs("R", (1, 3, 3))
+    x = tuple(tape.inputs("x", (3,)))
+    along = python_of(dot)((0.0, 0.0, 1.0), python_of(turned)(R, 0, x))
+    assert names_of(tape, along).count("multiply") == 3
+    rng = np.random.default_rng(0)
+    numbers = rng.normal(size=(1, 3, 3)), rng.normal(size=3)
+    told = value_of(tape, along, R=numbers[0], x=numbers[1])
+    assert told == pytest.approx((numbers[0][0] @ numbers[1])[2], abs=1e-15)
+
+
+@given(st.lists(st.floats(-1e3, 1e3), min_size=6, max_size=6))
+def test_a_traced_kernel_computes_what_the_kernel_computes(numbers):
+    tape = Tape()
+    symbols = [tape.input("x", (k,)) for k in range(6)]
+    traced = python_of(cross)(tuple(symbols[:3]), tuple(symbols[3:]))
+    exact = np.cross(numbers[:3], numbers[3:])
+    for symbol, number in zip(traced, exact, strict=True):
+        assert value_of(tape, symbol, x=numbers) == pytest.approx(number, rel=1e-12, abs=1e-9)
+
+
+def test_a_branch_on_what_is_not_known_is_refused():
+    x = Tape().input("x", ())
+    with pytest.raises(TypeError, match="use maths.choice"):
+        abs(x) if x > 0 else x
+
+
+@pytest.mark.parametrize("x", [-2.0, 0.0, 0.5, 3.0])
+def test_choices_clips_and_whole_numbers_are_those_of_numbers(x):
+    tape = Tape()
+    symbol = tape.input("x", ())
+    clipped = python_of(choice.smaller)(python_of(choice.larger)(symbol, -1.0), 1.0)
+    assert value_of(tape, clipped, x=x) == min(max(x, -1.0), 1.0)
+    sign = python_of(choice.choose)(symbol > 0.0, 1.0, -1.0)
+    assert value_of(tape, sign, x=x) == (1.0 if x > 0 else -1.0)
+    whole = python_of(choice.whole)(abs(symbol))
+    assert value_of(tape, whole, x=x) == int(abs(x))
+
+
+def test_a_table_is_read_where_it_is_computed():
+    tape = Tape()
+    table = Table(tape, "table", (4, 2))
+    place = python_of(choice.whole)(tape.input("x", ()))
+    numbers = np.arange(8.0).reshape(4, 2)
+    assert value_of(tape, table[place, 1], x=2.7, table=numbers) == numbers[2, 1]
+
+
+def test_what_does_not_change_in_a_loop_is_computed_before_it():
+    tape = Tape()
+    a, x = tape.input("a", ()), tape.input("x", ())
+    part = Part(tape)
+    part.put("y", (), (a * a + 1.0) * x)
+    before, inside = stretches(part, "kept", [{"a"}])
+    assert [tape.operations[k].name for k in before.numbers] == ["input", "multiply", "constant", "add"]
+    memory = {name: np.array(v) for name, v in (("a", 2.0), ("x", 3.0), ("y", 0.0))}
+    memory["kept"] = np.zeros(len(before.kept))
+    evaluated(before, memory)
+    evaluated(inside, memory)
+    assert memory["y"] == 15.0
+
+
+def test_only_the_side_of_a_choice_that_is_costly_gets_a_branch():
+    tape = Tape()
+    x = tape.input("x", ())
+    costly = np.sqrt(np.sqrt(x * x + 1.0)) / (x + 2.0)
+    part = Part(tape)
+    part.put("y", (), tape.choose(x > 1.0, costly, x))
+    (stretch,) = stretches(part, "kept")
+    assert {holds for _, holds in stretch.sides.values()} == {True}
+    assert len(stretch.sides) >= 5
+
+
+def test_two_tapes_do_not_mix():
+    with pytest.raises(TypeError, match="two tapes"):
+        _ = Tape().input("x", ()) + Tape().input("y", ())
+    assert isinstance(Tape().input("x", ()), Symbol)

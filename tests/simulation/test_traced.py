@@ -1,0 +1,163 @@
+"""Traced kernels: equal to the kernels they were traced from, shared by every variant of a robot."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.maths.stretches import Part, evaluated, stretches
+from armtwin.maths.tape import Tape
+from armtwin.maths.tracing import python_of
+from armtwin.prediction.predict import planned
+from armtwin.robot.overrides import overridden
+from armtwin.simulation import equations, loop, prepared, traced_loop
+from armtwin.simulation.plant import without_friction, without_limit
+from armtwin.simulation.traced import Structure
+from tests.oracles import as_robot, random_arm
+
+SHORT = 0.2  # of a run that is compared [s]
+
+
+def traced_equations(arm, dense):
+    """Mass matrix and bias of an arm as a stretch of a tape, and the number of its operations."""
+    n = len(arm.parent)
+    tape = Tape()
+
+    def geometry(name):
+        values = getattr(arm, name)
+        return tape.inputs(name, values.shape) if dense else tape.pattern(name, values)
+
+    def scratch(*shape):
+        return np.zeros(shape, dtype=object)
+
+    u, v = tape.inputs("u", (n,)), tape.inputs("v", (n,))
+    M, bias = scratch(n, n), scratch(n)
+    turn, offset, axis, gravity = map(geometry, ("turn", "offset", "axis", "gravity"))
+    python_of(equations.of_bodies)(
+        (0,) * n, (0,) * n, arm.parent, arm.slides, turn, offset, axis,
+        tape.inputs("inertia", (n, 10)), gravity, np.zeros((n, n)),
+        scratch(n, 3, 3), *(scratch(n, 3) for _ in range(6)), scratch(n, 10), scratch(n, n),
+        np.zeros(n), u, v, M, bias,
+    )  # fmt: skip
+    part = Part(tape)
+    for i in range(n):
+        part.put("bias", (i,), bias[i])
+        for j in range(i + 1):
+            part.put("M", (i, j), M[i, j])
+    (stretch,) = stretches(part, "kept")
+    return stretch
+
+
+def assert_equal_equations(robot, rng):
+    """The traced equations give the mass matrix and the torque of a motion without acceleration."""
+    arm, n = robot.assembly.arm, robot.n
+    q, v = rng.uniform(-2, 2, size=(2, n))
+    sizes = []
+    for dense in (False, True):
+        stretch = traced_equations(arm, dense)
+        memory = {**arm._asdict(), "u": q, "v": v, "M": np.zeros((n, n)), "bias": np.zeros(n)}
+        evaluated(stretch, memory)
+        M = memory["M"] + np.tril(memory["M"], -1).T
+        exact = robot.mass_matrix(q)
+        assert np.abs(M - exact).max() <= 1e-13 * np.abs(exact).max()
+        torque = robot.inverse_dynamics(q, v, np.zeros(n))
+        size = max(np.abs(torque).max(), np.abs(exact).max())
+        assert np.abs(memory["bias"] - torque).max() <= 1e-13 * size
+        sizes.append(len(stretch.numbers))
+    return sizes
+
+
+@pytest.mark.parametrize("n", range(1, 13))
+def test_the_tape_of_a_random_tree_computes_its_equations(n):
+    """Odd angles, prismatic joints, branches, a tilted base; 1e-13 of the largest entry."""
+    rng = np.random.default_rng(n)
+    assert_equal_equations(as_robot(random_arm(rng, n)), rng)
+
+
+@pytest.mark.parametrize("name", ["rx90b", "lwa4p", "kr300", "tx40"])
+def test_the_tape_of_a_shipped_robot_uses_the_zeros_of_its_geometry(name):
+    robot = at.Robot.load(name)
+    bare = at.Robot(replace(robot.description, motor=(), gear=(), balancer=(), friction=(), servo={}))
+    pattern, dense = assert_equal_equations(bare, np.random.default_rng(1))
+    assert pattern < 0.6 * dense
+
+
+def prepared_run(job, change=None, **model):
+    robot = job.robot()
+    motion = planned(robot, job).trajectory
+    some = slice(0, int(SHORT * motion.rate) + 250)
+    short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
+    chosen = replace(job.description.model, quantise=False, **model)
+    return prepared.prepare(robot, short, chosen, change=change)
+
+
+def kernel_name(run):
+    structure = Structure(run.robot.assembly.arm, run.plant, run.controller, linear=False)
+    return traced_loop.kernel_of(structure).name
+
+
+@pytest.mark.parametrize(
+    ("name", "model"),
+    [
+        ("rx90b_line", {}),
+        ("kr300_frame", {}),
+        ("rx90b_line", {"joints": "elastic"}),
+    ],
+)
+def test_a_traced_loop_runs_as_the_loop_it_was_traced_from(name, model):
+    """Sums are ordered alike up to fused products: what rounding makes of it in 1800 ticks."""
+    job = at.Job.load(name)
+    traced, generic = prepared_run(job, **model), prepared_run(job, **model)
+    assert traced.run() == loop.run(*generic.arguments)
+    travel = np.abs(generic.record.u).max()
+    assert np.abs(traced.record.u - generic.record.u).max() < 1e-13 * travel
+    assert np.abs(traced.record.trace - generic.record.trace).max() < 1e-13 * travel
+    energy = np.abs(generic.state.energy).max()
+    assert np.abs(traced.state.energy - generic.state.energy).max() < 1e-10 * energy
+
+
+def test_payloads_frictions_limits_and_overrides_share_one_kernel():
+    """What changes a number and not the structure is an argument."""
+    job = at.Job.load("rx90b_line")
+    name = kernel_name(prepared_run(job))
+    assert kernel_name(prepared_run(job.with_speed(0.2))) == name
+    for key, value in (
+        ("link.link_3.body.mass", 20.0),
+        ("motor.motor_2.rotor_inertia", 1e-3),
+        ("motor.motor_5.encoder_counts", 5000),
+        ("servo.cascade.rule.bandwidth", 9.0),
+        ("friction.1.viscous", 3.0),
+    ):
+        changed = at.Job(replace(job.description, override={key: value}), job.origin)
+        try:
+            run = prepared_run(changed)
+        except at.ArmtwinError as error:  # a key that this robot does not have
+            pytest.fail(str(error))
+        assert kernel_name(run) == name, key
+    for change in (lambda p: without_friction([0, 3], p), lambda p: without_limit(1, p)):
+        assert kernel_name(prepared_run(job, change)) == name
+
+
+def test_a_robot_with_a_deviated_link_shares_a_kernel_with_every_other():
+    job = at.Job.load("rx90b_line")
+    names = {kernel_name(prepared_run(job))}
+    for angle in (1e-3, 2e-3):
+        robot = job.robot()
+        tilted = {"joint.joint_3.origin.orientation.rpy": [1.5707963 + angle, angle, angle]}
+        try:
+            d = overridden(robot.description, tilted, "test")
+        except at.ArmtwinError:
+            joint = robot.description.joint[2]
+            pose = joint.origin.matrix()
+            c, s = np.cos(angle), np.sin(angle)
+            pose[:3, :3] = pose[:3, :3] @ np.array([[c, -s, 0], [s, c, 0], [0, 0, 1]])
+            origin = type(joint.origin).from_matrix(pose)
+            joints = list(robot.description.joint)
+            joints[2] = replace(joint, origin=origin)
+            d = replace(robot.description, joint=tuple(joints))
+        deviated = at.Robot(d, robot.origin)
+        motion = planned(robot, job).trajectory
+        run = prepared.prepare(deviated, motion, job.description.model)
+        names.add(kernel_name(run))
+    assert len(names) == 2
