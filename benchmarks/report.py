@@ -2,8 +2,8 @@
 
     python benchmarks/report.py [--quick]
 
-The whole is measured as a user sees it, a new process of `armtwin predict`; its parts in this process, after a first
-run has read the compiled kernels from their cache.
+The whole is measured as a user sees it, a new process of `armtwin predict`; its parts in this
+process, after a first run has read the compiled kernels from their cache.
 """
 
 import os

@@ -89,7 +89,8 @@ def test_bad_input_is_one_sentence_and_exit_2(words, sentence, tmp_path):
 
 def test_a_robot_whose_name_is_markup_is_shown_as_text(tmp_path):
     robot = (
-        'format = 2\nname = "[red]<script>"\n[[joint]]\nname = "[/]"\nparent = "base"\nchild = "[bold]x"\n'
+        'format = 2\nname = "[red]<script>"\n[[joint]]\nname = "[/]"\nparent = "base"\nchild = '
+        '"[bold]x"\n'
         'source = "assumed: [link=x]"\n[[link]]\nname = "[bold]x"\nsource = "assumed: y"\n'
         "body = { mass = 1, com = [0, 0, 0], inertia = { xx = 1, yy = 1, zz = 1 } }\n"
     )

@@ -22,7 +22,9 @@ from tests.simulation.bench import from_rest, joint, sine
 
 
 def continuous(arm, p):
-    """Right-hand side q' = v, M v' = τ - h - Σ F s, z' = w - c0 |w| z / g, compiled around one robot's numbers."""
+    """Right-hand side q' = v, M v' = τ - h - Σ F s, z' = w - c0 |w| z / g, compiled around one
+    robot's numbers.
+    """
     parent, slides, turn, offset, axis, inertia, gravity = (np.array(x) for x in arm)
     rotors, (weights, place, count) = p.rotors.inertia, p.rows
     friction, curves, numbers = weights[p.friction.row], p.friction.curves, p.friction.numbers
@@ -47,7 +49,10 @@ def continuous(arm, p):
             np.empty((n, 3)),
         )
         bias, none, force = np.empty(n), np.zeros(n), np.empty(n)
-        of_bodies(parent, parent, parent, slides, turn, offset, axis, inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias)  # fmt: skip
+        of_bodies(
+            parent, parent, parent, slides, turn, offset, axis, inertia, gravity, rotors,
+            R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
+        )  # fmt: skip
         add_balancers(weights, place, count, balancer_row, balancer_table, q, bias)
         for j in range(n):
             force[j] = tau[j] - bias[j]
@@ -80,7 +85,9 @@ def every_tick(robot, motion, model):
 
 
 def reference(robot, motion, model, ticks, method="lsoda"):
-    """The same servo, the plant integrated between its ticks to 1e-10; positions and currents at the ticks."""
+    """The same servo, the plant integrated between its ticks to 1e-10; positions and currents at
+    the ticks.
+    """
     run = every_tick(robot, motion, model)
     c, p, ref, state = run.controller, run.plant, run.inputs.ref, run.state
     n, motors = robot.n, p.rows.weights[p.sensors.row]
@@ -155,7 +162,9 @@ EXACT = Model(quantise=False)
 
 
 def difference(robot, seconds, method="lsoda"):
-    """Largest difference of positions [rad] and of currents [quanta] over a motion of all joints."""
+    """Largest difference of positions [rad] and of currents [quanta] over a motion of all
+    joints.
+    """
     motion, ticks = from_rest(robot, seconds), round(seconds * 4000)
     quanta = np.array([m.current_quantum for m in robot.description.motor])
     q, i = ours(robot, motion, EXACT, ticks)
@@ -183,7 +192,9 @@ def test_a_hundred_times_stiffer_bristle_is_stable_and_within_a_quantum(robots):
 
 
 def pushed(robot, factor, speed):
-    """End position of a joint without servo under an outside torque, ticks `factor` times shorter."""
+    """End position of a joint without servo under an outside torque, ticks `factor` times
+    shorter.
+    """
     motion = sine(0.5, 0.5, 1.0)
     run = every_tick(robot, motion, EXACT)
     c = run.controller
@@ -237,7 +248,9 @@ def test_the_order_is_two_while_sliding(law):
 
 @pytest.mark.parametrize("law", [SMOOTH, DOCUMENT], ids=["smooth law", "the document's friction"])
 def test_the_order_across_reversals_is_more_than_one(law):
-    """The bristle's |w| has a kink and the document's g an infinite slope at rest; the error still falls faster than h."""
+    """The bristle's |w| has a kink and the document's g an infinite slope at rest; the error still
+    falls faster than h.
+    """
     slope, turned = order(law, speed=0.3)
     assert turned
     assert slope > 1.2

@@ -1,4 +1,4 @@
-"""Standard output and error: readable in any locale; a full disk is an error, a closed pipe none."""
+"""Output and errors: readable in any locale; a full disk is an error, a closed pipe none."""
 
 from __future__ import annotations
 
