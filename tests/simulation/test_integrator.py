@@ -85,8 +85,10 @@ def every_tick(robot, motion, model):
 
 
 def reference(robot, motion, model, ticks, method="lsoda"):
-    """The same servo, the plant integrated between its ticks to 1e-10; positions and currents at
-    the ticks.
+    """The same servo, the plant integrated between its ticks; positions and currents at the ticks.
+
+    Tolerances ten times finer move the positions of a second by 6e-8 rad (LSODA, beyond that at
+    its rounding errors) and those of 0.16 s by 1e-9 rad (Radau): far below the claims' 1e-6 rad.
     """
     run = every_tick(robot, motion, model)
     c, p, ref, state = run.controller, run.plant, run.inputs.ref, run.state
@@ -131,9 +133,9 @@ def reference(robot, motion, model, ticks, method="lsoda"):
         tau[:] = (o.torque * current) @ motors
         qs[tick], currents[tick] = q, current
         if method == "lsoda":
-            y = odeint(rhs, y, [0, c.tick], rtol=1e-9, atol=absolute, tfirst=True, mxstep=50000)[-1]
+            y = odeint(rhs, y, [0, c.tick], rtol=1e-8, atol=absolute, tfirst=True, mxstep=50000)[-1]
         else:
-            y = solve_ivp(rhs, (0, c.tick), y, method="Radau", rtol=1e-8, atol=absolute / 10).y[
+            y = solve_ivp(rhs, (0, c.tick), y, method="Radau", rtol=1e-6, atol=10 * absolute).y[
                 :, -1
             ]
     return qs, currents
