@@ -2,8 +2,9 @@
 
     python benchmarks/closed_loop.py [--quick]
 
-The peer takes mass matrix and bias from Pinocchio; its servo and friction are compiled, its step is numpy. A
-stronger one has its whole step compiled: only the Python loop and four calls stand between it and the kernel.
+The peer takes mass matrix and bias from Pinocchio; its servo and friction are compiled, its step is
+numpy. A stronger one has its whole step compiled: only the Python loop and four calls stand between
+it and the kernel.
 """
 
 import math
@@ -76,8 +77,8 @@ def servo_tick(
             ref, servo, position, tick // c.setpoint_ticks, within,
         )  # fmt: skip
     velocity_tick(
-        c.gains, c.filters, sensors.scale, sensors.speed_quantum, outputs.per_current, outputs.limit, outputs.quantum,
-        servo, memory, speed, current,
+        c.gains, c.filters, sensors.scale, sensors.speed_quantum, outputs.per_current,
+        outputs.limit, outputs.quantum, servo, memory, speed, current,
     )  # fmt: skip
     for j in range(q.shape[0]):
         tau[j] = 0.0
@@ -236,8 +237,8 @@ def bodies_alone(arm, rotors, q, v, M, bias, count):
     w, al, ac, f, t = P.copy(), P.copy(), P.copy(), P.copy(), P.copy()
     for _ in range(count):
         of_bodies(
-            (0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0), parent, slides, turn, offset, axis, inertia, gravity, rotors,
-            R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
+            (0, 0, 0, 0, 0, 0), (0, 0, 0, 0, 0, 0), parent, slides, turn, offset, axis,
+            inertia, gravity, rotors, R, P, w, al, ac, f, t, Ic, L, none, q, v, M, bias,
         )  # fmt: skip
         q[0] += 1e-12
 
@@ -267,7 +268,9 @@ def servo_alone(
 
 
 def where_the_time_goes(robot, tick, off):
-    """Print the parts of a tick [microseconds]; friction is the difference of runs with and without it."""
+    """Print the parts of a tick [microseconds]; friction is the difference of runs with and without
+    it.
+    """
     work = prepare(robot, motion(robot, 0.1), Model())
     arm, p, c, inputs, state = (
         robot.assembly.arm,
@@ -308,7 +311,8 @@ def where_the_time_goes(robot, tick, off):
         parts.append(1e6 * min(runs) / count)
     rest = off - sum(parts)
     print(
-        f"a tick of {tick:.2f} us: bodies {parts[0]:.2f}, friction {tick - off:.2f}, servo {parts[1]:.2f}, "
+        f"a tick of {tick:.2f} us: bodies {parts[0]:.2f}, friction {tick - off:.2f}, "
+        f"servo {parts[1]:.2f}, "
         f"solve, energy, log {rest:.2f}"
     )
 
@@ -363,7 +367,8 @@ def report():
     )
     print(f"{'  without friction':44}{SECONDS / off:8.0f} x real time")
     print(
-        f"{'  six elastic joints':44}{SECONDS / elastic:8.0f} x real time, {elastic / ours:.2f} times the cost"
+        f"{'  six elastic joints':44}{SECONDS / elastic:8.0f} x real time, {elastic / ours:.2f} "
+        "times the cost"
     )
     print(f"{'  perturbation method, 300 points':44}{SECONDS / linear:8.0f} x real time")
     print(f"{'  two runs on two threads, per run':44}{SECONDS / pair:8.0f} x real time")
@@ -375,7 +380,8 @@ def report():
     )
     print(f"ratio closed loop / Python loop: {ratio:.1f}; to the compiled step: {least:.1f}")
     print(
-        f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no substeps)"
+        f"end positions of closed loop and Python loop: {apart:.1e} rad apart (it takes no "
+        "substeps)"
     )
     where_the_time_goes(robot, *(1e6 * x / (SECONDS * 4000) for x in (ours, off)))
     if not QUICK:

@@ -1,8 +1,10 @@
-"""The closed loop of this checkout against that of an earlier commit: the same numbers, and how fast.
+"""The closed loop of this checkout against that of an earlier commit: the same numbers, and how
+fast.
 
     python benchmarks/former.py [COMMIT] [--quick]        by default the last commit
 
-Both packages are loaded into one process and run in turns, so that a noisy machine is as noisy for both.
+Both packages are loaded into one process and run in turns, so that a noisy machine is as noisy for
+both.
 """
 
 import io
@@ -78,7 +80,9 @@ def timed(at, robot, motion, model):
 
 
 def compared(runs, repeats):
-    """Least CPU time of each of two runs, taken in turns, and the largest difference of their logs."""
+    """Least CPU time of each of two runs, taken in turns, and the largest difference of their
+    logs.
+    """
     times, logs = np.full(2, np.inf), [None, None]
     for _ in range(repeats):
         for k, run in enumerate(runs):
@@ -100,7 +104,8 @@ def report(commit):
             times, apart = compared(((former, *old), (present, *new)), 1 if QUICK else REPEATS)
             ratio = times[0] / times[1]
             print(
-                f"{name:22} {times[0]:9.4f} {times[1]:9.4f} {ratio:7.2f} {apart[0]:9.1e} {apart[1]:9.1e}"
+                f"{name:22} {times[0]:9.4f} {times[1]:9.4f} {ratio:7.2f} {apart[0]:9.1e} "
+                f"{apart[1]:9.1e}"
             )
 
 

@@ -96,7 +96,8 @@ def report():
     print(f"RX90B with laser head, batch of {SAMPLES}, one core, microseconds per sample")
     print("whole robot: with rotors, spring and (regressor: 82 columns for 60) friction")
     print(
-        f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}{'ratio bodies':>14}{'ratio whole':>13}"
+        f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}"
+        f"{'ratio bodies':>14}{'ratio whole':>13}"
     )
     for i, name in enumerate(names):
         ours = []
@@ -110,7 +111,8 @@ def report():
             ours.append(best(calls[i]))
         us = [x / SAMPLES * 1e6 for x in (*ours, theirs[i])]
         print(
-            f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}"
+            f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}"
+            f"{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}"
         )
     X = robot.forward_kinematics(q[:200])
     single = best(lambda: [robot.inverse_kinematics(x) for x in X]) / len(X) * 1e6
@@ -119,7 +121,8 @@ def report():
     )
     follow = best(lambda: robot.follow(path, [0, 0.5, 1, 0, 1, 0])) / len(path) * 1e6
     print(
-        f"inverse kinematics: {single:.0f} us for one pose with all solutions, {follow:.1f} us a pose along a path"
+        f"inverse kinematics: {single:.0f} us for one pose with all solutions, {follow:.1f} "
+        "us a pose along a path"
     )
 
 

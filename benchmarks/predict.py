@@ -1,9 +1,10 @@
-"""Where the time of a prediction goes, for a job of 12 s and one of ten minutes; peers for its parts in the same run.
+"""Where the time of a prediction goes, for a job of 12 s and one of ten minutes; peers for its
+parts in the same run.
 
     python benchmarks/predict.py [--quick]
 
-Peers: the inverse kinematics against Newton's method on Pinocchio's Jacobian from pose to pose; the path error
-against a nearest-neighbour tree (scipy's cKDTree) over the seam sampled every 20 µm.
+Peers: the inverse kinematics against Newton's method on Pinocchio's Jacobian from pose to pose; the
+path error against a nearest-neighbour tree (scipy's cKDTree) over the seam sampled every 20 µm.
 """
 
 import json
@@ -150,19 +151,23 @@ with tempfile.TemporaryDirectory() as folder:
     times = clad.job.seam.duration / line.job.seam.duration
     grown = sum(long_stages.values()) / sum(stages.values())
     print(
-        f"{times:.0f} x the motion takes {grown:.0f} x the time; ratio {grown / times:.2f} (1: linear)"
+        f"{times:.0f} x the motion takes {grown:.0f} x the time; ratio {grown / times:.2f} "
+        "(1: linear)"
     )
     for stage in stages:
         print(f"  ratio of {stage}: {long_stages[stage] / stages[stage] / times:.2f}")
     print(
-        f"peak memory {before / 1024:.0f} MB after the short job, {after / 1024:.0f} MB after the long one"
+        f"peak memory {before / 1024:.0f} MB after the short job, {after / 1024:.0f} MB after the "
+        "long one"
     )
     own = stages["inverse kinematics"] / len(line.motion.trajectory.q)
     ratio = peer_inverse(line) / own
     print(
-        f"inverse kinematics with speeds: {1e6 * own:.1f} us a set-point; ratio to Newton on Pinocchio {ratio:.0f}"
+        f"inverse kinematics with speeds: {1e6 * own:.1f} us a set-point; ratio to Newton on "
+        f"Pinocchio {ratio:.0f}"
     )
     own = stages["path error, verdict"] / len(line.run.link_side)
     print(
-        f"path error: {1e6 * own:.2f} us a sample; ratio to a nearest-neighbour tree {peer_error(line) / own:.1f}"
+        f"path error: {1e6 * own:.2f} us a sample; ratio to a nearest-neighbour tree "
+        f"{peer_error(line) / own:.1f}"
     )

@@ -163,9 +163,8 @@ def as_mujoco(arm):
         return (
             f'<body name="b{i}" pos="{text(X[:3, 3])}" quat="{text(quaternion)}">'
             f'<joint type="{kind}" axis="{text(arm.axes[i])}"/>'
-            f'<inertial pos="{text(arm.centres[i])}" mass="{arm.masses[i]:.17g}" fullinertia="{text(six)}"/>'
-            + "".join(body(k) for k in children[i])
-            + "</body>"
+            f'<inertial pos="{text(arm.centres[i])}" mass="{arm.masses[i]:.17g}" '
+            f'fullinertia="{text(six)}"/>' + "".join(body(k) for k in children[i]) + "</body>"
         )
 
     xml = (

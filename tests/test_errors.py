@@ -1,4 +1,6 @@
-"""Messages: safe to print whatever a file holds, short however long it is, and made again in another process."""
+"""Messages: safe to print whatever a file holds, short however long it is, and made again in
+another process.
+"""
 
 import pickle
 

@@ -1,4 +1,5 @@
-"""Every reader of files, fed with mutations of valid ones: what leaves it is a value or our own error, and soon.
+"""Every reader of files, fed with mutations of valid ones: what leaves it is a value or our own
+error, and soon.
 
 ARMTWIN_FUZZ_SECONDS gives it more CPU time than the suite does, ARMTWIN_FUZZ_SEED other mutations.
 """
@@ -31,7 +32,10 @@ LOG = at.Log.of(
     q=np.sin(np.arange(40)).reshape(20, 2),
     tau=np.cos(np.arange(40)).reshape(20, 2),
 )
-PLACES = "x [mm],y [mm],z [mm],a [deg],b [deg],c [deg]\n0,-100,0,0,0,180\n0,0,1.5,0,5,180\n0,100,0,0,0,180\n"
+PLACES = (
+    "x [mm],y [mm],z [mm],a [deg],b [deg],c [deg]\n"
+    "0,-100,0,0,0,180\n0,0,1.5,0,5,180\n0,100,0,0,0,180\n"
+)
 COLUMNS = """format = 1
 time = "Zeit"
 delimiter = ";"
@@ -44,7 +48,10 @@ q = ["A1", "A2"]
 current = "I_{}"
 """
 MACHINE = "Zeit;A1;A2;I_1;I_2;x\n0,0;1,5;2,5;3;4;a\n4,0;1,6;2,6;3;4;b\n"
-OVERRIDES = '"friction.5.asperity" = "2 N m"\n"link.1.body.mass" = 3.5\n"joint.joint_2.limits.velocity" = "2 rad/s"\n'
+OVERRIDES = (
+    '"friction.5.asperity" = "2 N m"\n"link.1.body.mass" = 3.5\n'
+    '"joint.joint_2.limits.velocity" = "2 rad/s"\n'
+)
 
 
 def read_robot(path):

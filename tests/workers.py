@@ -1,4 +1,6 @@
-"""Predict and identify in forked, spawned and threaded workers; run as a program it prints a digest of each."""
+"""Predict and identify in forked, spawned and threaded workers; run as a program it prints a digest
+of each.
+"""
 
 import hashlib
 import json

@@ -7,10 +7,12 @@ import sys
 
 import pytest
 
+from tests.app.test_job_commands import call
 from tests.conftest import SHIPPED
 
 
 def armtwin(*words, cwd=None):
+    """The command in a process of its own, as a shell starts it."""
     return subprocess.run(
         [sys.executable, "-m", "armtwin", *map(str, words)],
         capture_output=True,
@@ -23,10 +25,10 @@ def armtwin(*words, cwd=None):
 @pytest.mark.parametrize(
     "words", [["robots"], ["jobs"], *(["check", name] for name in SHIPPED)], ids=" ".join
 )
-def test_pages_fit_80_columns(words):
-    done = armtwin(*words)
-    assert done.returncode == 0, done.stderr
-    assert max(map(len, done.stdout.splitlines())) <= 80
+def test_pages_fit_80_columns(words, tmp_path):
+    done = call(tmp_path, *words)
+    assert done.code == 0, done.err
+    assert max(map(len, done.out.splitlines())) <= 80
 
 
 def test_a_robot_page_is_a_useful_summary():
@@ -36,20 +38,20 @@ def test_a_robot_page_is_a_useful_summary():
     assert re.search(r"\d+ document, \d+ public, \d+ derived, \d+ assumed", out)
 
 
-def test_check_tells_what_is_assumed_and_missing():
-    out = armtwin("check", "tx40").stdout
+def test_check_tells_what_is_assumed_and_missing(tmp_path):
+    out = call(tmp_path, "check", "tx40").out
     assert "servo.cascade: a servo controller is missing" in out
     assert "assumed: an engineering assumption" in out
     assert "65 mm from wrist centre to flange" in out
 
 
 def test_export_then_import_closes_the_ring(tmp_path):
-    assert armtwin("export", "urdf", "rx90b", "--tool", "laser_head", cwd=tmp_path).returncode == 0
-    done = armtwin("import", "rx90b.urdf", "--out", "back.toml", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "moving mass         95.12 kg" in done.stdout
-    assert "Missing for a prediction:" in done.stdout
-    assert armtwin("check", "back.toml", cwd=tmp_path).returncode == 0
+    assert call(tmp_path, "export", "urdf", "rx90b", "--tool", "laser_head").code == 0
+    done = call(tmp_path, "import", "rx90b.urdf", "--out", "back.toml")
+    assert done.code == 0, done.err
+    assert "moving mass         95.12 kg" in done.out
+    assert "Missing for a prediction:" in done.out
+    assert call(tmp_path, "check", "back.toml").code == 0
 
 
 def test_an_existing_file_is_not_replaced_without_force(tmp_path):
@@ -58,7 +60,7 @@ def test_an_existing_file_is_not_replaced_without_force(tmp_path):
     assert (done.returncode, done.stdout) == (2, "")
     assert "rx90b.urdf: exists already; use --force" in done.stderr
     assert (tmp_path / "rx90b.urdf").read_text() == "precious"
-    assert armtwin("export", "urdf", "rx90b", "--force", cwd=tmp_path).returncode == 0
+    assert call(tmp_path, "export", "urdf", "rx90b", "--force").code == 0
 
 
 @pytest.mark.parametrize(
@@ -78,42 +80,43 @@ def test_an_existing_file_is_not_replaced_without_force(tmp_path):
     ],
 )
 def test_bad_input_is_one_sentence_and_exit_2(words, sentence, tmp_path):
-    done = armtwin(*words, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stdout == ""
-    assert done.stderr.startswith("armtwin: ")
-    assert sentence in done.stderr
-    assert "Traceback" not in done.stderr
+    done = call(tmp_path, *words)
+    assert done.code == 2
+    assert done.out == ""
+    assert done.err.startswith("armtwin: ")
+    assert sentence in done.err
+    assert "Traceback" not in done.err
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_robot_whose_name_is_markup_is_shown_as_text(tmp_path):
     robot = (
-        'format = 2\nname = "[red]<script>"\n[[joint]]\nname = "[/]"\nparent = "base"\nchild = "[bold]x"\n'
+        'format = 2\nname = "[red]<script>"\n[[joint]]\nname = "[/]"\nparent = "base"\nchild = '
+        '"[bold]x"\n'
         'source = "assumed: [link=x]"\n[[link]]\nname = "[bold]x"\nsource = "assumed: y"\n'
         "body = { mass = 1, com = [0, 0, 0], inertia = { xx = 1, yy = 1, zz = 1 } }\n"
     )
     (tmp_path / "r.toml").write_text(robot)
-    done = armtwin("check", "r.toml", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
+    done = call(tmp_path, "check", "r.toml")
+    assert done.code == 0, done.err
     for text in ("[red]<script>", "[/]", "[bold]x", "[link=x]"):
-        assert text in done.stdout
+        assert text in done.out
 
 
 def test_a_name_does_not_lead_out_of_the_folder(tmp_path):
     inner = tmp_path / "inner"
     inner.mkdir()
-    assert armtwin("export", "urdf", "rx90b", cwd=inner).returncode == 0
+    assert call(inner, "export", "urdf", "rx90b").code == 0
     text = (
         (inner / "rx90b.urdf")
         .read_text()
         .replace('<robot name="rx90b">', '<robot name="../escaped">')
     )
     (inner / "bad.urdf").write_text(text)
-    done = armtwin("import", "bad.urdf", "--out", "d[red].toml", cwd=inner)
-    assert done.returncode == 0, done.stderr
+    done = call(inner, "import", "bad.urdf", "--out", "d[red].toml")
+    assert done.code == 0, done.err
     assert (inner / "d[red].toml").exists()
-    assert armtwin("import", "bad.urdf", cwd=inner).returncode == 0
+    assert call(inner, "import", "bad.urdf").code == 0
     assert (inner / "escaped.toml").exists()
     assert not (tmp_path / "escaped.toml").exists()
 
@@ -145,33 +148,31 @@ def test_a_console_that_cannot_show_a_letter_still_shows_the_page():
 
 def test_check_shows_a_log(tmp_path):
     (tmp_path / "run.csv").write_text("time,q1,q2\n0,1,2\n0.004,1,3\n0.008,2,2\n")
-    done = armtwin("check", "run.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "a log of 3 samples, 0.008 s" in done.stdout
-    assert "about 250 Hz" in done.stdout
+    done = call(tmp_path, "check", "run.csv")
+    assert done.code == 0, done.err
+    assert "a log of 3 samples, 0.008 s" in done.out
+    assert "about 250 Hz" in done.out
     (tmp_path / "bad.csv").write_text("time,q1\n0,1\n0,2\n")
-    done = armtwin("check", "bad.csv", cwd=tmp_path)
-    assert done.returncode == 2
-    assert "line 3: time must increase" in done.stderr
+    done = call(tmp_path, "check", "bad.csv")
+    assert done.code == 2
+    assert "line 3: time must increase" in done.err
 
 
 def test_check_tells_of_a_log_in_milliseconds(tmp_path):
     rows = [f"{4 * k},{math.sin(0.02 * k)},0" for k in range(500)]
     (tmp_path / "run.csv").write_text("\n".join(["time,q1,q2", *rows]))
-    done = armtwin("check", "run.csv", cwd=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert (
-        "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.stdout
-    )
+    done = call(tmp_path, "check", "run.csv")
+    assert done.code == 0, done.err
+    assert "Time looks like milliseconds: in seconds the log has 0.25 samples a second" in done.out
 
 
 def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
     event = r'# event [0.004, "kind", "joint", "\u001b[31mred\u202e"]'
     (tmp_path / "run.csv").write_text(f"time,q1\n0,1\n0.004,2\n{event}\n")
-    done = armtwin("check", "run.csv", cwd=tmp_path)
-    assert r"\x1b[31mred\u202e" in done.stdout
-    assert "\x1b" not in done.stdout
-    assert "\u202e" not in done.stdout
+    done = call(tmp_path, "check", "run.csv")
+    assert r"\x1b[31mred\u202e" in done.out
+    assert "\x1b" not in done.out
+    assert "\u202e" not in done.out
 
 
 @pytest.mark.parametrize(
@@ -179,7 +180,7 @@ def test_what_a_log_tells_does_not_steer_the_terminal(tmp_path):
     [["--cutoff", "1e300"], ["--cutoff", "²"], ["--periods", "9" * 5000], ["--periods", "²"]],
 )
 def test_a_quantity_of_the_command_line_that_nothing_has_is_bad_input(option, tmp_path):
-    done = armtwin("identify", "rx90b", "none.csv", *option, cwd=tmp_path)
-    assert done.returncode == 2
-    assert done.stderr.startswith(f"armtwin: {option[0]} must be")
-    assert "Traceback" not in done.stderr
+    done = call(tmp_path, "identify", "rx90b", "none.csv", *option)
+    assert done.code == 2
+    assert done.err.startswith(f"armtwin: {option[0]} must be")
+    assert "Traceback" not in done.err

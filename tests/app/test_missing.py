@@ -15,7 +15,9 @@ WITHOUT_TOOL = JOB.replace('tool = "laser_head"\n', "")
 
 @pytest.fixture(scope="module")
 def bare():
-    """An RX90B as it comes back from an identification: drives without torque constants, limits, bristles, servo."""
+    """An RX90B as it comes back from an identification: drives without torque constants, limits,
+    bristles, servo.
+    """
     d = at.Robot.load("rx90b").description
     motors = tuple(
         replace(m, torque_constant=None, current_limit=None, source="assumed: x") for m in d.motor

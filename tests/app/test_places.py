@@ -1,4 +1,6 @@
-"""Where results go: an input is never removed nor replaced, a result replaces itself and nothing else."""
+"""Where results go: an input is never removed nor replaced, a result replaces itself and nothing
+else.
+"""
 
 import json
 import shutil

@@ -1,7 +1,8 @@
-"""Kills writers: before every step they take in the file system, or at random times; run as a program.
+"""Kills writers: before every step they take in the file system, or at random times; run as a
+program.
 
-Each kill is of a forked child. After it the folder must be as before or as written, the next run must succeed, and
-nothing may be left of the killed one.
+Each kill is of a forked child. After it the folder must be as before or as written, the next run
+must succeed, and nothing may be left of the killed one.
 """
 
 import json
@@ -58,7 +59,8 @@ def older(folder, version):
     result(folder, version, **{"advised.toml": version})
 
 
-# name: (write the older, write the newer, whether others' files lie there, whether folders can change places)
+# name: (write the older, write the newer, whether others' files lie there, whether folders can
+# change places)
 SCENARIOS = {
     "folder": (older, result, False, True),
     "folder with notes": (older, result, True, True),

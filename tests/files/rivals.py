@@ -1,4 +1,6 @@
-"""Two processes write the same folder or file over and over while a third reads; run as a program."""
+"""Two processes write the same folder or file over and over while a third reads; run as a
+program.
+"""
 
 import json
 import os
@@ -28,7 +30,9 @@ def write_log(folder, stamp):
 
 
 def read_folder(folder):
-    """Every file is whole whenever it is read; a file can be missing for a moment where files move one by one."""
+    """Every file is whole whenever it is read; a file can be missing for a moment where files move
+    one by one.
+    """
     for name in ("result.json", "log.csv"):
         try:
             text = (folder / name).read_text()

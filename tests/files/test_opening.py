@@ -1,4 +1,6 @@
-"""Files that have no end, are no files or unpack to more than they may: refused at once, by a sentence."""
+"""Files that have no end, are no files or unpack to more than they may: refused at once, by a
+sentence.
+"""
 
 import gzip
 import os

@@ -39,7 +39,7 @@ def test_the_truncated_estimate_is_that_of_the_thesis(case):
     U, s, Vt = np.linalg.svd(A, full_matrices=False)
     for r in (10, 22, 40):
         alpha = (U.T @ y)[:r] / s[:r]
-        V1, V2 = Vt[:r].T, np.linalg.svd(A)[2][r:].T
+        V1, V2 = Vt[:r].T, Vt[r:].T  # A has more rows than columns: V is whole
         scaled = V1 @ alpha
         expected = scaled + V2 @ (V2.T @ (prior.parameters / free.sizes - scaled))
         assert np.abs(found.truncated(r) / free.sizes - expected).max() < 1e-7

@@ -1,4 +1,6 @@
-"""Identification: rings on simulated torque, a real robot, and estimates that a robot could have."""
+"""Identification: rings on simulated torque, a real robot, and estimates that a robot could
+have.
+"""
 
 import numpy as np
 import pytest
@@ -79,7 +81,9 @@ def test_combinations_are_what_the_torque_depends_on(robots):
 
 
 def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
-    """A mass drawn negative by made-up rows comes back as a body that exists, the rest stays near."""
+    """A mass drawn negative by made-up rows comes back as a body that exists, the rest stays
+    near.
+    """
     robot = robots["tx40"]
     free = free_parameters(robot, at.Recipe())
     wanted = np.zeros(len(free.start))

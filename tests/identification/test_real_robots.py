@@ -32,7 +32,9 @@ def test_a_kr300_fitted_on_a_predicts_b(shared_data):
 
 
 def test_a_tx40_predicts_each_segment_from_the_others(segments):
-    """60 Hz on both sides, pooled: at most 13.0 %, where plain weighted least squares has about 14."""
+    """60 Hz on both sides, pooled: at most 13.0 %, where plain weighted least squares has about
+    14.
+    """
     robot = at.Robot.load("tx40")
     ours, plain = [], []
     for k, left in enumerate(segments):

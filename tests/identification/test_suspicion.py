@@ -226,7 +226,9 @@ def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
 
 
 def test_a_robot_file_with_other_inertias_is_not_taken_for_stretched_time(kr300, heavy):
-    """Links half as heavy again and rotors of half the inertia: the file is corrected, not the log."""
+    """Links half as heavy again and rotors of half the inertia: the file is corrected, not the
+    log.
+    """
     group = np.array([p.group for p in kr300.parameter_table])
     wrong = kr300.with_parameters(
         kr300.parameters * np.select([group == "rotor", group == "link"], [0.5, 1.5], 1.0)

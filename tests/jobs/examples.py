@@ -1,4 +1,6 @@
-"""A small good job, and everything that can be wrong with one: shared by the tests of jobs and of the command line."""
+"""A small good job, and everything that can be wrong with one: shared by the tests of jobs and of
+the command line.
+"""
 
 from dataclasses import dataclass
 
@@ -49,7 +51,9 @@ TRIANGLE = (
 
 @dataclass(frozen=True)
 class Bad:
-    """Text of a job file, and the sentence that refuses it; form: whether its form alone is wrong."""
+    """Text of a job file, and the sentence that refuses it; form: whether its form alone is
+    wrong.
+    """
 
     text: str
     sentence: str
@@ -87,7 +91,10 @@ BAD = {
     ),
     "tolerance without its unit": Bad(
         changed('lateral = "0.1 mm"', "lateral = 0.1"),
-        "tolerance.lateral as a bare number must be at most 0.02 m, got 0.1. Did you mean '0.1 mm'?",
+        (
+            "tolerance.lateral as a bare number must be at most 0.02 m, got 0.1. "
+            "Did you mean '0.1 mm'?"
+        ),
     ),
     "empty segment list": Bad(
         with_top("segment = []", WITHOUT_SEGMENT),
@@ -106,7 +113,10 @@ BAD = {
         changed(
             "[workpiece]\n", "[workpiece]\norientation = { rpy = [0, 0, 0], abc = [0, 0, 0] }\n"
         ),
-        "workpiece.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
+        (
+            "workpiece.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy "
+            "and abc"
+        ),
     ),
     "two shapes in a segment": Bad(
         JOB + "spline = [[0, 0.1, 0]]\n",
@@ -160,7 +170,8 @@ BAD = {
     ),
     "window of two corners": Bad(
         JOB
-        + 'window = { polygon = [["1 mm/s", "1 W"], ["2 mm/s", "1 W"]] }\n[process]\npower = "1 W"\n',
+        + 'window = { polygon = [["1 mm/s", "1 W"], ["2 mm/s", "1 W"]] }\n'
+        + '[process]\npower = "1 W"\n',
         "segment.1.window polygon must have at least three corners, got 2",
     ),
     "window of power without a power": Bad(
@@ -195,11 +206,17 @@ BAD = {
     "missing points file": Bad(POINTS, "seam.csv: cannot be read (No such file or directory)"),
     "corner without a radius": Bad(
         CORNER,
-        "the corner between segments 'seam' and 'segment 2' at (500, 0, 100) mm turns by 53.13° and cannot be passed",
+        (
+            "the corner between segments 'seam' and 'segment 2' at (500, 0, 100) mm turns by "
+            "53.13° and cannot be passed"
+        ),
     ),
     "ramps longer than the segment": Bad(
         changed('"100 mm/s"', '"1 m/s"'),
-        "segment 'seam' is 200.0 mm long, but speeding up and slowing down at 1000 mm/s needs 250.0 mm; choose a lower",
+        (
+            "segment 'seam' is 200.0 mm long, but speeding up and slowing down at 1000 mm/s needs "
+            "250.0 mm; choose a lower"
+        ),
     ),
     "process switched off everywhere": Bad(
         JOB + "process = false\n", "process: it is nowhere on, so there is nothing to judge"
@@ -220,7 +237,10 @@ BAD = {
     ),
     "override of an eighth of seven": Bad(
         JOB + '[override]\n"friction.8.viscous" = 1\n',
-        "override 'friction.8.viscous': there is no 'friction.8'. Known: joint_1, joint_2, joint_3, joint_4, wrist_a,",
+        (
+            "override 'friction.8.viscous': there is no 'friction.8'. Known: joint_1, joint_2, "
+            "joint_3, joint_4, wrist_a,"
+        ),
         form=False,
     ),
     "override that is no number": Bad(
@@ -230,7 +250,8 @@ BAD = {
     ),
     "seam out of reach": Bad(
         changed('"450 mm"', '"2450 mm"'),
-        "the seam cannot be run by 'rx90b': from 0.0 to 200.0 mm out of reach. The wrist centre is 2554.7 mm from axis 2, "
+        "the seam cannot be run by 'rx90b': from 0.0 to 200.0 mm out of reach. The wrist centre is "
+        "2554.7 mm from axis 2, "
         "1654.7 mm beyond the stretched arm (900.0 mm).",
         form=False,
     ),

@@ -1,4 +1,6 @@
-"""Jobs: what is wrong is told in one sentence with its place; what is right survives a file, a folder and a window."""
+"""Jobs: what is wrong is told in one sentence with its place; what is right survives a file, a
+folder and a window.
+"""
 
 from dataclasses import replace
 from pathlib import Path
@@ -94,8 +96,8 @@ def test_a_point_out_of_reach_on_the_way_is_told_first_with_its_place(tmp_path):
     told = refusal(written(tmp_path, changed('"100 mm", "0 mm"]\n', '"2100 mm", "0 mm"]\n')))
     first = told.splitlines()[1]
     assert (
-        "the seam cannot be run by 'rx90b': from 809.9 to 2200.0 mm out of reach. The wrist centre is 900"
-        in first
+        "the seam cannot be run by 'rx90b': from 809.9 to 2200.0 mm out of reach. The wrist centre "
+        "is 900" in first
     )
 
 
@@ -120,7 +122,8 @@ def test_a_saved_job_loads_as_an_equal_job(name, tmp_path):
         JOB + BAND,
         JOB + TRIANGLE + '[process]\npower = "150 W"\n',
         JOB
-        + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n"tool.laser_head.body.com" = [0, 0, "10 mm"]\n',
+        + '[override]\n"friction.wrist_a.viscous" = "2 N m s/rad"\n'
+        + '"tool.laser_head.body.com" = [0, 0, "10 mm"]\n',
         JOB + '[model]\nfriction = "off"\nquantise = false\ntemperature = "30 degC"\n',
         changed('"100 mm/s"', '"7 m/s"'),
         with_top('name = "a \\"quoted\\" \\\\ name\\nof two lines"'),
@@ -166,7 +169,9 @@ def test_an_override_changes_the_robot_and_says_so_in_its_source(tmp_path):
 
 
 def test_run_in_by_length_is_run_in_by_time_times_speed(tmp_path):
-    """The ramped sine covers half of its time at full speed: 0.25 s ramps are 12.5 mm, 0.35 s more are 35 mm."""
+    """The ramped sine covers half of its time at full speed: 0.25 s ramps are 12.5 mm, 0.35 s more
+    are 35 mm.
+    """
     by_time = loaded(
         tmp_path, JOB + '[process]\nafter_ramp = "0.35 s"\nbefore_ramp = "0.05 s"\n'
     ).process_on()
@@ -205,8 +210,14 @@ def test_a_robot_without_drives_is_refused_with_all_that_is_missing(bare, tmp_pa
     error = lacking(bare, loaded(tmp_path, changed('tool = "laser_head"\n', "")))
     assert error.problems == (
         "cannot be predicted: servo.cascade: a servo controller is missing",
-        'cannot be predicted: friction: joint friction is missing; or choose model friction = "off"',
-        "cannot be predicted: motor: motors with rotor inertia, torque constant and current limit are missing",
+        (
+            "cannot be predicted: friction: joint friction is missing; or choose model friction = "
+            '"off"'
+        ),
+        (
+            "cannot be predicted: motor: motors with rotor inertia, torque constant and current "
+            "limit are missing"
+        ),
     )
 
 
@@ -253,7 +264,9 @@ def test_a_run_inside_of_its_window_is_within(run, tmp_path):
 
 
 def test_a_band_narrower_than_the_ripple_of_the_speed_is_left(run, tmp_path):
-    """Friction that turns round makes the tool speed ripple by tenths of a millimetre per second."""
+    """Friction that turns round makes the tool speed ripple by tenths of a millimetre per
+    second.
+    """
     spans, within = outside(run, tmp_path, 'window = { speed = ["99.999 mm/s", "100.001 mm/s"] }\n')
     assert spans
     assert all(abs(speed - 0.1) > 1e-6 for _, _, speed in spans)

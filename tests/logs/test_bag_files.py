@@ -77,7 +77,9 @@ def test_a_ros_2_recording_is_a_log(tmp_path, values, plugin):
 
 
 def test_a_single_mcap_file_and_the_order_of_a_columns_file(tmp_path, values):
-    """Drivers write joints in the order of the alphabet; a columns file puts them in that of the arm, and turns signs."""
+    """Drivers write joints in the order of the alphabet; a columns file puts them in that of the
+    arm, and turns signs.
+    """
     folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
     (file,) = Path(folder).glob("*.mcap")
     columns = tmp_path / "arm.toml"
@@ -222,7 +224,8 @@ def test_hostile_metadata_of_a_recording_are_refused_at_once(name, tmp_path, val
 def test_a_database_that_is_a_query_without_end_is_refused(tmp_path, values):
     folder = recorded(tmp_path / "run", StoragePlugin.SQLITE3, values)
     (file,) = folder.glob("*.db3")
-    endless = "with recursive n(x) as (select 1 union all select x + 1 from n) select x as id, x as topic_id from n"
+    numbers = "with recursive n(x) as (select 1 union all select x + 1 from n)"
+    endless = f"{numbers} select x as id, x as topic_id from n"
     database = sqlite3.connect(file)
     database.executescript(f"drop table messages; create view messages as {endless};")
     database.close()
@@ -241,7 +244,9 @@ def test_an_empty_bag_is_refused(tmp_path):
 
 @pytest.mark.parametrize("packing", ["lz4", "zstd"])
 def test_a_recording_whose_chunks_are_packed_is_a_log(packing, tmp_path, values):
-    """The check of the chunks leaves honest ones alone: an MCAP file whose chunk is packed again."""
+    """The check of the chunks leaves honest ones alone: an MCAP file whose chunk is packed
+    again.
+    """
     from lz4.frame import compress
     from rosbags.rosbag2.storage_mcap import zstd
 

@@ -1,4 +1,6 @@
-"""Columns files and NPZ: what a machine wrote becomes the same log, whatever its headers, units and commas."""
+"""Columns files and NPZ: what a machine wrote becomes the same log, whatever its headers, units and
+commas.
+"""
 
 import numpy as np
 import pytest

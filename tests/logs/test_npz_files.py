@@ -1,4 +1,6 @@
-"""Logs as NPZ: plain arrays of numbers and times; lengths that lie and what is no array are refused."""
+"""Logs as NPZ: plain arrays of numbers and times; lengths that lie and what is no array are
+refused.
+"""
 
 import io
 import time

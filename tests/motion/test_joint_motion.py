@@ -1,5 +1,5 @@
-"""Joint motion along a seam: it puts the tool on the seam, its rates are its own differences, and it agrees with the
-numbers of another program for the welding jobs of chapter 5 [Waiboer 2007]."""
+"""Joint motion along a seam: it puts the tool on the seam, its rates are its own differences, and
+it agrees with the numbers of another program for the welding jobs of chapter 5 [Waiboer 2007]."""
 
 from dataclasses import replace
 
@@ -21,17 +21,36 @@ from tests.jobs.placements import (
     as_in_another_program,
 )
 
-# job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s], largest a [rad/s²]
+# job, blend [m], speed [m/s], duration [s], (q at start, q at end) [deg], largest v [rad/s],
+# largest a [rad/s²]
 DOCUMENT = {
-    "line 100": ("rx90b_line", None, 0.1, 12.0, LINE_ENDS, [0.181, 0.1616, 0.3156, 0.1282, 0.0927, 0.148], [0.936, 1.321, 2.582, 0.591, 0.764, 1.199]),
-    "line 500": ("rx90b_line", None, 0.5, 4.2, LINE_ENDS, [0.9049, 0.7096, 1.3812, 0.6412, 0.3897, 0.6893], [4.856, 6.192, 12.084, 3.088, 3.51, 5.769]),
-    "follow r100": ("rx90b_corner_follow", 0.1, 0.1, 7.6, FOLLOW_ENDS, [0.2227, 0.0708, 0.1795, 2.2789, 0.3849, 1.4546], [1.805, 0.285, 0.861, 5.128, 1.03, 3.259]),
-    "follow r50": ("rx90b_corner_follow", 0.05, 0.1, 7.824, FOLLOW_ENDS, [0.2227, 0.0848, 0.2042, 5.5732, 0.9435, 3.7963], [1.805, 0.708, 1.704, 20.493, 5.533, 12.985]),
-    "follow r40 v50": ("rx90b_corner_follow", 0.04, 0.05, 13.488, FOLLOW_ENDS, [0.1474, 0.0504, 0.1207, 3.6266, 0.614, 2.5012], [0.907, 0.284, 0.678, 8.116, 2.296, 5.454]),
-    "follow r20": ("rx90b_corner_follow", 0.02, 0.1, 7.96, FOLLOW_ENDS, [0.7657, 0.2774, 0.6569, 15.7217, 2.6256, 11.1073], [9.593, 4.796, 11.259, 118.038, 41.39, 102.932]),
-    "follow r5": ("rx90b_corner_follow", 0.005, 0.1, 8.024, FOLLOW_ENDS, [3.5673, 1.3006, 3.0577, 65.6664, 10.7749, 46.8928], [134.26, 73.663, 171.385, 1759.151, 689.938, 1741.823]),
-    "fixed r50": ("rx90b_corner_fixed", 0.05, 0.1, 7.824, FIXED_ENDS, [0.2393, 0.0694, 0.172, 0.4817, 0.114, 0.3281], [1.929, 0.203, 0.502, 2.148, 0.636, 0.563]),
-    "fixed r2.5": ("rx90b_corner_fixed", 0.0025, 0.1, 8.036, FIXED_ENDS, [0.2393, 0.0822, 0.1959, 0.5206, 0.1151, 0.3755], [3.088, 4.623, 11.004, 9.208, 6.428, 6.765]),
+    "line 100": ("rx90b_line", None, 0.1, 12.0, LINE_ENDS,
+        [0.181, 0.1616, 0.3156, 0.1282, 0.0927, 0.148],
+        [0.936, 1.321, 2.582, 0.591, 0.764, 1.199]),
+    "line 500": ("rx90b_line", None, 0.5, 4.2, LINE_ENDS,
+        [0.9049, 0.7096, 1.3812, 0.6412, 0.3897, 0.6893],
+        [4.856, 6.192, 12.084, 3.088, 3.51, 5.769]),
+    "follow r100": ("rx90b_corner_follow", 0.1, 0.1, 7.6, FOLLOW_ENDS,
+        [0.2227, 0.0708, 0.1795, 2.2789, 0.3849, 1.4546],
+        [1.805, 0.285, 0.861, 5.128, 1.03, 3.259]),
+    "follow r50": ("rx90b_corner_follow", 0.05, 0.1, 7.824, FOLLOW_ENDS,
+        [0.2227, 0.0848, 0.2042, 5.5732, 0.9435, 3.7963],
+        [1.805, 0.708, 1.704, 20.493, 5.533, 12.985]),
+    "follow r40 v50": ("rx90b_corner_follow", 0.04, 0.05, 13.488, FOLLOW_ENDS,
+        [0.1474, 0.0504, 0.1207, 3.6266, 0.614, 2.5012],
+        [0.907, 0.284, 0.678, 8.116, 2.296, 5.454]),
+    "follow r20": ("rx90b_corner_follow", 0.02, 0.1, 7.96, FOLLOW_ENDS,
+        [0.7657, 0.2774, 0.6569, 15.7217, 2.6256, 11.1073],
+        [9.593, 4.796, 11.259, 118.038, 41.39, 102.932]),
+    "follow r5": ("rx90b_corner_follow", 0.005, 0.1, 8.024, FOLLOW_ENDS,
+        [3.5673, 1.3006, 3.0577, 65.6664, 10.7749, 46.8928],
+        [134.26, 73.663, 171.385, 1759.151, 689.938, 1741.823]),
+    "fixed r50": ("rx90b_corner_fixed", 0.05, 0.1, 7.824, FIXED_ENDS,
+        [0.2393, 0.0694, 0.172, 0.4817, 0.114, 0.3281],
+        [1.929, 0.203, 0.502, 2.148, 0.636, 0.563]),
+    "fixed r2.5": ("rx90b_corner_fixed", 0.0025, 0.1, 8.036, FIXED_ENDS,
+        [0.2393, 0.0822, 0.1959, 0.5206, 0.1151, 0.3755],
+        [3.088, 4.623, 11.004, 9.208, 6.428, 6.765]),
 }  # fmt: skip
 RAMP = TimeLaw(ramp=0.1)
 SHIPPED = ["rx90b_line", "rx90b_corner_follow", "rx90b_corner_fixed"]
@@ -95,7 +114,9 @@ def test_welding_jobs_take_as_long_as_in_another_program(documented):
 
 
 def test_welding_jobs_need_the_joint_speeds_of_another_program(documented):
-    """It took central differences of positions at 250 Hz; the same differences agree to its printed digits."""
+    """It took central differences of positions at 250 Hz; the same differences agree to its printed
+    digits.
+    """
     _, motion, _, _, v_max, _ = documented
     v = np.gradient(motion.q, 1 / motion.rate, axis=0)
     assert np.abs(v).max(axis=0) == pytest.approx(v_max, abs=6e-5)
@@ -109,7 +130,8 @@ def test_welding_jobs_need_the_joint_accelerations_of_another_program(documented
 
 
 def test_joints_turn_back_when_they_do_in_another_program(welding_robot):
-    """Joints 1, 4 and 6 in the corner with following head, r = 50 mm: the sharp reversals, to a sample of 4 ms.
+    """Joints 1, 4 and 6 in the corner with following head, r = 50 mm: the sharp reversals, to a
+    sample of 4 ms.
 
     The others creep through zero, where the other program reports them with a delay.
     """
@@ -125,8 +147,9 @@ def test_joints_turn_back_when_they_do_in_another_program(welding_robot):
 
 
 def test_on_a_straight_seam_joints_2_3_and_5_turn_back_where_it_is_nearest(welding_robot):
-    """The seam is perpendicular to the plane of the arm there, 412.5 mm after its start: what raises or lowers the
-    arm is even in the way. 12.5 mm of ramp, so at 1 + 0.25 + 4 s; to a sample."""
+    """The seam is perpendicular to the plane of the arm there, 412.5 mm after its start: what
+    raises or lowers the arm is even in the way. 12.5 mm of ramp, so at 1 + 0.25 + 4 s; to a
+    sample."""
     motion = planned(welding_robot, at.Job.load("rx90b_line")).trajectory
     for joint in (1, 2, 4):
         v = motion.v[:, joint]
@@ -135,8 +158,8 @@ def test_on_a_straight_seam_joints_2_3_and_5_turn_back_where_it_is_nearest(weldi
 
 @pytest.mark.parametrize("name", ["rx90b_corner_follow", "rx90b_corner_fixed"])
 def test_a_corner_symmetric_to_the_arm_is_a_symmetric_motion(welding_robot, name):
-    """Mirrored about the arm's plane, joints 1, 4 and 6 turn the other way; 4 about half a turn where the head
-    follows."""
+    """Mirrored about the arm's plane, joints 1, 4 and 6 turn the other way; 4 about half a turn
+    where the head follows."""
     job = at.Job.load(name)
     seam = job.seam
     q = welding_robot.inverse.trace(
@@ -157,10 +180,11 @@ def test_the_tool_is_on_the_seam(welding_robot, name):
 
 @pytest.mark.parametrize("name", SHIPPED)
 def test_speeds_and_accelerations_are_differences_of_positions(welding_robot, name):
-    """At 4 kHz, on more samples than are worked on at a time; h² times a third derivative is 1e-5 of the largest.
+    """At 4 kHz, on more samples than are worked on at a time; h² times a third derivative is 1e-5
+    of the largest.
 
-    Left out are samples whose neighbours lie on two sides of the end of a ramp or a clothoid: there the jerk steps, and
-    of a following head the acceleration, by v²/(r L) in its turning.
+    Left out are samples whose neighbours lie on two sides of the end of a ramp or a clothoid: there
+    the jerk steps, and of a following head the acceleration, by v²/(r L) in its turning.
     """
     job = job_with(name, None if name == "rx90b_line" else 0.05)
     seam = job.seam
@@ -180,8 +204,8 @@ def test_speeds_and_accelerations_are_differences_of_positions(welding_robot, na
 
 
 def test_a_tool_that_turns_on_its_axis_turns_joint_6_on_through_all_samples(welding_robot):
-    """One and a half turns about the flange's axis while it moves by 50 mm: joint 6 makes them, beyond half a turn and
-    on more samples than are worked on at a time."""
+    """One and a half turns about the flange's axis while it moves by 50 mm: joint 6 makes them,
+    beyond half a turn and on more samples than are worked on at a time."""
     q0 = np.radians([0, 35, 100, 0, 86, -170])
     X, flange = (welding_robot.forward_kinematics(q0, name) for name in ("tool", "link_6"))
     axis, angles = flange[:3, 2], np.linspace(0, 3 * np.pi, 13)
@@ -198,7 +222,8 @@ def test_a_tool_that_turns_on_its_axis_turns_joint_6_on_through_all_samples(weld
 def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(welding_robot):
     """At the same places of the corner, where the tool's own speed is steady.
 
-    The slow run has no samples there: it is read off between samples 0.2 mm apart, to 1e-4 of the largest.
+    The slow run has no samples there: it is read off between samples 0.2 mm apart, to 1e-4 of the
+    largest.
     """
     slow, fast = (
         planned(welding_robot, job_with("rx90b_corner_follow", 0.05, speed))
@@ -212,7 +237,9 @@ def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(wel
 
 @pytest.mark.parametrize("name", ["rx90b", "lwa4p", "kr300", "tx40"])
 def test_the_jacobian_rate_is_the_difference_of_jacobians(robots, rng, name):
-    """(J(q + h v) - J(q - h v)) v / 2h, h = 1e-5: wrong by h² times third derivatives and 1e-16 / h."""
+    """(J(q + h v) - J(q - h v)) v / 2h, h = 1e-5: wrong by h² times third derivatives and 1e-16 /
+    h.
+    """
     robot = robots[name]
     q, v = rng.uniform(-2, 2, size=(2, 50, 6))
     h = 1e-5
@@ -234,7 +261,9 @@ def test_the_distance_to_a_singularity_is_that_of_singular_values(welding_robot)
 
 
 def test_poses_out_of_reach_are_nan(welding_robot):
-    """Where the wrist centre is more than 900 mm from the shoulder at 420 mm height, by the theorem of Pythagoras."""
+    """Where the wrist centre is more than 900 mm from the shoulder at 420 mm height, by the theorem
+    of Pythagoras.
+    """
     out, q0, wrist = outwards(welding_robot)
     far = np.linalg.norm(out[:, :3, 3] + wrist - [0, 0, 0.42], axis=1)
     missed = np.isnan(welding_robot.inverse.trace(out, q0)).all(axis=1)
@@ -250,7 +279,9 @@ def test_behind_poses_out_of_reach_a_path_stays_on_its_branch(welding_robot):
 
 
 def outwards(robot):
-    """Poses along x beyond the stretched arm, a posture at their start, and the way from the tool to the wrist."""
+    """Poses along x beyond the stretched arm, a posture at their start, and the way from the tool
+    to the wrist.
+    """
     q0 = np.radians([0, 35, 100, 0, 86, 0])
     tool, wrist = robot.forward_kinematics(q0), robot.forward_kinematics(q0, "link_5")
     seam = straight([0.45, 0, 0.1], [1.2, 0, 0.1], tool[:3, :3])
@@ -281,7 +312,9 @@ def test_without_a_posture_the_robot_starts_where_it_stays_within_its_limits(wel
 
 
 def test_a_posture_chooses_its_branch(welding_robot):
-    """Every solution of the first pose, given as posture a little beside it, is where the motion starts."""
+    """Every solution of the first pose, given as posture a little beside it, is where the motion
+    starts.
+    """
     seam = at.Job.load("rx90b_line").seam
     for q in welding_robot.inverse_kinematics(poses(seam, np.zeros(1))[0]):
         assert (

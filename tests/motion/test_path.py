@@ -1,4 +1,6 @@
-"""Paths: pieces are what their derivatives integrate to, corners are blended without a step, kinks are refused."""
+"""Paths: pieces are what their derivatives integrate to, corners are blended without a step, kinks
+are refused.
+"""
 
 from itertools import pairwise
 
@@ -52,7 +54,9 @@ def lin(*points, blends=None):
 
 
 def corner(turn, radius, leg=0.29):
-    """Two legs in a tilted plane that turn by an angle at the origin, with the directions of the legs."""
+    """Two legs in a tilted plane that turn by an angle at the origin, with the directions of the
+    legs.
+    """
     d1, inwards = np.array([2.0, 1, 2]) / 3, np.array([-2.0, 2, 1]) / 3
     d2 = np.cos(turn) * d1 + np.sin(turn) * inwards
     return build_path(-leg * d1, lin(np.zeros(3), leg * d2, blends=[radius, 0.0])), d1, d2
@@ -63,8 +67,9 @@ def corner(turn, radius, leg=0.29):
 
 @pytest.mark.parametrize("kind", pieces())
 def test_each_derivative_integrates_to_the_one_before(kind):
-    """p from t, t from c, c from j by Gauss quadrature of 12 nodes, exact to rounding; a spline runs by arc length to a
-    millionth, the error of the quintic that inverts it over sixteenths of its intervals."""
+    """p from t, t from c, c from j by Gauss quadrature of 12 nodes, exact to rounding; a spline
+    runs by arc length to a millionth, the error of the quintic that inverts it over sixteenths of
+    its intervals."""
     piece = pieces()[kind]
     s = smooth_parts(piece)
     nodes, weights = np.polynomial.legendre.leggauss(12)
@@ -82,7 +87,9 @@ def test_each_derivative_integrates_to_the_one_before(kind):
 
 @pytest.mark.parametrize("kind", pieces())
 def test_chords_add_up_to_the_length(kind):
-    """A chord is shorter than its arc by (κ h)²/24: below 1e-8 for 20 000 chords of curves of 0.3 m and 30 1/m."""
+    """A chord is shorter than its arc by (κ h)²/24: below 1e-8 for 20 000 chords of curves of 0.3 m
+    and 30 1/m.
+    """
     piece = pieces()[kind]
     p = piece.at(np.linspace(0, piece.length, 20_001)).p
     assert np.linalg.norm(np.diff(p, axis=0), axis=1).sum() == pytest.approx(piece.length, rel=1e-8)
@@ -137,7 +144,9 @@ def test_a_spline_through_points_of_a_circle_approaches_it_with_order_four():
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_an_arc_passes_its_via_point(rng, share):
-    """Three points anywhere in space, the via point at a tenth, a half and nine tenths of the arc."""
+    """Three points anywhere in space, the via point at a tenth, a half and nine tenths of the
+    arc.
+    """
     e1, e2, _ = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     centre, radius, whole = rng.normal(size=3), 0.3, 5.0  # an arc of more than half a circle
     points = [
@@ -173,7 +182,9 @@ def test_a_spline_takes_the_directions_of_the_lines_beside_it():
 
 
 def test_a_path_passes_the_points_of_its_moves_at_its_marks():
-    """A line, then a spline through three points; the points of the spline count from the path's start."""
+    """A line, then a spline through three points; the points of the spline count from the path's
+    start.
+    """
     points = np.array([[0.1, 0.03, 0], [0.2, 0.1, 0.05], [0.2, 0.2, 0.1]])
     path = build_path(-E1, [*lin(np.zeros(3)), Move("spline", "spline", points)])
     passed = path.at(np.concatenate(path.marks)).p
@@ -214,13 +225,16 @@ def test_a_blended_corner_has_neither_gap_nor_kink(turn):
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_the_curvature_of_a_blended_corner_has_no_step(turn):
-    """It may grow by no more than 1/(r L) times the way, L the length of a clothoid; measured from positions."""
+    """It may grow by no more than 1/(r L) times the way, L the length of a clothoid; measured from
+    positions.
+    """
     radius = 0.02
     path = corner(turn, radius)[0]
     s = np.linspace(path.stretches[1].start - 2e-3, path.stretches[1].stop + 2e-3, 2001)
     k = three_point_curvature(path.at(s).p)
     fastest = 1 / (radius * radius * min(turn, 0.5))
-    # three points 1e-5 m apart leave rounding of 1e-16 / (1e-5)² = 1e-6 1/m, and see curvature to (h/r)²
+    # three points 1e-5 m apart leave rounding of 1e-16 / (1e-5)² = 1e-6 1/m, and see curvature to
+    # (h/r)²
     assert np.abs(np.diff(k)).max() < 1.001 * fastest * (s[1] - s[0]) + 1e-4
     assert path.curvature_steps() == []
 
@@ -234,7 +248,9 @@ def test_the_curvature_of_a_blended_corner_never_exceeds_that_of_its_radius(turn
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_the_curvature_of_a_corner_adds_up_to_its_turn(turn):
-    """Trapezoidal rule on each piece, on which the curvature is linear, so that the rule is exact."""
+    """Trapezoidal rule on each piece, on which the curvature is linear, so that the rule is
+    exact.
+    """
     path = corner(turn, 0.02)[0]
     inside = [piece.at(np.array([0.0, piece.length])).c for piece in path.pieces]
     sizes = np.linalg.norm(inside, axis=2).mean(axis=1)
@@ -281,12 +297,16 @@ def test_two_blends_may_use_up_the_leg_between_them():
     [
         (
             lin([0.1, 0, 0], [0.1, 0.1, 0]),
-            r"segment 'leg 1': the corner between segments 'leg 1' and 'leg 2' at \(100, 0, 0\) mm turns by 90.00° and "
+            r"segment 'leg 1': the corner between segments 'leg 1' and 'leg 2' at \(100, 0, 0\) mm "
+            r"turns by 90.00° and "
             "cannot be passed at a steady speed; give blend",
         ),
         (
             lin([0.1, 0, 0], [0.1, 0.1, 0], blends=[0.1, 0.0]),
-            r"segment 'leg 1': its corners need 126.0 mm of it, but it is only 100.0 mm long; make blend smaller",
+            (
+                r"segment 'leg 1': its corners need 126.0 mm of it, but it is only 100.0 mm long; "
+                r"make blend smaller"
+            ),
         ),
         (
             lin([0.1, 0, 0], [0.1, 0.03, 0], [0, 0.03, 0], blends=[0.02, 0.01, 0.0]),
@@ -294,11 +314,17 @@ def test_two_blends_may_use_up_the_leg_between_them():
         ),
         (
             lin([0.1, 0, 0], [0.2, 0, 0], blends=[0.01, 0.0]),
-            "segment 'leg 1': blend is given, but there is no corner between segments 'leg 1' and 'leg 2'",
+            (
+                "segment 'leg 1': blend is given, but there is no corner between segments 'leg 1' "
+                "and 'leg 2'"
+            ),
         ),
         (
             [Move("arc", "circ", np.array([[0.1, 0, 0], [0.2, 0, 0]]))],
-            r"segment 'arc': start, via and end of an arc must not lie on one line, via is \(100, 0, 0\) mm",
+            (
+                r"segment 'arc': start, via and end of an arc must not lie on one line, via is "
+                r"\(100, 0, 0\) mm"
+            ),
         ),
         (
             lin([0.1, 0, 0], [0.1, 0, 0]),

@@ -32,7 +32,7 @@ def test_a_pure_delay_is_lag_and_nothing_else(name):
 
 
 def test_a_constant_offset_of_joint_1_turns_the_line_about_the_base():
-    """The tool is at Rz(δ) p; the seam runs along y at the workpiece's x, lateral is -x, along is y."""
+    """The tool is at Rz(δ) p; the seam runs along y at the workpiece's x, lateral is -x."""
     job, offset = at.Job.load("rx90b_line"), 2e-4
     robot, motion = motion_of(job)
     error = path_error(
@@ -87,7 +87,9 @@ def test_a_path_beside_a_bent_seam_has_the_distance_it_was_laid_at(name, side, u
 
 
 def test_where_a_seam_crosses_itself_the_branch_that_is_run_counts():
-    """One millimetre to the side of the crossing the other branch is nearer, but the error is one millimetre."""
+    """One millimetre to the side of the crossing the other branch is nearer, but the error is one
+    millimetre.
+    """
     job = eight()
     robot, motion = motion_of(job)
     s = job.seam.command(motion.time).s

@@ -1,4 +1,4 @@
-"""A folder of results is whole or not there: ours is replaced, others' files stay, obstacles are told beforehand."""
+"""A folder of results is whole or not there: ours is replaced, others' files stay."""
 
 import json
 import os
@@ -88,7 +88,10 @@ def test_a_folder_of_others_is_refused_and_left_as_it_is(tmp_path):
     (tmp_path / "thesis.tex").write_text("precious")
     with pytest.raises(at.ArmtwinError) as caught:
         check(tmp_path, force=False)
-    sentence = "holds files that are no result of armtwin; choose another folder with --out, or use --force to add the"
+    sentence = (
+        "holds files that are no result of armtwin; choose another folder with --out, "
+        "or use --force to add the"
+    )
     assert str(caught.value).startswith(f"{tmp_path}: {sentence}")
     assert tree(tmp_path) == {"thesis.tex": "precious"}
 

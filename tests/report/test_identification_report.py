@@ -1,4 +1,4 @@
-"""The report of an identification: what it says is what was computed; its drawings are whole and its words are text."""
+"""The report of an identification says what was computed; its drawings are whole."""
 
 import re
 import xml.etree.ElementTree as ET
@@ -100,7 +100,7 @@ def test_an_estimate_alone_says_that_it_was_not_validated(judged):
 
 
 def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
-    """Points are what the log leaves to friction: the curve of the true robot passes through them."""
+    """Points are what the log leaves to friction: the curve of the fit passes through them."""
     (charts,) = section(identification_report(judged), "Friction")
     assert len(charts.charts) == 6
     for chart in charts.charts[:4]:  # the friction of joints 5 and 6 is coupled

@@ -1,4 +1,6 @@
-"""Robot files: what is written is read again, and what is wrong is said in a sentence with its place."""
+"""Robot files: what is written is read again, and what is wrong is said in a sentence with its
+place.
+"""
 
 import tomllib
 from dataclasses import replace
@@ -65,7 +67,9 @@ def test_with_the_same_parameters_nothing_changes(robots):
 
 
 def test_document_000_numbers_its_parameters_so(robots):
-    """p1 is the mass of link 1, p61 the first rotor, p67 the spring's preload, p69 the first asperity torque."""
+    """p1 is the mass of link 1, p61 the first rotor, p67 the spring's preload, p69 the first
+    asperity torque.
+    """
     names = robots["rx90b"].parameter_names
     assert [names[i - 1] for i in (1, 5, 15, 51, 61, 67, 68)] == [
         "m1",
@@ -108,7 +112,9 @@ def test_every_shipped_number_has_a_source(robots):
 
 
 def test_kr300_file_explains_its_recorded_torques(robots, shared_data):
-    """Real robot, nothing fitted: joints 2 and 3 within 35 % with the recorded payload, far off without."""
+    """Real robot, nothing fitted: joints 2 and 3 within 35 % with the recorded payload, far off
+    without.
+    """
     import gzip
 
     with gzip.open(shared_data / "kuka_kr300" / "ident_A.csv.gz", "rt") as file:
@@ -203,7 +209,10 @@ SPOILED = [
     ),
     (
         lambda t: t["tool"]["laser_head"]["tcp"]["orientation"].update(abc=[0, 0, 0]),
-        "tool.laser_head.tcp.orientation must have exactly one of rpy, abc, quaternion, matrix, got rpy and abc",
+        (
+            "tool.laser_head.tcp.orientation must have exactly one of rpy, abc, quaternion, "
+            "matrix, got rpy and abc"
+        ),
     ),
     (
         lambda t: t.update(mounted={"tool": "torch"}),
@@ -308,7 +317,9 @@ def test_saving_leaves_nothing_half_written(robots, tmp_path, monkeypatch):
 
 
 def test_joints_that_follow_others_obey_virtual_work(robots, rng):
-    """A parallelogram as mimic joint: torque of the free coordinates is Gᵀ of the torque of all joints."""
+    """A parallelogram as mimic joint: torque of the free coordinates is Gᵀ of the torque of all
+    joints.
+    """
     from armtwin.robot.groups import Mimic
 
     free = robots["rx90b"]

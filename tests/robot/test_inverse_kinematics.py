@@ -23,7 +23,9 @@ def nearest(solutions, q):
 
 
 def determined(robot, q):
-    """Whether rounding of the pose leaves the joint position within 1e-6: rounding over smallest singular value."""
+    """Whether rounding of the pose leaves the joint position within 1e-6: rounding over smallest
+    singular value.
+    """
     rounding = 8 * 2.2e-16
     return np.linalg.svd(robot.jacobian(q), compute_uv=False)[..., -1] > rounding / 1e-6
 
@@ -79,7 +81,8 @@ def test_near_singularities_no_solution_is_wrong(robot, place, rng):
     elif place == "elbow straight":
         q[:, 2] = small + g.sense * (g.upper[1] - g.fore[1])
     else:
-        # q2 such that the wrist centre is at the distance `small` from axis 1 (beside any lateral offset)
+        # q2 such that the wrist centre is at the distance `small` from axis 1 (beside any lateral
+        # offset)
         bent = g.sense * q[:, 2] + g.fore[1] - g.upper[1]
         reach = np.hypot(g.upper[0] + g.fore[0] * np.cos(bent), g.fore[0] * np.sin(bent))
         lean = np.arctan2(g.fore[0] * np.sin(bent), g.upper[0] + g.fore[0] * np.cos(bent))
@@ -91,7 +94,9 @@ def test_near_singularities_no_solution_is_wrong(robot, place, rng):
 
 
 def test_an_exactly_straight_wrist_has_one_representative(robot, rng):
-    """q4 and q6 turn about one line: the arm position that made the pose is returned once, with q4 = 0."""
+    """q4 and q6 turn about one line: the arm position that made the pose is returned once, with q4
+    = 0.
+    """
     q = rng.uniform(-np.pi, np.pi, size=(500, 6))
     q[:, 4] = -robot.inverse.recognised.bend
     arm = robot.jacobian(q, "link_5")[
@@ -106,7 +111,9 @@ def test_an_exactly_straight_wrist_has_one_representative(robot, rng):
 
 
 def test_closed_form_finds_what_newton_finds(robot, rng):
-    """The numerical solver knows nothing of the geometry: each of its answers is among the closed-form ones."""
+    """The numerical solver knows nothing of the geometry: each of its answers is among the
+    closed-form ones.
+    """
     inverse = robot.inverse
     for q in rng.uniform(-2, 2, size=(8, 6)):
         X = robot.forward_kinematics(q)
@@ -132,7 +139,9 @@ def test_other_arms_are_solved_numerically_and_say_so(robots, rng):
 
 
 def test_follow_stays_on_its_branch_through_a_straight_wrist(robots):
-    """A joint motion with q5 through 0: the path found is the motion itself, also at the singular pose."""
+    """A joint motion with q5 through 0: the path found is the motion itself, also at the singular
+    pose.
+    """
     robot = robots["rx90b"]
     t = np.linspace(-1, 1, 401)[:, None]
     q = np.array([0.2, 0.6, 1.1, 0.4, 0.0, -0.3]) + t * np.array([0.3, 0.2, -0.2, 0.0, 0.5, 0.2])
@@ -171,7 +180,8 @@ def test_unreachable_poses_say_why(robots):
     behind = robot.forward_kinematics([3.1, 0.5, 1.0, 0.1, 0.5, 0.1])
     q1 = robot.inverse_kinematics(behind, within_limits=True)[:, 0]
     assert np.all(np.abs(q1) < np.radians(160))
-    # stretched straight back and down: both shoulders need |q2| beyond 137.5 deg or q1 beyond 160 deg
+    # stretched straight back and down: both shoulders need |q2| beyond 137.5 deg or q1 beyond 160
+    # deg
     over = robot.forward_kinematics([np.pi, np.radians(140), 0.0, 0.0, 1.0, 0.0])
     assert len(robot.inverse_kinematics(over)) > 0
     assert len(robot.inverse_kinematics(over, within_limits=True)) == 0
@@ -208,7 +218,9 @@ def test_what_is_no_pose_is_refused(robots, X, sentence):
 
 
 def test_half_a_turn_is_not_taken_for_none(tmp_path):
-    """One joint, tool on its axis: the pose of half a turn differs from the start by a rotation of sine zero."""
+    """One joint, tool on its axis: the pose of half a turn differs from the start by a rotation of
+    sine zero.
+    """
     text = """
 format = 2
 name = "turntable"

@@ -19,7 +19,9 @@ def test_without_overrides_a_robot_is_itself(robots):
 
 
 def test_an_element_of_friction_changes_and_no_other(robots):
-    """Twice the asperity of wrist_a on joint 5: the torque of joint 5 grows, the other joints feel nothing."""
+    """Twice the asperity of wrist_a on joint 5: the torque of joint 5 grows, the other joints feel
+    nothing.
+    """
     robot = robots["rx90b"]
     rough = changed(robot, {"friction.5.asperity": "1.2673 N m"})
     v = np.full(6, 0.01)
@@ -93,7 +95,9 @@ def test_an_overridden_number_says_so(robots):
 
 
 def test_the_sources_of_its_neighbours_stay(robots):
-    """Also where one source stood for the whole group: then each of the others has it as its own."""
+    """Also where one source stood for the whole group: then each of the others has it as its
+    own.
+    """
     robot = robots["lwa4p"]
     new = changed(robot, {"joint.1.limits.velocity": "90 deg/s"}).provenance.of_kind("public")
     (group,) = [x for x in robot.provenance.of_kind("public") if x.path == "joint.joint_1.limits"]
@@ -136,7 +140,10 @@ def test_every_problem_is_told_at_once(robots):
         (
             "friction.5.asperty",
             1.0,
-            r"friction.5.asperty \('wrist_a'\) is not a key of a robot file. Did you mean 'asperity'",
+            (
+                r"friction.5.asperty \('wrist_a'\) is not a key of a robot file. Did you mean "
+                r"'asperity'"
+            ),
         ),
         ("friction.5.asperity", "2 mm", "must be in N m or a unit of that kind, got '2 mm'"),
         ("friction.5", 1.0, "override 'friction.5': must name one number, 1 to 7"),

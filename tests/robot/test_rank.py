@@ -48,7 +48,8 @@ def test_powerball_has_66_columns_of_rank_40(robots):
     assert rank(robots["lwa4p"], ("link", "rotor")) == (66, 40)
 
 
-# Document 004, eq. 12, as (link, index of the ten in our order): first moments, then products of inertia.
+# Document 004, eq. 12, as (link, index of the ten in our order): first moments, then products of
+# inertia.
 EQ_12 = [(1, 1), (1, 3), (2, 2), (3, 1), (4, 1), (5, 1), (6, 1), (6, 2)]
 EQ_12 += [
     (1, 7),
@@ -119,7 +120,9 @@ def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
     ("n", "tilted", "expected"), [(6, False, 36), (7, False, 43), (7, True, 45)]
 )
 def test_generic_arms_have_the_known_ranks(n, tilted, expected):
-    """Joint axes alternate as on real arms; wall-mounted, the first axis is perpendicular to gravity."""
+    """Joint axes alternate as on real arms; wall-mounted, the first axis is perpendicular to
+    gravity.
+    """
     arm = random_arm(np.random.default_rng(5), n)
     arm.parents, arm.slides = list(range(-1, n - 1)), [False] * n
     order = "zyyzyz" if n == 6 else "zyzyzyz"

@@ -21,13 +21,18 @@ GOOD = """<robot name="two">
     <inertia ixx="1e-4" iyy="1e-4" izz="1e-4" ixy="0" ixz="0" iyz="0"/></inertial></link>
   <link name="tool0"/>
   <joint name="turn" type="revolute"><parent link="base"/><child link="arm"/><axis xyz="0 0 1"/>
-    <limit lower="-2" upper="2" velocity="3" effort="40"/><dynamics damping="0.7" friction="1.5"/></joint>
-  <joint name="slide" type="prismatic"><origin xyz="0.3 0 0"/><parent link="arm"/><child link="hand"/>
+    <limit lower="-2" upper="2" velocity="3" effort="40"/>
+    <dynamics damping="0.7" friction="1.5"/></joint>
+  <joint name="slide" type="prismatic"><origin xyz="0.3 0 0"/>
+    <parent link="arm"/><child link="hand"/>
     <axis xyz="1 0 0"/><limit lower="0" upper="0.05" velocity="1" effort="10"/></joint>
   <joint name="grip" type="prismatic"><parent link="hand"/><child link="finger"/><axis xyz="0 1 0"/>
-    <limit lower="0" upper="0.05" velocity="1" effort="10"/><mimic joint="slide" multiplier="-2" offset="0.01"/></joint>
-  <joint name="flange" type="fixed"><origin xyz="0 0 0.02"/><parent link="hand"/><child link="tool0"/></joint>
-  <transmission name="t"><joint name="turn"/><actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator>
+    <limit lower="0" upper="0.05" velocity="1" effort="10"/>
+    <mimic joint="slide" multiplier="-2" offset="0.01"/></joint>
+  <joint name="flange" type="fixed"><origin xyz="0 0 0.02"/>
+    <parent link="hand"/><child link="tool0"/></joint>
+  <transmission name="t"><joint name="turn"/>
+    <actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator>
   </transmission>
 </robot>"""
 
@@ -202,14 +207,16 @@ def test_links_that_hang_on_nothing_are_refused(tmp_path):
         load(
             GOOD.replace('<link name="base"/>', '<link name="base"/><link name="stray"/>'), tmp_path
         )
-    loop = '<link name="a"/><link name="b"/><joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>'
+    loop = '<link name="a"/><link name="b"/>'
+    loop += '<joint name="ab" type="fixed"><parent link="a"/><child link="b"/></joint>'
     loop += '<joint name="ba" type="fixed"><parent link="b"/><child link="a"/></joint>'
     with pytest.raises(at.FileError, match="fixed joints form a cycle"):
         load(GOOD.replace('<link name="base"/>', f'<link name="base"/>{loop}'), tmp_path)
 
 
 def test_a_tool_frame_becomes_the_tool(tmp_path):
-    tool = '<link name="tool"/><joint name="t" type="fixed"><origin xyz="0 0 0.3"/><parent link="hand"/><child link="tool"/></joint>'
+    tool = '<link name="tool"/><joint name="t" type="fixed"><origin xyz="0 0 0.3"/>'
+    tool += '<parent link="hand"/><child link="tool"/></joint>'
     robot = load(GOOD.replace('<link name="base"/>', f'<link name="base"/>{tool}'), tmp_path)
     assert robot.forward_kinematics([0, 0])[:3, 3] == pytest.approx([0.3, 0, 0.3])
     assert robot.forward_kinematics([0, 0], "flange")[:3, 3] == pytest.approx([0.3, 0, 0.02])
@@ -226,7 +233,8 @@ def test_one_sided_limits_survive(tmp_path):
     again = at.Robot.load(tmp_path / "x.urdf").position_limits
     assert again[0, 0] == -np.inf
     assert again[1, 0] == 2
-    # the finger goes -2 times as far as the slide and may go 0 to 50 mm: it limits the slide to -20 .. 5 mm
+    # the finger goes -2 times as far as the slide and may go 0 to 50 mm: it limits the slide to -20
+    # .. 5 mm
     assert again[:, 1] == pytest.approx([0, 0.005])
 
 
@@ -240,11 +248,13 @@ def chain(count, kind="fixed"):
     """A URDF of many links, each on the one before, the first of them on a joint that moves."""
     links = "".join(f'<link name="l{i}"/>' for i in range(count))
     joints = "".join(
-        f'<joint name="j{i}" type="{kind if i else "revolute"}"><parent link="l{i}"/><child link="l{i + 1}"/>'
+        f'<joint name="j{i}" type="{kind if i else "revolute"}">'
+        f'<parent link="l{i}"/><child link="l{i + 1}"/>'
         '<origin xyz="0.001 0 0"/><axis xyz="0 0 1"/></joint>'
         for i in range(count - 1)
     )
-    body = '<inertial><mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    inertia = '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
+    body = f'<inertial><mass value="2"/>{inertia}</inertial>'
     links = links.replace('<link name="l1"/>', f'<link name="l1">{body}</link>')
     return f'<robot name="chain">{links}{joints}</robot>'
 

@@ -1,4 +1,6 @@
-"""The single hydraulic actuator of document 003 with a weight on it, as a robot and as plain equations."""
+"""The single hydraulic actuator of document 003 with a weight on it, as a robot and as plain
+equations.
+"""
 
 import numpy as np
 from numba import njit
@@ -29,18 +31,16 @@ GAIN, SENSOR_GAIN, SENSOR_DELAY = -0.231, -186.0, 6.58e-4
 def actuator(mass, rate=50_000):
     """A weight that one cylinder lifts, under its proportional control in volts."""
     source = "document: Machielsen 1983, table 7.1.1-1"
+    slide = {"name": "x", "type": "prismatic", "axis": [0, 0, 1], "parent": "base"}
+    body = {"mass": mass, "inertia": dict.fromkeys(("xx", "yy", "zz"), mass)}
+    oil = {"valve": VALVE, "compliance": COMPLIANCE, "leakage": LEAKAGE}
+    law = {"law": "coulomb_viscous", "level": 0.0, "viscous": VISCOUS}
     tables = {
         "name": "bench",
-        "joint": [
-            {"name": "x", "type": "prismatic", "axis": [0, 0, 1], "parent": "base", "child": "weight", "source": source}
-        ],
-        "link": [{"name": "weight", "body": {"mass": mass, "inertia": dict.fromkeys(("xx", "yy", "zz"), mass)}, "source": source}],
-        "hydraulic": [
-            {"name": "cylinder", "on": "x", "valve": VALVE, "compliance": COMPLIANCE, "leakage": LEAKAGE, "source": source}
-        ],
-        "friction": [
-            {"name": "piston", "on": "cylinder", "law": "coulomb_viscous", "level": 0.0, "viscous": VISCOUS, "source": source}
-        ],
+        "joint": [{**slide, "child": "weight", "source": source}],
+        "link": [{"name": "weight", "body": body, "source": source}],
+        "hydraulic": [{"name": "cylinder", "on": "x", **oil, "source": source}],
+        "friction": [{"name": "piston", "on": "cylinder", **law, "source": source}],
         "servo": {
             "proportional": {
                 "kind": "proportional",
@@ -51,12 +51,14 @@ def actuator(mass, rate=50_000):
                 "source": source,
             }
         },
-    }  # fmt: skip
+    }
     return at.Robot(describe(tables, "bench"))
 
 
 def step_response(mass, volts, seconds=0.06, rate=50_000):
-    """Times and sensor readings relative to the start [V] of a step of the set-point, by `simulate`."""
+    """Times and sensor readings relative to the start [V] of a step of the set-point, by
+    `simulate`.
+    """
     robot = actuator(mass, rate)
     count = round(seconds * rate) + 1
     x = np.full((count, 1), volts / SENSOR_GAIN)
@@ -72,7 +74,9 @@ def step_response(mass, volts, seconds=0.06, rate=50_000):
 
 @njit
 def _plain(mass, volts, h, count, flow, frequency, damping, delay, limit, out):
-    """Explicit Runge-Kutta 4 of valve, oil and weight; delays by linear interpolation in the past."""
+    """Explicit Runge-Kutta 4 of valve, oil and weight; delays by linear interpolation in the
+    past.
+    """
     x, v, F, xv, dxv = 0.0, 0.0, mass * 9.81, 0.0, 0.0
     opening = np.interp(LEAKAGE * F, flow[:, 1], flow[:, 0])
     xv = opening
@@ -118,7 +122,9 @@ def plain_response(mass, volts, seconds=0.06, h=5e-6):
 
 
 def first_peak(time, y, volts):
-    """Time of the first local maximum of the response in the direction of the step, by a parabola [s]."""
+    """Time of the first local maximum of the response in the direction of the step, by a parabola
+    [s].
+    """
     y = y * np.sign(volts)
     k = next(
         k

@@ -9,7 +9,8 @@ import armtwin as at
 from tests.robot.test_epaas import START
 from tests.simulation.hydraulic_bench import actuator, first_peak, plain_response, step_response
 
-# First peaks [ms] of section 7.1.2: weight [kg], step [V] (less than 0 extends), simulated by the document.
+# First peaks [ms] of section 7.1.2: weight [kg], step [V] (less than 0 extends), simulated by the
+# document.
 TABLE_7_1_2 = [(2.7, -0.3, 12.5), (2.7, 0.3, 13.0), (5.1, -0.23, 14.5), (5.1, 0.23, 15.0)]
 
 
@@ -21,7 +22,9 @@ def test_section_7_1_2_first_peaks_of_the_actuator_with_a_weight(mass, volts, pr
 
 @pytest.mark.parametrize(("mass", "volts"), [(2.7, -0.3), (5.1, 0.3)])
 def test_the_step_response_equals_plain_equations(mass, volts):
-    """Explicit Runge-Kutta 4 at a quarter of the step; what is left is the sampling of the analogue loop."""
+    """Explicit Runge-Kutta 4 at a quarter of the step; what is left is the sampling of the analogue
+    loop.
+    """
     (time, y), (plain_time, plain) = step_response(mass, volts), plain_response(mass, volts)
     inside = time < plain_time[-1]
     assert np.abs(np.interp(time[inside], plain_time, plain) - y[inside]).max() < 2e-3 * abs(volts)

@@ -27,7 +27,9 @@ def steps(count=800):
 
 
 def with_servo(servo, stiffness=None):
-    """The bench joint under a servo with one rate for all loops, its gear elastic where a stiffness is given."""
+    """The bench joint under a servo with one rate for all loops, its gear elastic where a stiffness
+    is given.
+    """
     robot = joint(gravity=(0, 0, 0))
     d = replace(robot.description, servo={"cascade": servo})
     if stiffness is not None:
@@ -137,7 +139,9 @@ def test_the_velocity_law(late, reset, after):
 
 
 def test_a_stiff_velocity_loop_follows_its_command_whatever_the_load():
-    """The error of the law is then that of its equation, v = v_ref + kp e: a heavy push hardly shows."""
+    """The error of the law is then that of its equation, v = v_ref + kp e: a heavy push hardly
+    shows.
+    """
     kp, kv = 2.0, 0.4
     servo = VelocityLaw(RATE, RATE, RATE, (kp,), (kv,), SOURCE, kiv=(200.0,))
     motion = steps()
@@ -207,8 +211,9 @@ def test_a_robot_of_twelve_joints_runs():
     })  # fmt: skip
     motors = [replace(m, current_limit=200.0) for m in motors]
     d = replace(
-        first, joint=tuple(joints), link=tuple(links), motor=tuple(motors), gear=gear, friction=tuple(friction),
-        balancer=(), transmission=(), flange=None, tool={}, payload={}, frame=(),
+        first, joint=tuple(joints), link=tuple(links), motor=tuple(motors), gear=gear,
+        friction=tuple(friction), balancer=(), transmission=(), flange=None,
+        tool={}, payload={}, frame=(),
         servo={"cascade": replace(first.servo["cascade"], rule=rule, following_error_limit=None)},
     )  # fmt: skip
     robot = at.Robot(d)

@@ -1,4 +1,4 @@
-"""Standard output and error: readable in any locale; a full disk is an error, a closed pipe none."""
+"""Standard output and error: readable anywhere; a full disk is an error, a closed pipe is none."""
 
 from __future__ import annotations
 

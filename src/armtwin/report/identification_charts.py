@@ -1,4 +1,4 @@
-"""Pictures of an identification: friction over speed, masses and centres, the weight of the file."""
+"""Pictures of an identification: friction over speed, masses and centres, weight of the file."""
 
 from __future__ import annotations
 

@@ -124,7 +124,8 @@ def _settings(found: Estimate) -> str:
     d, how = found.decomposition, found.cleaning[0]
     return (
         f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of "
-        f"the robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to 10 %"
+        f"the robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to "
+        "10 %"
     )
 
 
