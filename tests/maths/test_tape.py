@@ -112,7 +112,12 @@ def test_what_does_not_change_in_a_loop_is_computed_before_it():
     part = Part(tape)
     part.put("y", (), (a * a + 1.0) * x)
     before, inside = stretches(part, "kept", [{"a"}])
-    assert [tape.operations[k].name for k in before.numbers] == ["input", "multiply", "constant", "add"]
+    assert [tape.operations[k].name for k in before.numbers] == [
+        "input",
+        "multiply",
+        "constant",
+        "add",
+    ]
     memory = {name: np.array(v) for name, v in (("a", 2.0), ("x", 3.0), ("y", 0.0))}
     memory["kept"] = np.zeros(len(before.kept))
     evaluated(before, memory)
