@@ -11,7 +11,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Window
-from armtwin.prediction.verdict import inside_window, judge
+from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
 
 
@@ -255,7 +255,7 @@ def run(tmp_path_factory):
 
 def outside(run, folder, window, power=""):
     """Where the run leaves a process window, and the verdict on it."""
-    verdict = judge(loaded(folder, JOB + window + power), run.path_error)
+    verdict = verdict_on(loaded(folder, JOB + window + power), run.path_error)
     return [(x.from_m, x.to_m, x.speed_m_s) for x in verdict.outside_window], verdict.within
 
 
