@@ -56,8 +56,8 @@ def test_slow_libraries_are_not_imported_with_the_package():
 
 
 def test_the_package_imports_only_what_it_declares():
-    """A core install has the declared packages and what they cannot be without; nothing of the
-    development extras.
+    """A core install has the declared packages and what they cannot be without;
+    nothing of the development extras.
     """
     import sys
     import tomllib

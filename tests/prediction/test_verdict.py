@@ -109,8 +109,8 @@ def test_what_is_refused_kinematically_names_place_and_joint():
 
 
 def test_limits_that_are_only_reported_let_the_drives_decide():
-    """The same seam at r = 20 mm: speeds beyond the data sheet are reported, the loop stops the
-    robot.
+    """The same seam at r = 20 mm:
+    speeds beyond the data sheet are reported, the loop stops the robot.
     """
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
@@ -177,8 +177,8 @@ def test_shipped_jobs_are_run_to_their_end_at_any_speed(name, factor):
 
 
 def test_a_corner_between_two_set_points_is_refused():
-    """A radius of 0.1 mm is passed in a millisecond; what it needs of the joints no set-point would
-    show.
+    """A radius of 0.1 mm is passed in a millisecond;
+    what it needs of the joints no set-point would show.
     """
     job = at.Job.load("rx90b_corner_fixed")
     first, second = job.description.segment
