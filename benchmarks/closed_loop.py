@@ -268,8 +268,8 @@ def servo_alone(
 
 
 def where_the_time_goes(robot, tick, off):
-    """Print the parts of a tick [microseconds]; friction is the difference of runs with and without
-    it.
+    """Print the parts of a tick [microseconds];
+    friction is the difference of runs with and without it.
     """
     work = prepare(robot, motion(robot, 0.1), Model())
     arm, p, c, inputs, state = (

@@ -80,8 +80,8 @@ def timed(at, robot, motion, model):
 
 
 def compared(runs, repeats):
-    """Least CPU time of each of two runs, taken in turns, and the largest difference of their
-    logs.
+    """Least CPU time of each of two runs, taken in turns,
+    and the largest difference of their logs.
     """
     times, logs = np.full(2, np.inf), [None, None]
     for _ in range(repeats):

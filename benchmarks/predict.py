@@ -27,7 +27,7 @@ import armtwin as at
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
-from armtwin.prediction.verdict import judge
+from armtwin.prediction.verdict import verdict_on
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from armtwin.robot.groups import Orientation, Pose
@@ -82,7 +82,7 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     run = at.simulate(robot, motion.trajectory, job.description.model)
     lap("simulation")
     error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
-    verdict = judge(job, error, run.log.events)
+    verdict = verdict_on(job, error, run.log.events)
     lap("path error, verdict")
     prediction = at.Prediction(job, robot, None, "nonlinear", motion, found, run, error, verdict)
     (folder / "result.json").write_text(

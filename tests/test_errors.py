@@ -1,5 +1,5 @@
-"""Messages: safe to print whatever a file holds, short however long it is, and made again in
-another process.
+"""Messages: safe to print whatever a file holds, short however long it is,
+and made again in another process.
 """
 
 import pickle

@@ -102,8 +102,8 @@ def test_every_key_of_the_result_is_explained():
 def test_the_example_of_identification_runs_and_every_key_of_its_result_is_explained(
     tmp_path, monkeypatch, capsys
 ):
-    """The Python of docs/identification.md; each key of what `armtwin identify` writes stands in
-    docs/result.md.
+    """The Python of docs/identification.md;
+    each key of what `armtwin identify` writes stands in docs/result.md.
     """
     from dataclasses import fields
 

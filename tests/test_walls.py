@@ -56,8 +56,8 @@ def test_slow_libraries_are_not_imported_with_the_package():
 
 
 def test_the_package_imports_only_what_it_declares():
-    """A core install has the declared packages and what they cannot be without; nothing of the
-    development extras.
+    """A core install has the declared packages and what they cannot be without;
+    nothing of the development extras.
     """
     import sys
     import tomllib
@@ -81,3 +81,17 @@ def test_the_package_imports_only_what_it_declares():
             names += [node.module] if isinstance(node, ast.ImportFrom) and node.module else []
             found |= {name.partition(".")[0] for name in names}
     assert found - allowed - set(sys.stdlib_module_names) == set()
+
+
+def test_no_module_imports_itself_by_way_of_others():
+    """Lazy imports inside of functions count too."""
+    import grimp
+
+    graph = grimp.build_graph("armtwin")
+    waiting = {name: set(graph.find_modules_directly_imported_by(name)) for name in graph.modules}
+    while True:  # modules whose imports are all done with are done with too
+        done = {name for name, imports in waiting.items() if not imports}
+        if not done:
+            break
+        waiting = {name: imports - done for name, imports in waiting.items() if name not in done}
+    assert sorted(waiting) == []

@@ -1,5 +1,5 @@
-"""Predict and identify in forked, spawned and threaded workers; run as a program it prints a digest
-of each.
+"""Predict and identify in forked, spawned and threaded workers;
+run as a program it prints a digest of each.
 """
 
 import hashlib

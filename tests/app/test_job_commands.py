@@ -1,5 +1,5 @@
-"""predict, compare, jobs, check and demo: exit codes, pages of 80 columns, one sentence or one JSON
-object, whole folders.
+"""predict, compare, jobs, check and demo:
+exit codes, pages of 80 columns, one sentence or one JSON object, whole folders.
 """
 
 import contextlib
@@ -31,8 +31,8 @@ class Done(NamedTuple):
 
 
 def call(folder, *words, causes=False):
-    """The command line in this process, run in a folder; causes take many simulations and are
-    mostly left out.
+    """The command line in this process, run in a folder;
+    causes take many simulations and are mostly left out.
     """
     out, err = io.StringIO(), io.StringIO()
     explain = at.explain if causes else lambda *args, **kwargs: ()

@@ -15,8 +15,8 @@ WITHOUT_TOOL = JOB.replace('tool = "laser_head"\n', "")
 
 @pytest.fixture(scope="module")
 def bare():
-    """An RX90B as it comes back from an identification: drives without torque constants, limits,
-    bristles, servo.
+    """An RX90B as it comes back from an identification:
+    drives without torque constants, limits, bristles, servo.
     """
     d = at.Robot.load("rx90b").description
     motors = tuple(

@@ -1,5 +1,5 @@
-"""Where results go: an input is never removed nor replaced, a result replaces itself and nothing
-else.
+"""Where results go: an input is never removed nor replaced,
+a result replaces itself and nothing else.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Two processes write the same folder or file over and over while a third reads; run as a
-program.
+"""Two processes write the same folder or file over and over while a third reads;
+run as a program.
 """
 
 import json
@@ -30,8 +30,8 @@ def write_log(folder, stamp):
 
 
 def read_folder(folder):
-    """Every file is whole whenever it is read; a file can be missing for a moment where files move
-    one by one.
+    """Every file is whole whenever it is read;
+    a file can be missing for a moment where files move one by one.
     """
     for name in ("result.json", "log.csv"):
         try:

@@ -1,5 +1,5 @@
-"""Files that have no end, are no files or unpack to more than they may: refused at once, by a
-sentence.
+"""Files that have no end, are no files or unpack to more than they may:
+refused at once, by a sentence.
 """
 
 import gzip

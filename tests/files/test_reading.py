@@ -1,5 +1,5 @@
-"""TOML files made to keep a reader busy, or with what no machine has: refused by a sentence, and
-soon.
+"""TOML files made to keep a reader busy, or with what no machine has:
+refused by a sentence, and soon.
 """
 
 import re

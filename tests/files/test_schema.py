@@ -1,5 +1,5 @@
-"""The file format on a file that has nothing to do with robots: what is declared is read and
-written.
+"""The file format on a file that has nothing to do with robots:
+what is declared is read and written.
 """
 
 import tomllib

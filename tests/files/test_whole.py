@@ -1,5 +1,5 @@
-"""Files are whole or not there: whatever kills a writer, whoever writes beside it, however full the
-disk is.
+"""Files are whole or not there:
+whatever kills a writer, whoever writes beside it, however full the disk is.
 """
 
 import contextlib

@@ -25,8 +25,8 @@ def swing(rate, seconds=8.0, jitter=0.0):
     ids=["even", "averaged", "uneven"],
 )
 def test_motion_at_the_samples_of_a_log_is_that_of_its_swing(log):
-    """Far below the cut-off: speeds to 1e-3 and accelerations to 1e-2 of the swing's, ends
-    aside.
+    """Far below the cut-off: speeds to 1e-3 and accelerations to 1e-2 of the swing's,
+    ends aside.
     """
     motion = predicted_motion(log, CUTOFF, at.Recipe())
     inside = (log.time > 1.0) & (log.time < 7.0)
@@ -53,8 +53,8 @@ def test_a_wild_torque_is_bridged_and_counted_and_leaves_the_motion_alone():
 
 
 def test_a_log_that_is_predicted_need_not_repeat_and_keeps_all_its_samples():
-    """The recipe of a periodic fit folds its own logs into one period, but not the one to
-    predict.
+    """The recipe of a periodic fit folds its own logs into one period,
+    but not the one to predict.
     """
     log = swing(100.0)
     recipe = at.Recipe(period=PERIOD, periods=(0, 2), rate=20.0)

@@ -1,5 +1,5 @@
-"""Singular values, the 10 % rule, and the truncated estimate that fills its null space from the
-prior.
+"""Singular values, the 10 % rule,
+and the truncated estimate that fills its null space from the prior.
 """
 
 from dataclasses import replace
@@ -31,8 +31,8 @@ def case():
 
 
 def test_the_truncated_estimate_is_that_of_the_thesis(case):
-    """p̂ = V₁ α + V₂ V₂ᵀ (p_F - V₁ α) with α = g / σ of the whole torque, [Waiboer 2007, eq.
-    4.54-4.60].
+    """p̂ = V₁ α + V₂ V₂ᵀ (p_F - V₁ α) with α = g / σ of the whole torque,
+    [Waiboer 2007, eq. 4.54-4.60].
     """
     prior, W, y, found, free = case
     A = W * free.sizes
@@ -56,8 +56,8 @@ def test_singular_values_and_residuals_are_those_of_the_rows(case):
 
 
 def test_the_10_percent_rule_counts_directions_whose_error_is_a_tenth(case):
-    """Thirty repetitions of the noise: the spread of a coordinate is below 0.1 up to the rule's
-    count, above beyond.
+    """Thirty repetitions of the noise:
+    the spread of a coordinate is below 0.1 up to the rule's count, above beyond.
     """
     prior, W, y, found, free = case
     exact = W @ (prior.parameters / 1.1)

@@ -1,5 +1,5 @@
-"""Identification: rings on simulated torque, a real robot, and estimates that a robot could
-have.
+"""Identification: rings on simulated torque, a real robot,
+and estimates that a robot could have.
 """
 
 import numpy as np
@@ -39,8 +39,8 @@ def exact_rows(robot, truth, seed):
 
 @pytest.mark.parametrize("name", ["rx90b", "tx40"])
 def test_the_exact_ring_gives_back_every_base_parameter(robots, name):
-    """Torque of a robot that differs, on an analytic motion: its base parameters to 1e-8, from a
-    wrong prior.
+    """Torque of a robot that differs, on an analytic motion:
+    its base parameters to 1e-8, from a wrong prior.
     """
     robot = robots[name]
     chance = np.random.default_rng(5)
@@ -81,8 +81,8 @@ def test_combinations_are_what_the_torque_depends_on(robots):
 
 
 def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
-    """A mass drawn negative by made-up rows comes back as a body that exists, the rest stays
-    near.
+    """A mass drawn negative by made-up rows comes back as a body that exists,
+    the rest stays near.
     """
     robot = robots["tx40"]
     free = free_parameters(robot, at.Recipe())
@@ -107,8 +107,8 @@ def logged(robot, truth, seconds, seed, noise=0.0065):
 
 
 def test_identified_torque_of_another_motion_is_nearer_than_the_noise(robots):
-    """Noise of 0.65 % of the largest torque; judged against the torque without noise of a motion
-    not fitted.
+    """Noise of 0.65 % of the largest torque;
+    judged against the torque without noise of a motion not fitted.
     """
     robot = robots["rx90b"]
     groups = np.array([p.group for p in robot.parameter_table])
@@ -195,8 +195,8 @@ def test_a_log_that_begins_with_a_long_rest_is_identified(robots):
 
 @pytest.mark.parametrize("seed", [2, 4, 6, 10])
 def test_a_contract_of_zero_is_kept_exactly(robots, seed):
-    """Rows of sizes that differ by 1e6: the solver misses a bound by its tolerance, the parameters
-    must not.
+    """Rows of sizes that differ by 1e6:
+    the solver misses a bound by its tolerance, the parameters must not.
     """
     robot = robots["tx40"]
     free = free_parameters(robot, at.Recipe())

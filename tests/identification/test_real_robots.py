@@ -16,8 +16,8 @@ def segments(shared_data):
 
 
 def test_a_kr300_fitted_on_a_predicts_b(shared_data):
-    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit; plain least
-    squares behind.
+    """Raw torque: mean at most 28 %, no joint 3 points beyond the best known fit;
+    plain least squares behind.
     """
     folder = shared_data / "kuka_kr300"
     robot = at.Robot.load("kr300").with_payload("recorded")
@@ -32,8 +32,8 @@ def test_a_kr300_fitted_on_a_predicts_b(shared_data):
 
 
 def test_a_tx40_predicts_each_segment_from_the_others(segments):
-    """60 Hz on both sides, pooled: at most 13.0 %, where plain weighted least squares has about
-    14.
+    """60 Hz on both sides, pooled:
+    at most 13.0 %, where plain weighted least squares has about 14.
     """
     robot = at.Robot.load("tx40")
     ours, plain = [], []
@@ -48,8 +48,8 @@ def test_a_tx40_predicts_each_segment_from_the_others(segments):
 
 
 def test_friction_and_coupling_of_the_tx40_are_those_published(segments):
-    """Within 5 % of [Nguyen 2023]; but joint 6 alone, which these logs do not tell: published ± 30
-    %, ours the file's.
+    """Within 5 % of [Nguyen 2023]; but joint 6 alone, which these logs do not tell:
+    published ± 30 %, ours the file's.
     """
     found = at.identify(at.Robot.load("tx40"), segments, torque="tau", cutoff=60.0)
     row = {r.name: r for r in found.table}
@@ -92,8 +92,8 @@ def test_a_bare_ur10e_predicts_each_third_from_the_others(shared_data, channel, 
 
 
 def test_a_default_cut_off_serves_too(segments):
-    """Nothing given but the robot file and the logs: as good as with a cut-off chosen by hand, to
-    one point.
+    """Nothing given but the robot file and the logs:
+    as good as with a cut-off chosen by hand, to one point.
     """
     robot = at.Robot.load("tx40")
     judged = []
@@ -105,8 +105,8 @@ def test_a_default_cut_off_serves_too(segments):
 
 
 def test_friction_of_the_tx40_is_found_from_a_file_that_has_half_of_it(segments):
-    """Joints 1 to 4, which the segments tell: within 15 % of what is published, from a prior 50 %
-    off.
+    """Joints 1 to 4, which the segments tell:
+    within 15 % of what is published, from a prior 50 % off.
     """
     robot = at.Robot.load("tx40")
     friction = np.array([p.group == "friction" for p in robot.parameter_table])

@@ -1,5 +1,5 @@
-"""Logs that cannot be of this robot are named in one sentence, with the cause where it can be
-known.
+"""Logs that cannot be of this robot are named in one sentence,
+with the cause where it can be known.
 """
 
 from contextlib import nullcontext
@@ -113,8 +113,8 @@ def test_too_few_logs_or_no_torque_are_refused(tx40, log):
 
 
 def test_powerball_table_3_is_refused_by_name_of_the_link(robots):
-    """[Memar-Esfahani 2015, table 3]: sums of positive inertias are negative; no robot with them
-    can be.
+    """[Memar-Esfahani 2015, table 3]: sums of positive inertias are negative;
+    no robot with them can be.
     """
     robot = robots["lwa4p"]
     phi = dict(zip(robot.parameter_names, robot.parameters, strict=True))
@@ -143,8 +143,8 @@ def test_currents_of_coupled_joints_need_their_constants(robots):
 
 
 def test_gains_of_currents_are_found_with_the_parameters(robots):
-    """A KR300 without torque constants, currents made with known ones: gains of the loaded joints
-    within 10 %.
+    """A KR300 without torque constants, currents made with known ones:
+    gains of the loaded joints within 10 %.
     """
     robot = robots["kr300"]
     motors = tuple(replace(m, torque_constant=None) for m in robot.description.motor)
@@ -196,8 +196,8 @@ def test_inertia_beside_weight_tells_stretched_time(kr300, heavy, factor):
 
 @pytest.mark.parametrize(("factor", "word"), [(2.0, "stretched"), (1 / 3, "compressed")])
 def test_stretched_time_is_told_of_a_bare_ur10e(shared_data, factor, word):
-    """Currents without gains, assumed rotors: weight and inertia of lift and elbow tell it all the
-    same.
+    """Currents without gains, assumed rotors:
+    weight and inertia of lift and elbow tell it all the same.
     """
     robot = at.Robot.load(shared_data / "ur10e" / "ur10e.urdf")
     whole = at.Log.read(shared_data / "ur10e" / "ident_20_02_10_30sec_12harm.csv.gz")
@@ -210,8 +210,8 @@ def test_stretched_time_is_told_of_a_bare_ur10e(shared_data, factor, word):
 
 @pytest.mark.parametrize(("factor", "told"), [(2.0, False), (10.0, True)])
 def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
-    """In the slow motion of the KR 300 only joint 5 shows both; a payload left out looks like a
-    factor of 3.
+    """In the slow motion of the KR 300 only joint 5 shows both;
+    a payload left out looks like a factor of 3.
     """
     robot = at.Robot.load("kr300").with_payload("recorded")
     whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
@@ -226,8 +226,8 @@ def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
 
 
 def test_a_robot_file_with_other_inertias_is_not_taken_for_stretched_time(kr300, heavy):
-    """Links half as heavy again and rotors of half the inertia: the file is corrected, not the
-    log.
+    """Links half as heavy again and rotors of half the inertia:
+    the file is corrected, not the log.
     """
     group = np.array([p.group for p in kr300.parameter_table])
     wrong = kr300.with_parameters(
@@ -253,8 +253,8 @@ def test_wrapped_angles_are_refused(tx40, log):
 
 
 def test_accelerations_that_take_torques_beyond_the_limits_are_compressed_time(tx40):
-    """Slow strokes, seventy times too fast: speeds are within the limits, what moves the arm is
-    not.
+    """Slow strokes, seventy times too fast:
+    speeds are within the limits, what moves the arm is not.
     """
     time = np.arange(0, 20, 0.004)
     phase = np.arange(6)

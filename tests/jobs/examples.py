@@ -1,5 +1,5 @@
-"""A small good job, and everything that can be wrong with one: shared by the tests of jobs and of
-the command line.
+"""A small good job, and everything that can be wrong with one:
+shared by the tests of jobs and of the command line.
 """
 
 from dataclasses import dataclass
@@ -51,8 +51,8 @@ TRIANGLE = (
 
 @dataclass(frozen=True)
 class Bad:
-    """Text of a job file, and the sentence that refuses it; form: whether its form alone is
-    wrong.
+    """Text of a job file, and the sentence that refuses it; form:
+    whether its form alone is wrong.
     """
 
     text: str

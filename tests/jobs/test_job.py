@@ -1,5 +1,5 @@
-"""Jobs: what is wrong is told in one sentence with its place; what is right survives a file, a
-folder and a window.
+"""Jobs: what is wrong is told in one sentence with its place;
+what is right survives a file, a folder and a window.
 """
 
 from dataclasses import replace
@@ -11,7 +11,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Window
-from armtwin.prediction.verdict import inside_window, judge
+from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
 
 
@@ -169,8 +169,8 @@ def test_an_override_changes_the_robot_and_says_so_in_its_source(tmp_path):
 
 
 def test_run_in_by_length_is_run_in_by_time_times_speed(tmp_path):
-    """The ramped sine covers half of its time at full speed: 0.25 s ramps are 12.5 mm, 0.35 s more
-    are 35 mm.
+    """The ramped sine covers half of its time at full speed:
+    0.25 s ramps are 12.5 mm, 0.35 s more are 35 mm.
     """
     by_time = loaded(
         tmp_path, JOB + '[process]\nafter_ramp = "0.35 s"\nbefore_ramp = "0.05 s"\n'
@@ -255,7 +255,7 @@ def run(tmp_path_factory):
 
 def outside(run, folder, window, power=""):
     """Where the run leaves a process window, and the verdict on it."""
-    verdict = judge(loaded(folder, JOB + window + power), run.path_error)
+    verdict = verdict_on(loaded(folder, JOB + window + power), run.path_error)
     return [(x.from_m, x.to_m, x.speed_m_s) for x in verdict.outside_window], verdict.within
 
 

@@ -1,5 +1,5 @@
-"""Points of a seam from a file: the same seam as written in the job, whatever the units and the
-convention of angles.
+"""Points of a seam from a file:
+the same seam as written in the job, whatever the units and the convention of angles.
 """
 
 import time
@@ -35,8 +35,8 @@ def table(header, *columns):
 
 
 def angles(convention, turns, degrees=False):
-    """The columns of a convention by another road than the reader's: scipy's Euler angles and
-    quaternions.
+    """The columns of a convention by another road than the reader's:
+    scipy's Euler angles and quaternions.
     """
     if convention == "quaternion":
         return turns.as_quat(scalar_first=True)
@@ -91,8 +91,8 @@ def test_points_that_go_on_elsewhere_are_refused_with_the_gap(tmp_path):
 
 @pytest.mark.parametrize("convention", HEADS)
 def test_a_convention_of_angles_is_what_scipy_makes_of_it(convention, turns, tmp_path):
-    """rpy turns about the fixed x, y, z; abc about z, the new y and the new x; quaternions have the
-    real part first.
+    """rpy turns about the fixed x, y, z; abc about z, the new y and the new x;
+    quaternions have the real part first.
     """
     (tmp_path / "p.csv").write_text(table(HEADS[convention], PLACES, angles(convention, turns)))
     np.testing.assert_allclose(
@@ -338,8 +338,8 @@ def test_more_points_than_a_seam_may_have_are_refused(tmp_path):
 
 @pytest.mark.parametrize("angles", [False, True])
 def test_a_hundred_thousand_points_are_planned_in_five_seconds(angles, tmp_path):
-    """From the file to the motion of the joints; the CPU time of one run, with kernels compiled
-    before.
+    """From the file to the motion of the joints;
+    the CPU time of one run, with kernels compiled before.
     """
     u = np.linspace(0, 1, 100_000)
     places = 1e3 * np.column_stack([0.02 * np.sin(6 * u), 0.2 * u - 0.1, 0.005 * np.sin(9 * u)])

@@ -77,8 +77,8 @@ def test_a_ros_2_recording_is_a_log(tmp_path, values, plugin):
 
 
 def test_a_single_mcap_file_and_the_order_of_a_columns_file(tmp_path, values):
-    """Drivers write joints in the order of the alphabet; a columns file puts them in that of the
-    arm, and turns signs.
+    """Drivers write joints in the order of the alphabet;
+    a columns file puts them in that of the arm, and turns signs.
     """
     folder = recorded(tmp_path / "run", StoragePlugin.MCAP, values)
     (file,) = Path(folder).glob("*.mcap")
@@ -244,8 +244,8 @@ def test_an_empty_bag_is_refused(tmp_path):
 
 @pytest.mark.parametrize("packing", ["lz4", "zstd"])
 def test_a_recording_whose_chunks_are_packed_is_a_log(packing, tmp_path, values):
-    """The check of the chunks leaves honest ones alone: an MCAP file whose chunk is packed
-    again.
+    """The check of the chunks leaves honest ones alone:
+    an MCAP file whose chunk is packed again.
     """
     from lz4.frame import compress
     from rosbags.rosbag2.storage_mcap import zstd

@@ -68,8 +68,8 @@ def test_decimation_keeps_what_the_cut_off_leaves():
 
 
 def test_a_log_much_faster_than_the_cut_off_is_averaged_first():
-    """5 kHz for a cut-off of 2 Hz: 208 samples become one, at their middle; speeds stay those of
-    the motion.
+    """5 kHz for a cut-off of 2 Hz: 208 samples become one, at their middle;
+    speeds stay those of the motion.
     """
     t = np.arange(0, 16, 1 / 5000)
     q = motion(t)[0] + np.random.default_rng(1).normal(scale=1e-4, size=(len(t), 2))

@@ -1,5 +1,5 @@
-"""Columns files and NPZ: what a machine wrote becomes the same log, whatever its headers, units and
-commas.
+"""Columns files and NPZ: what a machine wrote becomes the same log, whatever its headers,
+units and commas.
 """
 
 import numpy as np

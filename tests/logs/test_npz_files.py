@@ -1,5 +1,5 @@
-"""Logs as NPZ: plain arrays of numbers and times; lengths that lie and what is no array are
-refused.
+"""Logs as NPZ: plain arrays of numbers and times;
+lengths that lie and what is no array are refused.
 """
 
 import io

@@ -48,8 +48,8 @@ def test_a_mean_of_runs_needs_the_same_times():
 
 
 def test_a_torque_may_carry_a_suffix(tmp_path):
-    """current_des is a current: kept, written, read again, its unit that of currents; other strange
-    columns are not.
+    """current_des is a current: kept, written, read again, its unit that of currents;
+    other strange columns are not.
     """
     (tmp_path / "a.csv").write_text("time,q1,current_des1,foo1\n0,1,2,3\n0.1,1,2,3\n")
     (tmp_path / "a.columns.toml").write_text('format = 1\n[unit]\ncurrent_des = "mA"\n')

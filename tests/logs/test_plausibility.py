@@ -110,8 +110,8 @@ def test_speeds_in_another_unit_are_no_doubt_about_time(tx40, moved, unit):
 
 
 def test_a_joint_that_creeps_is_judged_by_what_it_was_told(tx40, moved):
-    """A tenth of a percent of the speed limits at 10 Hz looks like milliseconds, unless it was
-    commanded so.
+    """A tenth of a percent of the speed limits at 10 Hz looks like milliseconds,
+    unless it was commanded so.
     """
     t, q, v = moved
     share = np.max(np.abs(v) / tx40.limits.velocity)

@@ -21,8 +21,8 @@ def test_motors_and_joints_have_the_same_power(robots, rng):
 
 
 def test_motor_6_of_the_rx90b_turns_joints_5_and_6(robots):
-    """The coupled wrist [Waiboer 2007, eq. 2.3], here with a gear of 32: one newton metre is 32 on
-    both joints.
+    """The coupled wrist [Waiboer 2007, eq. 2.3], here with a gear of 32:
+    one newton metre is 32 on both joints.
     """
     tau_m = np.zeros((4, 6))
     tau_m[:, 5] = 1.0

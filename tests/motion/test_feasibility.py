@@ -1,5 +1,5 @@
-"""Feasibility: each thing a robot cannot do is found, at its place on the seam and with the joint's
-name.
+"""Feasibility: each thing a robot cannot do is found,
+at its place on the seam and with the joint's name.
 """
 
 from dataclasses import replace
@@ -46,8 +46,8 @@ def spin(angle):
 
 
 def around_axis_1(robot, q0, angle=0.6, **options):
-    """A seam on which only joint 1 moves: an arc about its axis under a following tool; and the
-    arc's radius.
+    """A seam on which only joint 1 moves: an arc about its axis under a following tool;
+    and the arc's radius.
     """
     X = robot.forward_kinematics(q0)
     p = X[:3, 3]
@@ -108,8 +108,8 @@ def test_enough_samples_leave_no_flip(welding_robot):
 
 
 def test_a_straight_wrist_on_the_way_is_a_singularity(welding_robot):
-    """A straight seam, fixed tool, that meets a pose with q5 = 0 in its middle; the rest is far
-    from it.
+    """A straight seam, fixed tool, that meets a pose with q5 = 0 in its middle;
+    the rest is far from it.
     """
     q = np.array([0.0, 0.6, 1.2, 0.0, 0.0, 0.0])
     X = welding_robot.forward_kinematics(q)
@@ -148,8 +148,8 @@ def test_a_tool_that_keeps_its_orientation_may_pass_a_step_of_curvature(welding_
 
 
 def test_a_position_limit_is_broken_where_the_geometry_says(welding_robot):
-    """Behind the robot along y: joint 1 points at the wrist centre and leaves its 160° where that
-    is 20° from the back.
+    """Behind the robot along y:
+    joint 1 points at the wrist centre and leaves its 160° where that is 20° from the back.
     """
     q0 = np.array([np.radians(-140), *AHEAD[1:]])
     R = spin(np.pi) @ welding_robot.forward_kinematics(AHEAD)[:3, :3]
@@ -197,8 +197,8 @@ def test_a_corner_of_2_5_mm_breaks_speed_limits_in_its_blend_joint_4_first(weldi
 
 
 def test_a_speed_limit_is_broken_from_where_the_ramp_passes_it(robots):
-    """About axis 1 joint 1 turns at speed over radius; at 2 m/s² a speed v is reached after
-    v²/4.
+    """About axis 1 joint 1 turns at speed over radius;
+    at 2 m/s² a speed v is reached after v²/4.
     """
     robot = robots["lwa4p"]
     q0 = np.array([-0.3, 0.6, -1.2, 0.2, 0.7, 0.1])
@@ -238,8 +238,8 @@ def test_an_acceleration_limit_is_broken_in_both_ramps(robots):
 
 
 def test_a_joint_too_weak_for_the_arms_weight_is_found_all_along(welding_robot):
-    """Joint 2 with less torque than the weight needs; about axis 1 that need is the same
-    everywhere.
+    """Joint 2 with less torque than the weight needs;
+    about axis 1 that need is the same everywhere.
     """
     seam, _ = around_axis_1(welding_robot, AHEAD)
     weight = abs(welding_robot.gravity(AHEAD)[1])
@@ -251,8 +251,8 @@ def test_a_joint_too_weak_for_the_arms_weight_is_found_all_along(welding_robot):
 
 
 def test_a_motor_of_the_coupled_wrist_carries_the_difference_of_two_joints(welding_robot):
-    """Motor 6 drives joints 5 and 6 by 32 each, motor 5 only joint 5 by 75: it gives (τ5 - τ6) /
-    75.
+    """Motor 6 drives joints 5 and 6 by 32 each, motor 5 only joint 5 by 75:
+    it gives (τ5 - τ6) / 75.
     """
     job = at.Job.load("rx90b_line").with_speed(0.5)
     motion = planned(welding_robot, job).trajectory
@@ -290,8 +290,8 @@ def test_a_motor_with_a_joint_of_its_own_gives_the_torque_of_the_joint_over_the_
 
 
 def test_shares_of_speed_are_those_of_another_program(welding_robot):
-    """Largest speeds of the straight seam at 500 mm/s, central differences at 250 Hz, over the
-    limits of the file.
+    """Largest speeds of the straight seam at 500 mm/s, central differences at 250 Hz,
+    over the limits of the file.
     """
     v_max = np.array([0.9049, 0.7096, 1.3812, 0.6412, 0.3897, 0.6893])
     job = as_in_another_program(job_with("rx90b_line", speed=0.5))
@@ -381,8 +381,8 @@ def test_a_ramp_between_two_set_points_is_refused_by_the_torque_it_takes(ramp):
 
 
 def test_the_acceleration_of_a_ramp_is_that_of_the_law_and_not_of_a_sample(welding_robot):
-    """Only joint 1 moves: twice the change of its speed over the ramp's time, however few
-    set-points there are.
+    """Only joint 1 moves: twice the change of its speed over the ramp's time,
+    however few set-points there are.
     """
     limited = changed(welding_robot, {"joint.1.limits.acceleration": "1000 rad/s^2"})
     for ramp in (0.25, 0.004, 0.001):

@@ -114,8 +114,8 @@ def test_welding_jobs_take_as_long_as_in_another_program(documented):
 
 
 def test_welding_jobs_need_the_joint_speeds_of_another_program(documented):
-    """It took central differences of positions at 250 Hz; the same differences agree to its printed
-    digits.
+    """It took central differences of positions at 250 Hz;
+    the same differences agree to its printed digits.
     """
     _, motion, _, _, v_max, _ = documented
     v = np.gradient(motion.q, 1 / motion.rate, axis=0)
@@ -237,8 +237,8 @@ def test_twice_as_fast_needs_twice_the_speed_and_four_times_the_acceleration(wel
 
 @pytest.mark.parametrize("name", ["rx90b", "lwa4p", "kr300", "tx40"])
 def test_the_jacobian_rate_is_the_difference_of_jacobians(robots, rng, name):
-    """(J(q + h v) - J(q - h v)) v / 2h, h = 1e-5: wrong by h² times third derivatives and 1e-16 /
-    h.
+    """(J(q + h v) - J(q - h v)) v / 2h, h = 1e-5:
+    wrong by h² times third derivatives and 1e-16 / h.
     """
     robot = robots[name]
     q, v = rng.uniform(-2, 2, size=(2, 50, 6))
@@ -261,8 +261,8 @@ def test_the_distance_to_a_singularity_is_that_of_singular_values(welding_robot)
 
 
 def test_poses_out_of_reach_are_nan(welding_robot):
-    """Where the wrist centre is more than 900 mm from the shoulder at 420 mm height, by the theorem
-    of Pythagoras.
+    """Where the wrist centre is more than 900 mm from the shoulder at 420 mm height,
+    by the theorem of Pythagoras.
     """
     out, q0, wrist = outwards(welding_robot)
     far = np.linalg.norm(out[:, :3, 3] + wrist - [0, 0, 0.42], axis=1)
@@ -279,8 +279,8 @@ def test_behind_poses_out_of_reach_a_path_stays_on_its_branch(welding_robot):
 
 
 def outwards(robot):
-    """Poses along x beyond the stretched arm, a posture at their start, and the way from the tool
-    to the wrist.
+    """Poses along x beyond the stretched arm, a posture at their start,
+    and the way from the tool to the wrist.
     """
     q0 = np.radians([0, 35, 100, 0, 86, 0])
     tool, wrist = robot.forward_kinematics(q0), robot.forward_kinematics(q0, "link_5")
@@ -312,8 +312,8 @@ def test_without_a_posture_the_robot_starts_where_it_stays_within_its_limits(wel
 
 
 def test_a_posture_chooses_its_branch(welding_robot):
-    """Every solution of the first pose, given as posture a little beside it, is where the motion
-    starts.
+    """Every solution of the first pose, given as posture a little beside it,
+    is where the motion starts.
     """
     seam = at.Job.load("rx90b_line").seam
     for q in welding_robot.inverse_kinematics(poses(seam, np.zeros(1))[0]):

@@ -1,5 +1,5 @@
-"""Orientations along a path: turn vectors are what the rotations do, and the rules keep what they
-promise.
+"""Orientations along a path:
+turn vectors are what the rotations do, and the rules keep what they promise.
 """
 
 import numpy as np
@@ -48,8 +48,8 @@ def around(piece, rule, knots=()):
     "kind", ["fixed", "following a clothoid", "following a spline in space", "given"]
 )
 def test_turn_vectors_are_the_differences_of_rotations(rng, kind):
-    """R(s + h) R(s - h)ᵀ turns by 2 h ω; rounding 1e-16 / h = 1e-11, the rest is h² times a third
-    derivative.
+    """R(s + h) R(s - h)ᵀ turns by 2 h ω;
+    rounding 1e-16 / h = 1e-11, the rest is h² times a third derivative.
     """
     rule, piece = rules(rng)[kind]
     before, here, after = around(piece, rule)
@@ -81,8 +81,8 @@ def test_a_following_tool_turns_by_the_curvature_of_a_flat_seam():
 
 
 def test_a_following_tool_leans_against_the_seam_by_the_same_angle_everywhere(rng):
-    """Each of its axes keeps its share of the direction of travel, R[0], as on a straight line
-    along x.
+    """Each of its axes keeps its share of the direction of travel, R[0],
+    as on a straight line along x.
     """
     rule, piece = rules(rng)["following a spline in space"]
     s = np.linspace(0, piece.length, 100)
@@ -131,8 +131,8 @@ def test_between_two_orientations_the_tool_turns_evenly_about_one_axis():
 
 
 def test_the_turn_rate_has_no_kink_at_given_points(rng):
-    """Neither rate nor its slope steps: both change over 2e-9 m by no more than their slope, below
-    1e5 rad/m³.
+    """Neither rate nor its slope steps:
+    both change over 2e-9 m by no more than their slope, below 1e5 rad/m³.
     """
     rule, piece = rules(rng)["given"]
     before, after = (
@@ -195,8 +195,8 @@ def test_seam_frames_are_right_handed():
 
 
 def test_a_beam_along_the_seam_is_refused_with_its_place():
-    """The beam lies in the plane of the arc and is met after 60° of it: 300 mm and 100 mm times
-    π/3.
+    """The beam lies in the plane of the arc and is met after 60° of it:
+    300 mm and 100 mm times π/3.
     """
     beam = np.cos(np.pi / 3) * AHEAD + np.sin(np.pi / 3) * INWARDS
     along = seam(

@@ -1,5 +1,5 @@
-"""Paths: pieces are what their derivatives integrate to, corners are blended without a step, kinks
-are refused.
+"""Paths: pieces are what their derivatives integrate to, corners are blended without a step,
+kinks are refused.
 """
 
 from itertools import pairwise
@@ -54,8 +54,8 @@ def lin(*points, blends=None):
 
 
 def corner(turn, radius, leg=0.29):
-    """Two legs in a tilted plane that turn by an angle at the origin, with the directions of the
-    legs.
+    """Two legs in a tilted plane that turn by an angle at the origin,
+    with the directions of the legs.
     """
     d1, inwards = np.array([2.0, 1, 2]) / 3, np.array([-2.0, 2, 1]) / 3
     d2 = np.cos(turn) * d1 + np.sin(turn) * inwards
@@ -87,8 +87,8 @@ def test_each_derivative_integrates_to_the_one_before(kind):
 
 @pytest.mark.parametrize("kind", pieces())
 def test_chords_add_up_to_the_length(kind):
-    """A chord is shorter than its arc by (κ h)²/24: below 1e-8 for 20 000 chords of curves of 0.3 m
-    and 30 1/m.
+    """A chord is shorter than its arc by (κ h)²/24:
+    below 1e-8 for 20 000 chords of curves of 0.3 m and 30 1/m.
     """
     piece = pieces()[kind]
     p = piece.at(np.linspace(0, piece.length, 20_001)).p
@@ -144,8 +144,8 @@ def test_a_spline_through_points_of_a_circle_approaches_it_with_order_four():
 
 @pytest.mark.parametrize("share", [0.1, 0.5, 0.9])
 def test_an_arc_passes_its_via_point(rng, share):
-    """Three points anywhere in space, the via point at a tenth, a half and nine tenths of the
-    arc.
+    """Three points anywhere in space, the via point at a tenth,
+    a half and nine tenths of the arc.
     """
     e1, e2, _ = np.linalg.qr(rng.normal(size=(3, 3)))[0]
     centre, radius, whole = rng.normal(size=3), 0.3, 5.0  # an arc of more than half a circle
@@ -182,8 +182,8 @@ def test_a_spline_takes_the_directions_of_the_lines_beside_it():
 
 
 def test_a_path_passes_the_points_of_its_moves_at_its_marks():
-    """A line, then a spline through three points; the points of the spline count from the path's
-    start.
+    """A line, then a spline through three points;
+    the points of the spline count from the path's start.
     """
     points = np.array([[0.1, 0.03, 0], [0.2, 0.1, 0.05], [0.2, 0.2, 0.1]])
     path = build_path(-E1, [*lin(np.zeros(3)), Move("spline", "spline", points)])
@@ -225,8 +225,8 @@ def test_a_blended_corner_has_neither_gap_nor_kink(turn):
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_the_curvature_of_a_blended_corner_has_no_step(turn):
-    """It may grow by no more than 1/(r L) times the way, L the length of a clothoid; measured from
-    positions.
+    """It may grow by no more than 1/(r L) times the way, L the length of a clothoid;
+    measured from positions.
     """
     radius = 0.02
     path = corner(turn, radius)[0]
@@ -248,8 +248,8 @@ def test_the_curvature_of_a_blended_corner_never_exceeds_that_of_its_radius(turn
 
 @pytest.mark.parametrize("turn", TURNS)
 def test_the_curvature_of_a_corner_adds_up_to_its_turn(turn):
-    """Trapezoidal rule on each piece, on which the curvature is linear, so that the rule is
-    exact.
+    """Trapezoidal rule on each piece, on which the curvature is linear,
+    so that the rule is exact.
     """
     path = corner(turn, 0.02)[0]
     inside = [piece.at(np.array([0.0, piece.length])).c for piece in path.pieces]

@@ -1,5 +1,5 @@
-"""Time laws: speed and acceleration are rates of the way, ramps keep their limits and lie where
-they should.
+"""Time laws: speed and acceleration are rates of the way,
+ramps keep their limits and lie where they should.
 """
 
 from dataclasses import replace
@@ -25,8 +25,8 @@ def single(law, length=0.3, speed=0.2):
 
 
 def fine(profile, count=40_001):
-    """Times and way, speed, acceleration at them; the steps of an acceleration fall between the
-    samples.
+    """Times and way, speed, acceleration at them;
+    the steps of an acceleration fall between the samples.
     """
     t = np.linspace(0, profile.duration, count)
     return t, *profile.at(t)
@@ -34,8 +34,8 @@ def fine(profile, count=40_001):
 
 @laws
 def test_the_speed_adds_up_to_the_way(law):
-    """Trapezoidal rule with steps of 0.2 ms: wrong by h²/12 times the change of acceleration, 1e-8
-    m.
+    """Trapezoidal rule with steps of 0.2 ms:
+    wrong by h²/12 times the change of acceleration, 1e-8 m.
     """
     t, s, v, _ = fine(build_profile(BOUNDS, SPEEDS, NAMES, law))
     way = np.concatenate([[0.0], np.cumsum((v[1:] + v[:-1]) / 2 * np.diff(t))])
@@ -44,8 +44,8 @@ def test_the_speed_adds_up_to_the_way(law):
 
 @laws
 def test_the_acceleration_adds_up_to_the_speed(law):
-    """A step of 1 m/s² between two samples 0.2 ms apart leaves 1e-4 m/s; seven phases have at most
-    six steps.
+    """A step of 1 m/s² between two samples 0.2 ms apart leaves 1e-4 m/s;
+    seven phases have at most six steps.
     """
     t, _, v, a = fine(build_profile(BOUNDS, SPEEDS, NAMES, law))
     speed = np.concatenate([[0.0], np.cumsum((a[1:] + a[:-1]) / 2 * np.diff(t))])
@@ -123,8 +123,8 @@ def test_the_fast_stretch_reaches_its_speed_and_no_more(law):
     ("speed", "seconds"), [(0.1, 12.0), (0.2, 7.124), (0.3, 5.5), (0.4, 4.684), (0.5, 4.2)]
 )
 def test_the_straight_welding_seam_takes_as_long_as_in_another_program(speed, seconds):
-    """975 mm with ramps of 0.25 s and a second of rest on both sides; the other program has samples
-    of 4 ms.
+    """975 mm with ramps of 0.25 s and a second of rest on both sides;
+    the other program has samples of 4 ms.
     """
     profile = single(TimeLaw(ramp=0.25), 0.975, speed)
     assert 2 + profile.duration == pytest.approx(seconds, abs=0.004)
@@ -167,8 +167,8 @@ def test_a_jerk_limited_ramp_uses_its_jerk_and_no_more(law):
 
 
 def test_a_small_change_of_speed_ends_before_the_acceleration_is_reached():
-    """Half the change is made at an acceleration that rises by the jerk: Δ/2 = j (T/2)²/2, peak j
-    T/2.
+    """Half the change is made at an acceleration that rises by the jerk:
+    Δ/2 = j (T/2)²/2, peak j T/2.
     """
     law, change = TimeLaw("jerk_limited", acceleration=4.0, jerk=8.0), 0.2
     T = 2 * np.sqrt(change / 8.0)

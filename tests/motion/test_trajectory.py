@@ -31,8 +31,8 @@ def test_a_motion_of_degree_five_is_known_everywhere(rng):
 
 
 def test_between_samples_a_motion_is_known_with_order_six():
-    """Quintic Hermite interpolation: the error is h⁶ q⁽⁶⁾ / (720 · 64), in the middle between
-    samples.
+    """Quintic Hermite interpolation:
+    the error is h⁶ q⁽⁶⁾ / (720 · 64), in the middle between samples.
     """
     errors = []
     for rate in (10, 20, 40):

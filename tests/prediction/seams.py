@@ -10,8 +10,8 @@ from armtwin.prediction.predict import planned
 
 
 def eight():
-    """A seam that crosses itself: a figure of eight, 160 mm by 80 mm, through points of a
-    spline.
+    """A seam that crosses itself:
+    a figure of eight, 160 mm by 80 mm, through points of a spline.
     """
     job = at.Job.load("rx90b_line")
     u = np.linspace(0, 2 * np.pi, 33)[1:] + 0.4

@@ -79,8 +79,8 @@ def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
 
 
 def ramp_causes(job, kafc):
-    """Causes of the error while speeding up, for acceleration feed-forward gains, without
-    friction.
+    """Causes of the error while speeding up, for acceleration feed-forward gains,
+    without friction.
     """
     inertia = job.robot().description.servo["cascade"].rule.inertia
     shares = [float(x) / J for x, J in zip(kafc, inertia, strict=True)]
@@ -145,8 +145,8 @@ def test_peaks_within_tolerance_are_explained_too():
 
 
 def test_a_wrist_near_its_singularity_is_named():
-    """The head turns around a corner with the wrist almost straight: joint 4 does most of it,
-    without friction.
+    """The head turns around a corner with the wrist almost straight:
+    joint 4 does most of it, without friction.
     """
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment

@@ -16,8 +16,8 @@ def job():
 
 
 def logged(job, friction=0.0, inertia=0.0, start=3.2, noise=True, drop=()):
-    """What a robot whose friction and inertia differ by shares would log, with encoder and current
-    noise.
+    """What a robot whose friction and inertia differ by shares would log,
+    with encoder and current noise.
     """
     robot = job.robot()
     groups = np.array([p.group for p in robot.parameter_table])
@@ -128,8 +128,8 @@ def test_a_log_with_a_hole_or_few_samples_is_no_proof(job):
 
 
 def test_a_whole_log_is_judged_whole_where_the_prediction_stops_early():
-    """A machine that follows its command exactly, on a seam where the twin stops: all of it is
-    judged, and kept.
+    """A machine that follows its command exactly, on a seam where the twin stops:
+    all of it is judged, and kept.
     """
     from dataclasses import replace
 

@@ -87,8 +87,8 @@ def test_a_path_beside_a_bent_seam_has_the_distance_it_was_laid_at(name, side, u
 
 
 def test_where_a_seam_crosses_itself_the_branch_that_is_run_counts():
-    """One millimetre to the side of the crossing the other branch is nearer, but the error is one
-    millimetre.
+    """One millimetre to the side of the crossing the other branch is nearer,
+    but the error is one millimetre.
     """
     job = eight()
     robot, motion = motion_of(job)

@@ -8,7 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.jobs.groups import Tolerance, Window
 from armtwin.prediction.path_error import PathError
-from armtwin.prediction.verdict import inside_window, judge
+from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.jobs.placements import as_in_another_program, line_that_holds
 
 
@@ -40,14 +40,14 @@ def test_the_verdict_flips_exactly_at_the_tolerance(line):
     job, peak = line.job, line.verdict.segments[0].lateral_peak_m
     for allowed, within in ((peak, True), (np.nextafter(peak, 0.0), False)):
         tolerance = Tolerance(float(allowed), 1e-3)
-        verdict = judge(at.Job(replace(job.description, tolerance=tolerance)), line.path_error)
+        verdict = verdict_on(at.Job(replace(job.description, tolerance=tolerance)), line.path_error)
         assert verdict.within is within
 
 
 def test_spans_of_a_known_error_are_where_it_crosses_the_tolerance():
     """A triangle of height 0.3 mm around 500 mm, 60 mm wide: above 0.1 mm from 480 to 520 mm."""
     error = made_up(lambda s: -3e-4 * np.clip(1 - np.abs(s - 0.5) / 0.03, 0, None))
-    verdict = judge(at.Job.load("rx90b_line"), error)
+    verdict = verdict_on(at.Job.load("rx90b_line"), error)
     (span,) = verdict.spans
     assert span.direction == "lateral"
     assert (span.from_m, span.to_m) == pytest.approx((0.48, 0.52), abs=1e-9)
@@ -58,7 +58,7 @@ def test_spans_of_a_known_error_are_where_it_crosses_the_tolerance():
 def test_lengths_that_are_out_in_both_directions_count_once():
     wide = np.where(np.abs(np.linspace(0, 0.975, 9751) - 0.5) < 0.05, 2e-4, 0.0)
     error = made_up(lambda s: -3e-4 * np.clip(1 - np.abs(s - 0.5) / 0.03, 0, None), wide)
-    verdict = judge(at.Job.load("rx90b_line"), error)
+    verdict = verdict_on(at.Job.load("rx90b_line"), error)
     assert {x.direction for x in verdict.spans} == {"lateral", "vertical"}
     assert verdict.out_of_tolerance_m == pytest.approx(0.1, abs=2e-4)
 
@@ -72,7 +72,7 @@ def test_ramps_are_shown_and_do_not_fail_the_job(line):
         line.job.description,
         process=replace(line.job.description.process, after_ramp=None, run_in=0.0),
     )
-    assert not judge(at.Job(everywhere), line.path_error).within
+    assert not verdict_on(at.Job(everywhere), line.path_error).within
 
 
 def test_a_drive_that_falls_behind_stops_the_robot_at_that_place(stop):
@@ -109,8 +109,8 @@ def test_what_is_refused_kinematically_names_place_and_joint():
 
 
 def test_limits_that_are_only_reported_let_the_drives_decide():
-    """The same seam at r = 20 mm: speeds beyond the data sheet are reported, the loop stops the
-    robot.
+    """The same seam at r = 20 mm:
+    speeds beyond the data sheet are reported, the loop stops the robot.
     """
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
@@ -141,7 +141,9 @@ def test_leaving_the_process_window_fails_the_job(line):
     low, high = line.verdict.segments[0].speed_m_s
     for band, within in (((low, high), True), ((np.nextafter(low, 1.0), high), False)):
         windowed = replace(segment, window=Window(speed=tuple(map(float, band))))
-        verdict = judge(at.Job(replace(line.job.description, segment=(windowed,))), line.path_error)
+        verdict = verdict_on(
+            at.Job(replace(line.job.description, segment=(windowed,))), line.path_error
+        )
         assert verdict.within is within
         assert bool(verdict.outside_window) is not within
 
@@ -175,8 +177,8 @@ def test_shipped_jobs_are_run_to_their_end_at_any_speed(name, factor):
 
 
 def test_a_corner_between_two_set_points_is_refused():
-    """A radius of 0.1 mm is passed in a millisecond; what it needs of the joints no set-point would
-    show.
+    """A radius of 0.1 mm is passed in a millisecond;
+    what it needs of the joints no set-point would show.
     """
     job = at.Job.load("rx90b_corner_fixed")
     first, second = job.description.segment

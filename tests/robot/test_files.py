@@ -1,5 +1,5 @@
-"""Robot files: what is written is read again, and what is wrong is said in a sentence with its
-place.
+"""Robot files: what is written is read again,
+and what is wrong is said in a sentence with its place.
 """
 
 import tomllib
@@ -67,8 +67,8 @@ def test_with_the_same_parameters_nothing_changes(robots):
 
 
 def test_document_000_numbers_its_parameters_so(robots):
-    """p1 is the mass of link 1, p61 the first rotor, p67 the spring's preload, p69 the first
-    asperity torque.
+    """p1 is the mass of link 1, p61 the first rotor, p67 the spring's preload,
+    p69 the first asperity torque.
     """
     names = robots["rx90b"].parameter_names
     assert [names[i - 1] for i in (1, 5, 15, 51, 61, 67, 68)] == [
@@ -112,8 +112,8 @@ def test_every_shipped_number_has_a_source(robots):
 
 
 def test_kr300_file_explains_its_recorded_torques(robots, shared_data):
-    """Real robot, nothing fitted: joints 2 and 3 within 35 % with the recorded payload, far off
-    without.
+    """Real robot, nothing fitted:
+    joints 2 and 3 within 35 % with the recorded payload, far off without.
     """
     import gzip
 
@@ -317,8 +317,8 @@ def test_saving_leaves_nothing_half_written(robots, tmp_path, monkeypatch):
 
 
 def test_joints_that_follow_others_obey_virtual_work(robots, rng):
-    """A parallelogram as mimic joint: torque of the free coordinates is Gᵀ of the torque of all
-    joints.
+    """A parallelogram as mimic joint:
+    torque of the free coordinates is Gᵀ of the torque of all joints.
     """
     from armtwin.robot.groups import Mimic
 

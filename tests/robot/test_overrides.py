@@ -19,8 +19,8 @@ def test_without_overrides_a_robot_is_itself(robots):
 
 
 def test_an_element_of_friction_changes_and_no_other(robots):
-    """Twice the asperity of wrist_a on joint 5: the torque of joint 5 grows, the other joints feel
-    nothing.
+    """Twice the asperity of wrist_a on joint 5:
+    the torque of joint 5 grows, the other joints feel nothing.
     """
     robot = robots["rx90b"]
     rough = changed(robot, {"friction.5.asperity": "1.2673 N m"})
@@ -95,8 +95,8 @@ def test_an_overridden_number_says_so(robots):
 
 
 def test_the_sources_of_its_neighbours_stay(robots):
-    """Also where one source stood for the whole group: then each of the others has it as its
-    own.
+    """Also where one source stood for the whole group:
+    then each of the others has it as its own.
     """
     robot = robots["lwa4p"]
     new = changed(robot, {"joint.1.limits.velocity": "90 deg/s"}).provenance.of_kind("public")

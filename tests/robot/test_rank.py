@@ -120,8 +120,8 @@ def test_powerball_with_the_zeros_of_document_004_has_rank_23(robots):
     ("n", "tilted", "expected"), [(6, False, 36), (7, False, 43), (7, True, 45)]
 )
 def test_generic_arms_have_the_known_ranks(n, tilted, expected):
-    """Joint axes alternate as on real arms; wall-mounted, the first axis is perpendicular to
-    gravity.
+    """Joint axes alternate as on real arms;
+    wall-mounted, the first axis is perpendicular to gravity.
     """
     arm = random_arm(np.random.default_rng(5), n)
     arm.parents, arm.slides = list(range(-1, n - 1)), [False] * n

@@ -80,8 +80,8 @@ def sine(amplitude, frequency, seconds, n=1, rate=250):
 
 
 def from_rest(robot, seconds, scale=0.35):
-    """All joints of an arm from rest on squared raised cosines of different periods: no step in
-    acceleration.
+    """All joints of an arm from rest on squared raised cosines of different periods:
+    no step in acceleration.
     """
     t = np.arange(0, seconds + 1e-9, 1 / 250)[:, None]
     w = 2 * np.pi * np.array([0.61, 0.67, 0.73, 0.83, 0.91, 1.01])[: robot.n]

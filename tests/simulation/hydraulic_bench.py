@@ -1,5 +1,5 @@
-"""The single hydraulic actuator of document 003 with a weight on it, as a robot and as plain
-equations.
+"""The single hydraulic actuator of document 003 with a weight on it,
+as a robot and as plain equations.
 """
 
 import numpy as np
@@ -56,8 +56,8 @@ def actuator(mass, rate=50_000):
 
 
 def step_response(mass, volts, seconds=0.06, rate=50_000):
-    """Times and sensor readings relative to the start [V] of a step of the set-point, by
-    `simulate`.
+    """Times and sensor readings relative to the start [V] of a step of the set-point,
+    by `simulate`.
     """
     robot = actuator(mass, rate)
     count = round(seconds * rate) + 1
@@ -74,8 +74,8 @@ def step_response(mass, volts, seconds=0.06, rate=50_000):
 
 @njit
 def _plain(mass, volts, h, count, flow, frequency, damping, delay, limit, out):
-    """Explicit Runge-Kutta 4 of valve, oil and weight; delays by linear interpolation in the
-    past.
+    """Explicit Runge-Kutta 4 of valve, oil and weight;
+    delays by linear interpolation in the past.
     """
     x, v, F, xv, dxv = 0.0, 0.0, mass * 9.81, 0.0, 0.0
     opening = np.interp(LEAKAGE * F, flow[:, 1], flow[:, 0])
@@ -122,8 +122,8 @@ def plain_response(mass, volts, seconds=0.06, h=5e-6):
 
 
 def first_peak(time, y, volts):
-    """Time of the first local maximum of the response in the direction of the step, by a parabola
-    [s].
+    """Time of the first local maximum of the response in the direction of the step,
+    by a parabola [s].
     """
     y = y * np.sign(volts)
     k = next(

@@ -44,8 +44,8 @@ def test_holding_a_pose_motor_torque_is_gravity_and_friction_within_its_bounds(r
 
 @pytest.mark.parametrize("friction", ["lugre", "arctan", "off"])
 def test_energy_of_the_line_closes(robot, friction):
-    """Motor work = kinetic + potential + spring + bristle energy + losses, summed in the kernel, to
-    1e-8.
+    """Motor work = kinetic + potential + spring + bristle energy + losses, summed in the kernel,
+    to 1e-8.
     """
     run = at.simulate(robot, line(robot), replace(EXACT, friction=friction))
     assert not run.log.events
@@ -54,8 +54,8 @@ def test_energy_of_the_line_closes(robot, friction):
 
 
 def test_energy_of_a_fast_motion_closes_to_the_order_of_the_step(robot):
-    """Thirty times the accelerations of the line: what is missing is the integration's error, below
-    1e-6.
+    """Thirty times the accelerations of the line:
+    what is missing is the integration's error, below 1e-6.
     """
     run = at.simulate(robot, from_rest(robot, 2.0), EXACT)
     assert abs(run.energy.gap) < 1e-6 * run.energy.friction
@@ -77,8 +77,8 @@ def test_outside_torques_and_process_forces_do_work(robot):
 
 
 def test_huge_stiffness_converges_to_switching_friction():
-    """On a bench: the time bristles take to turn over, and with it the gap, falls as 1 /
-    √stiffness.
+    """On a bench: the time bristles take to turn over, and with it the gap,
+    falls as 1 / √stiffness.
     """
     motion = sine(0.2, 0.5, 4.0)
     law = {"law": "coulomb_viscous", "level": 8.0, "viscous": 10.0}
@@ -94,8 +94,8 @@ def test_huge_stiffness_converges_to_switching_friction():
 
 
 def test_switching_friction_holds_at_rest():
-    """A torque below the level moves nothing, one above it does; bristles and switching agree on
-    it.
+    """A torque below the level moves nothing, one above it does;
+    bristles and switching agree on it.
     """
     law = {"law": "coulomb", "level": 8.0, **BRISTLES}
     soft = {"kp": [0.0], "ki": [0.0], "kv": [0.0], "kvf": [0.0], "kafc": [0.0]}
@@ -110,8 +110,8 @@ def test_switching_friction_holds_at_rest():
 
 
 def test_section_3_8_3_kinematic_and_dynamic_friction_differ_only_at_reversals():
-    """Joint 1 on a sine: torque and joint error of both models, within 50 ms of the reversals and
-    away from them.
+    """Joint 1 on a sine: torque and joint error of both models,
+    within 50 ms of the reversals and away from them.
     """
     motion = sine(0.5, 0.25, 8.0)
     table = []
@@ -164,8 +164,8 @@ def test_a_reversal_of_joint_5_alone_disturbs_joint_6(robot):
 
 @pytest.mark.parametrize(("frequency", "filters"), [(2.0, False), (8.0, True), (20.0, True)])
 def test_a_servo_without_friction_matches_its_transfer_function(frequency, filters):
-    """Amplitude and phase of a sinusoid against the discrete transfer functions of loop, filters
-    and plant.
+    """Amplitude and phase of a sinusoid against the discrete transfer functions of loop,
+    filters and plant.
     """
     low = {"kind": "low_pass", "frequency": [300.0]}
     servo = {
@@ -265,8 +265,8 @@ def test_a_current_that_stays_at_its_limit_is_an_event():
 
 
 def test_the_integrator_stands_while_the_current_is_at_its_limit():
-    """A step far beyond the motor's reach: without anti-windup the integral would grow with the
-    error all the way.
+    """A step far beyond the motor's reach:
+    without anti-windup the integral would grow with the error all the way.
     """
     robot = joint(inertia=40.0)
     t = np.arange(0, 2.001, 1 / 250)
@@ -463,8 +463,8 @@ def test_a_limit_that_is_no_whole_number_of_quanta_is_not_passed():
 
 
 def test_another_rate_standstill_and_outside_torque_keep_their_times():
-    """100 Hz samples, set-points at 250 Hz: the end is reached, and the torque acts just while the
-    motion lasts.
+    """100 Hz samples, set-points at 250 Hz:
+    the end is reached, and the torque acts just while the motion lasts.
     """
     motion = sine(0.2, 0.5, 0.51, rate=100)
     run = at.simulate(joint(), motion, EXACT, settle=(0.02, 0.02), torque=np.ones_like(motion.q))
@@ -505,8 +505,8 @@ def test_the_trace_is_the_log_at_the_rate_of_the_position_loop(robots):
 
 
 def test_a_row_of_the_log_is_one_instant(robots):
-    """Torque, acceleration and friction of a row belong together: equation of motion, row by row,
-    where all slide.
+    """Torque, acceleration and friction of a row belong together:
+    equation of motion, row by row, where all slide.
     """
     robot = robots["rx90b"].with_tool("laser_head")
     log = at.simulate(robot, from_rest(robot, 1.0, scale=0.6), EXACT).log

@@ -30,8 +30,8 @@ def seam(robot):
 
 
 def stiffened(robot, factor, damping=0.0, **friction):
-    """The robot with other stiffness, a relative damping of each rotor on its spring, other
-    friction keys.
+    """The robot with other stiffness, a relative damping of each rotor on its spring,
+    other friction keys.
     """
     inertia = np.diag(robot.assembly.rotors.inertia)
     springs = []
@@ -49,8 +49,8 @@ def apart(robot, run, other):
 
 
 def test_stiff_joints_become_rigid_as_one_over_the_stiffness(robot, seam):
-    """The line at 100 mm/s with 1 % damping: 2 micrometres at a thousand times the file's
-    stiffness.
+    """The line at 100 mm/s with 1 % damping:
+    2 micrometres at a thousand times the file's stiffness.
     """
     rigid = at.simulate(robot, seam, RIGID)
     factors = np.array([1.0, 10.0, 100.0, 1000.0, 1e4])
@@ -73,8 +73,8 @@ def test_undamped_springs_conserve_energy(robot, seam, factor):
 
 @pytest.mark.parametrize("factor", [100.0, 1000.0])
 def test_undamped_springs_that_swing_within_a_tick_are_stable(robot, seam, factor):
-    """Their numerical damping is in the account: it takes less than a millionth of the motors'
-    work.
+    """Their numerical damping is in the account:
+    it takes less than a millionth of the motors' work.
     """
     run = at.simulate(stiffened(robot, factor), seam, ELASTIC)
     assert not run.log.events
@@ -90,8 +90,8 @@ def test_the_dampers_loss_is_in_the_energy_account(robot):
 
 
 def test_friction_acts_on_the_side_that_it_names(robot):
-    """On the link the spring carries it: at a steady speed the twist differs by friction over
-    stiffness.
+    """On the link the spring carries it:
+    at a steady speed the twist differs by friction over stiffness.
     """
     t = np.arange(0, 1.0, 1 / 250)[:, None]
     direction = np.eye(6)[0]
@@ -134,8 +134,8 @@ def test_gyroscopic_rotors_on_stiff_springs_do_what_rigid_ones_do(robot):
 
 
 def test_the_perturbation_method_follows_elastic_joints(robot, seam):
-    """Linearised along the rigid motion: sag and ring-down lie off it, by little against a
-    micrometre.
+    """Linearised along the rigid motion:
+    sag and ring-down lie off it, by little against a micrometre.
     """
     soft = stiffened(robot, 1.0, 0.05)
     full = at.simulate(soft, seam, ELASTIC)
@@ -155,8 +155,8 @@ def bench(stiffness, damping=0.0, backlash=0.0, **keys):
 
 
 def test_two_masses_on_a_spring_move_as_their_equations_say():
-    """No servo, a steady push on the link: exact by a matrix exponential, the step is of second
-    order.
+    """No servo, a steady push on the link:
+    exact by a matrix exponential, the step is of second order.
     """
     K, c, J, rotor = 4000.0, 2.0, 4.0, 3e-4 * 100**2
     idle = {key: [0.0] for key in ("kp", "ki", "kv", "kvf", "kafc")}
@@ -179,8 +179,8 @@ def test_two_masses_on_a_spring_move_as_their_equations_say():
 
 
 def test_every_spring_step_is_stable():
-    """Roots of a step of a mass on a spring, for any stiffness; with full numerical damping they
-    vanish.
+    """Roots of a step of a mass on a spring, for any stiffness;
+    with full numerical damping they vanish.
     """
     h = 1.0
     for a in np.geomspace(0.01, 1e4, 60):
@@ -230,8 +230,8 @@ def test_elastic_joints_need_a_stiffness(robots):
 
 
 def test_the_verdict_looks_at_the_link_and_a_comparison_at_like_sides(robots):
-    """A log with link encoders is set beside the link side, one without beside what the controller
-    sees.
+    """A log with link encoders is set beside the link side,
+    one without beside what the controller sees.
     """
     job = at.Job.load("rx90b_line")
     soft = at.Job(

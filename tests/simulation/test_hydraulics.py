@@ -22,8 +22,8 @@ def test_section_7_1_2_first_peaks_of_the_actuator_with_a_weight(mass, volts, pr
 
 @pytest.mark.parametrize(("mass", "volts"), [(2.7, -0.3), (5.1, 0.3)])
 def test_the_step_response_equals_plain_equations(mass, volts):
-    """Explicit Runge-Kutta 4 at a quarter of the step; what is left is the sampling of the analogue
-    loop.
+    """Explicit Runge-Kutta 4 at a quarter of the step;
+    what is left is the sampling of the analogue loop.
     """
     (time, y), (plain_time, plain) = step_response(mass, volts), plain_response(mass, volts)
     inside = time < plain_time[-1]

@@ -171,8 +171,8 @@ def test_a_hundred_times_stiffer_bristle_is_stable_and_within_a_quantum(robots):
 
 
 def pushed(robot, factor, speed):
-    """End position of a joint without servo under an outside torque, ticks `factor` times
-    shorter.
+    """End position of a joint without servo under an outside torque,
+    ticks `factor` times shorter.
     """
     motion = sine(0.5, 0.5, 1.0)
     run = every_tick(robot, motion, EXACT)
@@ -227,8 +227,8 @@ def test_the_order_is_two_while_sliding(law):
 
 @pytest.mark.parametrize("law", [SMOOTH, DOCUMENT], ids=["smooth law", "the document's friction"])
 def test_the_order_across_reversals_is_more_than_one(law):
-    """The bristle's |w| has a kink and the document's g an infinite slope at rest; the error still
-    falls faster than h.
+    """The bristle's |w| has a kink and the document's g an infinite slope at rest;
+    the error still falls faster than h.
     """
     slope, turned = order(law, speed=0.3)
     assert turned

@@ -27,8 +27,8 @@ def steps(count=800):
 
 
 def with_servo(servo, stiffness=None):
-    """The bench joint under a servo with one rate for all loops, its gear elastic where a stiffness
-    is given.
+    """The bench joint under a servo with one rate for all loops,
+    its gear elastic where a stiffness is given.
     """
     robot = joint(gravity=(0, 0, 0))
     d = replace(robot.description, servo={"cascade": servo})
@@ -139,8 +139,8 @@ def test_the_velocity_law(late, reset, after):
 
 
 def test_a_stiff_velocity_loop_follows_its_command_whatever_the_load():
-    """The error of the law is then that of its equation, v = v_ref + kp e: a heavy push hardly
-    shows.
+    """The error of the law is then that of its equation, v = v_ref + kp e:
+    a heavy push hardly shows.
     """
     kp, kv = 2.0, 0.4
     servo = VelocityLaw(RATE, RATE, RATE, (kp,), (kv,), SOURCE, kiv=(200.0,))

@@ -75,9 +75,9 @@ def readable_streams() -> None:
 class _Patient:
     """A stream that goes on when its reader has left, `head -1` say; other failures are told."""
 
-    def __init__(self, stream: Any, told: bool) -> None:
+    def __init__(self, stream: Any, speaks: bool) -> None:
         self._stream = stream
-        self._told = told
+        self._speaks = speaks
         self._failure = ""
 
     def write(self, text: str) -> int:
@@ -94,7 +94,7 @@ class _Patient:
             act()
         except OSError as error:
             self._silence()
-            if self._told and error.errno not in CLOSED:
+            if self._speaks and error.errno not in CLOSED:
                 self._failure = f"the output cannot be written ({error.strerror})"
         if self._failure:  # each time: who tries a stream out may have caught the first
             raise ArmtwinError(self._failure)
@@ -115,9 +115,9 @@ def patient_streams() -> Iterator[None]:
     """Within it, what is printed does not break a command off when nobody reads it."""
     with ExitStack() as both:
         if sys.stdout is not None:
-            out: Any = _Patient(sys.stdout, told=True)
+            out: Any = _Patient(sys.stdout, speaks=True)
             both.enter_context(redirect_stdout(out))
         if sys.stderr is not None:
-            err: Any = _Patient(sys.stderr, told=False)
+            err: Any = _Patient(sys.stderr, speaks=False)
             both.enter_context(redirect_stderr(err))
         yield

@@ -15,7 +15,7 @@ Content = str | Callable[[BinaryIO], object]
 
 
 @contextmanager
-def told(path: Path) -> Iterator[None]:
+def naming_file(path: Path) -> Iterator[None]:
     """Failures of the file system as a sentence."""
     try:
         yield

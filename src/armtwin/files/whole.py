@@ -15,7 +15,7 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content, fill, real, sync, told
+from armtwin.files.disk import Content, fill, naming_file, real, sync
 from armtwin.files.exchange import exchange
 from armtwin.files.journal import move_in
 from armtwin.files.locks import locked
@@ -27,13 +27,13 @@ Claim = Callable[[], Collection[str]]
 def write_file(path: Path, content: Content) -> None:
     """Write one file: a text, or what a function writes into an open file."""
     check_file(path)
-    with told(path):
+    with naming_file(path):
         _write_beside(real(path.parent), {path.name: content})
 
 
 def check_file(path: Path) -> None:
     """Refuse a path at which no file can be written: its name, its folder, or what is there."""
-    with told(path):
+    with naming_file(path):
         os.stat(path.parent)
         try:
             found = os.lstat(path)
@@ -46,7 +46,7 @@ def check_file(path: Path) -> None:
 
 def write_files(folder: Path, contents: dict[str, Content]) -> None:
     """Write several files into a folder that is there, all or none; others in it stay."""
-    with told(folder):
+    with naming_file(folder):
         _write_beside(real(folder), contents)
 
 
@@ -67,7 +67,7 @@ def write_folder(folder: Path, contents: dict[str, Content], claim: Claim) -> No
             gone afterwards; it raises to refuse the folder.
     """
     target = real(folder)
-    with told(folder), parents_of(target):
+    with naming_file(folder), parents_of(target):
         recover(target)
         with staged(place_for(target)) as stage:
             fill(stage / "new", contents)
@@ -82,7 +82,7 @@ def write_folder(folder: Path, contents: dict[str, Content], claim: Claim) -> No
 def try_folder(folder: Path) -> None:
     """Raise what would keep a folder from being written; leaves no trace."""
     target = real(folder)
-    with told(folder):
+    with naming_file(folder):
         missing = [path for path in (target, *target.parents) if not path.exists()]
         place = missing[-1].parent if missing else place_for(target)
         with staged(place) as stage:

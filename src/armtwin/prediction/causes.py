@@ -27,7 +27,7 @@ from armtwin.prediction.effects import (
 )
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.verdict import Direction, Span, judged
+from armtwin.prediction.verdict import Direction, Span, process_is_on
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
 LEAST_SHARE = 0.1
@@ -170,7 +170,7 @@ def _peaks(p: Prediction) -> Iterator[_Place]:
 def _relative_errors(p: Prediction) -> dict[Direction, Floats]:
     """Errors over their tolerance while the process is on, 0 elsewhere."""
     error, tolerance = p.path_error, p.verdict.tolerance
-    on = judged(p.job, error.s)
+    on = process_is_on(p.job, error.s)
     return {
         "lateral": np.where(on, np.abs(error.lateral) / tolerance.lateral, 0.0),
         "vertical": np.where(on, np.abs(error.vertical) / tolerance.vertical, 0.0),

@@ -27,7 +27,7 @@ from armtwin.prediction import display
 from armtwin.prediction.alignment import align
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
-from armtwin.prediction.verdict import Verdict, judge
+from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
 
@@ -176,7 +176,7 @@ def compare(
     # a prediction that stops early has nothing to say later
     both = time <= prediction.run.trace_time[-1] + half
     covered = _covered(job, measured)
-    verdict = judge(job, measured, log.events)
+    verdict = verdict_on(job, measured, log.events)
     if covered < COMPLETE:
         verdict = replace(verdict, within=False)
     return Comparison(

@@ -12,7 +12,7 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook.figures import BLUE, GREY, RED, Panel, chosen_axes, draw_panels, legend
 from armtwin.prediction.path_error import PathError
-from armtwin.prediction.verdict import DIRECTIONS, Direction, Verdict, judged
+from armtwin.prediction.verdict import DIRECTIONS, Direction, Verdict, process_is_on
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -67,7 +67,7 @@ def draw_path_error(
     directions = _limited(verdict.tolerance)
     chosen = chosen_axes(axes, len(directions))
     place = MM * error.place
-    off = ~judged(job, error.s)
+    off = ~process_is_on(job, error.s)
     for axis, direction in zip(chosen, directions, strict=True):
         scale, unit = SCALES[direction]
         _shade_process_off(axis, place, off)

@@ -17,7 +17,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
 from armtwin.notebook import cards
 from armtwin.prediction import display
 from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.verdict import Verdict, judge
+from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
@@ -133,7 +133,7 @@ def predict(
     error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
     say("path error", 1.0)
     return Prediction(
-        job, robot, given, method, motion, found, run, error, judge(job, error, run.log.events)
+        job, robot, given, method, motion, found, run, error, verdict_on(job, error, run.log.events)
     )
 
 

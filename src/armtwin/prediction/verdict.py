@@ -146,10 +146,10 @@ class Verdict:
         return float(np.nanmax(ratios))
 
 
-def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:
+def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:
     """Judge a path error by a job's tolerance, where its process is on."""
     tolerance = job.description.tolerance
-    on = judged(job, error.s)
+    on = process_is_on(job, error.s)
     spans: list[Span] = []
     for direction in DIRECTIONS:
         limit = getattr(tolerance, direction)
@@ -169,7 +169,7 @@ def judge(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict
     )
 
 
-def judged(job: Job, s: Floats) -> NDArray[np.bool_]:
+def process_is_on(job: Job, s: Floats) -> NDArray[np.bool_]:
     """Whether the process is on, and so the error is judged, at commanded arc lengths."""
     on = np.zeros(len(s), dtype=bool)
     for start, stop in job.process_on():

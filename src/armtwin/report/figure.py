@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.verdict import judged
+from armtwin.prediction.verdict import process_is_on
 from armtwin.report.page import packed
 from armtwin.robot.robot import Robot
 
@@ -66,14 +66,14 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
     lateral = np.abs(error.lateral) / tolerance.lateral
     vertical = np.abs(error.vertical) / tolerance.vertical
     relative = np.maximum(lateral, vertical)
-    on = judged(p.job, error.s)
+    on = process_is_on(p.job, error.s)
     last = len(places) - 1
     nearest = np.round(error.place / places[-1] * last).astype(int)
     nearest = np.clip(nearest, 0, last)
     largest = np.full(len(places), -1.0)
     np.maximum.at(largest, nearest[on], relative[on])
     if on.any():
-        _fill_between(largest, judged(p.job, places), nearest[on])
+        _fill_between(largest, process_is_on(p.job, places), nearest[on])
     return largest
 
 

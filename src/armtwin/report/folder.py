@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content, plain_name, real, told
+from armtwin.files.disk import Content, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
 from armtwin.files.whole import try_folder, write_folder
 
@@ -42,7 +42,7 @@ class ResultFolder:
     def check(self) -> None:
         """Refuse a folder that must not or cannot be written, before any work is done."""
         folder = self.folder
-        with told(folder):
+        with naming_file(folder):
             if folder.is_symlink() and not folder.exists():
                 raise ArmtwinError(f"{folder}: is a link to nowhere")
             if folder.exists() and not folder.is_dir():
