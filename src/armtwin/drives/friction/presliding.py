@@ -8,7 +8,7 @@ step is its mean over that exponential, with X = c0 |w| h / g and Z = c0 z sign(
     F̄ sign(w) = g + (Z - g) φ + c1/(c0 h) (g - Z) (1 - E) + f,   E ≈ e^-X,  φ = (1 - E)/X
 
 E is the Padé (0, 2) form 1/(1 + X + X²/2), which needs no exp and is stable for any stiffness; then
-φ = (1 + X/2) E. The torque's slope makes the velocity step implicit; z is relaxed with the speed
+φ = (1 + X/2) E. With s = X g both have the denominator g² + s g + s²/2: one division gives all. The torque's slope makes the velocity step implicit; z is relaxed with the speed
 half way.
 
 Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
@@ -45,21 +45,19 @@ def bristle(
     side = choose(forward, 0, 1)
     sign = choose(forward, 1.0, -1.0)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
-    inverse = 1.0 / g
-    stiff = c0 * h * inverse  # X / |w|
-    X = stiff * speed
-    E = 1.0 / (1.0 + X * (1.0 + 0.5 * X))
-    mean = (1.0 + 0.5 * X) * E
+    bending = c0 * h
+    s = bending * speed  # X g
+    share = 1.0 / (g * g + s * (g + 0.5 * s))  # E / g²
+    mean = (g + 0.5 * s) * share  # φ / g
     bent = c0 * z * sign - g
-    damped = c1 / (c0 * h)
-    F = g + bent * mean - damped * bent * X * mean + f
-    # Slopes at fixed z; g' appears as |w| g' times X / |w|, which is finite at rest. A bristle bent
-    # beyond its steady torque (g falls to zero with the speed in some laws) would give a slope of
-    # minus infinity: it relaxes explicitly.
+    F = g + bent * mean * (g - c1 * speed) + f
+    # Slopes at fixed z; g' appears as |w| g', which is finite at rest. A bristle bent beyond its
+    # steady torque (g falls to zero with the speed in some laws) would give a slope of minus
+    # infinity: it relaxes explicitly.
     under = smaller(bent, 0.0)
-    falling = larger(1.0 - g_slope * inverse, 0.0)
-    slope = stiff * 0.5 * E * (g_slope * (1.0 + X) - under * falling)
-    slope += damped * stiff * (g_slope * mean - under * E * E * (1.0 + X) * falling) + f_slope
+    falling = larger(g - g_slope, 0.0)
+    slope = 0.5 * bending * share * (g_slope * (g + s) - under * falling)
+    slope += c1 * (g_slope * mean - under * falling * g * (g + s) * share * share) + f_slope
     return sign * F, slope, g, g_slope
 
 
@@ -86,9 +84,9 @@ def relaxed(
     near = abs(w - start) < NEAR * abs(start)
     looked_up = look_up(table, e, choose(forward, 0, 1), scale, speed)
     g = choose(near, g + g_slope * (w - start) / start, looked_up[0])
-    X = c0 * h * speed / g
-    steady = choose(forward, g, -g) / c0
-    return steady + (z - steady) / (1.0 + X * (1.0 + 0.5 * X))
+    s = c0 * h * speed
+    steady = choose(forward, g, -g) * (1.0 / c0)
+    return steady + (z - steady) * g * g / (g * g + s * (g + 0.5 * s))
 
 
 @inlined
