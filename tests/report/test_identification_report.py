@@ -130,3 +130,26 @@ def test_the_weight_of_the_robot_file_is_drawn_where_the_error_is_least(judged):
     _, points, chosen = chart.layers
     assert len(points.x) == 31
     assert chosen.value == points.x[points.y.argmin()]
+
+
+def test_an_estimate_is_not_called_better_for_a_hair(judged):
+    """Own error within a tenth of the file's: neither good nor bad."""
+    same = replace(judged, estimate=replace(judged.estimate, robot=judged.estimate.prior))
+    verdict = identification_verdict(same)
+    assert verdict.tone == ""
+    assert "hardly better or worse" in verdict.text
+
+
+def test_the_joint_that_is_missed_most_is_named(judged):
+    j = int(judged.errors[0].argmax())
+    name = judged.estimate.prior.joint_names[j]
+    assert (
+        f"{name} is missed most, {judged.errors[0][j]:.1f} %" in identification_verdict(judged).text
+    )
+
+
+def test_an_estimate_is_judged_for_its_own_robot_only(judged):
+    with pytest.raises(at.ArmtwinError, match="judge needs the robot that was identified, 'tx40'"):
+        at.judge(at.Robot.load("epaas"), judged.estimate)
+    with pytest.raises(at.ArmtwinError, match="judge needs a robot, an estimate of it and one log"):
+        at.judge(judged.estimate.prior, judged.estimate, [judged.log])

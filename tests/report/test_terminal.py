@@ -8,16 +8,17 @@ from rich.console import Console
 
 import armtwin as at
 from armtwin.app.streams import in_ascii
+from armtwin.errors import printable
 from armtwin.report.numbers import MICROMETRES, Number
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.sections import Column, Facts, Report, Section, Table, Text
 from armtwin.report.terminal import to_terminal
 
 
-def printed(report, width):
+def printed(report, width, spelled=printable):
     console = Console(width=width, highlight=False, force_terminal=False)
     with console.capture() as capture:
-        console.print(to_terminal(report))
+        console.print(to_terminal(report, spelled))
     return capture.get()
 
 
@@ -91,3 +92,16 @@ def test_control_characters_of_a_file_do_not_reach_the_terminal():
 )
 def test_letters_that_a_terminal_lacks_have_others(letter, plain):
     assert in_ascii(letter) == plain
+
+
+@pytest.mark.parametrize("width", [80, 40])
+def test_other_letters_are_chosen_before_the_lines_are_broken(report, width):
+    """A letter that becomes two does not push a line over the edge of the window."""
+
+    def ascii_only(text):
+        return "".join(x if x.isascii() else in_ascii(x) for x in text)
+
+    text = printed(report, width, ascii_only)
+    words = text.replace("─", "-")
+    assert words.isascii()
+    assert max(len(line.rstrip()) for line in words.splitlines()) <= width

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import typer
 from rich.console import Console
 
+from armtwin.app.streams import spelled
 from armtwin.files.disk import Content
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
@@ -30,7 +31,7 @@ class Place(Protocol):
 
 def show(report: Report) -> None:
     """Print a report."""
-    console().print(to_terminal(report))
+    console().print(to_terminal(report, spelled))
 
 
 def say(sentence: str) -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, redirect_stderr, redirect_stdout, suppress
 from typing import Any
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, printable
 
 # Windows says EINVAL of a pipe whose reader is gone.
 CLOSED = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
@@ -49,6 +49,14 @@ def in_ascii(character: str) -> str:
         return IN_ASCII[character]
     plain = unicodedata.normalize("NFKD", character)[0]
     return plain if plain.isascii() else "?"
+
+
+def spelled(text: str) -> str:
+    """A text as the terminal can show it: no control characters, in its letters."""
+    shown = printable(text)
+    if "utf" in (getattr(sys.stdout, "encoding", None) or "").lower():
+        return shown
+    return "".join(x if x.isascii() else in_ascii(x) for x in shown)
 
 
 def _in_place(error: UnicodeError) -> tuple[str, int]:

@@ -274,7 +274,7 @@ def _as_written(sheet: _Sheet, column: _Column, decimal: str) -> Floats:
     if sheet.delimiter == "," and "," in word:
         hint = f"; {SEMICOLONS}"
     if decimal == "," and "." in word:
-        hint = "; the file has decimal commas, so a point is none"
+        hint = "; the other numbers of the file have decimal commas"
     got = shortened(word.strip(), 40)
     raise sheet.error(1 + wrong, f"{column.name} must be a number, got '{got}'{hint}")
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
+ROUNDING = 1e-12  # of an SI unit
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 # a deviation from the commanded motion that is larger than both is that of another job
 FAR = 0.02  # [rad, m]
@@ -71,7 +72,7 @@ class Agreement:
         """A row of a table, in the unit that people read."""
         scale, unit = display.SHOWN[self.unit]
         sizes = (self.rms_measured, self.rms_predicted, self.rms_difference)
-        texts = [f"{scale * size:.3g} {unit}" for size in sizes]
+        texts = [f"{scale * _rounded(size):.3g} {unit}" for size in sizes]
         return self.name, *texts, f"{100 * self.share_explained:.0f} %"
 
 
@@ -297,6 +298,11 @@ def _agreement(name: str, unit: str, pair: Floats) -> Agreement:
         rms_difference=gap,
         share_explained=1 - gap / size if size > 0 else float("nan"),
     )
+
+
+def _rounded(size: float) -> float:
+    """A size without what is rounding alone."""
+    return 0.0 if abs(size) < ROUNDING else size
 
 
 def _rms(values: Floats) -> float:

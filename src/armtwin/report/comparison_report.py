@@ -29,8 +29,9 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
     torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
     yield Text(
         f"Positions from {c.side}, {torque}, {len(c.time)} samples; the job begins at "
-        f"{Number(places=3).text(c.shift)} s of the log. Measured lines are dashed in the plots."
+        f"{Number(places=3).text(c.shift)} s of the log."
     )
+    yield Text("Measured lines are dashed in the plots.", "soft")
     columns = (
         Column("name", "", words=_name),
         _number("rms_measured", "rms log"),
@@ -41,7 +42,10 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
         Column("share_explained", "explained", PERCENT),
     )
     yield Table(columns, [asdict(row) for row in c.rows], "comparison.rows")
-    yield Text("Explained is 1 - |measured - predicted| / |measured|.")
+    yield Text(
+        "Over the whole run, also while the process is off. Explained is "
+        "1 - |measured - predicted| / |measured|."
+    )
     yield Data("comparison.shift_s", c.shift)
     yield Data("comparison.positions", c.side)
     yield Data("comparison.torque", c.torque_source)

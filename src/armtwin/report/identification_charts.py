@@ -26,7 +26,7 @@ CENTRE = Number(1e3, "mm")
 def friction_charts(result: Identification) -> Multiples:
     """Friction torque of each joint over its speed: what the log shows, the fit, the robot file."""
     found = result.estimate
-    v, torque = found.friction_in(result.shown)
+    v, torque = found.friction_in(found.logs[0])
     charts = []
     for j, name in enumerate(found.prior.joint_names):
         speeds = np.linspace(v[:, j].min(), v[:, j].max(), CURVE)
@@ -43,9 +43,9 @@ def friction_charts(result: Identification) -> Multiples:
         shared="",
         title="Friction over speed",
         caption=(
-            "Points: measured torque less the identified rigid body's, mean and standard deviation "
-            "of samples of like speed. Curves: the friction of the joint moving alone; where "
-            "friction acts on several joints together, points need not lie on them."
+            "Points: torque of the first fitted log less the identified rigid body's, mean and "
+            "standard deviation of samples of like speed. Curves: the friction of the joint moving "
+            "alone; where friction acts on several joints together, points need not lie on them."
         ),
     )
 

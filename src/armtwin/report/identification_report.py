@@ -15,6 +15,7 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.findings import not_told, reasons
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
@@ -109,9 +110,8 @@ def _errors(result: Identification) -> Iterator[Block]:
     yield Data("joints", joints)
     yield Table(tuple(columns), [*joints, _mean(joints)])
     yield Text(
-        "In % is the NRMSE, 100 ‖τ - τ̂‖ / ‖τ‖ on the torque as measured: of the identified robot, "
-        "of plain least squares, of the robot file. The residual is that of the fit.",
-        "soft",
+        "In % is what is missed, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: by the identified "
+        "robot, by plain least squares, by the robot file (prior). The residual is the fit's."
     )
     why = reasons(found, result.shown, result.fit)
     for sentence in why:
@@ -287,9 +287,12 @@ def _moved(row: FittedParameter) -> float:
 
 
 def _change(record: Record) -> str:
-    if record["prior"] == 0:
+    """Change of a value in percent of its size before."""
+    before = record["prior"]
+    if before == 0:
         return ""
-    return Number(100.0, places=0, signed=True).text(record["value"] / record["prior"] - 1) + " %"
+    change = (record["value"] - before) / abs(before)
+    return Number(100.0, "%", places=0, signed=True).with_unit(change)
 
 
 def _singular(found: Estimate) -> Iterator[Block]:
@@ -392,11 +395,12 @@ def _basis(result: Identification) -> Iterator[Block]:
 
 def _recipe(found: Estimate) -> str:
     """The choices that were made, those at their default left out."""
+    usual = vars(Recipe())
     choices = []
     for key, value in vars(found.recipe).items():
-        if value not in (None, (), {}, False):
+        if value != usual[key]:
             choices.append(f"{key} {value}")
-    return ", ".join(choices)
+    return ", ".join(choices) or "the default"
 
 
 def _draw(found: Estimate) -> Iterator[Block]:
@@ -405,8 +409,8 @@ def _draw(found: Estimate) -> Iterator[Block]:
     how = "as asked for"
     if draw.errors:
         how = (
-            "the best for what was left out (friction parameters with "
-            f"{draw.family_size:g} of their size)"
+            "the best for what was left out; friction parameters count with "
+            f"{draw.family_size:g} times their size"
         )
     yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
     if draw.errors:

@@ -59,7 +59,7 @@ def prediction_report(answer: Answer) -> Report:
     sections += [
         Section("The robot and its seam", (scene,)),
         Section("Where and why", tuple(why)),
-        Section("What to change", tuple(_advice(answer.advice))),
+        *_what_to_change(answer),
         Section("Segments", (_segments(p.verdict),)),
         Section("Joints", tuple(joint_blocks(p, times, series))),
         Section("Feasibility", tuple(limit_blocks(p))),
@@ -230,10 +230,15 @@ def _peak(x: Explanation) -> Record:
     }
 
 
-def _advice(advice: Advice | None) -> Iterator[Block]:
-    if advice is None:
-        yield Data("advice", None)
-        return
+def _what_to_change(answer: Answer) -> Iterator[Section]:
+    """Advice, where it was asked for."""
+    if answer.advice is not None:
+        yield Section("What to change", tuple(_advice(answer.advice)))
+    else:
+        yield Section("", (Data("advice", None),))
+
+
+def _advice(advice: Advice) -> Iterator[Block]:
     yield Text(advice_sentence(advice), "bad" if advice.best is None else "good")
     columns = (
         Column("text", "what"),

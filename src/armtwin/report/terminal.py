@@ -6,7 +6,7 @@ the window.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from textwrap import wrap
 
 from rich import box
@@ -25,68 +25,77 @@ NARROWEST_FACT = 24
 INDENT = 2
 
 
-def to_terminal(report: Report) -> RenderableType:
-    """What a terminal shows of a report."""
+Spelling = Callable[[str], str]
+
+
+def to_terminal(report: Report, spelled: Spelling = printable) -> RenderableType:
+    """What a terminal shows of a report.
+
+    Args:
+        report: The report.
+        spelled: Spells a text in the letters that the terminal has.
+    """
     parts: list[RenderableType] = []
     for text in report.verdict:
-        parts += _block(text)
+        parts += _block(text, spelled)
     if report.verdict:
         parts.append(Words())
-    parts.append(Words(printable(report.title), style="bold"))
+    parts.append(Words(spelled(report.title), style="bold"))
     if report.subtitle:
-        parts.append(Words(printable(report.subtitle)))
+        parts.append(Words(spelled(report.subtitle)))
     for section in report.sections:
-        parts += _section(section)
+        parts += _section(section, spelled)
     return Group(*parts)
 
 
-def _section(section: Section) -> Iterator[RenderableType]:
+def _section(section: Section, spelled: Spelling) -> Iterator[RenderableType]:
     """Title and blocks of a section that has something to show."""
     if section.page_only:
         return
-    blocks = [shown for block in section.blocks for shown in _block(block)]
+    blocks = [shown for block in section.blocks for shown in _block(block, spelled)]
     if not blocks:
         return
     yield Words()
     if section.title:
-        yield Words(printable(section.title), style="bold")
+        yield Words(spelled(section.title), style="bold")
     yield from blocks
 
 
-def _block(block: Block) -> Iterator[RenderableType]:
+def _block(block: Block, spelled: Spelling) -> Iterator[RenderableType]:
     """What is shown of a block; plots and pictures are for the page."""
     if isinstance(block, Text) and block.tone != "soft":
-        yield Words(printable(block.text), style=STYLES[block.tone])
+        yield Words(spelled(block.text), style=STYLES[block.tone])
     if isinstance(block, Facts) and block.shown:
-        yield _Facts(block)
+        yield _Facts(block, spelled)
     if isinstance(block, Table) and block.records and not block.folded:
-        yield _Sheet(block)
+        yield _Sheet(block, spelled)
 
 
 class _Facts:
     """Facts beside their names, or below them where there is little room."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.facts = facts.shown
+    def __init__(self, facts: Facts, spelled: Spelling) -> None:
+        self.facts = [(name, spelled(text)) for name, text in facts.shown]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         names = max(len(name) for name, _ in self.facts)
         if names + GAP + NARROWEST_FACT > options.max_width:
             for name, text in self.facts:
-                yield Words(f"{name}: {printable(text)}")
+                yield Words(f"{name}: {text}")
             return
         grid = Grid.grid(padding=(0, GAP, 0, 0))
         grid.add_column(no_wrap=True)
         grid.add_column(overflow="fold")
         for name, text in self.facts:
-            grid.add_row(Words(name), Words(printable(text)))
+            grid.add_row(Words(name), Words(text))
         yield grid
 
 
 class _Sheet:
     """A table in rows and columns where it fits, else record by record."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, spelled: Spelling) -> None:
+        self.spelled = spelled
         self.columns = [column for column in table.columns if not column.page_only]
         most = len(table.records) if table.most is None else table.most
         self.records = list(table.records)[:most]
@@ -95,7 +104,7 @@ class _Sheet:
         self.key = table.key
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        cells = [[printable(c.cell(record)) for c in self.columns] for record in self.records]
+        cells = [[self.spelled(c.cell(record)) for c in self.columns] for record in self.records]
         if self._width(cells, narrow=False) <= options.max_width:
             yield self._grid(cells, narrow=False)
         elif self._width(cells, narrow=True) <= options.max_width:
@@ -110,7 +119,8 @@ class _Sheet:
         """Width of the table; where it is narrow, heads and words are broken between words."""
         widths = []
         for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
-            widths.append(max(self._widest(column, texts, narrow), _length(column.title, narrow)))
+            head = _length(self.spelled(column.title), narrow)
+            widths.append(max(head, self._widest(column, texts, narrow)))
         return sum(widths) + GAP * (len(widths) - 1)
 
     @staticmethod
@@ -127,7 +137,7 @@ class _Sheet:
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False
         )
         for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
-            head = printable(column.title)
+            head = self.spelled(column.title)
             if narrow:
                 head = _broken(head, self._widest(column, texts, narrow))
             numbers = column.number is not None
@@ -147,10 +157,14 @@ class _Sheet:
         for number, row in enumerate(cells):
             style = "red" if number in self.bad else ""
             first = self.columns[0]
-            name = row[0] if first.number is None else _labelled(first, row[0])
+            name = row[0] if first.number is None else self._labelled(first, row[0])
             yield Words(name, style=style or "bold")
             for column, text in zip(self.columns[1:], row[1:], strict=True):
-                yield Padding(Words(_labelled(column, text)), (0, 0, 0, INDENT))
+                yield Padding(Words(self._labelled(column, text)), (0, 0, 0, INDENT))
+
+    def _labelled(self, column: Column, text: str) -> str:
+        title = self.spelled(column.title)
+        return f"{title}: {text}" if title else text
 
 
 def _broken(head: str, width: int) -> str:
@@ -162,7 +176,3 @@ def _broken(head: str, width: int) -> str:
 def _length(text: str, narrow: bool) -> int:
     """Length of a text, or of its longest word where it may be broken."""
     return max((len(word) for word in text.split()), default=0) if narrow else len(text)
-
-
-def _labelled(column: Column, text: str) -> str:
-    return f"{printable(column.title)}: {text}" if column.title else text

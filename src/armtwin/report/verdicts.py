@@ -25,6 +25,7 @@ from armtwin.report.numbers import (
 from armtwin.report.sections import Record, Text, Tone
 
 GROUPS_NAMED = 5
+BETTER = 0.9  # of the error of the robot file, up to which an estimate is called better
 LITTLE = 0.02  # of the tolerance to spare, which is told to a tenth of a percent
 ALLOWED = Number(1e3, "mm", digits=4)
 
@@ -101,7 +102,7 @@ def comparison_sentence(comparison: Comparison) -> str:
     elif comparison.verdict.within:
         held = "kept the tolerance"
     else:
-        held = "did not keep the tolerance"
+        held = f"did not keep the tolerance ({'; '.join(_failures(comparison.verdict))})"
     predicted = "keeps" if comparison.prediction.verdict.within else "does not keep"
     return f"The logged run {held}; the predicted one {predicted} it."
 
@@ -129,9 +130,11 @@ def identification_verdict(result: Identification) -> Text:
             "mean of joints."
         )
     own, prior = (float(np.nanmean(x)) for x in errors)
+    j = int(np.nanargmax(errors[0]))
+    worst = result.estimate.prior.joint_names[j]
     beside = (
         f"on {_unseen(result)} it misses {own:.1f} % of the torque (mean of joints), "
-        f"the robot file missed {prior:.1f} %"
+        f"the robot file missed {prior:.1f} %; {worst} is missed most, {errors[0][j]:.1f} %"
     )
     sentence, tone = _worth(result, own, prior)
     return Text(f"{sentence}: {beside}.", tone)
@@ -149,9 +152,9 @@ def _unseen(result: Identification) -> str:
 def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
     if result.failed:
         return "The identified robot is no better than its file", "bad"
-    if own > prior:
+    if own > BETTER * prior:
         return "The identified robot predicts hardly better or worse than its file", ""
-    return "The identified robot predicts", "good"
+    return "The identified robot predicts better than its file", "good"
 
 
 def verdict_record(verdict: Verdict) -> Record:

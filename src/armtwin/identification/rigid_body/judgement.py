@@ -136,6 +136,7 @@ def judge(
         others: Other models of the same arm to be shown beside it.
         progress: Called with the share that is done.
     """
+    _check_arguments(robot, found, log)
     left, why = None, ""
     if log is None:
         try:
@@ -147,6 +148,20 @@ def judge(
         _check_unseen(found, log)
     beside = side_by_side(found, others, log or found.logs[0]) if others else None
     return Identification(found, log, left, beside, why)
+
+
+def _check_arguments(robot: Robot, found: Estimate, log: Log | None) -> None:
+    """Refuse what is no robot, estimate and log, and a robot that the estimate is not of."""
+    right = isinstance(robot, Robot) and isinstance(found, Estimate)
+    if not right or not isinstance(log, Log | None):
+        raise ArmtwinError(
+            "judge needs a robot, an estimate of it and one log or none: "
+            "at.judge(robot, at.identify(robot, logs), log)"
+        )
+    if robot.joint_names != found.prior.joint_names:
+        raise ArmtwinError(
+            f"judge needs the robot that was identified, '{found.prior.name}', got '{robot.name}'"
+        )
 
 
 def _check_unseen(found: Estimate, log: Log) -> None:
