@@ -1,4 +1,4 @@
-"""Traced kernels: equal to the kernels they were traced from, shared by every variant of a robot."""
+"""Traced kernels: equal to those they were traced from, shared by every variant of a robot."""
 
 from dataclasses import replace
 

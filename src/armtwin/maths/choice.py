@@ -1,4 +1,4 @@
-"""Choices by comparing, in kernels that are also traced: both sides are values, none is a branch."""
+"""Choices by comparing, in kernels that are also traced: both sides are values."""
 
 from __future__ import annotations
 

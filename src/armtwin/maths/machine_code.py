@@ -1,7 +1,7 @@
 """Stretches of a tape as instructions inside a numba kernel, without numba's own reading of them.
 
-A kernel of straight lines has thousands of operations; numba would infer the type of each. Here they are
-handed to LLVM as they stand on the tape, which compiles ten times faster.
+A kernel of straight lines has thousands of operations; numba would infer the type of each. Here
+they are handed to LLVM as they stand on the tape, which compiles ten times faster.
 """
 
 from __future__ import annotations

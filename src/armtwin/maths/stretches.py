@@ -1,8 +1,8 @@
 """Tapes made ready for a writer: which operations are done in which loop, and in which branch.
 
-A part of a kernel stands in loops. What does not change within a loop is computed before it, and kept in
-memory for what stands inside. Of a choice whose one side is costly, that side is computed only where it is
-chosen.
+A part of a kernel stands in loops. What does not change within a loop is computed before it, and
+kept in memory for what stands inside. Of a choice whose one side is costly, that side is computed
+only where it is chosen.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ def blocks(stretch: Stretch) -> dict[Side | None, list[int]]:
 
 
 def evaluated(stretch: Stretch, memory: dict[str, Any]) -> None:
-    """Do a stretch in plain Python, with arrays by name: the writer that tests compare others to."""
+    """Do a stretch in plain Python, with arrays by name: what tests compare other writers to."""
     from armtwin.maths.tape import COMPUTED
 
     values: dict[int, Any] = {}

@@ -1,12 +1,12 @@
 """A tape of scalar operations, left by kernels that are run with symbols in place of numbers.
 
-The readable kernels stay the only source of a formula: their Python functions, given arrays of symbols,
-write down what they compute. What is known beforehand is folded (zeros, ones, constants), what is
-computed twice is kept once, what nobody asks for is dropped. A tape knows no robot; writers turn it
-into a kernel.
+The readable kernels stay the only source of a formula: their Python functions, given arrays of
+symbols, write down what they compute. What is known beforehand is folded (zeros, ones, constants),
+what is computed twice is kept once, what nobody asks for is dropped. A tape knows no robot; writers
+turn it into a kernel.
 
-A value that a kernel chooses by comparing is written with `maths.choice`; the tape keeps both sides and
-the comparison. Tables are read at computed places.
+A value that a kernel chooses by comparing is written with `maths.choice`; the tape keeps both sides
+and the comparison. Tables are read at computed places.
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ _known: dict[Any, Callable[..., Any]] = {}
 
 
 def python_of(kernel: Any) -> Callable[..., Any]:
-    """The Python function of a kernel, in which the kernels that it calls are Python functions too."""
+    """The Python function of a kernel; the kernels that it calls are Python functions too."""
     if kernel not in _known:
         _known[kernel] = _plain(kernel)
     return _known[kernel]

@@ -1,9 +1,9 @@
 """The parts of a tick, traced for one structure: no product by zero, nothing computed twice.
 
-The parts are left on tapes by the same kernels that `loop.run` calls, in the same order. What shapes
-them is the structure: the tree, zeros, ones and right angles of its geometry, rows, families of parts,
-the kind of friction, filters that pass. Lengths, odd angles, inertias, gains and tables are arguments,
-so that one kernel serves the variants of a robot.
+The parts are left on tapes by the same kernels that `loop.run` calls, in the same order. What
+shapes them is the structure: the tree, zeros, ones and right angles of its geometry, rows, families
+of parts, the kind of friction, filters that pass. Lengths, odd angles, inertias, gains and tables
+are arguments, so that one kernel serves the variants of a robot.
 """
 
 from __future__ import annotations

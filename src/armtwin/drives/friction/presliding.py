@@ -8,8 +8,8 @@ step is its mean over that exponential, with X = c0 |w| h / g and Z = c0 z sign(
     F̄ sign(w) = g + (Z - g) φ + c1/(c0 h) (g - Z) (1 - E) + f,   E ≈ e^-X,  φ = (1 - E)/X
 
 E is the Padé (0, 2) form 1/(1 + X + X²/2), which needs no exp and is stable for any stiffness; then
-φ = (1 + X/2) E. With s = X g both have the denominator g² + s g + s²/2: one division gives all. The torque's slope makes the velocity step implicit; z is relaxed with the speed
-half way.
+φ = (1 + X/2) E. With s = X g both have the denominator g² + s g + s²/2: one division gives all. The
+torque's slope makes the velocity step implicit; z is relaxed with the speed half way.
 
 Ref: [Waiboer 2007, eq. 3.69-3.72, 3.79], [Aarts-Jonker-Waiboer 2006, eq. 17-19]
 """
