@@ -113,7 +113,7 @@ class GasForce:
 
     def pressure(self, linkage: Triangle, x: Any) -> Any:
         """Gas pressure [Pa] at angle x."""
-        shortest = math.sqrt(linkage.squares - linkage.product)
+        shortest = np.sqrt(linkage.squares - linkage.product)
         displaced = self.area * (linkage.length(x) - shortest)
         return self.pressure_volume / (self.volume - displaced)
 

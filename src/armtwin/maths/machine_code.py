@@ -6,18 +6,28 @@ they are handed to LLVM as they stand on the tape, which compiles ten times fast
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import FunctionType
 from typing import Any
 
 from llvmlite import ir
 from numba.core import cgutils, types
 from numba.extending import intrinsic
 
+from armtwin.maths.compiled import compiled
 from armtwin.maths.stretches import Side, Stretch, blocks
 
 DOUBLE, INTEGER, TRUTH = ir.DoubleType(), ir.IntType(64), ir.IntType(1)
 FAST = ("contract",)  # multiply-adds may fuse, nothing else changes
-FUNCTIONS = {"root": "llvm.sqrt", "cosine": "llvm.cos", "sine": "llvm.sin", "floor": "llvm.floor"}
+FUNCTIONS = {
+    "root": "llvm.sqrt",
+    "cosine": "llvm.cos",
+    "sine": "llvm.sin",
+    "floor": "llvm.floor",
+    "exponential": "llvm.exp",
+    "power": "llvm.pow",
+}
+OUTSIDE = {"arctangent": "atan", "growth": "expm1", "hyperbolic_tangent": "tanh"}
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 
 
@@ -26,11 +36,14 @@ class Memory:
 
     Attributes:
         arrays: For each array by name the number of the memory, its first element there, its shape.
+        sizes: Elements of each memory, or of one of its rows.
+        tables: Memories with rows: the arrays lie in them once for each row, one after the other.
     """
 
     def __init__(self) -> None:
         self.arrays: dict[str, tuple[int, int, tuple[int, ...]]] = {}
         self.sizes: list[int] = []
+        self.tables: set[int] = set()
 
     def add(self, name: str, shape: tuple[int, ...], memory: int = 0) -> None:
         """Give an array its place at the end of a memory."""
@@ -43,28 +56,50 @@ class Memory:
         self.sizes[memory] += size
 
 
-def stretch_kernel(make: Callable[[], tuple[list[Stretch], Memory]]) -> Any:
-    """A function for use in kernels that does stretches, given the memories in a tuple.
+Making = Callable[[], tuple[list[Stretch], Memory]]
+
+
+def stretch_kernel(make: Making) -> Any:
+    """A function for use in kernels: do(memories) or do(memories, row) does stretches.
+
+    The memories come in a tuple; the row is that of all memories with rows.
 
     Args:
         make: Gives stretches and memory; it is called only when the kernel is compiled.
     """
 
     @intrinsic
-    def do(typing: Any, memories: Any) -> Any:
+    def do(typing: Any, memories: Any, row: Any = None) -> Any:
         def code(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             found, memory = make()
             pointers = []
             for i, kind in enumerate(signature.args[0].types):
                 struct = builder.extract_value(arguments[0], i)
-                pointers.append(context.make_array(kind)(context, builder, struct).data)
+                pointer = context.make_array(kind)(context, builder, struct).data
+                if i in memory.tables:
+                    first = builder.mul(arguments[1], INTEGER(memory.sizes[i]))
+                    pointer = builder.gep(pointer, [first])
+                pointers.append(pointer)
             for stretch in found:
                 _Emitter(builder, stretch, memory, pointers).write()
             return context.get_dummy_value()
 
-        return types.void(memories), code
+        if row is None:
+            return types.void(memories), code
+        return types.void(memories, types.int64), code
 
     return do
+
+
+def staged(function: Any, stages: Mapping[str, Making], name: str) -> Any:
+    """A kernel from a function that calls stages: `do_x` is the stage x; it is kept by its name."""
+    names = dict(function.__globals__)
+    for stage, make in stages.items():
+        names[f"do_{stage}"] = stretch_kernel(make)
+    kernel: Any = FunctionType(function.__code__, names, function.__name__)
+    kernel.__qualname__ = function.__qualname__
+    kernel.__module__ = function.__module__
+    return compiled(kernel, f"-{name}")
 
 
 class _Emitter:
@@ -159,9 +194,9 @@ class _Emitter:
         if name == "whole":
             return b.fptosi(values[0], INTEGER)
         if name in FUNCTIONS:
-            return self._call(FUNCTIONS[name], self._double(values[0]))
-        if name == "arctangent":
-            return self._outside("atan", self._double(values[0]))
+            return self._call(FUNCTIONS[name], [self._double(x) for x in values])
+        if name in OUTSIDE:
+            return self._outside(OUTSIDE[name], self._double(values[0]))
         if name in COMPARISONS:
             left, right = self._alike(values)
             if left.type == INTEGER:
@@ -196,13 +231,14 @@ class _Emitter:
         if name == "negative":
             return b.fneg(values[0], flags=FAST)
         if name == "absolute":
-            return self._call("llvm.fabs", values[0])
+            return self._call("llvm.fabs", values)
         do = {"add": b.fadd, "subtract": b.fsub, "multiply": b.fmul, "divide": b.fdiv}[name]
         return do(*values, flags=FAST)
 
-    def _call(self, name: str, value: Any) -> Any:
-        function = self.builder.module.declare_intrinsic(name, [DOUBLE])
-        return self.builder.call(function, [value])
+    def _call(self, name: str, values: list[Any]) -> Any:
+        kind = ir.FunctionType(DOUBLE, [DOUBLE] * len(values))
+        function = self.builder.module.declare_intrinsic(name, [DOUBLE], kind)
+        return self.builder.call(function, values)
 
     def _outside(self, name: str, value: Any) -> Any:
         kind = ir.FunctionType(DOUBLE, [DOUBLE])

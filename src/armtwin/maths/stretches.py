@@ -183,13 +183,17 @@ def evaluated(stretch: Stretch, memory: dict[str, Any]) -> None:
         if number not in stretch.numbers:
             values[number] = memory[array][place]
 
+    def known(number: int) -> Any:
+        """A result, or a constant or input that another stretch has."""
+        return values[number] if number in values else value(stretch.tape.operations[number])
+
     def value(operation: Operation) -> Any:
         if operation.name == "constant":
             return operation.detail
         if operation.name == "input":
             array, place = operation.detail
             return memory[array][place]
-        of = [values[x] if x in values else value(stretch.tape.operations[x]) for x in operation.of]
+        of = [known(x) for x in operation.of]
         if operation.name == "load":
             return memory[operation.detail][tuple(int(index) for index in of)]
         if operation.name == "choose":
@@ -199,4 +203,4 @@ def evaluated(stretch: Stretch, memory: dict[str, Any]) -> None:
     for number in stretch.numbers:
         values[number] = value(stretch.tape.operations[number])
     for (array, place), number in stretch.outputs:
-        memory[array][place] = values[number]
+        memory[array][place] = known(number)

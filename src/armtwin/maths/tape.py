@@ -42,6 +42,10 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "cosine": math.cos,
     "sine": math.sin,
     "arctangent": math.atan,
+    "exponential": math.exp,
+    "growth": math.expm1,
+    "hyperbolic_tangent": math.tanh,
+    "power": math.pow,
     "both": lambda a, b: a and b,
     "either": lambda a, b: a or b,
 }
@@ -63,7 +67,10 @@ class Operation(NamedTuple):
 
 
 class Symbol:
-    """A number that is not known yet: an operation of a tape."""
+    """A number that is not known yet: an operation of a tape.
+
+    Arithmetic with an array or a number with a derivative is left to these.
+    """
 
     __slots__ = ("number", "tape")
     __hash__ = None  # type: ignore[assignment]
@@ -76,33 +83,49 @@ class Symbol:
         raise TypeError("a kernel branches on a number that is not known: use maths.choice")
 
     def __add__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("add", self, other)
 
     def __radd__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("add", other, self)
 
     def __sub__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("subtract", self, other)
 
     def __rsub__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("subtract", other, self)
 
     def __mul__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("multiply", self, other)
 
     def __rmul__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("multiply", other, self)
 
     def __truediv__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("divide", self, other)
 
     def __rtruediv__(self, other: Any) -> Any:
+        if not isinstance(other, NUMBERS):
+            return NotImplemented
         return self.tape.do("divide", other, self)
 
-    def __pow__(self, exponent: int) -> Any:
-        if exponent != 2:
-            raise TypeError(f"a kernel raises to the power {exponent}; only squares are traced")
-        return self.tape.do("multiply", self, self)
+    def __pow__(self, exponent: Any) -> Any:
+        if not isinstance(exponent, Symbol) and exponent == 2:
+            return self.tape.do("multiply", self, self)
+        return self.tape.do("power", self, exponent)
 
     def __neg__(self) -> Any:
         return self.tape.do("negative", self)
@@ -147,6 +170,50 @@ class Symbol:
     def arctan(self) -> Any:
         """Arctangent."""
         return self.tape.do("arctangent", self)
+
+    def exp(self) -> Any:
+        """Exponential."""
+        return self.tape.do("exponential", self)
+
+    def expm1(self) -> Any:
+        """Exponential less one."""
+        return self.tape.do("growth", self)
+
+    def tanh(self) -> Any:
+        """Hyperbolic tangent."""
+        return self.tape.do("hyperbolic_tangent", self)
+
+    def sign(self) -> Any:
+        """1, -1, or 0 for 0."""
+        below = self.tape.choose(self < 0.0, -1.0, 0.0)
+        return self.tape.choose(self > 0.0, 1.0, below)
+
+
+NUMBERS = (Symbol, int, float, np.generic)
+
+
+class Symbols(np.ndarray):  # type: ignore[type-arg]
+    """An array of symbols and numbers of which numpy's functions are traced.
+
+    numpy asks objects for most functions by name; signs and comparisons it would decide itself.
+    """
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **options: Any) -> Any:
+        plain = [x.view(np.ndarray) if isinstance(x, Symbols) else x for x in inputs]
+        if ufunc is np.sign:
+            ufunc = np.frompyfunc(_sign, 1, 1)
+        elif ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
+            options["dtype"] = object
+        return as_symbols(getattr(ufunc, method)(*plain, **options))
+
+
+def as_symbols(values: Any) -> Symbols:
+    """Symbols and numbers as an array that numpy's functions understand."""
+    return np.asarray(values, dtype=object).view(Symbols)
+
+
+def _sign(x: Any) -> Any:
+    return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
 
 
 class Table:
@@ -277,6 +344,15 @@ class Tape:
                 found.add(number)
                 waiting += self.operations[number].of
         return sorted(found)
+
+
+def pattern_of(values: Floats) -> bytes:
+    """Shape, zeros, ones and what is neither: the pattern of an array."""
+    given = np.asarray(values, dtype=np.float64)
+    nearest = np.round(given)
+    known = (np.abs(nearest) <= 1) & (np.abs(given - nearest) < ROUNDING)
+    words = np.where(known, nearest, 2.0).astype(np.int8)
+    return repr(words.shape).encode() + words.tobytes()
 
 
 def _add(tape: Tape, of: list[int], constants: list[Any]) -> int | None:

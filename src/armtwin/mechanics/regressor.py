@@ -46,11 +46,11 @@ def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: i
     """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n = parent.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
-    w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3), q.dtype)
+    P = np.empty((n, 3), q.dtype)
+    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
     # row n body + joint: the body's motion per joint
-    lin, ang = np.empty((n * n, 3)), np.empty((n * n, 3))
+    lin, ang = np.empty((n * n, 3), q.dtype), np.empty((n * n, 3), q.dtype)
     for row in range(start, stop):
         place(parent, slides, arm.turn, arm.offset, q[row], R, P)
         accelerate(parent, parent, slides, axis, arm.gravity, R, P, v[row], a[row], w, al, ac)
@@ -96,9 +96,9 @@ def rotor_regressor(
     """
     parent, slides, axis = arm.parent, arm.slides, arm.axis
     n, motors = parent.shape[0], gear.shape[0]
-    R = np.empty((n, 3, 3))
-    P = np.empty((n, 3))
-    w, al, ac = np.empty((n, 3)), np.empty((n, 3)), np.empty((n, 3))
+    R = np.empty((n, 3, 3), q.dtype)
+    P = np.empty((n, 3), q.dtype)
+    w, al, ac = np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype), np.empty((n, 3), q.dtype)
     coupled = rotors.body.shape[0] > 0
     for row in range(start, stop):
         if coupled:
@@ -122,5 +122,4 @@ def rotor_regressor(
                     torque = turned(R, i, torque)
                     i = parent[i]
             for j in range(n):
-                if gear[e, j] != 0.0:
-                    Y[row, j, at + e] += gear[e, j] * own
+                Y[row, j, at + e] += gear[e, j] * own

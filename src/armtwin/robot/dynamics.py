@@ -7,17 +7,18 @@ All arrays are checked (m, n) tables here; shapes and batches are the business o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, spread
-from armtwin.mechanics import linearisation, mass, newton_euler, regressor
+from armtwin.maths.traced_rows import LEAST_ROWS, compute
+from armtwin.mechanics import linearisation, mass, newton_euler, regressor, traced
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.assembly import Assembly
+from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.traced import whole_regressor
 
 
 class Linearisation(NamedTuple):
@@ -36,9 +37,12 @@ def inverse_dynamics(
     There are more coordinates than joints where rotors move on their own.
     """
     m, n = q.shape
-    tau = np.empty_like(q)
+    tau = np.empty((m, n))
     turning = robot.rotors if rotors is None else rotors
-    spread(newton_euler.inverse_dynamics, m, 4 * n, robot.arm, turning, q, v, a, tau)
+    if m >= LEAST_ROWS:
+        compute(traced.inverse_dynamics(robot.arm, turning), (q, v, a), (tau,))
+    else:
+        spread(newton_euler.inverse_dynamics, m, 4 * n, robot.arm, turning, q, v, a, tau)
     for strut in robot.struts:
         tau[:, strut.joint] += strut.torque(q)
     return tau
@@ -90,7 +94,10 @@ def linearise(
     K = np.empty((m, n, n))
     D = np.empty((m, n, n))
     turning = robot.rotors if rotors is None else rotors
-    spread(linearisation.linearise, m, 100 * n, robot.arm, turning, q, v, a, K, D)
+    if m >= LEAST_ROWS:
+        compute(traced.linearisation(robot.arm, turning), (q, v, a), (K, D))
+    else:
+        spread(linearisation.linearise, m, 100 * n, robot.arm, turning, q, v, a, K, D)
     h = linearisation.STEP
     for strut in robot.struts:
         j = strut.joint
@@ -100,43 +107,10 @@ def linearise(
     return Linearisation(mass_matrix(robot, q, turning), D, K)
 
 
-class _Columns(NamedTuple):
-    """What one friction element adds to the regressor.
-
-    Attributes:
-        row: Row along which it acts, (m or 1, n).
-        columns: Torque per coefficient, (m, k).
-        values: The coefficients, (k,).
-    """
-
-    row: Floats
-    columns: Floats
-    values: Floats
-
-
-def _friction_columns(robot: Assembly, v: Floats, q: Floats | None) -> Iterator[_Columns]:
-    """Columns of all friction elements in the parameters' order."""
-    for element, row in robot.friction:
-        acting = np.multiply.outer(row.lever(q), row.weights)
-        w = (v * acting).sum(axis=-1)
-        columns = [element.law.columns(w)]
-        values = list(coefficients(element.law).values())
-        if element.negative is not None:
-            columns = [
-                columns[0] * (w > 0)[:, None],
-                element.negative.columns(w) * (w < 0)[:, None],
-            ]
-            values += coefficients(element.negative).values()
-        if element.offset is not None:
-            columns.append(np.ones((len(w), 1)))
-            values.append(element.offset)
-        yield _Columns(np.atleast_2d(acting), np.concatenate(columns, axis=1), np.array(values))
-
-
 def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
     """Steady sliding friction on the joints, (m, n); 0 where a row is at rest, but for offsets."""
     tau = np.zeros_like(v)
-    for row, columns, values in _friction_columns(robot, v, q):
+    for row, columns, values in friction_columns(robot.friction, v, q):
         tau += (columns @ values)[:, None] * row
     return tau
 
@@ -145,6 +119,11 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
     m, n = q.shape
+    if m >= LEAST_ROWS and Y.flags.c_contiguous:
+        formula = whole_regressor(robot)
+        if formula is not None:
+            compute(formula, state, (Y,))
+            return
     places = robot.layout
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     if len(robot.gear):
@@ -161,7 +140,7 @@ def friction_regressor(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
     places = robot.layout.friction
     Y = np.zeros((*v.shape, places.stop - places.start))
     at = 0
-    for row, columns, _ in _friction_columns(robot, v, q):
+    for row, columns, _ in friction_columns(robot.friction, v, q):
         width = columns.shape[1]
         for joint in np.flatnonzero(row.any(axis=0)):
             Y[:, joint, at : at + width] = row[:, joint, None] * columns

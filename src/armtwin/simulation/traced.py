@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.machine_code import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import Table, Tape
+from armtwin.maths.tape import Table, Tape, pattern_of
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
@@ -158,14 +158,6 @@ class Structure:
         memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
         memory.add("ref", (1, 4, self.drives), REF)
         return memory
-
-
-def pattern_of(values: Floats) -> bytes:
-    """Shape, zeros, ones and what is neither."""
-    tape = Tape()
-    found = tape.pattern("", np.asarray(values, dtype=np.float64))
-    words = [x if isinstance(x, float) else None for x in found.ravel()]
-    return repr((np.shape(values), words)).encode()
 
 
 def traced(structure: Structure) -> tuple[dict[str, list[Stretch]], Memory]:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 from functools import lru_cache
 from threading import Lock
-from types import FunctionType
 from typing import Any
 
 import numpy as np
 
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
-from armtwin.maths.compiled import compiled, inlined, is_kept
-from armtwin.maths.machine_code import Memory, stretch_kernel
+from armtwin.maths.compiled import inlined, is_kept
+from armtwin.maths.machine_code import Memory, staged
 from armtwin.maths.stretches import Stretch
 from armtwin.simulation.equations import of_linear
 from armtwin.simulation.loop import (
@@ -146,13 +145,8 @@ class _Kernel:
     def __init__(self, structure: Structure, name: str) -> None:
         self.structure, self.name = structure, name
         self.memory = structure.memory()
-        names = dict(drive.__globals__)
-        for stage in STAGES:
-            names[f"do_{stage}"] = stretch_kernel(self._stretches(stage))
-        function: Any = FunctionType(drive.__code__, names, drive.__name__)
-        function.__qualname__ = drive.__qualname__
-        function.__module__ = drive.__module__
-        self.run = compiled(function, f"-{name}")
+        stages = {stage: self._stretches(stage) for stage in STAGES}
+        self.run = staged(drive, stages, name)
 
     def _stretches(self, stage: str) -> Any:
         def made() -> tuple[list[Stretch], Memory]:

@@ -1,0 +1,62 @@
+"""Numbers with a derivative: what a complex step leaves, (x + i h x')/h without its h.
+
+Kernels that take complex states take these too, and leave their derivative on a tape.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+class Dual:
+    """A number x and its derivative x'."""
+
+    __slots__ = ("slope", "value")
+
+    def __init__(self, value: Any, slope: Any) -> None:
+        self.value = value
+        self.slope = slope
+
+    def __add__(self, other: Any) -> Any:
+        value, slope = _parts(other)
+        return _dual(self.value + value, self.slope + slope)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Any) -> Any:
+        value, slope = _parts(other)
+        return _dual(self.value - value, self.slope - slope)
+
+    def __rsub__(self, other: Any) -> Any:
+        return _dual(other - self.value, -self.slope)
+
+    def __mul__(self, other: Any) -> Any:
+        value, slope = _parts(other)
+        return _dual(self.value * value, self.value * slope + self.slope * value)
+
+    __rmul__ = __mul__
+
+    # numpy's functions of an object call its methods of the same names
+    def cos(self) -> Any:
+        """Cosine."""
+        return _dual(np.cos(self.value), -(np.sin(self.value) * self.slope))
+
+    def sin(self) -> Any:
+        """Sine."""
+        return _dual(np.sin(self.value), np.cos(self.value) * self.slope)
+
+
+def slope_of(x: Any) -> Any:
+    """Derivative of a number, 0 if it has none."""
+    return _parts(x)[1]
+
+
+def _parts(x: Any) -> tuple[Any, Any]:
+    return (x.value, x.slope) if isinstance(x, Dual) else (x, 0.0)
+
+
+def _dual(value: Any, slope: Any) -> Any:
+    """A dual, or the number alone where its derivative is known to be zero."""
+    return value if isinstance(slope, float) and slope == 0.0 else Dual(value, slope)

@@ -1,0 +1,165 @@
+"""Traced kernels over the rows of a batch: one for each structure, kept on disk.
+
+A formula takes numbers that are the same in all rows and a row of each input, and gives a row of
+each output. Its kernel is traced from the readable one: what depends on the numbers alone is
+computed before the rows, zeros and ones of the geometry leave nothing to compute.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.batch import Floats, spread
+from armtwin.maths.compiled import inlined
+from armtwin.maths.machine_code import Memory, staged
+from armtwin.maths.stretches import Part, Stretch, stretches
+from armtwin.maths.tape import Tape, pattern_of
+
+# Rows of one call from which on its kernel is traced; compiling takes seconds once. The number of
+# rows alone decides, so that a call gives the same digits in every process.
+LEAST_ROWS = 10_000
+
+MOST_KEPT = 8192  # results that are computed before the rows
+NUMBERS, KEPT, ROWS = 0, 1, 2  # memories: the numbers, what is kept, and tables from here on
+
+Arrays = Mapping[str, Any]
+
+
+class Formula:
+    """What is computed in each row.
+
+    Attributes:
+        kind: What shapes it beside the arrays: a name, a tree, kinds of parts.
+        patterns: Arrays of numbers of which zeros and ones are known to the kernel.
+        numbers: Arrays of numbers of which every element may change.
+        inputs: For each input by name the shape of a row.
+        outputs: The same for each output.
+        trace: From symbols of all numbers and of a row of the inputs to a row of each output.
+    """
+
+    def __init__(
+        self,
+        kind: Sequence[Any],
+        patterns: Mapping[str, Floats],
+        numbers: Mapping[str, Floats],
+        rows: tuple[Mapping[str, tuple[int, ...]], Mapping[str, tuple[int, ...]]],
+        trace: Callable[[Arrays], Arrays],
+    ) -> None:
+        self.kind, self.patterns, self.numbers, self.trace = kind, patterns, numbers, trace
+        self.inputs, self.outputs = rows
+
+    @cached_property
+    def name(self) -> str:
+        """Hash of all that shapes the kernel."""
+        digest = hashlib.sha1(usedforsecurity=False)
+        shapes = {name: np.shape(values) for name, values in self.numbers.items()}
+        digest.update(repr((self.kind, shapes, self.inputs, self.outputs)).encode())
+        for name, values in self.patterns.items():
+            digest.update(name.encode() + pattern_of(values))
+        return digest.hexdigest()[:16]
+
+    @cached_property
+    def flat(self) -> Floats:
+        """All numbers, in the order in which they lie in memory."""
+        arrays = [*self.patterns.values(), *self.numbers.values()]
+        return np.concatenate([np.asarray(x, dtype=np.float64).ravel() for x in arrays])
+
+    def memory(self) -> Memory:
+        """Where the arrays lie."""
+        memory = Memory()
+        for name, values in {**self.patterns, **self.numbers}.items():
+            memory.add(name, np.shape(values), NUMBERS)
+        for place, (name, shape) in enumerate({**self.inputs, **self.outputs}.items(), ROWS):
+            memory.add(name, shape, place)
+            memory.tables.add(place)
+        return memory
+
+    def part(self) -> Part:
+        """A row on a tape."""
+        tape = Tape()
+        symbols: dict[str, Any] = {}
+        for name, values in self.patterns.items():
+            symbols[name] = tape.pattern(name, np.asarray(values, dtype=np.float64))
+        for name, values in self.numbers.items():
+            symbols[name] = tape.inputs(name, np.shape(values))
+        for name, shape in self.inputs.items():
+            symbols[name] = tape.inputs(name, shape)
+        part = Part(tape)
+        for name, found in self.trace(symbols).items():
+            for place, value in np.ndenumerate(found):
+                part.put(name, place, value)
+        return part
+
+    def stretches(self) -> tuple[Stretch, Stretch]:
+        """What is done before the rows, and in each row."""
+        unchanged = {*self.patterns, *self.numbers}
+        before, row = stretches(self.part(), "kept", [unchanged])
+        return before, row
+
+
+def over_rows(numbers: Any, tables: Any, start: int, stop: int) -> None:
+    """Rows start..stop of a formula whose stages are put in by name."""
+    memories = (numbers, np.empty(MOST_KEPT), *tables)
+    do_before(memories, 0)
+    for row in range(start, stop):
+        do_row(memories, row)
+
+
+@inlined
+def _nothing(memories: Any, row: int) -> None:
+    """A stage that is put in for each formula."""
+
+
+do_before = do_row = _nothing
+
+
+class _Kernel:
+    """The machine code of a formula, made or found on first call."""
+
+    def __init__(self, formula: Formula) -> None:
+        self.formula = formula
+        stages = {"before": self._before, "row": self._row}
+        self.run = staged(over_rows, stages, formula.name)
+
+    @cached_property
+    def _traced(self) -> tuple[tuple[Stretch, Stretch], Memory]:
+        found = self.formula.stretches()
+        memory = self.formula.memory()
+        memory.add("kept", (len(found[0].kept),), KEPT)
+        assert memory.sizes[KEPT] <= MOST_KEPT
+        return found, memory
+
+    def _before(self) -> tuple[list[Stretch], Memory]:
+        (before, _), memory = self._traced
+        return [before], memory
+
+    def _row(self) -> tuple[list[Stretch], Memory]:
+        (_, row), memory = self._traced
+        return [row], memory
+
+
+_kernels: dict[str, _Kernel] = {}
+_making = Lock()
+
+
+def kernel_of(formula: Formula) -> _Kernel:
+    """The kernel of a formula, shared by all formulas of its structure."""
+    with _making:
+        if formula.name not in _kernels:
+            _kernels[formula.name] = _Kernel(formula)
+        return _kernels[formula.name]
+
+
+def compute(formula: Formula, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
+    """Fill the outputs, C-contiguous (m, ...), from the inputs, (m, ...), on several threads."""
+    kernel = kernel_of(formula)
+    m = len(outputs[0])
+    width = sum(x.size for x in outputs) // max(m, 1)
+    tables = tuple(np.ascontiguousarray(x).reshape(-1) for x in (*inputs, *outputs))
+    spread(kernel.run, m, width, formula.flat, tables)
