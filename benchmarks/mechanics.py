@@ -2,7 +2,8 @@
 
     python benchmarks/mechanics.py [--quick]
 
-Prints microseconds per sample and ratios; the ratios are what may be compared between machines.
+Prints microseconds per sample, CPU time, and ratios; the ratios are what may be compared between
+machines.
 """
 
 import os
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import replace
+from functools import partial
 
 os.environ["ARMTWIN_THREADS"] = "1"
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -24,13 +26,13 @@ SAMPLES, REPEATS = (200, 2) if QUICK else (10_000, 9)
 
 
 def best(work):
-    """Shortest time of several runs [s]."""
+    """Shortest CPU time of several runs [s]."""
     work()
     times = []
     for _ in range(REPEATS):
-        start = time.perf_counter()
+        start = time.process_time()
         work()
-        times.append(time.perf_counter() - start)
+        times.append(time.process_time() - start)
     return min(times)
 
 
@@ -59,7 +61,7 @@ def pinocchio_model(robot):
 
 
 def peers(model, data, q, v, a, tau):
-    """Python loops over Pinocchio that fill an array, as its users write them."""
+    """Python loops over Pinocchio that fill an array, as its users write them, by name."""
 
     def inverse():
         out = np.empty((SAMPLES, 6))
@@ -76,12 +78,37 @@ def peers(model, data, q, v, a, tau):
         for i in range(SAMPLES):
             out[i] = pinocchio.aba(model, data, q[i], v[i], tau[i])
 
-    def regressor():
-        out = np.empty((SAMPLES, 6, 60))
+    def regressor(given=None):
+        out = np.empty((SAMPLES, 6, 60)) if given is None else given
         for i in range(SAMPLES):
             out[i] = pinocchio.computeJointTorqueRegressor(model, data, q[i], v[i], a[i])
 
-    return inverse, mass, forward, regressor
+    def linearise():
+        K, D, M = np.empty((3, SAMPLES, 6, 6))
+        for i in range(SAMPLES):
+            K[i], D[i], M[i] = pinocchio.computeRNEADerivatives(model, data, q[i], v[i], a[i])
+
+    return {
+        "inverse dynamics": inverse,
+        "mass matrix": mass,
+        "forward dynamics": forward,
+        "regressor": regressor,
+        "regressor, out=": partial(regressor, np.zeros((SAMPLES, 6, 60))),
+        "linearisation": linearise,
+    }
+
+
+def ours(robot, q, v, a, tau):
+    """The same questions to our robot, by name."""
+    Y = robot.regressor(q, v, a)
+    return {
+        "inverse dynamics": lambda: robot.inverse_dynamics(q, v, a),
+        "mass matrix": lambda: robot.mass_matrix(q),
+        "forward dynamics": lambda: robot.forward_dynamics(q, v, tau),
+        "regressor": lambda: robot.regressor(q, v, a),
+        "regressor, out=": lambda: robot.regressor(q, v, a, out=Y),
+        "linearisation": lambda: robot.linearise(q, v, a),
+    }
 
 
 def report():
@@ -91,29 +118,19 @@ def report():
     bodies = at.Robot(replace(robot.description, **none))
     q, v, a = np.random.default_rng(0).normal(size=(3, SAMPLES, 6))
     tau = bodies.inverse_dynamics(q, v, a)
-    names = ("inverse dynamics", "mass matrix", "forward dynamics", "regressor")
-    theirs = [best(work) for work in peers(*pinocchio_model(robot), q, v, a, tau)]
+    theirs = peers(*pinocchio_model(robot), q, v, a, tau)
+    of_bodies, of_whole = (ours(r, q, v, a, tau) for r in (bodies, robot))
     print(f"RX90B with laser head, batch of {SAMPLES}, one core, microseconds per sample")
     print("whole robot: with rotors, spring and (regressor: 82 columns for 60) friction")
     print(
         f"{'':18}{'bodies':>8}{'whole robot':>13}{'Pinocchio loop':>16}"
         f"{'ratio bodies':>14}{'ratio whole':>13}"
     )
-    for i, name in enumerate(names):
-        ours = []
-        for r in (bodies, robot):
-            calls = (
-                lambda r=r: r.inverse_dynamics(q, v, a),
-                lambda r=r: r.mass_matrix(q),
-                lambda r=r: r.forward_dynamics(q, v, tau),
-                lambda r=r: r.regressor(q, v, a),
-            )
-            ours.append(best(calls[i]))
-        us = [x / SAMPLES * 1e6 for x in (*ours, theirs[i])]
-        print(
-            f"{name:18}{us[0]:8.2f}{us[1]:13.2f}{us[2]:16.2f}"
-            f"{us[2] / us[0]:14.1f}{us[2] / us[1]:13.1f}"
-        )
+    for name, loop in theirs.items():
+        works = (of_bodies[name], of_whole[name], loop)
+        body, whole, peer = (best(work) / SAMPLES * 1e6 for work in works)
+        times = f"{body:8.2f}{whole:13.2f}{peer:16.2f}"
+        print(f"{name:18}{times}{peer / body:14.1f}{peer / whole:13.1f}")
     X = robot.forward_kinematics(q[:200])
     single = best(lambda: [robot.inverse_kinematics(x) for x in X]) / len(X) * 1e6
     path = robot.forward_kinematics(

@@ -69,6 +69,13 @@ def _table(x: Floats, lead: tuple[int, ...]) -> Floats:
     return table if table.flags.writeable else table.copy()
 
 
+def reusable(out: Floats | None, shape: tuple[int, ...]) -> Floats | None:
+    """The array given for a result, if it can hold it: its shape, float64, C-contiguous."""
+    if out is None or out.shape != shape or out.dtype != np.float64:
+        return None
+    return out if out.flags.c_contiguous and out.flags.writeable else None
+
+
 @cache
 def thread_count() -> int:
     """Threads for large batches: ARMTWIN_THREADS, or the cores this process may use."""

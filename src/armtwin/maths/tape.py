@@ -192,7 +192,7 @@ class Symbol:
 NUMBERS = (Symbol, int, float, np.generic)
 
 
-class Symbols(np.ndarray):  # type: ignore[type-arg]
+class Symbols(np.ndarray):
     """An array of symbols and numbers of which numpy's functions are traced.
 
     numpy asks objects for most functions by name; signs and comparisons it would decide itself.

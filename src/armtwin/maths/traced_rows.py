@@ -17,12 +17,14 @@ import numpy as np
 
 from armtwin.maths.batch import Floats, spread
 from armtwin.maths.compiled import inlined
-from armtwin.maths.machine_code import Memory, staged
+from armtwin.maths.lanes import LANES
+from armtwin.maths.machine_code import staged
+from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
 from armtwin.maths.tape import Tape, pattern_of
 
-# Rows of one call from which on its kernel is traced; compiling takes seconds once. The number of
-# rows alone decides, so that a call gives the same digits in every process.
+# Rows of one call from which on its kernel is traced; compiling takes 1 to 2 s, once. The number
+# of rows alone decides, so that a call gives the same digits in every process.
 LEAST_ROWS = 10_000
 
 MOST_KEPT = 8192  # results that are computed before the rows
@@ -107,8 +109,9 @@ def over_rows(numbers: Any, tables: Any, start: int, stop: int) -> None:
     """Rows start..stop of a formula whose stages are put in by name."""
     memories = (numbers, np.empty(MOST_KEPT), *tables)
     do_before(memories, 0)
-    for row in range(start, stop):
-        do_row(memories, row)
+    for first in range(start, stop, LANES):
+        # the last rows are done with some before them, once more
+        do_row(memories, max(min(first, stop - LANES), 0))
 
 
 @inlined
@@ -125,7 +128,7 @@ class _Kernel:
     def __init__(self, formula: Formula) -> None:
         self.formula = formula
         stages = {"before": self._before, "row": self._row}
-        self.run = staged(over_rows, stages, formula.name)
+        self.run = staged(over_rows, stages, formula.name, wide=("row",))
 
     @cached_property
     def _traced(self) -> tuple[tuple[Stretch, Stretch], Memory]:
@@ -157,7 +160,10 @@ def kernel_of(formula: Formula) -> _Kernel:
 
 
 def compute(formula: Formula, inputs: Sequence[Floats], outputs: Sequence[Floats]) -> None:
-    """Fill the outputs, C-contiguous (m, ...), from the inputs, (m, ...), on several threads."""
+    """Fill the outputs, C-contiguous (m, ...), from the inputs, (m, ...), on several threads.
+
+    There are at least LANES rows.
+    """
     kernel = kernel_of(formula)
     m = len(outputs[0])
     width = sum(x.size for x in outputs) // max(m, 1)

@@ -30,14 +30,20 @@ class Linearisation(NamedTuple):
 
 
 def inverse_dynamics(
-    robot: Assembly, q: Floats, v: Floats, a: Floats, rotors: Rotors | None = None
+    robot: Assembly,
+    q: Floats,
+    v: Floats,
+    a: Floats,
+    rotors: Rotors | None = None,
+    *,
+    out: Floats | None = None,
 ) -> Floats:
     """Joint torques of bodies, rotors and balancers, (m, n).
 
     There are more coordinates than joints where rotors move on their own.
     """
     m, n = q.shape
-    tau = np.empty((m, n))
+    tau = np.empty((m, n)) if out is None else out
     turning = robot.rotors if rotors is None else rotors
     if m >= LEAST_ROWS:
         compute(traced.inverse_dynamics(robot.arm, turning), (q, v, a), (tau,))
@@ -119,11 +125,10 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
     m, n = q.shape
-    if m >= LEAST_ROWS and Y.flags.c_contiguous:
-        formula = whole_regressor(robot)
-        if formula is not None:
-            compute(formula, state, (Y,))
-            return
+    formula = whole_regressor(robot) if m >= LEAST_ROWS else None
+    if formula is not None:
+        compute(formula, state, (Y,))
+        return
     places = robot.layout
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     if len(robot.gear):

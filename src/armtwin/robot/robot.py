@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.maths.batch import Floats, checked, read_only, spread, stacked
+from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.robot import display, dynamics, files
@@ -241,7 +241,13 @@ class Robot:
     # dynamics
 
     def inverse_dynamics(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, wrench: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        wrench: ArrayLike | None = None,
+        *,
+        out: Floats | None = None,
     ) -> Floats:
         """Joint torques for a motion, with rotors and balancers, without friction, (..., n).
 
@@ -251,9 +257,11 @@ class Robot:
             a: Joint accelerations.
             wrench: Force [N] and torque [N m] that the surroundings exert on the tool, at the tool
                 point, base axes, (..., 6).
+            out: Earlier torques for as many samples, (m, n), whose memory is used again.
         """
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
-        tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
+        memory = reusable(out, positions.shape)
+        tau = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations, out=memory)
         tau = self._torques(tau).reshape(*lead, self.n)
         if wrench is None:
             return tau
@@ -322,8 +330,8 @@ class Robot:
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         p = len(self.parameters)
         shape = (*positions.shape, p)
-        Y = out
-        if Y is None or Y.shape != shape:
+        Y = reusable(out, shape)
+        if Y is None:
             Y = np.zeros(shape)
         dynamics.full_regressor(self.assembly, (positions, speeds, accelerations), Y)
         return self._columns(Y).reshape(*lead, self.n, p)

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.maths.machine_code import Memory
+from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
 from armtwin.maths.tape import Table, Tape, pattern_of
 from armtwin.maths.tracing import python_of

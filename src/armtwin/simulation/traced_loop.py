@@ -12,7 +12,8 @@ import numpy as np
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
 from armtwin.maths.compiled import inlined, is_kept
-from armtwin.maths.machine_code import Memory, staged
+from armtwin.maths.machine_code import staged
+from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Stretch
 from armtwin.simulation.equations import of_linear
 from armtwin.simulation.loop import (

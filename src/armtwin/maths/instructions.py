@@ -1,0 +1,341 @@
+"""The instructions of a stretch, for one row or for several rows in lanes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+from llvmlite import ir
+
+from armtwin.maths.lanes import (
+    DOUBLE,
+    FAST,
+    INTEGER,
+    LARGEST_ANGLE,
+    Wide,
+    exponential,
+    power,
+    sine,
+    transposed,
+)
+from armtwin.maths.memory import Memory
+from armtwin.maths.stretches import Side, Stretch, blocks
+
+TRUTH = ir.IntType(1)
+FUNCTIONS = {
+    "root": "llvm.sqrt",
+    "cosine": "llvm.cos",
+    "sine": "llvm.sin",
+    "floor": "llvm.floor",
+    "exponential": "llvm.exp",
+    "power": "llvm.pow",
+}
+OUTSIDE = {"arctangent": "atan", "growth": "expm1", "hyperbolic_tangent": "tanh"}
+COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
+
+
+class Emitter:
+    """Writes the instructions of a stretch, for one row or for several in lanes.
+
+    In lanes both sides of a choice are computed, and no table is read at computed places.
+    """
+
+    def __init__(
+        self, builder: Any, stretch: Stretch, memory: Memory, pointers: list[Any], lanes: int
+    ) -> None:
+        self.builder, self.stretch, self.memory, self.pointers = builder, stretch, memory, pointers
+        self.tape, self.lanes = stretch.tape, lanes
+        self.double, self.integer, self.truth = DOUBLE, INTEGER, TRUTH
+        if lanes > 1:
+            self.stretch = stretch = replace(stretch, sides={})
+            self.double, self.integer, self.truth = (
+                ir.VectorType(kind, lanes) for kind in (DOUBLE, INTEGER, TRUTH)
+            )
+        self.blocks = blocks(stretch)
+        self.values: dict[int, Any] = {}
+
+    def write(self) -> None:
+        """Write all operations, then the outputs."""
+        self._do(None)
+        if self.lanes > 1:
+            self._write_lanes()
+            return
+        for (array, place), number in self.stretch.outputs:
+            pointer = self._pointer(array, place)
+            self.builder.store(self._double(self._value(number)), pointer)
+
+    def _write_lanes(self) -> None:
+        """Store the outputs of several rows, neighbours in a row together."""
+        values: dict[tuple[int, int], Any] = {}
+        for (array, place), number in self.stretch.outputs:
+            values[self._element(array, place)] = self._double(self._value(number))
+        waiting = sorted(values)
+        while waiting:
+            memory, first = waiting[0]
+            neighbours = [(memory, first + k) for k in range(self.lanes)]
+            if waiting[: self.lanes] == neighbours:
+                self._store_block(memory, first, [values[x] for x in neighbours])
+                del waiting[: self.lanes]
+            else:
+                self._store_column(memory, first, values[memory, first])
+                del waiting[0]
+
+    def _store_block(self, memory: int, first: int, columns: list[Any]) -> None:
+        """Store as many neighbours as there are lanes, given for all rows, row by row."""
+        for lane, row in enumerate(transposed(self.builder, columns)):
+            pointer = self._at(memory, first, lane)
+            pointer = self.builder.bitcast(pointer, self.double.as_pointer())
+            self.builder.store(row, pointer, align=8)
+
+    def _store_column(self, memory: int, element: int, column: Any) -> None:
+        """Store one element of all rows."""
+        for lane in range(self.lanes):
+            value = self.builder.extract_element(column, INTEGER(lane))
+            self.builder.store(value, self._at(memory, element, lane))
+
+    def _element(self, array: str, place: tuple[int, ...]) -> tuple[int, int]:
+        """Memory of an element and its place there."""
+        memory, first, shape = self.memory.arrays[array]
+        flat = 0
+        for index, length in zip(place, shape, strict=True):
+            flat = flat * length + index
+        return memory, first + flat
+
+    def _at(self, memory: int, element: int, lane: int = 0) -> Any:
+        """Pointer to an element of a memory, in the row of a lane."""
+        row = lane * self.memory.sizes[memory]
+        return self.builder.gep(self.pointers[memory], [INTEGER(row + element)])
+
+    def _pointer(self, array: str, place: tuple[int, ...]) -> Any:
+        return self._at(*self._element(array, place))
+
+    def _read(self, array: str, place: tuple[int, ...]) -> Any:
+        """An element of an array: the same in all lanes, or one of each row."""
+        if self.lanes == 1:
+            return self.builder.load(self._pointer(array, place))
+        memory, element = self._element(array, place)
+        found = ir.Constant(self.double, ir.Undefined)
+        apart = memory in self.memory.tables
+        for lane in range(self.lanes):
+            value = self.builder.load(self._at(memory, element, lane if apart else 0))
+            found = self.builder.insert_element(found, value, INTEGER(lane))
+        return found
+
+    def _do(self, side: Side | None) -> None:
+        """The operations of a side of a choice, or of none."""
+        for number in self.blocks.get(side, []):
+            operation = self.tape.operations[number]
+            if operation.name == "choose" and self._branches(number):
+                self.values[number] = self._branch(number)
+            elif operation.name != "constant":
+                self.values[number] = self._result(number)
+
+    def _branches(self, number: int) -> bool:
+        return (number, True) in self.blocks or (number, False) in self.blocks
+
+    def _branch(self, number: int) -> Any:
+        """A choice of which only one side is computed."""
+        condition, yes, no = self.tape.operations[number].of
+        truth = self._truth(self._value(condition))
+        taken = partial(self._side, (number, True), yes)
+        left = partial(self._side, (number, False), no)
+        return self._branched(truth, taken, left)
+
+    def _side(self, side: Side, number: int) -> Any:
+        """The value of a side of a choice, with the operations that only it needs."""
+        self._do(side)
+        return self._double(self._value(number))
+
+    def _branched(self, condition: Any, yes: Callable[[], Any], no: Callable[[], Any]) -> Any:
+        """The value that one of two branches writes."""
+        ends = []
+        with self.builder.if_else(condition) as branches:
+            for branch, write in zip(branches, (yes, no), strict=True):
+                with branch:
+                    ends.append((write(), self.builder.block))
+        phi = self.builder.phi(self.double)
+        for value, block in ends:
+            phi.add_incoming(value, block)
+        return phi
+
+    def _value(self, number: int) -> Any:
+        """The value of an operation, here or in a stretch before."""
+        found = self.values.get(number)
+        if found is not None:
+            return found
+        operation = self.tape.operations[number]
+        if operation.name == "constant":
+            return self._constant(operation.detail)
+        if operation.name == "input":
+            return self._read(*operation.detail)
+        return self._read(*self.stretch.kept[number])
+
+    def _result(self, number: int) -> Any:
+        name, of, detail = self.tape.operations[number]
+        if name == "input":
+            return self._read(*detail)
+        values = [self._value(x) for x in of]
+        if name == "load":
+            return self._load(detail, values)
+        if name == "choose":
+            condition = self._truth(values[0])
+            yes, no = self._alike(values[1:])
+            return self.builder.select(condition, yes, no)
+        if name in ("both", "either"):
+            truths = [self._truth(x) for x in values]
+            return getattr(self.builder, "and_" if name == "both" else "or_")(*truths)
+        return self._arithmetic(name, values)
+
+    def _load(self, table: str, place: list[Any]) -> Any:
+        assert self.lanes == 1
+        memory, first, shape = self.memory.arrays[table]
+        flat: Any = INTEGER(0)
+        for index, length in zip(place, shape, strict=True):
+            flat = self.builder.mul(flat, INTEGER(length))
+            flat = self.builder.add(flat, self._integer(index))
+        pointer = self.builder.gep(self.pointers[memory], [self.builder.add(flat, INTEGER(first))])
+        return self.builder.load(pointer)
+
+    def _arithmetic(self, name: str, values: list[Any]) -> Any:
+        b = self.builder
+        if name == "whole":
+            return b.fptosi(values[0], self.integer)
+        if name in FUNCTIONS or name in OUTSIDE:
+            return self._function(name, [self._double(x) for x in values])
+        if name in COMPARISONS:
+            left, right = self._alike(values)
+            if left.type == self.integer:
+                return b.icmp_signed(COMPARISONS[name], left, right)
+            compare = b.fcmp_unordered if name == "unequal" else b.fcmp_ordered
+            return compare(COMPARISONS[name], left, right)
+        if name in ("smaller", "larger"):
+            return self._extreme(name, *self._alike(values))
+        if all(x.type == self.integer for x in values) and name != "divide":
+            return self._of_integers(name, values)
+        return self._of_doubles(name, [self._double(x) for x in values])
+
+    def _extreme(self, name: str, left: Any, right: Any) -> Any:
+        """min or max as Python has it: the first of two that compare equal or not at all."""
+        sign = "<" if name == "smaller" else ">"
+        if left.type == self.integer:
+            other = self.builder.icmp_signed(sign, right, left)
+        else:
+            other = self.builder.fcmp_ordered(sign, right, left)
+        return self.builder.select(other, right, left)
+
+    def _of_integers(self, name: str, values: list[Any]) -> Any:
+        b = self.builder
+        if name == "negative":
+            return b.neg(values[0])
+        if name == "absolute":
+            return b.select(
+                b.icmp_signed("<", values[0], self._constant(0)), b.neg(values[0]), values[0]
+            )
+        return {"add": b.add, "subtract": b.sub, "multiply": b.mul}[name](*values)
+
+    def _of_doubles(self, name: str, values: list[Any]) -> Any:
+        b = self.builder
+        if name == "negative":
+            return b.fneg(values[0], flags=FAST)
+        if name == "absolute":
+            return self._call("llvm.fabs", values)
+        do = {"add": b.fadd, "subtract": b.fsub, "multiply": b.fmul, "divide": b.fdiv}[name]
+        return do(*values, flags=FAST)
+
+    def _function(self, name: str, values: list[Any]) -> Any:
+        """An elementary function."""
+        if self.lanes == 1:
+            return self._of_one(name, values)
+        lanes = [Wide(self.builder, x) for x in values]
+        if name in ("sine", "cosine"):
+            return self._of_angle(name, lanes[0])
+        if name == "exponential":
+            return exponential(lanes[0]).value
+        if name == "power":
+            return self._power(*lanes)
+        if name in OUTSIDE:
+            return self._one_by_one(name, values)
+        return self._call(FUNCTIONS[name], values)
+
+    def _of_one(self, name: str, values: list[Any]) -> Any:
+        """A function of the library, of a double."""
+        if name in FUNCTIONS:
+            return self._call(FUNCTIONS[name], values)
+        function = self._declared(OUTSIDE[name], values)
+        return self.builder.call(function, values)
+
+    def _one_by_one(self, name: str, values: list[Any]) -> Any:
+        """A function of the library, lane by lane."""
+        found = ir.Constant(self.double, ir.Undefined)
+        for lane in range(self.lanes):
+            of = [self.builder.extract_element(x, INTEGER(lane)) for x in values]
+            found = self.builder.insert_element(found, self._of_one(name, of), INTEGER(lane))
+        return found
+
+    def _of_angle(self, name: str, x: Wide) -> Any:
+        """Sine or cosine in lanes; the library's where an angle is large."""
+        size = Wide(self.builder, self._call("llvm.fabs", [x.value]))
+        large = size.compare(">", LARGEST_ANGLE)
+        library = partial(self._one_by_one, name, [x.value])
+        quarters = 1 if name == "cosine" else 0
+        return self._branched(self._any(large), library, lambda: sine(x, quarters).value)
+
+    def _power(self, x: Wide, y: Wide) -> Any:
+        """A power in lanes; the library's where a number is negative."""
+        library = partial(self._one_by_one, "power", [x.value, y.value])
+        return self._branched(self._any(x.compare("<", 0.0)), library, lambda: power(x, y).value)
+
+    def _any(self, conditions: Any) -> Any:
+        """Whether a condition holds in some lane."""
+        lanes = ir.IntType(self.lanes)
+        return self.builder.icmp_signed("!=", self.builder.bitcast(conditions, lanes), lanes(0))
+
+    def _call(self, name: str, values: list[Any]) -> Any:
+        """An instruction of LLVM, on a double or on lanes."""
+        wide = isinstance(values[0].type, ir.VectorType)
+        suffix = f"v{self.lanes}f64" if wide else "f64"
+        return self.builder.call(self._declared(f"{name}.{suffix}", values), values)
+
+    def _declared(self, name: str, values: list[Any]) -> Any:
+        module = self.builder.module
+        if name not in module.globals:
+            kind = ir.FunctionType(values[0].type, [x.type for x in values])
+            return ir.Function(module, kind, name)
+        return module.globals[name]
+
+    # kinds of values
+
+    def _constant(self, value: Any) -> Any:
+        kind = DOUBLE
+        if isinstance(value, bool):
+            kind = TRUTH
+            value = int(value)
+        elif isinstance(value, int):
+            kind = INTEGER
+        if self.lanes == 1:
+            return kind(value)
+        return ir.Constant(ir.VectorType(kind, self.lanes), [value] * self.lanes)
+
+    def _double(self, value: Any) -> Any:
+        if value.type == self.integer:
+            return self.builder.sitofp(value, self.double)
+        if value.type == self.truth:
+            return self.builder.uitofp(value, self.double)
+        return value
+
+    def _integer(self, value: Any) -> Any:
+        return self.builder.fptosi(value, self.integer) if value.type == self.double else value
+
+    def _truth(self, value: Any) -> Any:
+        if value.type == self.truth:
+            return value
+        return self.builder.fcmp_unordered("!=", self._double(value), self._constant(0.0))
+
+    def _alike(self, values: list[Any]) -> list[Any]:
+        """Values of one kind: integers if all are, else doubles."""
+        kinds = {str(x.type) for x in values}
+        if kinds == {str(self.integer)} or kinds == {str(self.truth)}:
+            return values
+        return [self._double(x) for x in values]

@@ -1,0 +1,28 @@
+"""Where the arrays of a stretch lie in the memories that a kernel is given."""
+
+from __future__ import annotations
+
+
+class Memory:
+    """Where the arrays of a stretch lie: in which of the arrays given to the kernel, from where on.
+
+    Attributes:
+        arrays: For each array by name the number of the memory, its first element there, its shape.
+        sizes: Elements of each memory, or of one of its rows.
+        tables: Memories with rows: the arrays lie in them once for each row, one after the other.
+    """
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, tuple[int, int, tuple[int, ...]]] = {}
+        self.sizes: list[int] = []
+        self.tables: set[int] = set()
+
+    def add(self, name: str, shape: tuple[int, ...], memory: int = 0) -> None:
+        """Give an array its place at the end of a memory."""
+        while len(self.sizes) <= memory:
+            self.sizes.append(0)
+        size = 1
+        for length in shape:
+            size *= length
+        self.arrays[name] = memory, self.sizes[memory], shape
+        self.sizes[memory] += size
