@@ -47,23 +47,23 @@ def generic(robot, state):
     return found
 
 
-def assert_same(told, exact, name):
+def assert_same(found, exact, name):
     """Equal to 1e-13 of the largest entry; of a regressor, of the largest of its column.
 
     Where only rounding is left (a column of zeros, no damping), it is compared to 1.
     """
     size = np.abs(exact).max(axis=(0, 1)) if name == "Y" else np.abs(exact).max()
     size = np.maximum(size, 1.0)
-    assert (np.abs(told - exact) <= 1e-13 * size).all(), name
+    assert (np.abs(found - exact) <= 1e-13 * size).all(), name
 
 
 def assert_same_row(robot, formulas, rng):
     state = rng.normal(size=(3, 1, len(robot.assembly.arm.parent)))
     exact = generic(robot, state)
     for formula in formulas:
-        told = one_row(formula, state[:, 0])
+        found = one_row(formula, state[:, 0])
         for name in formula.outputs:
-            assert_same(told[name][None], exact[name], name)
+            assert_same(found[name][None], exact[name], name)
 
 
 def formulas_of(robot):
@@ -110,9 +110,9 @@ def test_compiled_rows_are_those_of_the_kernels_for_all_arms(robots, rng, monkey
     exact = generic(robot, state)
     monkeypatch.setattr(batch, "thread_count", lambda: 3)
     for formula in formulas_of(robot):
-        told = {name: np.full((m, *shape), np.nan) for name, shape in formula.outputs.items()}
-        compute(formula, list(state), list(told.values()))
-        for name, values in told.items():
+        found = {name: np.full((m, *shape), np.nan) for name, shape in formula.outputs.items()}
+        compute(formula, list(state), list(found.values()))
+        for name, values in found.items():
             assert_same(values, exact[name], name)
 
 
@@ -137,9 +137,8 @@ def test_elementary_functions_in_lanes_are_those_of_the_library(rng):
         found = [np.sin(x), np.cos(x), np.exp(x), abs(x) ** y, np.tanh(x), np.expm1(x), x**3]
         return {"found": np.array(found, dtype=object)}
 
-    formula = Formula(
-        ("functions",), {}, {"none": np.zeros(1)}, ({"x": (2,)}, {"found": (7,)}), trace
-    )
+    numbers, shapes = {"none": np.zeros(1)}, ({"x": (2,)}, {"found": (7,)})
+    formula = Formula(("functions",), {}, numbers, *shapes, trace)
     x = np.concatenate(
         [rng.normal(size=400), rng.uniform(-700, 700, 400), rng.normal(size=101) * 1e7]
     )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any
@@ -33,6 +34,7 @@ NUMBERS, KEPT, ROWS = 0, 1, 2  # memories: the numbers, what is kept, and tables
 Arrays = Mapping[str, Any]
 
 
+@dataclass(frozen=True, eq=False)
 class Formula:
     """What is computed in each row.
 
@@ -45,16 +47,12 @@ class Formula:
         trace: From symbols of all numbers and of a row of the inputs to a row of each output.
     """
 
-    def __init__(
-        self,
-        kind: Sequence[Any],
-        patterns: Mapping[str, Floats],
-        numbers: Mapping[str, Floats],
-        rows: tuple[Mapping[str, tuple[int, ...]], Mapping[str, tuple[int, ...]]],
-        trace: Callable[[Arrays], Arrays],
-    ) -> None:
-        self.kind, self.patterns, self.numbers, self.trace = kind, patterns, numbers, trace
-        self.inputs, self.outputs = rows
+    kind: Sequence[Any]
+    patterns: Mapping[str, Floats]
+    numbers: Mapping[str, Floats]
+    inputs: Mapping[str, tuple[int, ...]]
+    outputs: Mapping[str, tuple[int, ...]]
+    trace: Callable[[Arrays], Arrays]
 
     @cached_property
     def name(self) -> str:

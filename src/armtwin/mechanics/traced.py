@@ -65,8 +65,8 @@ def inverse_dynamics(arm: Arm, rotors: Rotors) -> Formula:
 
     kind = ("inverse dynamics", *tree(arm, rotors))
     patterns = geometry(arm) | _rotor_patterns(rotors)
-    rows = dict.fromkeys(STATE, (N,)), {"tau": (N,)}
-    return Formula(kind, patterns, {"inertia": arm.inertia}, rows, trace)
+    state = dict.fromkeys(STATE, (N,))
+    return Formula(kind, patterns, {"inertia": arm.inertia}, state, {"tau": (N,)}, trace)
 
 
 def linearisation(arm: Arm, rotors: Rotors) -> Formula:
@@ -92,5 +92,5 @@ def linearisation(arm: Arm, rotors: Rotors) -> Formula:
 
     kind = ("linearisation", *tree(arm, rotors))
     patterns = geometry(arm) | _rotor_patterns(rotors)
-    rows = dict.fromkeys(STATE, (N,)), dict.fromkeys("KD", (N, N))
-    return Formula(kind, patterns, {"inertia": arm.inertia}, rows, trace)
+    state, matrices = dict.fromkeys(STATE, (N,)), dict.fromkeys("KD", (N, N))
+    return Formula(kind, patterns, {"inertia": arm.inertia}, state, matrices, trace)

@@ -12,15 +12,11 @@ from armtwin.maths.tape import as_symbols
 from armtwin.maths.traced_rows import Arrays, Formula
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import regressor
-from armtwin.mechanics.traced import (
-    STATE,
-    geometry,
-    rows_of_state,
-    traced_arm,
-    tree,
-)
+from armtwin.mechanics.traced import STATE, geometry, rows_of_state, traced_arm, tree
 from armtwin.robot.assembly import Assembly
+from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.rows import Row
 
 
 def shape_numbers(part: Any) -> list[str] | None:
@@ -79,51 +75,71 @@ class _Parts:
         return replace(part, **dict(zip(shape_numbers(part) or (), of[name], strict=True)))
 
 
+class _Columns:
+    """Columns of a robot's regressor in one row, from symbols."""
+
+    def __init__(self, robot: Assembly, parts: _Parts) -> None:
+        self.robot, self.parts = robot, parts
+        self.shape = len(robot.arm.parent), robot.layout.friction.stop
+
+    def trace(self, of: Arrays) -> Arrays:
+        """All columns Y, (n, p)."""
+        Y = np.zeros((1, *self.shape), dtype=object)
+        self._put_bodies_and_rotors(of, Y)
+        self._put_balancers(of, Y)
+        self._put_friction(of, Y)
+        return {"Y": Y[0]}
+
+    def _put_bodies_and_rotors(self, of: Arrays, Y: Any) -> None:
+        robot = self.robot
+        state = rows_of_state(of)
+        bodies = traced_arm(robot.arm, of)
+        python_of(regressor.body_regressor)(bodies, *state, Y, 0, 1)
+        rotors = robot.rotors._replace(axis=of["rotor_axis"])
+        drives = rotors, of["gear"], robot.spin_on
+        first = robot.layout.rotors.start
+        python_of(regressor.rotor_regressor)(bodies, *drives, *state, Y, first, 0, 1)
+
+    def _put_balancers(self, of: Arrays, Y: Any) -> None:
+        q, _, _ = rows_of_state(of)
+        for k, strut in enumerate(self.robot.struts):
+            force = self.parts.traced(f"force {k}", of)
+            linkage = self.parts.traced(f"strut {k}", of)
+            columns = replace(strut, force=force, linkage=linkage).columns(as_symbols(q))
+            Y[:, strut.joint, self.robot.layout.balancer(k)] = columns
+
+    def _put_friction(self, of: Arrays, Y: Any) -> None:
+        q, v, _ = rows_of_state(of)
+        at = self.robot.layout.friction.start
+        for row, columns, _ in friction_columns(self._friction(of), as_symbols(v), as_symbols(q)):
+            width = columns.shape[1]
+            Y[:, :, at : at + width] = row[:, :, None] * columns[:, None, :]
+            at += width
+
+    def _friction(self, of: Arrays) -> list[tuple[FrictionElement, Row]]:
+        """The friction elements with symbols for their numbers."""
+        elements = []
+        for k, (element, row) in enumerate(self.robot.friction):
+            law = self.parts.traced(f"law {k}", of)
+            negative = self.parts.traced(f"negative law {k}", of)
+            linkage = self.parts.traced(f"linkage {k}", of)
+            acting = replace(row, weights=as_symbols(of[f"row {k}"]), linkage=linkage)
+            elements.append((replace(element, law=law, negative=negative), acting))
+        return elements
+
+
 def whole_regressor(robot: Assembly) -> Formula | None:
     """All columns Y, (n, p), of a row; None for a robot with a law that is a table."""
     parts = _Parts(robot)
     if not parts.can_be_traced:
         return None
-    arm, rotors, places = robot.arm, robot.rotors, robot.layout
-    n, p = len(arm.parent), places.friction.stop
+    arm, rotors = robot.arm, robot.rotors
     patterns = geometry(arm) | {"gear": robot.gear, "rotor_axis": rotors.axis}
     for k, (_, row) in enumerate(robot.friction):
         patterns[f"row {k}"] = row.weights
-
-    def trace(of: Arrays) -> Arrays:
-        q, v, a = rows_of_state(of)
-        Y = np.zeros((1, n, p), dtype=object)
-        bodies = traced_arm(arm, of)
-        python_of(regressor.body_regressor)(bodies, q, v, a, Y, 0, 1)
-        turning = rotors._replace(axis=of["rotor_axis"])
-        python_of(regressor.rotor_regressor)(
-            bodies, turning, of["gear"], robot.spin_on, q, v, a, Y, places.rotors.start, 0, 1
-        )
-        for k, strut in enumerate(robot.struts):
-            force, linkage = parts.traced(f"force {k}", of), parts.traced(f"strut {k}", of)
-            symbolic = replace(strut, force=force, linkage=linkage)
-            Y[:, strut.joint, places.balancer(k)] = symbolic.columns(as_symbols(q))
-        at = places.friction.start
-        for row, columns, _ in friction_columns(friction(of), as_symbols(v), as_symbols(q)):
-            width = columns.shape[1]
-            Y[:, :, at : at + width] = row[:, :, None] * columns[:, None, :]
-            at += width
-        return {"Y": Y[0]}
-
-    def friction(of: Arrays) -> list[tuple[Any, Any]]:
-        """The friction elements with symbols for their numbers."""
-        elements = []
-        for k, (element, row) in enumerate(robot.friction):
-            law = parts.traced(f"law {k}", of)
-            negative = parts.traced(f"negative law {k}", of)
-            linkage = parts.traced(f"linkage {k}", of)
-            weights = as_symbols(of[f"row {k}"])
-            acting = replace(row, weights=weights, linkage=linkage)
-            elements.append((replace(element, law=law, negative=negative), acting))
-        return elements
-
     joints = [strut.joint for strut in robot.struts]
     offsets = [element.offset is not None for element, _ in robot.friction]
     kind = ("regressor", *tree(arm, rotors), robot.spin_on.tolist(), joints, offsets, parts.kinds)
-    rows = dict.fromkeys(STATE, (n,)), {"Y": (n, p)}
-    return Formula(kind, patterns, parts.numbers, rows, trace)
+    columns = _Columns(robot, parts)
+    state = dict.fromkeys(STATE, (len(arm.parent),))
+    return Formula(kind, patterns, parts.numbers, state, {"Y": columns.shape}, columns.trace)
