@@ -18,12 +18,13 @@ class Compiled(event.Listener):
 event.register("numba:compile", Compiled())
 import armtwin as at
 job = at.Job.load("rx90b_line")
+folder = sys.argv[1]
 """
 COMMANDS = {
-    "predict": "at.predict(None, job)",
+    "predict": "at.predict(None, job).log.write(folder + '/log.csv')",
     "predict with overrides": """
 from dataclasses import replace
-values = {"friction.5.level": "2 N m", "link.3.mass": "12 kg"}
+values = {"friction.5.viscous": 0.5, "link.3.body.mass": "12 kg"}
 at.predict(None, at.Job(replace(job.description, override=values)))
 """,
     "explain": "at.explain(at.predict(None, job))",
@@ -35,7 +36,7 @@ t = np.arange(0, 8, 0.01)[:, None]
 w = 2 * np.pi * np.array([0.31, 0.37, 0.43, 0.53, 0.61, 0.71])
 q, v, a = 0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w * w * np.sin(w * t)
 tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
-at.identify(robot, [at.Log(t[:, 0], q=q, tau=tau)], cutoff=10.0)
+at.identify(robot, [at.Log.of(t[:, 0], q=q, tau=tau)], cutoff=10.0)
 """,
     "compare": "at.compare(job, at.predict(None, job).log)",
     "check": """
@@ -43,16 +44,14 @@ sys.argv = ["armtwin", "check", "rx90b_line"]
 from armtwin.app.commands import app
 app(standalone_mode=False)
 """,
-    "write a log": "at.predict(None, job).log.write(sys.argv[1])",
 }
 
 
 def run(folder, *scripts):
     """The last line that a fresh process prints."""
     script = "\n".join([LISTEN, *scripts, "import json; print(json.dumps(Compiled.names))"])
-    path = folder / "log.csv"
     done = subprocess.run(
-        [sys.executable, "-c", script, str(path)], capture_output=True, text=True, check=False
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
@@ -70,7 +69,7 @@ def test_a_warm_process_compiles_nothing(command, warm, tmp_path):
 
 
 USED = """
-sys.argv = ["armtwin", "predict", "rx90b_line", "--out", sys.argv[1] + "_result"]
+sys.argv = ["armtwin", "predict", "rx90b_line", "--out", folder + "/result"]
 from armtwin.app.commands import app
 try:
     app(standalone_mode=False)

@@ -318,10 +318,10 @@ def test_variants_of_a_job_share_one_robot_which_is_loaded_and_checked_once():
 
 def test_variants_of_a_job_with_overrides_share_its_robot_and_other_overrides_make_another():
     job = at.Job.load("rx90b_line")
-    changed = at.Job(replace(job.description, override={"friction.5.level": "2 N m"}))
-    other = at.Job(replace(job.description, override={"friction.5.level": "3 N m"}))
+    changed = at.Job(replace(job.description, override={"friction.5.viscous": 2.0}))
+    other = at.Job(replace(job.description, override={"friction.5.viscous": 3.0}))
     assert changed.with_speed("50 mm/s").robot() is changed.robot()
-    levels = [x.robot().description.friction[4].law.level for x in (changed, other)]
+    levels = [x.robot().description.friction[4].law.viscous for x in (changed, other)]
     assert levels == [2.0, 3.0]
 
 
