@@ -46,7 +46,6 @@ class Job:
 
     description: JobDescription
     origin: str = field(default="", compare=False)
-    _latest: tuple[Robot, Robot] | None = field(default=None, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         found = list(_problems(self.description))
@@ -141,10 +140,10 @@ class Job:
     def robot(self, robot: Robot | None = None) -> Robot:
         """The job's robot, or another one, with the job's tool, payload and overrides."""
         given = self._own_robot() if robot is None else robot
-        latest = self._latest
+        latest: tuple[Robot, Robot] | None = self.__dict__.get("_latest")
         if latest is None or latest[0] is not given:
             latest = given, self._equipped(given)
-            object.__setattr__(self, "_latest", latest)
+            self.__dict__["_latest"] = latest  # variants of a run ask for it again and again
         return latest[1]
 
     def _own_robot(self) -> Robot:
