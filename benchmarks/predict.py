@@ -10,6 +10,7 @@ path error against a nearest-neighbour tree (scipy's cKDTree) over the seam samp
 import json
 import os
 import resource
+import subprocess
 import sys
 import tempfile
 import time
@@ -36,6 +37,7 @@ from mechanics import pinocchio_model
 QUICK = "--quick" in sys.argv
 LAYERS = 1 if QUICK else 10
 LANES = 3 if QUICK else 14
+REPEATS = 1 if QUICK else 5
 PEER_POSES = 50 if QUICK else 1000
 
 
@@ -93,6 +95,35 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     return stages, prediction
 
 
+def used(*command: str) -> float:
+    """Least CPU seconds of a Python process, as a shell starts it."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    runs = []
+    for _ in range(REPEATS + 1):  # the first writes what Python keeps of the sources
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, *command], env=environment, capture_output=True, check=False
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        runs.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+    return min(runs[1:])
+
+
+def show_command(folder: str) -> None:
+    """Print what the command takes from the shell to its report, kernels in the cache."""
+    words = ("-m", "armtwin", "predict", "rx90b_line", "--out", f"{folder}/out", "--force")
+    total, numba = used(*words), used("-c", "import numba")
+    rooms, command = used("-c", "import armtwin"), used("-m", "armtwin", "--version")
+    print(
+        f"armtwin predict rx90b_line, warm: {total:.2f} s CPU; ratio to importing numba "
+        f"{total / numba:.1f}"
+    )
+    print(
+        f"  numba {numba:.2f}, robots {rooms - numba:.2f}, command line {command - rooms:.2f}, "
+        f"the job {total - command:.2f} s"
+    )
+
+
 def peer_inverse(p: at.Prediction) -> float:
     """Seconds a pose takes by Newton's method on Pinocchio, from the pose before."""
     model, _ = pinocchio_model(p.robot)
@@ -145,6 +176,7 @@ with tempfile.TemporaryDirectory() as folder:
     stages, line = split(at.Job.load("rx90b_line"), Path(folder))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     show("rx90b_line", stages, line)
+    show_command(folder)
     long_stages, clad = split(cladding(), Path(folder))
     after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     show("cladding", long_stages, clad)

@@ -62,7 +62,6 @@ class Kitchen:
     pot: tuple[Pot, ...] = ()
     shelf: dict[str, Pot] = field(default_factory=dict)
 
-    __pydantic_config__: ClassVar = {"extra": "forbid"}
     format_number: ClassVar[int] = 1
 
 

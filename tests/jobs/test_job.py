@@ -308,3 +308,26 @@ def test_a_triangle_is_half_as_wide_at_half_its_height(rng):
     np.testing.assert_array_equal(
         inside_window(triangle, speed, 150.0), np.abs(speed - 0.1) < 0.005
     )
+
+
+def test_variants_of_a_job_share_one_robot_which_is_loaded_and_checked_once():
+    job = at.Job.load("rx90b_line")
+    assert job.with_speed("50 mm/s").robot() is job.robot()
+    assert at.Job.load("rx90b_line").robot() is job.robot()
+
+
+def test_variants_of_a_job_with_overrides_share_its_robot_and_other_overrides_make_another():
+    job = at.Job.load("rx90b_line")
+    changed = at.Job(replace(job.description, override={"friction.5.viscous": 2.0}))
+    other = at.Job(replace(job.description, override={"friction.5.viscous": 3.0}))
+    assert changed.with_speed("50 mm/s").robot() is changed.robot()
+    levels = [x.robot().description.friction[4].law.viscous for x in (changed, other)]
+    assert levels == [2.0, 3.0]
+
+
+def test_a_job_with_a_given_robot_does_not_mistake_it_for_its_own(robots):
+    job = at.Job.load("rx90b_line")
+    own = job.robot()
+    light = robots["rx90b"].with_parameters(0.9 * robots["rx90b"].parameters)
+    assert np.array_equal(job.robot(light).parameters[:10], light.parameters[:10])
+    assert job.robot() == own

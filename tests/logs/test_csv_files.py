@@ -142,3 +142,11 @@ def test_numbers_that_no_machine_has_are_refused_without_a_warning(text, sentenc
     (tmp_path / "m.csv").write_text(text)
     with pytest.raises(at.FileError, match=sentence):
         at.Log.read(tmp_path / "m.csv")
+
+
+@pytest.mark.parametrize("odd", [0.1, 1e-300, 5e-324, -1e-61, -0.0])
+def test_a_number_of_any_size_is_written_with_the_digits_of_repr(odd, tmp_path):
+    q = np.array([[0.1, 1 / 3], [odd, 2.0**60]])
+    at.Log.of(np.array([0.0, 0.004]), q=q).write(tmp_path / "run.csv")
+    lines = (tmp_path / "run.csv").read_text().splitlines()
+    assert lines[1:] == [f"0.0,0.1,{1 / 3!r}", f"0.004,{odd!r},{2.0**60!r}"]

@@ -146,3 +146,14 @@ def test_what_a_killed_process_was_writing_is_removed_after_a_while(tmp_path):
     assert [path.name for path in (tmp_path / "mechanics").iterdir()] == [
         "new.nbc.tmp.0123456789abcdef"
     ]
+
+
+def test_that_something_is_compiled_is_said_once_and_not_of_a_kernel_on_the_disk(cache):
+    fresh_kernel()(1.5)
+    said = []
+    compiled.before_compiling(lambda: said.append("compiling"))
+    fresh_kernel()(1.5)
+    assert said == []
+    fresh_kernel()(3)
+    fresh_kernel()(True)
+    assert said == ["compiling"]

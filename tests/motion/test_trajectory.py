@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.interpolate import BPoly
 
 import armtwin as at
 from tests.simulation.bench import sine
@@ -141,3 +142,14 @@ def test_a_standstill_lasts_as_long_as_asked():
 def test_what_is_no_motion_is_refused(rate, q, v, sentence):
     with pytest.raises(at.ArmtwinError, match=sentence):
         at.Trajectory.sampled(rate, q, v, np.zeros_like(q))
+
+
+def test_a_motion_between_its_samples_is_the_quintic_of_scipy(rng):
+    """Relative to the coefficients, which carry the rounding of positions over h²."""
+    motion = at.Trajectory.sampled(250, *rng.normal(size=(3, 200, 6)) * [[[1]], [[10]], [[100]]])
+    given = np.stack([motion.q, motion.v, motion.a], axis=1)
+    curve = BPoly.from_derivatives(motion.time, given)
+    t = np.concatenate([motion.time, rng.uniform(0, motion.duration, 500)])
+    for order, values in enumerate(motion.at(t)):
+        size = np.abs(curve.derivative(order).c if order else curve.c).max()
+        assert np.abs(values - curve(t, order)).max() < 1e-13 * size

@@ -566,3 +566,14 @@ def test_friction_says_its_side_where_a_transmission_lies_between(robots):
         match=r"must be left out where no \[\[transmission\]\] lies between, got 'motor'",
     ):
         at.Robot(replace(d, transmission=()))
+
+
+def test_a_tool_is_mounted_as_a_file_with_the_tool_mounted_has_it(robots):
+    """Only what is mounted is checked again; the robot is the same as one checked altogether."""
+    bare = robots["rx90b"]
+    mounted = replace(bare.description.mounted, tool="laser_head")
+    checked = at.Robot(replace(bare.description, mounted=mounted))
+    head = bare.with_tool("laser_head")
+    assert head == checked
+    assert np.array_equal(head.parameters, checked.parameters)
+    assert bare.with_tool("laser_head") is head

@@ -21,12 +21,9 @@ from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
-from armtwin.maths.compiled import FRESH
+from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
 from armtwin.report.folder import refuse_inputs
-from armtwin.report.job_report import job_report
-from armtwin.report.log_report import log_report
-from armtwin.report.robot_report import robot_report, robot_shelf
 from armtwin.robot.files import shipped
 
 app = typer.Typer(
@@ -79,6 +76,8 @@ def robots(
     ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
+    from armtwin.report.robot_report import robot_report, robot_shelf
+
     if name is None:
         show(robot_shelf(Robot.load(known) for known in shipped()))
     else:
@@ -93,6 +92,10 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
+    from armtwin.report.job_report import job_report
+    from armtwin.report.log_report import log_report
+    from armtwin.report.robot_report import robot_report
+
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
         return
@@ -129,6 +132,8 @@ def import_urdf(
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file."""
+    from armtwin.report.robot_report import robot_report
+
     if file.suffix not in {".urdf", ".xml", ".xacro"}:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
     robot = Robot.load(file, allow_unphysical=allow_unphysical)
@@ -198,13 +203,14 @@ def main() -> None:
     """Run the command line: 0 or 1 done, 2 bad input with one clear message, 3 an error of ours."""
     readable_streams()
     with patient_streams():
-        if FRESH and sys.stderr is not None and sys.stderr.isatty():
-            print(
-                "armtwin: the first run compiles its kernels, once; this takes up to half a minute",
-                file=sys.stderr,
-            )
+        if sys.stderr is not None and sys.stderr.isatty():
+            before_compiling(_say_that_it_compiles)
         code = _code()
     raise SystemExit(code)
+
+
+def _say_that_it_compiles() -> None:
+    print("armtwin: compiling kernels, once; this takes up to half a minute", file=sys.stderr)
 
 
 def _code() -> Any:

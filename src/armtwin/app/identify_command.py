@@ -16,7 +16,6 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit, whole_number
 from armtwin.report.beside import ResultBeside
 from armtwin.report.folder import RESULT
-from armtwin.report.writing import to_report
 from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
@@ -115,7 +114,9 @@ def identify(
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     text = to_text(result.estimate.robot.description)
-    finish(to_report(result), place, {ROBOT: text}, json)
+    from armtwin.report.identification_report import identification_report
+
+    finish(identification_report(result), place, {ROBOT: text}, json)
     raise typer.Exit(FAILED if result.failed else DONE)
 
 

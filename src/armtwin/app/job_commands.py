@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
 
+import numpy as np
 import typer
 
 import armtwin as at
@@ -17,10 +18,9 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
-from armtwin.logs.csv_files import put_csv
+from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.report.folder import RESULT, ResultFolder
-from armtwin.report.job_report import job_report, job_shelf
-from armtwin.report.writing import to_report
+from armtwin.report.prediction_report import prediction_report
 
 DEFAULT_JOB = "rx90b_line"
 WITHIN, OUT = 0, 1
@@ -121,6 +121,8 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
+    from armtwin.report.job_report import job_report, job_shelf
+
     if name is None:
         show(job_shelf(Job.load(known) for known in job_files.shipped()))
     else:
@@ -161,7 +163,7 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
         contents[ADVISED] = best.job.seen_from(place.folder).to_toml()
-    finish(to_report(answer), place, contents, json)
+    finish(prediction_report(answer), place, contents, json)
 
 
 def _compared(comparison: at.Comparison) -> str:
@@ -172,7 +174,4 @@ def _compared(comparison: at.Comparison) -> str:
         for which, values in zip(("measured", "predicted"), pair, strict=True):
             names.append(f"{name.replace(' ', '_')}_{which}")
             columns.append(values)
-    lines = [",".join(names)]
-    for row in zip(*(values.tolist() for values in columns), strict=True):
-        lines.append(",".join(map(repr, row)))
-    return "\n".join(lines) + "\n"
+    return f"{','.join(names)}\n{rows_as_text(np.column_stack(columns)).decode()}"

@@ -10,7 +10,6 @@ from armtwin.errors import ArmtwinError, unprintable
 from armtwin.files.shape import NAME_KEYS
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
 SOURCE_KINDS = {
@@ -33,10 +32,8 @@ class Read:
 
     read: Callable[[Any], Any]
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Tell pydantic to use the function."""
+    def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
+        """Tell pydantic's core to use the function."""
         from pydantic_core import PydanticCustomError, core_schema
 
         def read(value: Any) -> Any:
@@ -56,15 +53,11 @@ class OneOf:
 
     key: str
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Tell pydantic to choose the dataclass by the key."""
+    def schema(self, kind: Any, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
+        """Tell pydantic's core to choose the dataclass by the key."""
         from pydantic_core import core_schema
 
-        members = {
-            getattr(kind, self.key): handler.generate_schema(kind) for kind in get_args(source)
-        }
+        members = {getattr(choice, self.key): schema_of(choice) for choice in get_args(kind)}
         return core_schema.tagged_union_schema(members, discriminator=self.key)
 
 
@@ -124,7 +117,7 @@ def bad_texts(group: Any) -> str:
         for text in _texts(getattr(group, f.name)):
             if len(text) > most:
                 return f"{f.name} must have at most {most} characters, got {len(text)}"
-            if any(unprintable(c) for c in text if c not in "\n\t"):
+            if not text.isprintable() and any(unprintable(c) for c in text if c not in "\n\t"):
                 return f"{f.name} must not hold control characters, got {text!r:.60}"
     return ""
 

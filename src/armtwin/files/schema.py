@@ -6,7 +6,6 @@ A key path such as friction.5.level counts from 1 and may use a name in place of
 from __future__ import annotations
 
 from dataclasses import dataclass, is_dataclass
-from functools import cache
 from typing import Any
 
 from armtwin.errors import MOST_PROBLEMS, FileError, did_you_mean
@@ -34,21 +33,16 @@ class Schema:
 
     def read(self, tables: Tables, origin: str) -> Any:
         """The dataclass of the tables of a file; its errors go by the keys that the file has."""
-        from pydantic import ValidationError
+        from pydantic_core import ValidationError
+
+        from armtwin.files.validator import validator
 
         try:
-            return _validator(self.kind).validate_python(nested(tables, self.kind))
+            return validator(self.kind).validate_python(nested(tables, self.kind))
         except ValidationError as error:
             shown = error.errors(include_url=False)[:MOST_PROBLEMS]
             problems = dict.fromkeys(_sentence(item, tables, self) for item in shown)
             raise FileError(origin, problems, more=error.error_count() - len(shown)) from None
-
-
-@cache
-def _validator(kind: Any) -> Any:
-    from pydantic import TypeAdapter
-
-    return TypeAdapter(kind)
 
 
 @dataclass(frozen=True)

@@ -67,5 +67,4 @@ class JobDescription:
     limits: Literal["refuse", "report"] = "refuse"
     override: dict[str, Any] = field(default_factory=dict)
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
     format_number: ClassVar[int] = 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -30,6 +31,7 @@ from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 
+RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
 
 
@@ -137,20 +139,29 @@ class Job:
 
     def robot(self, robot: Robot | None = None) -> Robot:
         """The job's robot, or another one, with the job's tool, payload and overrides."""
+        given = self._own_robot() if robot is None else robot
+        latest: tuple[Robot, Robot] | None = self.__dict__.get("_latest")
+        if latest is None or latest[0] is not given:
+            latest = given, self._equipped(given)
+            self.__dict__["_latest"] = latest  # variants of a run ask for it again and again
+        return latest[1]
+
+    def _own_robot(self) -> Robot:
+        """The robot that the job names, as its file has it."""
+        name = self.description.robot
+        beside = self._folder / name
+        try:
+            return Robot.load(beside if beside.suffix and os.path.exists(beside) else name)
+        except FileError:
+            raise
+        except ArmtwinError as error:
+            raise ArmtwinError(f"{self.where}: {error}") from None
+
+    def _equipped(self, robot: Robot) -> Robot:
+        """A robot with the job's overrides, tool and payload, if the job's posture fits it."""
         d = self.description
-        if robot is None:
-            beside = self._folder / d.robot
-            try:
-                robot = Robot.load(beside if beside.suffix and os.path.exists(beside) else d.robot)
-            except FileError:
-                raise
-            except ArmtwinError as error:
-                raise ArmtwinError(f"{self.where}: {error}") from None
         if d.override:
-            changed = overridden(robot.description, d.override, self.where)
-            # refuses what cannot exist by a name that tells where it comes from
-            Robot(changed, f"{self.where}: robot '{robot.name}' with its overrides")
-            robot = Robot(changed, robot.origin)
+            robot = _overridden(robot, d.override, self.where)
         if d.posture is not None and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
             raise FileError(
@@ -324,6 +335,22 @@ class Job:
         start = float(s_on) if process.run_in is None else process.run_in
         stop = float(s_off) if process.run_out is None else seam.length - process.run_out
         return start, stop
+
+
+_recent: deque[tuple[Robot, dict[str, Any], Robot]] = deque(maxlen=RECENT_OVERRIDES)
+
+
+def _overridden(robot: Robot, override: dict[str, Any], where: str) -> Robot:
+    """The robot with overrides; variants of a job share it."""
+    for of, values, known in tuple(_recent):
+        if of is robot and values == override:
+            return known
+    changed = overridden(robot.description, override, where)
+    # refuses what cannot exist by a name that tells where it comes from
+    made = Robot(changed, f"{where}: robot '{robot.name}' with its overrides")
+    made = made.said_to_be(robot.origin)
+    _recent.append((robot, override, made))
+    return made
 
 
 def _problems(description: JobDescription) -> Iterator[str]:

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -76,8 +76,6 @@ class Columns:
     torque_sign: tuple[Number, ...] | None = None
     offset: tuple[TurnCoordinate, ...] | None = None
     unwrap: Flag = False
-
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""

@@ -13,6 +13,8 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from armtwin.logs.recording import Recording
+from armtwin.maths.batch import Floats
+from armtwin.maths.shortest import lines_of
 
 JOINTS = "# joints "
 EVENT = "# event "
@@ -36,17 +38,24 @@ def _lines(log: Recording) -> Iterator[bytes]:
     for name, values in log.channels.items():
         header += [f"{name}{j + 1}" for j in range(values.shape[1])]
     yield (",".join(header) + "\n").encode()
-    row_of = ",".join(["%r"] * len(header)) + "\n"
     for start in range(0, len(log.time), BLOCK):
         some = slice(start, start + BLOCK)
         columns = [log.time[some]]
         columns += [values[some] for values in log.channels.values()]
-        table = np.column_stack(columns).tolist()
-        yield "".join([row_of % tuple(row) for row in table]).encode()
+        yield rows_as_text(np.column_stack(columns))
     if log.joint_names:
         yield _remark(JOINTS, log.joint_names)
     for event in log.events:
         yield _remark(EVENT, event.to_list())
+
+
+def rows_as_text(table: Floats) -> bytes:
+    """Rows of numbers with all their digits, as `repr` writes them, between commas."""
+    lines = lines_of(table)
+    if lines is not None:
+        return lines
+    row_of = ",".join(["%r"] * table.shape[1]) + "\n"
+    return "".join([row_of % tuple(row) for row in table.tolist()]).encode()
 
 
 def _remark(mark: str, content: Any) -> bytes:

@@ -25,8 +25,9 @@ from typing import Any, TypeVar
 
 import numba
 import numpy
-from numba.core import config
+from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -91,8 +92,6 @@ def _forget_halves(folder: Path) -> None:
 
 
 CACHE_FOLDER = _open_folder()
-# Whether nothing is compiled yet for these sources: the first calls will take their time.
-FRESH = CACHE_FOLDER is None or not any(CACHE_FOLDER.iterdir())
 
 
 # What a loaded file must agree with beside its own contents.
@@ -161,6 +160,16 @@ class _KernelCache(FunctionCache):
         stamp = self._impl.locator.get_source_stamp()
         self._cache_file = _SealedFile(self._cache_path, self._impl.filename_base + name, stamp)
 
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """A kernel of the disk, ready to run, or None.
+
+        numba's own first imports all that it needs to compile, half a second of it. Machine code
+        needs the run-time library only.
+        """
+        rtsys.initialize(context)
+        with self._guard_against_spurious_io_errors():
+            return self._load_overload(signature, context)
+
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep a compiled kernel; a full or read-only disk is no reason to stop."""
         with suppress(OSError):
@@ -210,3 +219,24 @@ def inlined(f: F) -> F:
         return f
     part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
     return part
+
+
+class _Once(event.Listener):
+    """Calls a function when the first kernel is about to be compiled."""
+
+    def __init__(self, say: Callable[[], None]) -> None:
+        self._waiting = [say]
+
+    def on_start(self, event: Any) -> None:
+        """A compilation begins."""
+        if self._waiting:
+            say = self._waiting.pop()
+            say()
+
+    def on_end(self, event: Any) -> None:
+        """It ended."""
+
+
+def before_compiling(say: Callable[[], None]) -> None:
+    """Have a function called once, when the first kernel of this process is to be compiled."""
+    event.register("numba:compile", _Once(say))

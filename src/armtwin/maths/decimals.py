@@ -103,7 +103,7 @@ def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -
 
 
 @compiled
-def _times(a: Any, b: Any) -> Any:
+def wide_product(a: Any, b: Any) -> Any:
     """The 128 bits of a product of two 64-bit numbers, upper and lower half."""
     half = np.uint64(32)
     a1, a0 = a >> half, a & _LOW32
@@ -119,9 +119,9 @@ def _times(a: Any, b: Any) -> Any:
 @inlined
 def _times_power(w: Any, q: int) -> Any:
     """The first 128 bits of w 5^q, upper and lower half; all of 5^q only where it counts."""
-    upper, lower = _times(w, _FIVES[q - LOWEST, 0])
+    upper, lower = wide_product(w, _FIVES[q - LOWEST, 0])
     if upper & np.uint64(0x1FF) == np.uint64(0x1FF):
-        more, _ = _times(w, _FIVES[q - LOWEST, 1])
+        more, _ = wide_product(w, _FIVES[q - LOWEST, 1])
         lower = lower + more
         if lower < more:
             upper = upper + _ONE

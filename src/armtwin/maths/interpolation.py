@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass
+from math import comb
 
 import numpy as np
 
@@ -21,8 +22,42 @@ def hermite_cubics(y: Floats, d: Floats) -> Floats:
     return np.stack([y0, d0, c2, c3], axis=1)
 
 
-def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
-    """The curve with given values and derivatives at x, all intervals at once, as scipy's BPoly.
+@dataclass(frozen=True, eq=False)
+class Quintic:
+    """A curve of a quintic in each interval.
+
+    Attributes:
+        x: Increasing places between the intervals, (m,).
+        c: Coefficients of Bernstein, (6, m - 1, ...).
+    """
+
+    x: Floats
+    c: Floats
+
+    def __call__(self, at: Floats, order: int = 0) -> Floats:
+        """Values, or derivatives of an order, at places (k,), (k, ...); beyond the ends it goes on.
+
+        c_i' = 5 (c_i+1 - c_i) / h
+        y = Σ binomial(5, i) tⁱ (1 - t)⁵⁻ⁱ c_i
+        """
+        interval = np.searchsorted(self.x, at, side="right") - 1
+        interval = np.clip(interval, 0, len(self.x) - 2)
+        start = self.x[interval]
+        h = self.x[interval + 1] - start
+        shape = (-1, *[1] * (self.c.ndim - 2))
+        t = ((at - start) / h).reshape(shape)
+        c = self.c[:, interval]
+        for degree in range(5, 5 - order, -1):
+            c = degree * np.diff(c, axis=0) / h.reshape(shape)
+        degree = 5 - order
+        y = np.zeros(c.shape[1:])
+        for i in range(degree + 1):
+            y += comb(degree, i) * t**i * (1 - t) ** (degree - i) * c[i]
+        return y
+
+
+def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Quintic:
+    """The curve with given values and derivatives at x, all intervals at once.
 
     With the coefficients of Bernstein in an interval of length h:
 
@@ -35,8 +70,6 @@ def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
         first: First derivatives, (m, ...).
         second: Second derivatives, (m, ...).
     """
-    from scipy.interpolate import BPoly
-
     h = np.diff(x).reshape(-1, *[1] * (values.ndim - 1))
     y0, y1 = values[:-1], values[1:]
 
@@ -50,4 +83,4 @@ def quintic(x: Floats, values: Floats, first: Floats, second: Floats) -> Any:
     c3 = y1 - 2 * slope + bend
     c4 = y1 - slope
 
-    return BPoly(np.stack([y0, c1, c2, c3, c4, y1]), x)
+    return Quintic(x, np.stack([y0, c1, c2, c3, c4, y1]))

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, get_args, get_type_hints
 from armtwin.errors import ArmtwinError, did_you_mean
 
 if TYPE_CHECKING:
-    from pydantic import GetCoreSchemaHandler
     from pydantic_core import CoreSchema
 
 BASE = ("m", "kg", "s", "A", "K", "rad", "cycle")
@@ -267,10 +266,8 @@ class Unit:
                 pass
         return parse_quantity(text, self.symbol)
 
-    def __get_pydantic_core_schema__(
-        self, source: Any, handler: GetCoreSchemaHandler
-    ) -> CoreSchema:
-        """Tell pydantic to read with `read`, so that files and calls share one contract."""
+    def schema(self, kind: Any, schema_of: Any) -> CoreSchema:
+        """Tell pydantic's core to read with `read`, so that files and calls share one contract."""
         from pydantic_core import PydanticCustomError, core_schema
 
         def read(value: object) -> float:

@@ -118,7 +118,7 @@ def _length_and_angle(x: Floats) -> Floats:
 @compiled
 def wrapped(x: float) -> float:
     """The angle in (-π, π]."""
-    y = x - 2 * np.pi * np.round(x / (2 * np.pi))
+    y = x - 2 * np.pi * np.rint(x / (2 * np.pi))  # np.round would import scipy in each process
     return y if y > -np.pi else y + 2 * np.pi
 
 

@@ -116,8 +116,8 @@ class Trajectory:
         inside = np.clip(times, 0.0, self.duration)
         curve = quintic(self.time, self.q, self.v, self.a)
         moving = ((times >= 0.0) & (times <= self.duration))[:, None]
-        v = curve.derivative(1)(inside) * moving
-        a = curve.derivative(2)(inside) * moving
+        v = curve(inside, 1) * moving
+        a = curve(inside, 2) * moving
         return curve(inside), v, a
 
     def at_rate(self, rate: float) -> Trajectory:

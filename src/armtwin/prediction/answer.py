@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from armtwin.notebook import cards
-from armtwin.prediction.advice import Advice
 from armtwin.prediction.causes import Explanation
-from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
+
+if TYPE_CHECKING:
+    from armtwin.prediction.advice import Advice
+    from armtwin.prediction.compare import Comparison
 
 
 @dataclass(frozen=True, eq=False)

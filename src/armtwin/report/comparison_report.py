@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
-from armtwin.prediction.compare import Comparison
 from armtwin.prediction.verdict import Verdict
 from armtwin.report.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text
 from armtwin.report.verdicts import comparison_sentence, segment_records, verdict_record
+
+if TYPE_CHECKING:
+    from armtwin.prediction.compare import Comparison
 
 NUMBERS = {
     "rad": MILLIDEGREES,

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Explanation
-from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.report.sampling import at_times, extremes
 from armtwin.report.sections import Line, Mark, Plot
+
+if TYPE_CHECKING:
+    from armtwin.prediction.compare import Comparison
 
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.prediction.advice import Advice
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.trials import Option
 from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
@@ -40,6 +39,10 @@ from armtwin.report.verdicts import (
     verdict_record,
     verdict_sentence,
 )
+
+if TYPE_CHECKING:
+    from armtwin.prediction.advice import Advice
+    from armtwin.prediction.trials import Option
 
 SHOWN = 12  # rows of a table in the terminal
 SENSITIVITIES_SHOWN = 5

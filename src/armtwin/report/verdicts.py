@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.logs.recording import Event
-from armtwin.prediction.advice import Advice
-from armtwin.prediction.compare import COMPLETE, Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.numbers import (
@@ -23,6 +21,11 @@ from armtwin.report.numbers import (
     Number,
 )
 from armtwin.report.sections import Record, Text, Tone
+
+if TYPE_CHECKING:
+    from armtwin.identification.rigid_body.judgement import Identification
+    from armtwin.prediction.advice import Advice
+    from armtwin.prediction.compare import Comparison
 
 GROUPS_NAMED = 5
 BETTER = 0.9  # of the error of the robot file, up to which an estimate is called better
@@ -96,6 +99,8 @@ def basis_sentence(p: Prediction) -> str:
 
 def comparison_sentence(comparison: Comparison) -> str:
     """Whether the logged and the predicted run kept the tolerance."""
+    from armtwin.prediction.compare import COMPLETE
+
     if comparison.covered < COMPLETE and not comparison.verdict.spans:
         share = PERCENT.with_unit(comparison.covered)
         held = f"holds only {share} of the judged seam, where it kept the tolerance"

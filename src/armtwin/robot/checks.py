@@ -34,6 +34,11 @@ def problems(description: Description) -> list[str]:
     return [*found, *body_problems(description), *_drive_problems(description)]
 
 
+def mounting_problems(description: Description) -> list[str]:
+    """Problems with what is mounted on a robot that has no others."""
+    return list(name_problems(description)) or list(body_problems(description))
+
+
 def _poses_are_given(description: Description) -> bool:
     """Whether every pose can be computed."""
     groups = [group for _, group in groups_of(description, by_name=False)]
@@ -43,10 +48,12 @@ def _poses_are_given(description: Description) -> bool:
 def _own_problems(description: Description) -> Iterator[str]:
     """What the groups find wrong with themselves."""
     for path, group in groups_of(description, by_name=False):
-        if hasattr(group, "problem") and group.problem():
-            yield f"{path} {group.problem()}"
-        if bad_texts(group):
-            yield f"{path} {bad_texts(group)}".strip()
+        own = group.problem() if hasattr(group, "problem") else ""
+        if own:
+            yield f"{path} {own}"
+        texts = bad_texts(group)
+        if texts:
+            yield f"{path} {texts}".strip()
         yield from _broken_contracts(group, path)
         yield from _idle_sources(group, path)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 from armtwin.files.fields import OneOf
 from armtwin.maths.quantities import Acceleration
@@ -54,7 +54,6 @@ class Description:
     hydraulic: tuple[Hydraulic, ...] = ()
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
 
-    __pydantic_config__: ClassVar[dict[str, Any]] = {"extra": "forbid"}
     format_number: ClassVar[int] = FORMAT
 
     def active_friction(self) -> tuple[FrictionElement, ...]:

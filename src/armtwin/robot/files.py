@@ -20,6 +20,11 @@ def shipped() -> dict[str, Path]:
     return {path.stem: path for path in sorted(folder.glob("*.toml"))}
 
 
+def path_of(name_or_path: str | Path) -> Path:
+    """File of a shipped robot, or the path itself."""
+    return shipped().get(str(name_or_path), Path(name_or_path))
+
+
 def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Description, str]:
     """Description of a shipped robot or of a file, and where it came from."""
     known = shipped()

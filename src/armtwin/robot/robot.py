@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -11,12 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.remembered import Remembered
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.robot import display, dynamics, files
 from armtwin.robot.assembly import Assembly
-from armtwin.robot.checks import problems
+from armtwin.robot.checks import mounting_problems, problems
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
@@ -44,7 +46,9 @@ class Robot:
         return hash((self.description.name, len(self.description.joint)))
 
     def __post_init__(self) -> None:
-        found = problems(self.description)
+        self._refuse(problems(self.description))
+
+    def _refuse(self, found: list[str]) -> None:
         if found:
             raise FileError(self.origin or f"robot '{self.description.name}'", found)
 
@@ -57,8 +61,13 @@ class Robot:
             allow_unphysical: Keep bodies of a URDF that cannot exist, marked so, in place of
                 refusing them.
         """
-        description, origin = files.load(name_or_path, allow_unphysical)
-        return Robot(description, origin)
+
+        def read() -> Robot:
+            description, origin = files.load(name_or_path, allow_unphysical)
+            return Robot(description, origin)
+
+        path = files.path_of(name_or_path)
+        return _LOADED.value(path, read, allow_unphysical)
 
     def save(self, path: str | Path) -> None:
         """Write a robot file from which `load` makes an equal robot."""
@@ -164,7 +173,13 @@ class Robot:
         if values.ndim != 1:
             raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
         new = with_values(self.description, values, source)  # its file has others: not to blame
-        return replace(Robot(new, f"robot '{self.name}' with these parameters"), origin=self.origin)
+        return Robot(new, f"robot '{self.name}' with these parameters").said_to_be(self.origin)
+
+    def said_to_be(self, origin: str) -> Robot:
+        """The same robot with another origin; it is not checked again."""
+        robot = copy(self)
+        object.__setattr__(robot, "origin", origin)
+        return robot
 
     def with_tool(self, name: str | None) -> Robot:
         """The robot with a tool of its file on the flange; None takes the tool off."""
@@ -180,7 +195,23 @@ class Robot:
             hint = did_you_mean(name, known)
             raise ArmtwinError(f"robot '{self.name}': {what} '{name}' is not known. {hint}")
         mounted = replace(self.description.mounted, **{what: name or ""})
-        return Robot(replace(self.description, mounted=mounted), self.origin)
+        key = mounted.tool, mounted.payload
+        if key not in self._mounted:
+            self._mounted[key] = self._with_description(replace(self.description, mounted=mounted))
+        return self._mounted[key]
+
+    @cached_property
+    def _mounted(self) -> dict[tuple[str, str], Robot]:
+        """The robot with tools and payloads on it, none of which is made twice."""
+        return {}
+
+    def _with_description(self, description: Description) -> Robot:
+        """The robot with something else mounted; only that is checked."""
+        robot = object.__new__(Robot)
+        object.__setattr__(robot, "description", description)
+        object.__setattr__(robot, "origin", self.origin)
+        robot._refuse(mounting_problems(description))
+        return robot
 
     # kinematics
 
@@ -396,3 +427,7 @@ class Robot:
 
     def _columns(self, Y: Floats) -> Floats:
         return Y if self.assembly.coupling is None else self.assembly.coupling.G.T @ Y
+
+
+MOST_LOADED = 32  # robots
+_LOADED: Remembered[Robot] = Remembered(MOST_LOADED)

@@ -209,11 +209,13 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     inputs: Any,
     state: Any,
     record: Any,
+    switching: Any,
 ) -> Any:
     """Run the bodies of `arm`, or with linear = 1 the linear model `path`.
 
     len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to
-    the compiler. Returns how, when and where it ended.
+    the compiler. `switching` is empty but for switching friction, whose step is compiled only then.
+    Returns how, when and where it ended.
     """
     # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm
@@ -342,7 +344,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                 press_cylinders(
                     rows, place, count, cylinder_row, compliance, leakage, oil, Q, v, dt, A, dv
                 )
-            if kind == SWITCHING:
+            if len(switching) > 0:
                 solved = switching_step(
                     size, every, tied, tie_count, rows, place, count,
                     friction_row, curves, numbers, A, v, z, dt, dv, F, G,

@@ -90,13 +90,13 @@ def packed(model: LinearModel) -> LinearArm:
     from scipy.interpolate import CubicSpline
 
     step = float(model.time[1] - model.time[0])
-    curves = []
-    for values in (model.q, model.v, model.a, model.tau):
-        c = CubicSpline(model.time, values).c  # highest power first, in seconds
-        curves.append(np.stack([c[3 - k] * step**k for k in range(4)], axis=1))
+    values = np.stack([model.q, model.v, model.a, model.tau], axis=1)
+    highest_first = CubicSpline(model.time, values).c  # (4, k - 1, curves, n), in seconds
+    powers = step ** np.arange(4)
+    curves = highest_first[::-1] * powers[:, None, None, None]
     return LinearArm(
         step,
-        np.ascontiguousarray(np.stack(curves)),
+        np.ascontiguousarray(curves.transpose(2, 1, 0, 3)),
         np.ascontiguousarray(model.M),
         np.ascontiguousarray(model.D),
         np.ascontiguousarray(model.K),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -32,6 +33,7 @@ from armtwin.simulation.traced_loop import kernel_of, run_traced
 Ended = tuple[int, int, int]
 SWING = 0.4  # angle [rad] of a bristle's swing that one step may take
 MOST_SUBSTEPS = 64
+RECENT_PLANTS = 4  # that are remembered: causes run one plant dozens of times
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +75,9 @@ class PreparedRun:
         linear = int(self.linear is not None)
         path = self.path
         head = (size, every, linear, self.robot.assembly.arm, path)
-        return (*head, self.plant, self.controller, self.inputs, self.state, self.record)
+        switching = (0,) if self.plant.friction.kind == loop.SWITCHING else ()
+        tail = (self.plant, self.controller, self.inputs, self.state, self.record)
+        return (*head, *tail, switching)
 
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
@@ -165,7 +169,7 @@ def prepare(
     """
     c = controller_of(robot, model) if servo is None else servo
     places = coordinates(robot, model)
-    parts = plant(robot, model, places, servo_of(robot, model), c.tick)
+    parts = _plant(robot, model, c.tick)
     if change is not None:
         parts = change(parts)
     q = motion.q[0]
@@ -180,6 +184,12 @@ def prepare(
     state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
+
+
+@lru_cache(RECENT_PLANTS)
+def _plant(robot: Robot, model: Model, tick: float) -> Plant:
+    """The plant of a robot; no run writes into it."""
+    return plant(robot, model, coordinates(robot, model), servo_of(robot, model), tick)
 
 
 def _check_mass(robot: Robot, M: Floats) -> None:

@@ -1,0 +1,88 @@
+"""A warm process compiles nothing, and takes in no more than it uses."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+LISTEN = """
+import sys
+from numba.core import event
+
+class Compiled(event.Listener):
+    names = []
+    def on_start(self, found): self.names.append(str(found.data["dispatcher"]))
+    def on_end(self, found): pass
+
+event.register("numba:compile", Compiled())
+import armtwin as at
+job = at.Job.load("rx90b_line")
+folder = sys.argv[1]
+"""
+COMMANDS = {
+    "predict": "at.predict(None, job).log.write(folder + '/log.csv')",
+    "predict with overrides": """
+from dataclasses import replace
+values = {"friction.5.viscous": 0.5, "link.3.body.mass": "12 kg"}
+at.predict(None, at.Job(replace(job.description, override=values)))
+""",
+    "explain": "at.explain(at.predict(None, job))",
+    "advise": "at.advise(at.predict(None, job.with_speed('400 mm/s')), budget=3)",
+    "identify": """
+import numpy as np
+robot = at.Robot.load("rx90b")
+t = np.arange(0, 8, 0.01)[:, None]
+w = 2 * np.pi * np.array([0.31, 0.37, 0.43, 0.53, 0.61, 0.71])
+q, v, a = 0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w * w * np.sin(w * t)
+tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
+at.identify(robot, [at.Log.of(t[:, 0], q=q, tau=tau)], cutoff=10.0)
+""",
+    "compare": "at.compare(job, at.predict(None, job).log)",
+    "check": """
+sys.argv = ["armtwin", "check", "rx90b_line"]
+from armtwin.app.commands import app
+app(standalone_mode=False)
+""",
+}
+
+
+def run(folder, *scripts):
+    """The last line that a fresh process prints."""
+    script = "\n".join([LISTEN, *scripts, "import json; print(json.dumps(Compiled.names))"])
+    done = subprocess.run(
+        [sys.executable, "-c", script, str(folder)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(scope="module")
+def warm(tmp_path_factory):
+    """A cache with all kernels that the commands need."""
+    run(tmp_path_factory.mktemp("cold"), *COMMANDS.values())
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_warm_process_compiles_nothing(command, warm, tmp_path):
+    assert run(tmp_path, COMMANDS[command]) == []
+
+
+USED = """
+sys.argv = ["armtwin", "predict", "rx90b_line", "--out", folder + "/result"]
+from armtwin.app.commands import app
+try:
+    app(standalone_mode=False)
+except SystemExit:
+    pass
+Compiled.names = sorted(sys.modules)
+"""
+
+
+def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(warm, tmp_path):
+    """numba's imports for compiling are half a second; those of scipy's linalg are most of it."""
+    used = set(run(tmp_path, USED))
+    idle = ("scipy.linalg", "scipy.interpolate", "numba.np.linalg", "numba.np.arraymath")
+    idle += ("armtwin.prediction.advice", "armtwin.prediction.compare", "armtwin.identification")
+    idle += ("armtwin.report.robot_report", "armtwin.report.identification_report")
+    assert not used & set(idle)
