@@ -302,7 +302,7 @@ def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
         ),
         (
             ["--tool", "spindle"],
-            "job.toml: robot 'rx90b': tool 'spindle' is not known. Known: laser_head.",
+            "--tool: robot 'rx90b': tool 'spindle' is not known. Known: laser_head.",
         ),
         (
             ["--robot", "r2d2"],

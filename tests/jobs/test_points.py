@@ -211,7 +211,7 @@ REFUSED = {
     "decimal comma and decimal point": (
         "x;y;z\n0;0;0\n0,5;1.000;0\n",
         None,
-        "line 3: y must be a number, got '1.000'; the file has decimal commas, so a point is none",
+        "line 3: y must be a number, got '1.000'; the other numbers of the file have",
     ),
     "commas of thousands": (
         "x [mm];y [mm];z [mm]\n0;0;0\n0;1,000,000;0\n",

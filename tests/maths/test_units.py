@@ -98,3 +98,13 @@ def test_a_number_that_no_machine_has_is_refused(value, sentence):
 )
 def test_a_whole_number_is_plain_digits(text, number):
     assert whole_number(text) == number
+
+
+def test_a_unit_that_is_not_known_is_answered_with_units_of_its_kind():
+    with pytest.raises(ArmtwinError) as caught:
+        parse_quantity("3 thou/s", "m/s")
+    told = str(caught.value)
+    assert "mm" in told
+    assert "min" in told
+    assert "kg" not in told
+    assert "%" not in told

@@ -132,7 +132,7 @@ def jobs(
 def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
     """A job with what the command line changes."""
     if robot is not None or tool is not None:
-        job = job.with_robot(robot or job.description.robot, tool)
+        job = _with_robot(job, robot, tool)
     if speed is not None:
         try:
             job = job.with_speed(speed)
@@ -141,6 +141,20 @@ def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) ->
         except ArmtwinError as error:  # it begins with the word speed
             raise ArmtwinError(f"--{error}") from None
     return job
+
+
+def _with_robot(job: Job, robot: str | None, tool: str | None) -> Job:
+    """A job with the robot and the tool of the command line, which are to blame if they fail."""
+    changed = job.with_robot(robot or job.description.robot, tool)
+    try:
+        changed.robot()
+    except ArmtwinError as error:
+        blamed = f"{job.where}: "
+        if not str(error).startswith(blamed):
+            raise
+        given = "--tool" if robot is None else "--robot"
+        raise ArmtwinError(f"{given}: {str(error).removeprefix(blamed)}") from None
+    return changed
 
 
 def _answered(

@@ -54,7 +54,8 @@ def in_ascii(character: str) -> str:
 def spelled(text: str) -> str:
     """A text as the terminal can show it: no control characters, in its letters."""
     shown = printable(text)
-    if "utf" in (getattr(sys.stdout, "encoding", None) or "").lower():
+    encoding = getattr(sys.stdout, "encoding", None) or "utf-8"
+    if encoding.lower().startswith("utf"):
         return shown
     return "".join(x if x.isascii() else in_ascii(x) for x in shown)
 

@@ -322,8 +322,19 @@ class Job:
                 begin, _ = on.pop()
             on.append((begin, end))
         if not on:
-            raise FileError(self.where, ["process: it is nowhere on, so there is nothing to judge"])
+            raise FileError(self.where, [f"process: it is nowhere on, {self._why_never_on()}"])
         return on
+
+    def _why_never_on(self) -> str:
+        """Why there is nothing to judge."""
+        start, stop = self._run_in_and_out()
+        if start < stop:
+            return "so there is nothing to judge"
+        length, speed = 1e3 * self.seam.length, 1e3 * self.description.speed
+        return (
+            f"so there is nothing to judge: at {speed:.4g} mm/s run-in and run-out take the whole "
+            f"seam of {length:.4g} mm"
+        )
 
     def _run_in_and_out(self) -> tuple[float, float]:
         """Arc lengths [m] between which the process may be on."""

@@ -106,31 +106,42 @@ def whole_number(text: str) -> int | None:
     return int(text) if plain and len(text) <= 9 else None
 
 
-def parse_unit(text: str) -> tuple[float, Dimension]:
-    """Factor to SI and dimension of a unit such as "N m s/rad" (what follows a "/" divides)."""
+def parse_unit(text: str, like: str = "") -> tuple[float, Dimension]:
+    """Factor to SI and dimension of a unit such as "N m s/rad" (what follows a "/" divides).
+
+    Args:
+        text: The unit.
+        like: A unit of the kind that is wanted; its relatives are suggested for one not known.
+    """
     factor = 1.0
     total = [0] * len(BASE)
     over, *under = text.replace("*", " ").replace("²", "^2").split("/")
     for part, sign in ((over, 1), *((part, -1) for part in under)):
         for word in part.strip("() ").split():
-            scale, dimension, power = _unit_factor(word)
+            scale, dimension, power = _unit_factor(word, like)
             factor *= scale ** (sign * power)
             for i, own in enumerate(dimension):
                 total[i] += sign * power * own
     return factor, tuple(total)
 
 
-def _unit_factor(word: str) -> tuple[float, Dimension, int]:
+def _unit_factor(word: str, like: str) -> tuple[float, Dimension, int]:
     """Factor to SI, dimension and power of one named unit, as "m^2"."""
     match = _FACTOR.fullmatch(word)
     name = "" if match is None else match[1].translate(_MICRO)
     if match is None or name not in UNITS:
-        raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, UNITS)}")
+        raise ArmtwinError(f"unit '{word}' is not known. {did_you_mean(word, _relatives(like))}")
     power = int((match[2] or "1")[:4])
     if abs(power) > 9:
         raise ArmtwinError(f"unit '{word}' must have a power of at most 9")
     scale, dimension = UNITS[name]
     return scale, dimension, power
+
+
+def _relatives(unit: str) -> list[str]:
+    """Units of the kinds that a unit is made of, as of length and time for m/s; else all."""
+    kinds = [UNITS[word][1] for word in re.findall("[A-Za-z]+", unit) if word in UNITS]
+    return [name for name, (_, kind) in UNITS.items() if kind in kinds] or list(UNITS)
 
 
 def _same_kind(given: Dimension, wanted: Dimension) -> bool:
@@ -156,7 +167,7 @@ def parse_quantity(text: str, unit: str) -> float:
     if not symbol:
         contract = f"written as text must carry a unit such as '{text.strip()} {unit}'"
         raise ArmtwinError(f"{contract}, got '{text}'")
-    factor, dimension = parse_unit(symbol)
+    factor, dimension = parse_unit(symbol, unit)
     if not _same_kind(dimension, parse_unit(unit)[1]):
         raise ArmtwinError(f"must be in {unit} or a unit of that kind, got '{text}'")
     if symbol == "deg":

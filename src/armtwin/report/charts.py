@@ -234,7 +234,8 @@ def _description(chart: Chart) -> str:
 def _heading(title: str, caption: str) -> str:
     parts = []
     if title:
-        parts.append(element("strong", inside=words(f"{title}.")))
+        stop = "." if caption else ""
+        parts.append(element("strong", inside=words(f"{title}{stop}")))
     if caption:
         parts.append(words(caption))
     return element("figcaption", inside=" ".join(parts)) if parts else ""

@@ -75,10 +75,11 @@ def link_blocks(found: Estimate) -> Iterator[Block]:
     prior = np.array([record["mass_prior_kg"] for record in records])
     mass = np.array([record["mass_kg"] for record in records])
     std = np.array([record["mass_std_kg"] for record in records])
+    heaviest = 1.15 * float(max(prior.max(), mass.max()))
     yield Chart(
         "Mass of each link",
         Axis("link"),
-        Axis("mass", "kg"),
+        Axis("mass", "kg", span=(0.0, heaviest)),
         (
             Points("robot file", numbers - 0.08, prior, shape="square", colour=3, names=names),
             Points("identified", numbers + 0.08, mass, y_error=std, colour=0, names=names),

@@ -15,12 +15,12 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.findings import not_told, reasons
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
-from armtwin.report.identification_charts import friction_charts, link_blocks, weight_chart
-from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.identification_basis import WEIGHT, basis_blocks
+from armtwin.report.identification_charts import friction_charts, link_blocks
+from armtwin.report.inputs import file_name
 from armtwin.report.layers import Curve, Points, Rule
 from armtwin.report.numbers import NEWTON_METRES, PER_HUNDRED, PLAIN, Number
 from armtwin.report.sampling import at_times, extremes
@@ -45,7 +45,6 @@ MOVED = 12  # parameters shown unfolded
 SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
 STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
 SHARE = Number(places=2)
-WEIGHT = Number(digits=2)
 
 
 def identification_report(result: Identification) -> Report:
@@ -65,7 +64,7 @@ def identification_report(result: Identification) -> Report:
         sections.append(Section("Models side by side", tuple(_models(result))))
     sections += [
         Section("Physical consistency", tuple(_consistency(found))),
-        Section("What this rests on", tuple(_basis(result))),
+        Section("What this rests on", tuple(basis_blocks(result))),
     ]
     return Report(
         title=f"Identification of {found.prior.name}",
@@ -373,98 +372,3 @@ def _consistency(found: Estimate) -> Iterator[Block]:
     yield Text("Plain least squares on the same rows would have been refused:")
     records = [{"text": text} for text in found.broken]
     yield Table((Column("text", "what it breaks"),), records, most=3)
-
-
-def _basis(result: Identification) -> Iterator[Block]:
-    found = result.estimate
-    yield from _cleaned_logs(found)
-    yield from _draw(found)
-    widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
-    yield Text(
-        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {widths}.",
-        "soft",
-    )
-    yield Text(f"Recipe: {_recipe(found)}.", "soft")
-    yield Data("recipe", vars(found.recipe))
-    columns = (Column("package", "version"), Column("number", ""))
-    records = [{"package": name, "number": text} for name, text in versions().items()]
-    yield Table(columns, records, folded="Versions")
-    yield Data("provenance.inputs_sha256", _inputs(result))
-    yield Data("provenance.versions", versions())
-
-
-def _recipe(found: Estimate) -> str:
-    """The choices that were made, those at their default left out."""
-    usual = vars(Recipe())
-    choices = []
-    for key, value in vars(found.recipe).items():
-        if value != usual[key]:
-            choices.append(f"{key} {value}")
-    return ", ".join(choices) or "the default"
-
-
-def _draw(found: Estimate) -> Iterator[Block]:
-    """How strongly the parameters were drawn to the robot file."""
-    draw = found.draw
-    how = "as asked for"
-    if draw.errors:
-        how = (
-            "the best for what was left out; friction parameters count with "
-            f"{draw.family_size:g} times their size"
-        )
-    yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
-    if draw.errors:
-        yield weight_chart(draw)
-    tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
-    yield Data("draw.weight", draw.weight)
-    yield Data("draw.friction_size", draw.family_size)
-    yield Data("draw.tried", tried)
-
-
-def _cleaned_logs(found: Estimate) -> Iterator[Block]:
-    """The logs, and how each was cleaned."""
-    records: list[Record] = []
-    for log, how in zip(found.logs, found.cleaning, strict=True):
-        records.append(
-            {
-                "file": log.origin,
-                "samples": len(log.time),
-                "sha256": digest_of(log.origin),
-                "cleaning": asdict(how),
-            }
-        )
-    columns = (
-        Column("file", "log", words=lambda x: file_name(x["file"], "a log")),
-        Column("samples", "samples", Number(digits=9)),
-        Column("rate", "rate Hz", words=lambda x: _rate(x["cleaning"])),
-        Column("cutoff", "cut-off Hz", words=lambda x: f"{x['cleaning']['cutoff']:.4g}"),
-        Column("rows", "rows a second", words=lambda x: _rows(x["cleaning"]), page_only=True),
-        Column("stamps", "stamps", words=lambda x: _stamps(x["cleaning"]), page_only=True),
-        Column("kind", "differentiation", words=lambda x: _kind(x["cleaning"]), page_only=True),
-        Column("wild", "wild samples", words=lambda x: str(x["cleaning"]["replaced"])),
-    )
-    yield Table(columns, records, "logs")
-
-
-def _rate(how: Record) -> str:
-    return f"{how['rate'] * how['averaged']:.5g}"
-
-
-def _rows(how: Record) -> str:
-    return f"{how['rate'] / how['step']:.4g}"
-
-
-def _stamps(how: Record) -> str:
-    return "put on an even grid" if how["resampled"] else "even"
-
-
-def _kind(how: Record) -> str:
-    return "Fourier series" if how["differentiation"] == "fourier" else "central differences"
-
-
-def _inputs(result: Identification) -> dict[str, str | None]:
-    """Digests of robot file and validation log."""
-    digests = {"robot file": digest_of(result.estimate.prior.origin)}
-    if result.log is not None:
-        digests["validation log"] = digest_of(result.log.origin)
-    return digests
