@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept
 JOINT_BUCKETS = 20  # and those of each joint
-FLAG_ROWS = 5
 UM, MM, MILLIDEGREES = 1e6, 1e3, 180e3 / np.pi
 LATERAL, VERTICAL, LAG, MEASURED, SPEED = 0, 1, 2, 3, 5  # colours
 ALONG = "along the seam [mm]"
@@ -144,14 +143,12 @@ def _process_off(p: Prediction) -> tuple[tuple[float, float], ...]:
 
 def _marks(explanations: tuple[Explanation, ...], direction: str) -> Iterator[Mark]:
     """Flags with the largest cause at each explained peak of a direction."""
-    row = 0
     for x in explanations:
         if x.span.direction != direction or not x.causes:
             continue
         cause = x.causes[0]
         text = f"{cause.cause}, {cause.joint}" if cause.joint else cause.cause
-        yield Mark(MM * x.span.peak_at_m, text, row % FLAG_ROWS, bad=not x.within)
-        row += 1
+        yield Mark(MM * x.span.peak_at_m, text, bad=not x.within)
 
 
 def joint_plots(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[Plot]:
@@ -182,7 +179,7 @@ def _reversal_marks(p: Prediction) -> Iterator[Mark]:
     """Flags with the joint's number where it is to reverse, the first ones of each."""
     for j in range(p.robot.n):
         for time in reversals(p, j)[:6]:
-            yield Mark(time, f"{j + 1}", j % 6)
+            yield Mark(time, f"{j + 1}")
 
 
 def reversals(p: Prediction, j: int) -> list[float]:

@@ -154,11 +154,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Mark:
-    """A flag in a plot: where on x, its text, its row from the top, whether it is bad."""
+    """A flag in a plot: where on x, its text, whether it is bad."""
 
     x: float
     text: str
-    row: int = 0
     bad: bool = False
 
 
