@@ -39,9 +39,10 @@ class Sensors(NamedTuple):
 @inlined
 def quantised(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
-    steps = x / step
+    smooth = step == 0.0
+    steps = x / choose(smooth, 1.0, step)
     half = choose(steps > 0.0, 0.5, -0.5)
-    return choose(step == 0.0, x, step * whole(steps + half))
+    return choose(smooth, x, step * whole(steps + half))
 
 
 @inlined

@@ -1,4 +1,4 @@
-"""The only place that knows numba: kernels compiled once and cached per state of the whole package.
+"""Kernels compiled once and cached per state of the whole package; the house's door to numba.
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file
 would keep running the old law after that file was edited, so the cache lives in a folder named
@@ -190,11 +190,11 @@ def compiled(f: F, name: str = "") -> F:
         f: The kernel.
         name: Tells kernels apart that one function makes, for several structures.
     """
-    settings: Any = config  # its fields are made at run time
-    if settings.DISABLE_JIT:
+    if not compiles():
         return f
     kernel: Any = numba.njit(**OPTIONS)(f)
     if CACHE_FOLDER is not None:
+        settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)
         try:
@@ -204,9 +204,10 @@ def compiled(f: F, name: str = "") -> F:
     return kernel
 
 
-def is_kept(name: str) -> bool:
-    """Whether machine code of a kernel with such a name is on disk; it may have * in it."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{name}*.nbi"))
+def compiles() -> bool:
+    """Whether kernels are compiled; NUMBA_DISABLE_JIT has them run as they stand."""
+    settings: Any = config
+    return not settings.DISABLE_JIT
 
 
 def inlined(f: F) -> F:
@@ -214,8 +215,7 @@ def inlined(f: F) -> F:
 
     A call would hand over every field of its arrays.
     """
-    settings: Any = config
-    if settings.DISABLE_JIT:
+    if not compiles():
         return f
     part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
     return part

@@ -16,7 +16,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import Table, Tape, pattern_of
+from armtwin.maths.tape import ROUNDING, Table, Tape, pattern_of
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
@@ -35,6 +35,8 @@ OF_DRIVES = (
 )
 OF_SPRINGS = ("stiffness", "damping", "gap", "numerical")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
+# below which an element of the geometry is a deviation: sines of 3 degrees, 5 mm, a tilted base
+SMALLEST_BY_DESIGN = {"turn": 0.05, "offset": 0.005, "axis": 0.05, "gravity": 0.5}
 # arrays that do not change in a run, and in a tick
 IN_A_RUN = {
     *GEOMETRY,
@@ -71,6 +73,18 @@ CURVES, BALANCER_TABLE, REF, KEPT = 1, 2, 3, 4  # memories beside that of the nu
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
+def is_out_of_square(arm: Any) -> bool:
+    """Whether some angle or length of the geometry is so small that it is a deviation, no design.
+
+    Robots with deviated links share one kernel, in which no zero of the geometry is used.
+    """
+    for name, smallest in SMALLEST_BY_DESIGN.items():
+        size = np.abs(getattr(arm, name))
+        if np.any((size > ROUNDING) & (size < smallest)):
+            return True
+    return False
+
+
 class Structure:
     """What shapes the kernel of a loop.
 
@@ -82,9 +96,9 @@ class Structure:
         dense: Whether the geometry is taken as if it had no zeros, ones and right angles.
     """
 
-    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool, dense: bool = False) -> None:
+    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool) -> None:
         self.arm, self.plant, self.c = arm, plant, c
-        self.linear, self.dense = linear, dense
+        self.linear, self.dense = linear, is_out_of_square(arm)
         self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
         self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
-from armtwin.maths.compiled import inlined, is_kept
+from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.machine_code import staged
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Stretch
@@ -166,21 +166,11 @@ _making = Lock()
 
 
 def kernel_of(structure: Structure) -> _Kernel | None:
-    """The kernel of a structure; None where it cannot be traced.
-
-    A robot whose geometry differs from that of one known already, as one with a deviated link,
-    shares a kernel with all such robots, in which no zero of the geometry is used.
-    """
-    if not structure.can_be_traced:
+    """The kernel of a structure; None where it cannot be traced."""
+    if not (compiles() and structure.can_be_traced):
         return None
-    family = _digest(structure.family())
-    name = f"{family}-{_digest(structure.geometry())}"
+    name = f"{_digest(structure.family())}-{_digest(structure.geometry())}"
     with _making:
-        if name not in _kernels:
-            relatives = any(known.startswith(family) for known in _kernels) or is_kept(family)
-            if relatives and not is_kept(name):
-                structure.dense = True
-                name = f"{family}-{_digest(structure.geometry())}"
         if name not in _kernels:
             _kernels[name] = _Kernel(structure, name)
         return _kernels[name]
