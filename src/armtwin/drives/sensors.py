@@ -39,7 +39,7 @@ class Sensors(NamedTuple):
 @inlined
 def quantised(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
-    steps = x / step
+    steps = x * (1.0 / step)
     half = choose(steps > 0.0, 0.5, -0.5)
     return choose(step == 0.0, x, step * whole(steps + half))
 
