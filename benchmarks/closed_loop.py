@@ -28,7 +28,6 @@ import numpy as np
 import pinocchio
 
 import armtwin as at
-import former
 from armtwin.drives.friction.presliding import bristle, relaxed
 from armtwin.maths.compiled import compiled
 from armtwin.maths.machine_code import stretch_kernel
@@ -77,6 +76,7 @@ def cases(package):
 
 def former_cases(commit, folder):
     """The runs of an earlier commit, each done once, and what prepares them."""
+    former = import_module("former")  # in its quick mode it turns the compiler off for all
     present = {name: m for name, m in sys.modules.items() if name.partition(".")[0] == "armtwin"}
     package = former.package(former.checked_out(commit, folder))
     preparing = import_module("armtwin.simulation.prepared").prepare
@@ -149,7 +149,9 @@ def chain(n):
     tables |= {"motor": [], "friction": []}
     source = {"source": "assumed: benchmark"}
     for i in range(n):
-        origin = {"xyz": [length if i else 0.0, 0, 0], "rpy": [90.0 if i % 2 else -90.0, 0, 0]}
+        turn = math.pi / 2 if i % 2 else -math.pi / 2
+        position = [length if i else 0.0, 0.0, 0.0]
+        origin = {"position": position, "orientation": {"rpy": [turn, 0.0, 0.0]}}
         joint = {"name": f"joint_{i + 1}", "parent": names[i], "child": names[i + 1]}
         tables["joint"].append(joint | source | {"origin": origin})
         about = {"xx": 0.01, "yy": 0.05, "zz": 0.05}
@@ -490,7 +492,9 @@ def show_threads(robot):
 
 def report():
     """Print speeds and ratios."""
-    commit = sys.argv[sys.argv.index("--former") + 1] if "--former" in sys.argv else None
+    commit = None
+    if "--former" in sys.argv and not QUICK:
+        commit = sys.argv[sys.argv.index("--former") + 1]
     robot = at.Robot.load("rx90b").with_tool("laser_head")
     print(f"RX90B with laser head, {SECONDS} s of motion, 4 kHz servo, LuGre friction, one core")
     show_speeds(robot)
