@@ -77,14 +77,22 @@ def cases(package):
 def former_cases(commit, folder):
     """The runs of an earlier commit, each done once, and what prepares them."""
     former = import_module("former")  # in its quick mode it turns the compiler off for all
-    present = {name: m for name, m in sys.modules.items() if name.partition(".")[0] == "armtwin"}
+    present = loaded_modules()
     package = former.package(former.checked_out(commit, folder))
     preparing = import_module("armtwin.simulation.prepared").prepare
     found = cases(package)
     for case in found.values():
         preparing(*case).run()
+    for name in loaded_modules():
+        del sys.modules[name]
     sys.modules.update(present)
     return found, preparing
+
+
+def loaded_modules():
+    """Modules of the package that is loaded."""
+    names = [name for name in sys.modules if name.partition(".")[0] == "armtwin"]
+    return {name: sys.modules[name] for name in names}
 
 
 def in_turns(competitors, repeats=REPEATS):
@@ -225,17 +233,14 @@ def servo_tick(
 
 
 @compiled
-def peer_friction(rows, curves, numbers, v, z, h, M, force, kept):
+def peer_friction(rows, curves, numbers, v, z, h, M, force):
     """Friction torques and slopes, compiled, for the peer: added to M and force, both triangles."""
     n = v.shape[0]
     for e in range(rows.shape[0]):
         w = 0.0
         for j in range(n):
             w += rows[e, j] * v[j]
-        F, D, g, g_slope = bristle(
-            curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
-        )
-        kept[e, 0], kept[e, 1], kept[e, 2] = w, g, g_slope
+        F, D = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
         for i in range(n):
             force[i] -= F * rows[e, i]
             for j in range(n):
@@ -243,22 +248,17 @@ def peer_friction(rows, curves, numbers, v, z, h, M, force, kept):
 
 
 @compiled
-def peer_relax(rows, curves, numbers, middle, z, h, kept):
+def peer_relax(rows, curves, numbers, middle, z, h):
     """New bristle states, compiled, for the peer."""
     for e in range(rows.shape[0]):
         w = 0.0
         for j in range(middle.shape[0]):
             w += rows[e, j] * middle[j]
-        g, slope = kept[e, 1], kept[e, 2]
-        z[e] = relaxed(
-            curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, kept[e, 0], g, slope
-        )
+        z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h)
 
 
 @compiled
-def peer_rest(
-    upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force, kept
-):
+def peer_rest(upper, rotors, bias, tau, rows, curves, numbers, q, v, before, z, h, q_mid, M, force):
     """All of a step but Pinocchio's part, compiled, for the strongest peer."""
     length = np.sqrt(0.1625 - 0.04 * np.cos(q_mid[1]))
     bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * np.sin(q_mid[1]) / length
@@ -266,11 +266,11 @@ def peer_rest(
         force[i] = tau[i] - bias[i]
         for j in range(i + 1):
             M[i, j] = M[j, i] = upper[j, i] + rotors[i, j]
-    peer_friction(rows, curves, numbers, v, z, h, M, force, kept)
+    peer_friction(rows, curves, numbers, v, z, h, M, force)
     for i in range(q.shape[0]):
         force[i] *= h
     solve_in_place(q, M, force)
-    peer_relax(rows, curves, numbers, v + 0.5 * force, z, h, kept)
+    peer_relax(rows, curves, numbers, v + 0.5 * force, z, h)
     loop.keep(q, v, before)
     loop.advance(q, q, v, force, h)
 
@@ -293,7 +293,7 @@ def peer(robot, seconds, compiled_step):
     position, speed, current, tau, before, q_mid, v_mid, force, zero = (
         np.zeros(6) for _ in range(9)
     )
-    M, kept = np.zeros((6, 6)), np.zeros((len(rows), 3))
+    M = np.zeros((6, 6))
     rnea, crba, solve, lower = (
         pinocchio.rnea,
         pinocchio.crba,
@@ -339,17 +339,16 @@ def peer(robot, seconds, compiled_step):
                     q_mid,
                     M,
                     force,
-                    kept,
                 )
                 continue
             length = (0.1625 - 0.04 * math.cos(q_mid[1])) ** 0.5  # the RX90B's spring
             bias[1] += (2900 + 10500 * (length - 0.35)) * 0.02 * math.sin(q_mid[1]) / length
             upper[lower] = upper.T[lower]
             full, net = upper + rotors, tau - bias
-            peer_friction(rows, curves, numbers, v, z, h, full, net, kept)
+            peer_friction(rows, curves, numbers, v, z, h, full, net)
             dv = solve(full, h * net)
             middle = v + 0.5 * dv
-            peer_relax(rows, curves, numbers, middle, z, h, kept)
+            peer_relax(rows, curves, numbers, middle, z, h)
             q[:] += h * middle
             before[:] = v
             v[:] += dv

@@ -27,8 +27,8 @@ def looked_up(table, scale, w, out):
 def driven(table, scale, c0, c1, w, z, h, out):
     """Friction torque of a bristle along a history of speeds."""
     for i in range(w.shape[0]):
-        out[i], _, g, g_slope = bristle(table, 0, scale, c0, c1, w[i], z, h)
-        z = relaxed(table, 0, scale, c0, w[i], z, h, w[i], g, g_slope)
+        out[i], _ = bristle(table, 0, scale, c0, c1, w[i], z, h)
+        z = relaxed(table, 0, scale, c0, w[i], z, h)
     return z
 
 
