@@ -498,12 +498,13 @@ def report():
     print(f"RX90B with laser head, {SECONDS} s of motion, 4 kHz servo, LuGre friction, one core")
     show_speeds(robot)
     show_threads(robot)
-    show_loops(commit)
     show_peers(robot)
     show_stages(robot)
     show_joints()
     if not QUICK:
         first_calls()
+    # last: with two packages loaded, calls from Python into kernels, as the peers', take far longer
+    show_loops(commit)
 
 
 if __name__ == "__main__":
