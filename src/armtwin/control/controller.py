@@ -319,7 +319,7 @@ def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: f
     moves = choose(state[m, SATURATED] * e <= 0.0, 1.0, 0.0)
     integral = state[m, INTEGRAL] + moves * e * dt
     change = e - state[m, BEFORE]
-    corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change / dt
+    corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change * (1.0 / dt)
     advanced = g[m, KVF] * speed + g[m, KAFV] * acceleration + g[m, COULOMB] * sign(speed)
     offset = g[m, KTFV] * torque + state[m, HELD]
     state[m, INTEGRAL] = integral
@@ -352,7 +352,7 @@ def velocity_loop(
     feedback = filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
     forward = filtered(c, memory, m, FORWARD, state[m, FF])
     u = filtered(c, memory, m, OUT, command - feedback) + forward
-    i = u / per_current
+    i = u * (1.0 / per_current)
     limited = smaller(larger(i, -limit), limit)
     state[m, SATURATED] = sign(i - limited)
     return quantised(limited, step)

@@ -40,7 +40,7 @@ class Sensors(NamedTuple):
 def quantised(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
     smooth = step == 0.0
-    steps = x / choose(smooth, 1.0, step)
+    steps = x * (1.0 / choose(smooth, 1.0, step))
     half = choose(steps > 0.0, 0.5, -0.5)
     return choose(smooth, x, step * whole(steps + half))
 

@@ -25,8 +25,10 @@ from typing import Any, TypeVar
 
 import numba
 import numpy
+from llvmlite.binding import llvm_version_info
 from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -179,7 +181,11 @@ class _KernelCache(FunctionCache):
 OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
 
 
-def compiled(f: F, name: str = "") -> F:
+# numba leaves equal operations apart since LLVM 14 put some together wrongly
+JOINS_RIGHTLY = llvm_version_info >= (20, 0, 0)
+
+
+def compiled(f: F, name: str = "", *, straight: bool = False) -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
     error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
@@ -189,6 +195,8 @@ def compiled(f: F, name: str = "") -> F:
     Args:
         f: The kernel.
         name: Tells kernels apart that one function makes, for several structures.
+        straight: Whether it has long stretches without loops, in which equal operations are found
+            and done side by side.
     """
     if not compiles():
         return f
@@ -201,6 +209,8 @@ def compiled(f: F, name: str = "") -> F:
             kernel._cache = _KernelCache(f, name)
         finally:
             settings.CACHE_DIR = before
+    if straight and JOINS_RIGHTLY:
+        kernel.compile = _joining(kernel.compile)
     return kernel
 
 
@@ -208,6 +218,22 @@ def compiles() -> bool:
     """Whether kernels are compiled; NUMBA_DISABLE_JIT has them run as they stand."""
     settings: Any = config
     return not settings.DISABLE_JIT
+
+
+def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with equal operations side by side (superword-level parallelism)."""
+    settings: Any = config
+
+    def joined(signature: Any) -> Any:
+        with global_compiler_lock:
+            before = settings.SLP_VECTORIZE
+            settings.SLP_VECTORIZE = 1
+            try:
+                return compile(signature)
+            finally:
+                settings.SLP_VECTORIZE = before
+
+    return joined
 
 
 def inlined(f: F) -> F:

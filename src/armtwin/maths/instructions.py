@@ -9,10 +9,13 @@ from typing import Any
 
 from llvmlite import ir
 
+from armtwin.maths.angles import of_angles
+from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.lanes import (
     DOUBLE,
     FAST,
     INTEGER,
+    LANES,
     LARGEST_ANGLE,
     Wide,
     exponential,
@@ -58,6 +61,8 @@ class Emitter:
 
     def write(self) -> None:
         """Write all operations, then the outputs."""
+        if self.lanes == 1:
+            self._do_angles()
         self._do(None)
         if self.lanes > 1:
             self._write_lanes()
@@ -126,11 +131,51 @@ class Emitter:
     def _do(self, side: Side | None) -> None:
         """The operations of a side of a choice, or of none."""
         for number in self.blocks.get(side, []):
+            if number in self.values:
+                continue
             operation = self.tape.operations[number]
             if operation.name == "choose" and self._branches(number):
                 self.values[number] = self._branch(number)
             elif operation.name != "constant":
                 self.values[number] = self._result(number)
+
+    def _do_angles(self) -> None:
+        """Sines and cosines of angles that come from no others, LANES of them at once."""
+        functions = self._functions_of_angles()
+        angles = sorted(functions)
+        here = set(self.blocks.get(None, []))
+        for number in self.tape.needed(angles):
+            if number in here and self.tape.constant(number) is None:
+                self.values[number] = self._result(number)
+        for first in range(0, len(angles), LANES):
+            self._do_together(angles[first : first + LANES], functions)
+
+    def _functions_of_angles(self) -> dict[int, list[int]]:
+        """Sines and cosines that need no other one and no branch, by the number of their angle."""
+        functions: dict[int, list[int]] = {}
+        after: set[int] = set()
+        for number in self.blocks.get(None, []):
+            name, of, _ = self.tape.operations[number]
+            if self._branches(number) or not after.isdisjoint(of):
+                after.add(number)
+            elif name in ("sine", "cosine"):
+                functions.setdefault(of[0], []).append(number)
+                after.add(number)
+        return functions
+
+    def _do_together(self, angles: list[int], functions: dict[int, list[int]]) -> None:
+        """The sines and cosines of a few angles."""
+        values = [self._double(self._value(angle)) for angle in angles]
+        for name in ("sine", "cosine"):
+            found = of_angles(self.builder, name, values, self._called)
+            for lane, angle in enumerate(angles):
+                for number in functions[angle]:
+                    if self.tape.operations[number].name == name:
+                        value = self.builder.extract_element(found, INTEGER(lane))
+                        self.values[number] = value
+
+    def _called(self, name: str, values: list[Any]) -> Any:
+        return self.builder.call(self._declared(name, values), values)
 
     def _branches(self, number: int) -> bool:
         return (number, True) in self.blocks or (number, False) in self.blocks
@@ -202,6 +247,8 @@ class Emitter:
         b = self.builder
         if name == "whole":
             return b.fptosi(values[0], self.integer)
+        if name in ("coarse", "rank"):
+            return self._of_bits(name, b.bitcast(self._double(values[0]), self.integer))
         if name in FUNCTIONS or name in OUTSIDE:
             return self._function(name, [self._double(x) for x in values])
         if name in COMPARISONS:
@@ -215,6 +262,12 @@ class Emitter:
         if all(x.type == self.integer for x in values) and name != "divide":
             return self._of_integers(name, values)
         return self._of_doubles(name, [self._double(x) for x in values])
+
+    def _of_bits(self, name: str, bits: Any) -> Any:
+        """A number without its last bits, or its place among such numbers."""
+        if name == "rank":
+            return self.builder.lshr(bits, self._constant(DROPPED))
+        return self.builder.bitcast(self.builder.and_(bits, self._constant(MASK)), self.double)
 
     def _extreme(self, name: str, left: Any, right: Any) -> Any:
         """min or max as Python has it: the first of two that compare equal or not at all."""
@@ -263,8 +316,7 @@ class Emitter:
         """A function of the library, of a double."""
         if name in FUNCTIONS:
             return self._call(FUNCTIONS[name], values)
-        function = self._declared(OUTSIDE[name], values)
-        return self.builder.call(function, values)
+        return self._called(OUTSIDE[name], values)
 
     def _one_by_one(self, name: str, values: list[Any]) -> Any:
         """A function of the library, lane by lane."""
@@ -296,7 +348,7 @@ class Emitter:
         """An instruction of LLVM, on a double or on lanes."""
         wide = isinstance(values[0].type, ir.VectorType)
         suffix = f"v{self.lanes}f64" if wide else "f64"
-        return self.builder.call(self._declared(f"{name}.{suffix}", values), values)
+        return self._called(f"{name}.{suffix}", values)
 
     def _declared(self, name: str, values: list[Any]) -> Any:
         module = self.builder.module

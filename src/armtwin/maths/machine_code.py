@@ -66,4 +66,4 @@ def staged(
     kernel: Any = FunctionType(function.__code__, names, function.__name__)
     kernel.__qualname__ = function.__qualname__
     kernel.__module__ = function.__module__
-    return compiled(kernel, f"-{name}")
+    return compiled(kernel, f"-{name}", straight=True)

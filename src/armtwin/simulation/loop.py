@@ -253,7 +253,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     M, A, none = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N)
     bias, force, u_mid, v_mid = none.copy(), none.copy(), none.copy(), none.copy()
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 4))
+    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows = weights.copy()

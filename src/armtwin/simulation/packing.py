@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
-from armtwin.drives.friction.curves import INTERVALS, ROOT, at_viscosity, breakaway, tabulate
+from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
@@ -186,9 +186,8 @@ def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Flo
     backward = at_viscosity(element.negative or element.law, factor)
     c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)
     curves = np.stack([tabulate(forward, largest), tabulate(backward, largest)])
-    scale = INTERVALS / largest ** (1 / ROOT)
     offset = element.offset or 0.0
-    numbers = np.array([scale, c0, c1, offset, breakaway(forward), breakaway(backward)])
+    numbers = np.array([scale_of(largest), c0, c1, offset, breakaway(forward), breakaway(backward)])
     return curves, numbers
 
 

@@ -394,7 +394,7 @@ class _Tracer:
         stiffness, damping, gap, numerical = self._all(tape, *OF_SPRINGS)
         dt = self._number(tape, "dt")
         A, dv = _scratch(N, N), _scratch(N)
-        F, D, G = _scratch(e), _scratch(e), _scratch(e, 4)
+        F, D, G = _scratch(e), _scratch(e), _scratch(e, 2)
         twisted = _scratch(len(springs.row), 2)
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
