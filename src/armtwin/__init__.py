@@ -7,6 +7,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -33,6 +34,7 @@ __all__ = [
     "Answer",
     "ArmtwinError",
     "Comparison",
+    "Completion",
     "Estimate",
     "Event",
     "FileError",
@@ -49,6 +51,7 @@ __all__ = [
     "__version__",
     "advise",
     "compare",
+    "complete",
     "explain",
     "identify",
     "judge",
@@ -62,6 +65,8 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
+    "Completion": "armtwin.identification.completion.complete",
+    "complete": "armtwin.identification.completion.complete",
     "Estimate": "armtwin.identification.rigid_body.estimate",
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",

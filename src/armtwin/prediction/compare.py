@@ -20,6 +20,7 @@ from armtwin.jobs.job import Job
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
+from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import CHANNELS, joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
@@ -159,7 +160,7 @@ def compare(
     prediction = predict(robot, job, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
-    q, side = _positions(robot, log)
+    q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
     check_motion(moved, "q", Pace.of_motion(robot, motion.v))
     shift = _aligned(prediction, log, q)
@@ -213,24 +214,6 @@ def _covered(job: Job, measured: PathError) -> float:
         held += float(np.clip(inside, 0.0, None).sum())
         wanted += last - first
     return held / wanted
-
-
-def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
-    """Joint positions of a log, link side where it has them."""
-    for side in ("q_link", "q", "q_m"):
-        if side in log:
-            break
-    else:
-        raise ArmtwinError(
-            f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}."
-        )
-    values = getattr(log, side)
-    if values.shape[1] != robot.n:
-        columns = f"{robot.n} columns of {side}"
-        raise ArmtwinError(
-            f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}"
-        )
-    return (values @ robot.assembly.motor_inverse.T if side == "q_m" else values), side
 
 
 def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
