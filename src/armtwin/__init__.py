@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
+    from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
@@ -44,6 +45,7 @@ __all__ = [
     "Model",
     "Prediction",
     "Recipe",
+    "ReferenceComparison",
     "Robot",
     "Run",
     "Trajectory",
@@ -68,6 +70,7 @@ _LATER = {
     "Completion": "armtwin.identification.completion.complete",
     "complete": "armtwin.identification.completion.complete",
     "Estimate": "armtwin.identification.rigid_body.estimate",
+    "ReferenceComparison": "armtwin.prediction.compare_reference",
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",
     "Event": "armtwin.logs.recording",

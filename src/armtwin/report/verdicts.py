@@ -33,8 +33,30 @@ LITTLE = 0.02  # of the tolerance to spare, which is told to a tenth of a percen
 ALLOWED = Number(1e3, "mm", digits=4)
 
 
-def verdict_sentence(p: Prediction) -> str:
-    """Whether the predicted seam holds, by what margin, and what that rests on."""
+def verdict_sentence(p: Prediction, *, logged: bool = False) -> str:
+    """Whether the predicted seam holds, by what margin, and what that rests on.
+
+    Args:
+        p: The prediction.
+        logged: Whether a logged run stands beside it.
+    """
+    sentence = _predicted(p)
+    servo = p.servo.summary
+    if logged:
+        beside = f" ({servo})" if servo else ""
+        return f"Predicted{beside}: {_in_midst(sentence)}"
+    if not servo:
+        return sentence
+    return f"{servo[0].upper()}{servo[1:]}: {_in_midst(sentence)}"
+
+
+def _in_midst(sentence: str) -> str:
+    """A sentence as it stands behind a colon."""
+    return sentence[0].lower() + sentence[1:]
+
+
+def _predicted(p: Prediction) -> str:
+    """Whether the predicted seam holds, by what margin, and how many numbers are assumed."""
     verdict = p.verdict
     count = len(p.assumed)
     basis = f"this rests on {count} assumed numbers" if count else "no number behind it is assumed"

@@ -26,7 +26,12 @@ from armtwin.robot.assumed_drives import (
     lacks_drives,
     with_assumed_drives,
 )
-from armtwin.robot.drive_groups import FrictionElement, Motor, Presliding
+from armtwin.robot.drive_groups import (
+    CURRENTS_ARE_TORQUES,
+    FrictionElement,
+    Motor,
+    Presliding,
+)
 from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
@@ -103,7 +108,7 @@ def with_torque_constants(robot: Robot, found: Sizes) -> Step:
     filled = []
     for motor, largest in zip(robot.description.motor, torque, strict=True):
         if motor.torque_constant is None:
-            value, rule = 1.0, "1 N m/A, so that currents are torques"
+            value, rule = 1.0, in_words(CURRENTS_ARE_TORQUES)
             if motor.current_limit:
                 value = rounded(largest / motor.current_limit)
                 rule = "its largest torque over its current limit"

@@ -8,11 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.drives.friction.curves import split
-from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
-from armtwin.logs.torque import CHANNELS, joint_torque, needs_gains, torque_channel
+from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
 from armtwin.robot.assumed_drives import POSES, some_postures
 from armtwin.robot.robot import Robot
@@ -60,21 +59,13 @@ def sizes(robot: Robot, logs: Sequence[Log]) -> Sizes:
         v = ordered.v if "v" in ordered else np.gradient(q, ordered.time, axis=0)
         fastest = np.maximum(fastest, _largest(v))
         postures.append(q)
-        if _tells_torque(robot, ordered):
+        if robot.description.motor and tells_torque(robot, ordered):
             torque, _ = joint_torque(robot, ordered)
             logged = np.maximum(logged, _largest(torque @ robot.assembly.motor_inverse))
     every = np.concatenate(postures)
     thin = every[:: max(1, len(every) // MOST_POSTURES)]
     speed = np.where(np.isfinite(limit), limit, fastest)
     return Sizes(thin, "mean of the logged postures", speed, logged)
-
-
-def _tells_torque(robot: Robot, log: Log) -> bool:
-    """Whether a log has torques, or currents of motors whose torque constants are known."""
-    if not robot.description.motor or not any(name in log for name in CHANNELS):
-        return False
-    channel = torque_channel(log)
-    return channel_kind(channel) != "current" or not needs_gains(robot, channel)
 
 
 def _largest(values: Floats) -> Floats:
