@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 PATH = ("lateral", "vertical", "lag")
+MOVED = 0.01  # way of a joint whose error is to be explained [rad, m]
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,6 +81,16 @@ class ReferenceComparison:
         """How well the errors of the joints agree."""
         return self.rows[: self.robot.n]
 
+    @property
+    def worst(self) -> Agreement | None:
+        """The error of a moving joint that is explained least; None where none moves."""
+        travel = np.ptp(self.reference.trajectory.q, axis=0)
+        moving = []
+        for row, way in zip(self.errors, travel, strict=True):
+            if way > MOVED and np.isfinite(row.variance_explained):
+                moving.append(row)
+        return min(moving, key=lambda row: row.variance_explained, default=None)
+
     def row(self, name: str) -> Agreement:
         """How well one quantity agrees."""
         for row in self.rows:
@@ -89,9 +100,11 @@ class ReferenceComparison:
         raise ArmtwinError(f"the comparison has no quantity '{name}'. {did_you_mean(name, known)}")
 
     def __repr__(self) -> str:
-        shares = ", ".join(f"{row.variance_explained:.3f}" for row in self.errors)
-        explained = f"{self.robot.name!r}: variance of joint errors explained {shares}"
-        return cards.line("ReferenceComparison", explained)
+        worst = self.worst
+        if worst is None:
+            return cards.line("ReferenceComparison", f"{self.robot.name!r}: no joint moves")
+        least = f"{100 * worst.variance_explained:.0f} % of {worst.name} explained"
+        return cards.line("ReferenceComparison", f"{self.robot.name!r}: at least {least}")
 
     def _repr_html_(self) -> str:
         return cards.table(repr(self), (row.cells() for row in self.rows), HEADS)
