@@ -38,9 +38,8 @@ def _filled(result: Completion) -> Iterator[Block]:
     records = []
     for rows in _alike(result.table):
         first = rows[0]
-        records.append({"kind": first.kind, "value": _range(rows), "rule": first.rule})
-    columns = (Column("kind", "key"), Column("value", "number"), Column("rule", "assumed by rule"))
-    yield Table(columns, records)
+        records.append({"number": f"{first.kind} {_range(rows)}", "rule": first.rule})
+    yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
     for phrase in result.still:
         yield Text(f"No rule gives {phrase}.", "bad")
     yield Data("lacking", list(result.lacking))
