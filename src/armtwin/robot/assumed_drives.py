@@ -13,16 +13,15 @@ from dataclasses import replace
 import numpy as np
 
 from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.maths.batch import Floats
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import FrictionElement, Gear, Motor
+from armtwin.robot.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import gear_matrix
 
 START = 0.04  # time in which a joint's largest torque brings its rotor alone to full speed [s]
 # of a joint's largest torque that is taken for dry, and at full speed for viscous friction
 SHARE_OF_TORQUE = 0.02
-POSES = 64
 ROTOR_SOURCE = f"assumed: the joint's largest torque brings it alone to full speed in {START:g} s"
 FRICTION_SOURCE = (
     f"assumed: {100 * SHARE_OF_TORQUE:g} % of the joint's largest torque dry, and as much viscous "
@@ -45,7 +44,8 @@ def _have_inertia(motors: Iterable[Motor]) -> bool:
 
 def with_assumed_drives(robot: Robot) -> Robot:
     """The robot with rotors and friction for each joint where its file has none."""
-    torque, speed = _sizes(robot)
+    found = joint_sizes(robot)
+    torque, speed = found.torque.tolist(), found.speed.tolist()
     description = robot.description
     if not description.hydraulic:  # cylinders have no rotors
         inertia = START * np.array(torque) / np.array(speed)
@@ -96,23 +96,3 @@ def idle_joints(robot: Robot) -> list[int]:
     """Numbers of the joints that no motor turns."""
     turned = robot.assembly.motor_rows.any(axis=0)
     return np.flatnonzero(~turned).tolist()
-
-
-def some_postures(robot: Robot) -> Floats:
-    """Postures within the position limits, or half a turn to both sides, (POSES, n)."""
-    chance = np.random.default_rng(1)
-    low, high = robot.position_limits
-    low = np.where(np.isfinite(low), low, -np.pi)
-    high = np.where(np.isfinite(high), high, np.pi)
-    return chance.uniform(low, high, (POSES, robot.n))
-
-
-def _sizes(robot: Robot) -> tuple[list[float], list[float]]:
-    """Largest torque and highest speed of each joint, from limits where the file has them."""
-    q = some_postures(robot)
-    inertia = np.einsum("mjj->mj", robot.mass_matrix(q)).mean(axis=0)
-    weight = np.abs(robot.gravity(q)).max(axis=0) + inertia  # at 1 rad/s²
-    limits = robot.limits
-    torque = np.where(np.isfinite(limits.torque), limits.torque, weight)
-    speed = np.where(np.isfinite(limits.velocity), limits.velocity, 1.0)
-    return torque.tolist(), speed.tolist()

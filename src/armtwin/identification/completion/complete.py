@@ -20,7 +20,7 @@ from armtwin.identification.completion.rules import (
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log
 from armtwin.notebook import cards
-from armtwin.robot.assumed_drives import some_postures
+from armtwin.robot.joint_sizes import some_postures
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 

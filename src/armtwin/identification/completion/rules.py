@@ -14,7 +14,6 @@ from armtwin.identification.completion.sizes import (
     MARGIN,
     Sizes,
     felt_inertias,
-    largest_torques,
     reach,
     viscous_at_motors,
 )
@@ -32,6 +31,7 @@ from armtwin.robot.drive_groups import (
     Motor,
     Presliding,
 )
+from armtwin.robot.joint_sizes import RISE
 from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
@@ -48,6 +48,7 @@ METRE_BANDWIDTH = 14.0  # of the position loop of an arm that reaches 1 m [Hz]
 SLOW = 0.5  # speed of joints at which the servo knows their viscous friction [rad/s]
 FEEDBACK_CORNER, OUTPUT_CORNER, FORWARD_CORNER = 400.0, 300.0, 100.0  # [Hz]
 
+BY_SPEED = f"twice what a tenth of the arm's mass and full speed in {RISE:g} s need"
 UNITS = {"bandwidth": "Hz", "inertia": "kg m²", "friction_feedforward": "N m s/rad"}
 
 BY_IDENTIFYING = "armtwin identify with logs of torque"
@@ -141,29 +142,31 @@ def _with_motor_groups(robot: Robot, motors: list[Motor]) -> Robot:
 
 def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
     """Largest torque of each motor, (motors,) [N m], and the rule: by its joint, or by the logs."""
-    on_joint, rules = largest_torques(robot, found)
-    torque, told = [], []
+    torque, rules = [], []
     for row, logged in zip(robot.assembly.motor_rows, found.logged, strict=True):
         own = int(np.abs(row).argmax())
-        by_joint = on_joint[own] / abs(row[own])
+        by_joint = found.joints.torque[own] / abs(row[own])
         by_logs = MARGIN * logged
         torque.append(max(by_joint, by_logs))
-        seen = by_logs > by_joint
-        told.append(f"{MARGIN:g} times the largest logged torque" if seen else rules[own])
-    return np.array(torque), told
+        if by_logs > by_joint:
+            rules.append(f"{MARGIN:g} times the largest logged torque")
+        elif found.joints.limited[own]:
+            rules.append("the torque limit of its joint")
+        else:
+            rules.append(BY_SPEED)
+    return np.array(torque), rules
 
 
 def with_bristles(robot: Robot, found: Sizes) -> Step:
     """Bristles that a turn of 1e-4 rad bends up to the break-away, a tenth of critical damping."""
     rows = {element.name: row for element, row in robot.assembly.friction}
     active = robot.description.active_friction()
-    torque, _ = largest_torques(robot, found)
     elements = []
     filled = []
     for element in robot.description.friction:
         if element in active and element.presliding is None:
             row = rows[element.name]
-            bristle, rule = _bristle(robot, found, element, row, torque)
+            bristle, rule = _bristle(robot, found, element, row)
             element = with_assumed(element, rule, presliding=bristle)
             key = f"friction.{element.name}.presliding.stiffness"
             filled.append(Filled(key, bristle.stiffness, "N m/rad", rule, BY_REVERSALS))
@@ -172,7 +175,7 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
 
 
 def _bristle(
-    robot: Robot, found: Sizes, element: FrictionElement, row: Row, torque: Floats
+    robot: Robot, found: Sizes, element: FrictionElement, row: Row
 ) -> tuple[Presliding, str]:
     """The bristles of one element and the rule in words.
 
@@ -182,11 +185,11 @@ def _bristle(
     ratio = abs(row.weights[own])
     slides = robot.assembly.tree.joints[own].type == "prismatic" or row.linkage is not None
     turn = ratio * (SLIDE if slides else TURN)
-    held = _largest_dry(element, ratio * found.speed[own])
+    held = _largest_dry(element, ratio * found.joints.speed[own])
     rule = f"break-away at a turn of {TURN:g} rad"
     if slides:
         rule = f"break-away at a way of {SLIDE:g} m"
-    least = LEAST_DRY * torque[own] / ratio
+    least = LEAST_DRY * found.joints.torque[own] / ratio
     if held < least:
         held = least
         rule = f"{LEAST_DRY:g} of the largest torque, {rule.partition(' ')[2]}"
