@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 GROUPS_NAMED = 5
 BETTER = 0.9  # of the error of the robot file, up to which an estimate is called better
 LITTLE = 0.02  # of the tolerance to spare, which is told to a tenth of a percent
+NOTHING = 0.01  # share of the variance of an error below which nothing of it is explained
 EXPLAINED = 0.8  # share of the variance of an error from which on it counts as explained
 ALLOWED = Number(1e3, "mm", digits=4)
 ROUGH = Number(1e3, "mm", digits=2)
@@ -151,13 +152,16 @@ def reference_verdict(c: ReferenceComparison) -> Text:
     if worst is None:
         return Text("No joint moves in this log, so there is nothing to explain.", "bad")
     joint = worst.name.removesuffix(" error")
-    share = PERCENT.with_unit(max(worst.variance_explained, 0.0))
+    share = PERCENT.with_unit(worst.variance_explained)
+    explained = f"explains at least {share} of each joint's error ({joint} least)"
+    if worst.variance_explained < NOTHING:
+        explained = f"explains nothing of the error of {joint}"
     lateral, vertical = c.row("lateral"), c.row("vertical")
     left = float(np.hypot(lateral.rms_difference, vertical.rms_difference))
     whole = float(np.hypot(lateral.rms_measured, vertical.rms_measured))
     sentence = (
-        f"The twin explains at least {share} of each joint's error ({joint} least); at the tool "
-        f"{ROUGH.with_unit(left)} rms of {ROUGH.with_unit(whole)} are left."
+        f"The twin {explained}; at the tool {ROUGH.with_unit(left)} rms of "
+        f"{ROUGH.with_unit(whole)} are left."
     )
     tone: Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
     return Text(_by_servo(c.servo, sentence), tone)
@@ -172,7 +176,7 @@ def completion_verdict(result: Completion) -> Text:
     count = len(result.table)
     guessed = result.robot.description.servo != result.given.description.servo
     servo = "; its servo is a guess" if guessed else ""
-    return Text(f"The robot can be predicted, by {count} assumed numbers{servo}.")
+    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
 def advice_sentence(advice: Advice) -> str:
