@@ -72,7 +72,7 @@ def test_another_servo_explains_less(robot, log):
 
 def test_the_path_error_beside_a_reference_is_that_beside_its_seam():
     """Second road: the seam's geometry against the sampled joint reference,
-    where the tool moves at a tenth of its speed or more; 1 µm for cubics between set-points.
+    where the tool moves at a tenth of its speed or more; 1e-7 m for curves between set-points.
     """
     p = at.predict(None, at.Job.load("rx90b_corner_fixed"))
     motion = p.motion.trajectory
@@ -83,7 +83,7 @@ def test_the_path_error_beside_a_reference_is_that_beside_its_seam():
     fast = p.job.seam.command(time).speed > 0.1 * p.job.description.speed
     for direction in ("lateral", "vertical", "lag"):
         seam = np.interp(time, p.path_error.time, getattr(p.path_error, direction))
-        assert np.abs(getattr(ours, direction) - seam)[fast].max() < 1e-6
+        assert np.abs(getattr(ours, direction) - seam)[fast].max() < 1e-7
 
 
 @pytest.fixture(scope="module")

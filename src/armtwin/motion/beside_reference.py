@@ -51,8 +51,9 @@ class ReferencePath:
         self.moving: Flags = speed > SLOW * max(float(speed.max()), 1e-12)
         self.point = CubicHermiteSpline(time, X[:, :3, 3], velocity)
         steps = 0.5 * (speed[1:] + speed[:-1]) * np.diff(time)
-        self.arc = np.concatenate([[0.0], np.cumsum(steps)])
-        self.axes = _axes(X[:, :3, :3], _directions(velocity, self.moving))
+        self.arc = CubicHermiteSpline(time, np.concatenate([[0.0], np.cumsum(steps)]), speed)
+        self.along = _directions(velocity, self.moving)
+        self.upright = _upright(X[:, :3, :3], self.along)
 
     def beside(self, p: Floats) -> BesideReference:
         """Where points of the tool (m, 3), one for each time, are beside the path."""
@@ -60,19 +61,26 @@ class ReferencePath:
         rate = np.where(self.moving, 1 / np.maximum(self.speed, 1e-12), 0.0)
         at = self.time.copy()
         for _ in range(STEPS):
-            x = self._axis(at, 0)
+            x, _, _ = self._frame(at)
             ahead = np.einsum("mi,mi->m", p - self.point(at), x)
             moved = np.clip(at + ahead * rate, self.time - LATEST, self.time + LATEST)
             at = np.clip(moved, first, last)
         e = p - self.point(at)
-        x, y, z = (np.einsum("mi,mi->m", e, self._axis(at, k)) for k in range(3))
-        lag = self.arc - np.interp(at, self.time, self.arc) - x
-        return BesideReference(y, z, lag)
+        along, lateral, vertical = (np.einsum("mi,mi->m", e, axis) for axis in self._frame(at))
+        lag = self.arc(self.time) - self.arc(at) - along
+        return BesideReference(lateral, vertical, lag)
 
-    def _axis(self, at: Floats, k: int) -> Floats:
-        """One axis of the path's frame at times, (m, 3)."""
-        near = np.searchsorted(self.time, at)
-        return np.asarray(self.axes[np.clip(near, 0, len(self.time) - 1), :, k])
+    def _frame(self, at: Floats) -> tuple[Floats, Floats, Floats]:
+        """Axes x, y, z of the path's frame at times, (m, 3) each, straight between samples."""
+        place = np.interp(at, self.time, np.arange(len(self.time)))
+        before = np.minimum(place.astype(np.int64), len(self.time) - 2)
+        share = (place - before)[:, None]
+        x = (1 - share) * self.along[before] + share * self.along[before + 1]
+        z = (1 - share) * self.upright[before] + share * self.upright[before + 1]
+        x = x / np.maximum(np.linalg.norm(x, axis=1), 1e-12)[:, None]
+        z = _across(z, x)
+        z = z / np.maximum(np.linalg.norm(z, axis=1), 1e-12)[:, None]
+        return x, np.cross(z, x), z
 
 
 def _directions(velocity: Floats, moving: Flags) -> Floats:
@@ -88,8 +96,8 @@ def _directions(velocity: Floats, moving: Flags) -> Floats:
     return np.asarray(chosen / np.linalg.norm(chosen, axis=1)[:, None])
 
 
-def _axes(R: Floats, x: Floats) -> Floats:
-    """Frames along a path, (m, 3, 3), from the tool's orientations R and directions x.
+def _upright(R: Floats, x: Floats) -> Floats:
+    """Unit vectors against the beam across a path, (m, 3), for orientations R of the tool.
 
     Where the beam runs along the path, the tool's own x axis takes its place.
     """
@@ -97,8 +105,7 @@ def _axes(R: Floats, x: Floats) -> Floats:
     level = _across(R[:, :, 0], x)
     steep = np.linalg.norm(up, axis=1) > ALONG
     z = np.where(steep[:, None], up, level)
-    z = z / np.linalg.norm(z, axis=1)[:, None]
-    return np.stack([x, np.cross(z, x), z], axis=2)
+    return np.asarray(z / np.linalg.norm(z, axis=1)[:, None])
 
 
 def _across(vectors: Floats, x: Floats) -> Floats:
