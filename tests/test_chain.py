@@ -59,8 +59,8 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
     for motor, torque, rotor in zip(motors, PUMA_TORQUE, PUMA_ROTOR, strict=True):
         assert torque / 4 < motor.current_limit * motor.torque_constant < 4 * torque
         assert rotor / 3 < motor.rotor_inertia < 3 * rotor
-    assert motors[0].current_limit == pytest.approx(28, abs=1)  # as the page says
-    assert motors[1].current_limit == pytest.approx(162, abs=1)
+    assert motors[0].current_limit == pytest.approx(36, abs=1)  # as the page says
+    assert motors[1].current_limit == pytest.approx(205, abs=1)
 
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
@@ -75,8 +75,11 @@ def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     kept = at.Robot.load(tmp_path / "fitted.toml")
     assert kept.description.servo["cascade"].fit == fit
     p = at.predict(kept, at.Job.load("rx90b_line"))
-    told = "Fitted servo, 94 % of an unseen run explained (motor_5 least): the seam"
+    told = "Fitted servo, 94 % of an unseen run explained (joint_5 least): the seam"
     assert verdict_sentence(p).startswith(told)
+    parts = replace(d.servo["cascade"], fit=replace(fit, judged_on=("left-out parts",)))
+    other = replace(p, robot=at.Robot(replace(d, servo={"cascade": parts})))
+    assert verdict_sentence(other).startswith("Fitted servo, 94 % of left-out parts explained")
     unjudged = replace(d.servo["cascade"], fit=replace(fit, judged_on=()))
     other = replace(p, robot=at.Robot(replace(d, servo={"cascade": unjudged})))
     assert verdict_sentence(other).startswith("Fitted servo, not judged on an unseen run: ")

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.motion.beside_reference import ReferencePath
+from armtwin.motion.beside_reference import reference_path
 from armtwin.robot.servo import VelocityLaw
 from tests.app.test_job_commands import call
 
@@ -77,7 +77,7 @@ def test_the_path_error_beside_a_reference_is_that_beside_its_seam():
     p = at.predict(None, at.Job.load("rx90b_corner_fixed"))
     motion = p.motion.trajectory
     time = motion.time
-    path = ReferencePath(p.robot, time, motion.q, motion.v)
+    path = reference_path(p.robot, time, motion.q, motion.v)
     link = np.stack([np.interp(time, p.run.trace_time, x) for x in p.run.link_side.T], axis=1)
     ours = path.beside(p.robot.forward_kinematics(link)[:, :3, 3])
     fast = p.job.seam.command(time).speed > 0.1 * p.job.description.speed

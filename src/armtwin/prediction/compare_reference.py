@@ -18,7 +18,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
-from armtwin.motion.beside_reference import ReferencePath
+from armtwin.motion.beside_reference import reference_path
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction import display
@@ -204,7 +204,7 @@ def _errors(
     for j, name in enumerate(robot.joint_names):
         pair = np.stack([measured[:, j] - wanted[:, j], predicted[:, j] - wanted[:, j]])
         yield Series(f"{name} error", "rad", pair)
-    path = ReferencePath(robot, time, wanted, speed)
+    path = reference_path(robot, time, wanted, speed)
     logged = path.beside(robot.forward_kinematics(measured)[:, :3, 3])
     twin = path.beside(robot.forward_kinematics(predicted)[:, :3, 3])
     for direction in PATH:

@@ -11,6 +11,8 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Structure
 from armtwin.robot.servo_fit import Fit
 
+LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
+
 
 @dataclass(frozen=True)
 class ServoBasis:
@@ -22,7 +24,7 @@ class ServoBasis:
         structure: Whether the robot's control law is known to be this one.
         share_explained: Smallest share of the error q_ref - q of an unseen run that a fitted servo
             explains; None where it is not judged.
-        drive: The drive of that share, or "".
+        joint: The joint of that share, or "".
         judged_on: What the fit never saw.
     """
 
@@ -30,7 +32,7 @@ class ServoBasis:
     basis: Literal["given", "assumed", "fitted"]
     structure: Structure
     share_explained: float | None = None
-    drive: str = ""
+    joint: str = ""
     judged_on: tuple[str, ...] = ()
 
     @property
@@ -43,8 +45,9 @@ class ServoBasis:
             return f"assumed servo{unknown}"
         if self.share_explained is None:
             return "fitted servo, not judged on an unseen run"
-        share = f"{100 * self.share_explained:.0f} % of an unseen run explained"
-        return f"fitted servo, {share} ({self.drive} least)"
+        unseen = "left-out parts" if LEFT_OUT in self.judged_on else "an unseen run"
+        share = f"{100 * self.share_explained:.0f} % of {unseen} explained"
+        return f"fitted servo, {share} ({self.joint} least)"
 
 
 def servo_basis(robot: Robot, name: str) -> ServoBasis:
@@ -62,10 +65,9 @@ def servo_basis(robot: Robot, name: str) -> ServoBasis:
 
 
 def _of_fit(robot: Robot, name: str, structure: Structure, fit: Fit) -> ServoBasis:
-    """A fitted servo by the drive that it explains least."""
+    """A fitted servo by the joint that it explains least."""
     if not fit.judged_on or not fit.share:
         return ServoBasis(name, "fitted", structure)
     worst = int(np.argmin(fit.share))
-    drive, _ = robot.assembly.drives[worst]
     share = float(fit.share[worst])
-    return ServoBasis(name, "fitted", structure, share, drive.name, fit.judged_on)
+    return ServoBasis(name, "fitted", structure, share, robot.joint_names[worst], fit.judged_on)

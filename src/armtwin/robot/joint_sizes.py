@@ -62,12 +62,14 @@ def joint_sizes(
     limits = robot.limits
     usual = _usual_speeds(robot) if fastest is None else fastest
     speed = np.where(np.isfinite(limits.velocity), limits.velocity, usual)
-    bare = np.abs(robot.gravity(q)).max(axis=0)
+    bare_weight = np.abs(robot.gravity(q)).max(axis=0)
+    limited = np.isfinite(limits.torque) & (limits.torque >= bare_weight)
     M, g = _carrying(robot, q)
     weight = np.abs(g).max(axis=0)
-    needed = PEAK * (weight + np.einsum("mjj->mj", M).mean(axis=0) * speed / RISE)
-    limited = np.isfinite(limits.torque) & (limits.torque >= bare)
-    return JointSizes(np.where(limited, limits.torque, needed), speed, limited)
+    inertia = np.einsum("mjj->mj", M).mean(axis=0)
+    needed = PEAK * (weight + inertia * speed / RISE)
+    torque = np.where(limited, limits.torque, needed)
+    return JointSizes(torque, speed, limited)
 
 
 def _usual_speeds(robot: Robot) -> Floats:
@@ -79,11 +81,15 @@ def _usual_speeds(robot: Robot) -> Floats:
 
 def _carrying(robot: Robot, q: Floats) -> tuple[Floats, Floats]:
     """Mass matrices (k, n, n) and weights (k, n) of the arm with a point mass beside its tool."""
-    mass = CARRIED * robot.parameters[robot.layout.all_links].reshape(-1, 10)[:, 0].sum()
-    J = robot.jacobian(q)
-    arm = robot.forward_kinematics(q)[:, :3, :3] @ np.array(ASIDE)
-    turning = np.moveaxis(J[:, 3:], 1, 2)  # angular velocity per joint speed, (k, n, 3)
-    moved = np.moveaxis(J[:, :3], 1, 2) + np.cross(turning, arm[:, None])
+    links = robot.parameters[robot.layout.all_links].reshape(-1, 10)
+    mass = CARRIED * links[:, 0].sum()
+    R = robot.forward_kinematics(q)[:, :3, :3]
+    arm = R @ np.array(ASIDE)
+    # velocities per joint speed, (k, n, 3) each: of the tool point, of turning, of the mass
+    by_joint = np.moveaxis(robot.jacobian(q), 1, 2)
+    moving, turning = by_joint[..., :3], by_joint[..., 3:]
+    moved = moving + np.cross(turning, arm[:, None])
     M = robot.mass_matrix(q) + mass * moved @ np.moveaxis(moved, 1, 2)
-    g = robot.gravity(q) - mass * moved @ np.array(robot.description.gravity)
+    falling = np.array(robot.description.gravity)
+    g = robot.gravity(q) - mass * moved @ falling
     return M, g

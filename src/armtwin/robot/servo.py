@@ -288,7 +288,7 @@ def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
 
 
 def _unjudged_drives(fit: Fit, drives: int) -> list[str]:
-    """What is wrong with the shares of a fit: none, or one for each drive."""
+    """What is wrong with the shares of a fit: none, or one for each of as many joints."""
     if len(fit.share) in (0, drives):
         return []
-    return [f"fit.share must have a number for each of {drives} drives, got {len(fit.share)}"]
+    return [f"fit.share must have a number for each of {drives} joints, got {len(fit.share)}"]

@@ -14,7 +14,7 @@ class Fit:
     Attributes:
         logs: Files that it was fitted to.
         judged_on: Files, or parts of files, that the fit never saw.
-        share: Share of the variance of q_ref - q that it explains there, one for each drive.
+        share: Share of the variance of q_ref - q that it explains there, one for each joint.
     """
 
     logs: tuple[str, ...]
