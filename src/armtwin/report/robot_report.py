@@ -181,7 +181,7 @@ def _facts(robot: Robot) -> Facts:
 
 def _servo(name: str, servo: Servo) -> str:
     """A servo by its name and what is to be said of it."""
-    notes = []
+    notes: list[str] = []
     if name != servo.kind:
         notes.append(servo.kind)
     if servo.structure != "known":
