@@ -7,6 +7,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
+    from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
@@ -33,6 +35,7 @@ __all__ = [
     "Answer",
     "ArmtwinError",
     "Comparison",
+    "Completion",
     "Estimate",
     "Event",
     "FileError",
@@ -42,6 +45,7 @@ __all__ = [
     "Model",
     "Prediction",
     "Recipe",
+    "ReferenceComparison",
     "Robot",
     "Run",
     "Trajectory",
@@ -49,6 +53,7 @@ __all__ = [
     "__version__",
     "advise",
     "compare",
+    "complete",
     "explain",
     "identify",
     "judge",
@@ -62,7 +67,10 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
+    "Completion": "armtwin.identification.completion.complete",
+    "complete": "armtwin.identification.completion.complete",
     "Estimate": "armtwin.identification.rigid_body.estimate",
+    "ReferenceComparison": "armtwin.prediction.compare_reference",
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",
     "Event": "armtwin.logs.recording",

@@ -17,6 +17,7 @@ from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
 from armtwin.notebook import cards
 from armtwin.prediction import display
 from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
@@ -69,6 +70,7 @@ class Prediction:
         yield from display.verdict_facts(self.verdict)
         seam = self.job.seam
         yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
+        yield "servo", self.servo.summary or "given"
         yield "assumed numbers", str(len(self.assumed))
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
@@ -96,6 +98,11 @@ class Prediction:
     def log(self) -> Log:
         """What a machine would have logged."""
         return self.run.log
+
+    @cached_property
+    def servo(self) -> ServoBasis:
+        """What the servo rests on."""
+        return servo_basis(self.robot, self.job.description.model.servo)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:

@@ -9,9 +9,11 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source
 from armtwin.maths.quantities import Frequency, Positive, Share, Time
 from armtwin.maths.units import Unit
+from armtwin.robot.servo_fit import Fit
 from armtwin.robot.servo_rule import Gain, Rule, ServoGains
 
 Side = Literal["motor", "link"]
+Structure = Literal["known", "not known"]
 FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")]
 
 
@@ -107,6 +109,8 @@ class Cascade:
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
 
     Ref: [Waiboer 2007, section 2.3]
     """
@@ -132,6 +136,8 @@ class Cascade:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["cascade"] = "cascade"
 
     def problem(self) -> str:
@@ -156,6 +162,8 @@ class CS7B:
         viscous: Viscous friction compensation [N m s/rad].
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
 
     Ref: [Aarts-Jonker-Waiboer 2006, section 5]
     """
@@ -174,6 +182,8 @@ class CS7B:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["cs7b"] = "cs7b"
 
     def problem(self) -> str:
@@ -201,6 +211,8 @@ class VelocityLaw:
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
     """
 
     setpoint_rate: Frequency
@@ -215,6 +227,8 @@ class VelocityLaw:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["velocity"] = "velocity"
 
 
@@ -229,6 +243,7 @@ class Proportional:
         gain: Current per voltage [A/V].
         sensor_gain: Voltage per stroke or angle [V/m or V/rad].
         sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
+        structure: Whether the robot's control law is known to be this one.
 
     Ref: [Machielsen 1983, chapter 5]
     """
@@ -239,6 +254,7 @@ class Proportional:
     source: Source
     sensor_zero: Gain | None = None
     delay: Delays = Delays()
+    structure: Structure = "known"
     kind: Literal["proportional"] = "proportional"
 
 
@@ -250,7 +266,9 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
     problems = []
     for f in fields(servo):
         value = getattr(servo, f.name)
-        if isinstance(value, Delays | Rule):
+        if isinstance(value, Fit):
+            problems += _unjudged_drives(value, drives)
+        elif isinstance(value, Delays | Rule):
             for inner in fields(value):
                 key = f"{f.name}.{inner.name}"
                 problems += _not_for_each(key, getattr(value, inner.name), drives)
@@ -267,3 +285,10 @@ def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
     if not isinstance(value, tuple) or len(value) in (1, drives):
         return []
     return [f"{key} must have 1 or {drives} values, got {len(value)}"]
+
+
+def _unjudged_drives(fit: Fit, drives: int) -> list[str]:
+    """What is wrong with the shares of a fit: none, or one for each of as many joints."""
+    if len(fit.share) in (0, drives):
+        return []
+    return [f"fit.share must have a number for each of {drives} joints, got {len(fit.share)}"]

@@ -45,6 +45,7 @@ def simulate(
     log_rate: float | None = None,
     torque: ArrayLike | None = None,
     wrench: ArrayLike | None = None,
+    feedforward: ArrayLike | None = None,
     servo: Controller | None = None,
     change: Callable[[Plant], Plant] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -63,6 +64,9 @@ def simulate(
         torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
             it acts through the Jacobian of the reference motion.
+        feedforward: Torques that the servo feeds forward at the trajectory's samples, motor side,
+            (m, motors) [N m]; by default those of the robot's own model. A servo that feeds none
+            forward has no use for them.
         servo: A packed controller in place of the model's.
         change: Gives another plant for that of the robot, as one without a friction element.
         progress: Called now and then with the share of the run that is done.
@@ -73,7 +77,9 @@ def simulate(
     rate = 1 / (c.tick * c.setpoint_ticks)
     _check_length(trajectory, settle, rate)
     motion = trajectory.at_rate(rate).with_standstill(*settle)
-    external = _external(robot, trajectory, motion, round(settle[0] * rate) / rate, torque, wrench)
+    start = round(settle[0] * rate) / rate
+    external = _external(robot, trajectory, motion, start, torque, wrench)
+    advanced = _advanced(robot, trajectory, motion, start, feedforward)
     linear = None
     if method == "perturbation":
         linear = linear_model(robot, motion, points, coordinates(robot, model))
@@ -85,6 +91,7 @@ def simulate(
         model,
         servo=c,
         external=external,
+        feedforward=advanced,
         log_rate=log_rate,
         linear=linear,
         change=change,
@@ -170,6 +177,21 @@ def _external(
     times = motion.time - start
     acting = (times > -1e-9) & (times < given.duration + 1e-9)
     return np.stack([np.interp(times, given.time, x) * acting for x in total.T], axis=1)
+
+
+def _advanced(
+    robot: Robot,
+    given: Trajectory,
+    motion: Trajectory,
+    start: float,
+    feedforward: ArrayLike | None,
+) -> Floats | None:
+    """Torques fed forward at the set-points, (k, motors); at rest those of the ends."""
+    if feedforward is None:
+        return None
+    torques = _samples("feedforward", feedforward, (len(given.q), len(robot.assembly.drives)))
+    times = motion.time - start
+    return np.stack([np.interp(times, given.time, x) for x in torques.T], axis=1)
 
 
 def _samples(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:

@@ -151,6 +151,7 @@ def prepare(
     *,
     servo: Controller | None = None,
     external: Floats | None = None,
+    feedforward: Floats | None = None,
     log_rate: float | None = None,
     linear: LinearModel | None = None,
     change: Callable[[Plant], Plant] | None = None,
@@ -163,6 +164,8 @@ def prepare(
         model: What is simulated.
         servo: A packed controller in place of the model's.
         external: Joint torques from outside at the set-points, (set-points, n).
+        feedforward: Torques that the servo feeds forward in place of the model's, motor side,
+            (set-points, motors).
         log_rate: Rate of the log; by default the set-point rate [Hz].
         linear: A linear model along the motion in place of the bodies.
         change: Gives another plant for that of the robot.
@@ -180,7 +183,8 @@ def prepare(
     M = mass_matrix(robot, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
-    inputs = _inputs(robot, motion, places, c, parts, external, log_rate, M)
+    ref = _references(robot, motion, c, feedforward)
+    inputs = _inputs(ref, places, c, parts, external, log_rate, M)
     state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
@@ -212,8 +216,7 @@ def _with_numerical_damping(parts: Plant, M: Floats, tick: float) -> Plant:
 
 
 def _inputs(
-    robot: Robot,
-    motion: Trajectory,
+    ref: Floats,
     places: Coordinates,
     c: Controller,
     parts: Plant,
@@ -221,15 +224,16 @@ def _inputs(
     log_rate: float | None,
     M: Floats,
 ) -> Inputs:
-    ticks = (len(motion.q) - 1) * c.setpoint_ticks + 1
+    ticks = (len(ref) - 1) * c.setpoint_ticks + 1
     log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
     pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
     slow, substeps = _presliding(parts, M, c.tick)
-    ref = _references(robot, motion, c)
     return Inputs(ref, np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
 
 
-def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
+def _references(
+    robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None
+) -> Floats:
     """Set-points of the drives: position, speed, acceleration, torque of the model, (k, 4, m)."""
     drives = robot.assembly.drives
     ref = np.zeros((len(motion.q), 4, len(drives)))
@@ -244,7 +248,9 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
         ref[:, 0, k] = x
         ref[:, 1, k] = v
         ref[:, 2, k] = a
-    if c.gains[:, [KTFV, KTFC]].any():
+    if feedforward is not None:
+        ref[:, 3] = feedforward
+    elif c.gains[:, [KTFV, KTFC]].any():
         torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
         torque = torque + robot.friction_torque(motion.v, motion.q)
         ref[:, 3] = torque @ robot.assembly.motor_inverse
