@@ -73,7 +73,7 @@ def equilibrium(
     opening = _openings(robot, oil)
     current = force / parts.outputs.per_current
     current[parts.cylinders.drive] = opening
-    wanted, wanted_speed, wanted_acceleration, _ = inputs.ref[0]
+    wanted, wanted_speed, wanted_acceleration = inputs.ref[0, :3]
     held = np.where(is_valve, 0.0, force)
     servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
     # the set-point of a valve in equilibrium is off by this much
