@@ -214,7 +214,7 @@ def uses_torque(c: Controller) -> bool:
 def shift(c: Controller, v: Floats, a: Floats, torque: Floats) -> Floats:
     """What is added to the reference before its speed is fed forward, (k, drives).
 
-        shift = T v_ref + b a_ref + s tanh(v_ref / v_s) + τ_ref / c
+    shift = T v_ref + b a_ref + s tanh(v_ref / v_s) + τ_ref / c
     """
     by_speed, by_acceleration, by_sign, sign_speed, by_torque = c.shaping.T
     smooth_sign = np.tanh(v / sign_speed)
@@ -344,9 +344,7 @@ def reference(
     ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
 ) -> tuple[float, float, float, float, float]:
     """Set-points of drive m some ticks after set-point k; what is fed forward may be late."""
-    position, speed, acceleration, torque, shifting = interpolate(
-        ref, k, m, within / ticks, period
-    )
+    position, speed, acceleration, torque, shifting = interpolate(ref, k, m, within / ticks, period)
     late = lateness > 0.0
     before = larger(k * ticks + within - lateness, 0.0) / ticks
     earlier = whole(before)

@@ -251,7 +251,7 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
 
 
 def _on_time(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
-    """Position, speed, acceleration, torque of the model, speed of the shift, (k, REFERENCES, m)."""
+    """Position, speed, acceleration, torque of the model, speed of the shift, (k, 5, m)."""
     drives = robot.assembly.drives
     ref = np.zeros((len(motion.q), REFERENCES, len(drives)))
     for k, (_, row) in enumerate(drives):

@@ -13,9 +13,14 @@ from typing import Literal
 import numpy as np
 
 from armtwin.identification.servo.structure import (
+    ACCELERATION,
+    DELAY,
     LOAD,
+    REFERENCE,
+    SIGN,
     SPEED,
     TERMS,
+    TORQUE,
     DriveSignals,
     Poles,
     columns,
@@ -29,12 +34,17 @@ PARTS = 5  # of each log, left out in turn
 # A term must lower the squared error of what was left out by so much: some 10 % of its rms.
 PENALTY = 0.2
 RIDGE = 1e-11  # of the scaled sums, so that columns that are one still have a solution
-ONE_POLE = (0.0, *np.geomspace(0.02, 100.0, 14))  # [1/s]
+ONE_POLE = (0.0, *np.geomspace(0.02, 60.0, 36))  # [1/s]
 TWO_POLES = tuple(np.geomspace(3.0, 400.0, 9))  # damping p1 [1/s]
 STIFFNESS = (0.02, 0.08, 0.2, 0.5)  # p0 / p1²; above 1/4 the loop swings
 ERROR, TWIST = len(TERMS), len(TERMS) + 1  # columns beside those of the terms
 
 Order = Literal[1, 2]
+# A slow loop passes the speed as it is: a delay of the whole reference is no term of its own.
+OPTIONAL: dict[int, tuple[int, ...]] = {
+    1: (REFERENCE, ACCELERATION, SIGN, TORQUE),
+    2: (REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY),
+}
 
 
 def grid(order: Order) -> list[Poles]:
@@ -109,9 +119,7 @@ def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) ->
     return Sums(poles, np.array(found))
 
 
-def _of_parts(
-    logs: Sequence[DriveSignals], poles: Poles, sign_speed: float
-) -> Iterator[Floats]:
+def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> Iterator[Floats]:
     """Sums of products of each part of each log, (k, k)."""
     for number, log in enumerate(logs):
         own = free_columns(log.time, poles)
@@ -155,7 +163,8 @@ def _squares(parts: Floats, used: list[int], side: Side, theta: Floats) -> Float
     across, itself = _target(parts, side)
     matrix = parts[..., used, :][..., used]
     explained = np.einsum("...i,...ij,...j->...", theta, matrix, theta)
-    return np.asarray(itself - 2 * np.einsum("...i,...i->...", theta, across[..., used]) + explained)
+    projected = np.einsum("...i,...i->...", theta, across[..., used])
+    return np.asarray(itself - 2 * projected + explained)
 
 
 def choose(logs: Sequence[DriveSignals], sign_speed: float, sides: Sequence[Side]) -> Chosen:
@@ -176,7 +185,7 @@ def _grown(table: Sums, order: Order, side: Side) -> Chosen:
     """Terms added one by one to load and speed."""
     best = table.best(order, side, (LOAD, SPEED))
     while True:
-        others = [term for term in range(len(TERMS)) if term not in best.terms]
+        others = [term for term in OPTIONAL[order] if term not in best.terms]
         tried = [table.best(order, side, tuple(sorted((*best.terms, t)))) for t in others]
         if not tried:
             return best

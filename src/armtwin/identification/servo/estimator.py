@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,10 +27,11 @@ from armtwin.identification.servo.structure import (
 from armtwin.maths.batch import Floats
 from armtwin.robot.servo import Side
 
-ROUNDS = 60  # of a simplex
-NEAR = 1e-3  # relative change of a pole that ends it
+ROUNDS = 15  # of steps
+NEAR = 1e-3  # relative change of a pole that ends them
+LONGEST_STEP = 0.7  # of a pole's logarithm
+HALVINGS = 6
 STEP = 1e-3  # relative step of a pole's derivative
-INERTIA_ROUNDS = 2  # in which the lag of the inertia settles
 NORMAL_90, STUDENT_90 = 1.645, 2.132  # deviations of 90 %; of five parts
 
 
@@ -44,7 +46,6 @@ class DriveLaw:
         theta: Coefficients of all TERMS, 0 where not in use, (7,).
         sign_speed: Speed v_s of the sign term [rad/s].
         offset: How the link encoder differs; None where there is none.
-        std: Deviations of p1, p0 and theta, (9,).
         interval: Half widths of 90 % of p1, p0 and theta, (9,).
     """
 
@@ -87,13 +88,10 @@ def estimate(
         inertia: Felt inertia in the unit of the torque; None where the torque's unit is not known.
     """
     fit = _Fit(logs, chosen, sign_speed)
-    poles = fit.searched(chosen.start)
+    poles = chosen.start
+    if poles.p1 > NO_POLE:
+        poles = fit.searched(poles, inertia)
     theta, _ = fit.solved(poles)
-    if inertia is not None and chosen.order == 2:
-        for _ in range(INERTIA_ROUNDS):
-            lag = max(float(theta[0]) * inertia, 0.0)
-            poles = fit.searched(replace(poles, lag=_bounded(lag, poles)))
-            theta, _ = fit.solved(poles)
     whole = np.zeros(len(TERMS))
     whole[list(chosen.terms)] = theta[: len(chosen.terms)]
     interval = fit.interval(poles)
@@ -147,37 +145,65 @@ class _Fit:
         _, left = self.solved(poles)
         return float(left @ left)
 
-    def searched(self, start: Poles) -> Poles:
-        """The poles that fit best near a start."""
-        from scipy.optimize import minimize
+    def searched(self, start: Poles, inertia: float | None = None) -> Poles:
+        """The poles that fit best near a start, by steps of Gauss and Newton in their logarithms.
 
-        if start.p0 == 0:
-            return self._one_pole(start)
-        size = self.squares(start)
+        The coefficients are eliminated from each step, as they follow from the poles. A step is
+        halved until it lowers the squares.
+        """
+        poles = start
+        theta, left = self.solved(poles)
+        for _ in range(ROUNDS):
+            if inertia is not None and poles.p0 > 0:
+                lag = _bounded(max(float(theta[0]) * inertia, 0.0), poles)
+                poles = replace(poles, lag=lag)
+                theta, left = self.solved(poles)
+            step = self._step(poles, left)
+            moved = self._moved(poles, step, float(left @ left))
+            if moved is None:
+                return poles
+            poles = moved
+            theta, left = self.solved(poles)
+            if np.abs(step).max() < NEAR:
+                return poles
+        return poles
 
-        def cost(x: Floats) -> float:
-            return self.squares(_two(x, start.lag)) / size
+    def _step(self, poles: Poles, left: Floats) -> Floats:
+        """Change of the logarithms of p1 and p0, (1,) or (2,)."""
+        table, _ = self.table(poles)
+        sizes = np.linalg.norm(table, axis=0)
+        sizes[sizes == 0] = 1.0
+        by_log = self._slopes(poles)[:, : poles.order] * _values(poles)
+        eliminated, *_ = np.linalg.lstsq(table / sizes, by_log, rcond=1e-10)
+        alone = by_log - (table / sizes) @ eliminated
+        step, *_ = np.linalg.lstsq(alone, left, rcond=1e-10)
+        return np.clip(step, -LONGEST_STEP, LONGEST_STEP)
 
-        first = np.log([start.p1, start.p0])
-        corners = first + np.array([[0.0, 0.0], [0.2, 0.2], [-0.1, 0.3]])
-        how = {"xatol": NEAR, "fatol": 1e-7, "maxiter": ROUNDS, "initial_simplex": corners}
-        found = minimize(cost, first, method="Nelder-Mead", options=how)
-        return _two(found.x, start.lag)
+    def _moved(self, poles: Poles, step: Floats, squares: float) -> Poles | None:
+        """Poles after a step that lowers the squares; None where none does."""
+        for halvings in range(HALVINGS):
+            values = _values(poles) * np.exp(step / 2**halvings)
+            tried = replace(poles, p1=float(values[0]))
+            if poles.p0 > 0:
+                tried = replace(tried, p0=float(values[1]))
+                tried = replace(tried, lag=_bounded(poles.lag, tried))
+            if self.squares(tried) < squares:
+                return tried
+        return None
 
-    def _one_pole(self, start: Poles) -> Poles:
-        from scipy.optimize import minimize_scalar
-
-        high = 2.2 * start.p1 if start.p1 > 0 else 0.02
-        low = 0.45 * start.p1
-        found = minimize_scalar(
-            lambda p: self.squares(Poles(float(p))),
-            bounds=(low, high),
-            method="bounded",
-            options={"xatol": NEAR * high},
-        )
-        if found.fun < self.squares(start):
-            return Poles(float(found.x))
-        return start
+    def left_out(self, poles: Poles) -> Floats:
+        """What is not explained of each part of each log by a fit to all others, (m,)."""
+        table, target = self.table(poles)
+        sizes = np.linalg.norm(table, axis=0)
+        sizes[sizes == 0] = 1.0
+        scaled = table / sizes
+        left = []
+        for part in _parts([len(log.time) for log in self.logs]):
+            kept = np.ones(len(target), dtype=bool)
+            kept[part] = False
+            theta, *_ = np.linalg.lstsq(scaled[kept], target[kept], rcond=1e-10)
+            left.append(target[part] - scaled[part] @ theta)
+        return np.concatenate(left)
 
     def interval(self, poles: Poles) -> Floats:
         """Half widths of 90 % of p1, p0 and all terms, (9,), by the law made linear.
@@ -219,10 +245,23 @@ class _Fit:
         return np.stack(slopes, axis=1)
 
 
-def _two(x: Floats, lag: float) -> Poles:
-    p1, p0 = np.exp(np.clip(x, -7.0, 14.0))
-    poles = Poles(float(p1), float(p0))
-    return replace(poles, lag=_bounded(lag, poles)) if lag > 0 else poles
+def left_out(logs: Sequence[DriveSignals], chosen: Chosen, law: DriveLaw) -> Floats:
+    """What is not explained of each part of each log by a fit to all others, (m,)."""
+    return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
+
+
+def _parts(lengths: Sequence[int]) -> list[Any]:
+    """Samples of each part of each log."""
+    found, first = [], 0
+    for length in lengths:
+        found += np.array_split(np.arange(first, first + length), PARTS)
+        first += length
+    return found
+
+
+def _values(poles: Poles) -> Floats:
+    """p1, and p0 where there is one."""
+    return np.array([poles.p1, poles.p0][: poles.order])
 
 
 def _dependence(residual: Floats) -> float:

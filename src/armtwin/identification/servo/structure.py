@@ -70,11 +70,10 @@ def _response(
 
 def _denominator(poles: Poles) -> tuple[float, ...]:
     """D over what it has in common with s."""
-    if poles.p0 > 0:
-        full = (1.0, poles.p1, poles.p0)
-    else:
-        full = (1.0, poles.p1)
-    return (poles.lag, *full) if poles.lag > 0 else full
+    full = [1.0, poles.p1, poles.p0] if poles.p0 > 0 else [1.0, poles.p1]
+    if poles.lag > 0:
+        full = [poles.lag, *full]
+    return tuple(full)
 
 
 def after_loop(poles: Poles, x: Floats, rate: float) -> Floats:

@@ -1,0 +1,175 @@
+"""The laws of all drives from some logs, with the torque from one source."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.servo.choice import Chosen, choose
+from armtwin.identification.servo.encoder_offset import EncoderOffset, encoder_offset
+from armtwin.identification.servo.estimator import (
+    DriveLaw,
+    estimate,
+    left_out,
+    no_position_feedback,
+)
+from armtwin.identification.servo.rivals import Rivals, rivals
+from armtwin.identification.servo.signals import Signals
+from armtwin.identification.servo.structure import SPEED, DriveSignals
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Side
+
+SLOW = 0.01  # share of the largest speed that is the width of the sign term
+TIME_CONSTANTS = 4.0  # of the loop that a drive must be logged at least
+STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
+OWN = 0.9  # ... though by its own, with which it is not of the same servo
+
+
+@dataclass(frozen=True, eq=False)
+class ServoFit:
+    """The laws of all drives.
+
+    Attributes:
+        feedforward: Where the torque came from: "logged" or "model".
+        laws: The law of each drive.
+        chosen: The structure of each drive.
+        rivals: The trivial rivals of each drive.
+        inverse: Joints per drive side, (n, drives).
+    """
+
+    feedforward: str
+    laws: tuple[DriveLaw, ...]
+    chosen: tuple[Chosen, ...]
+    rivals: tuple[Rivals, ...]
+    inverse: Floats
+
+    def predicted(self, log: Signals) -> Floats:
+        """Joint errors q_ref - q that the laws make of a log's reference, (m, n) [rad]."""
+        found = [law.predicted(of_drive(log, k, self)) for k, law in enumerate(self.laws)]
+        return np.stack(found, axis=1) @ self.inverse.T
+
+    def delayed(self, log: Signals) -> Floats:
+        """Joint errors of pure delays, (m, n) [rad]."""
+        found = [rival.delayed(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        return np.stack(found, axis=1) @ self.inverse.T
+
+    def lagging(self, log: Signals) -> Floats:
+        """Joint errors of lags behind the speed, (m, n) [rad]."""
+        found = [rival.lagging(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        return np.stack(found, axis=1) @ self.inverse.T
+
+    def left_out(self, logs: Sequence[Signals]) -> Floats:
+        """Joint errors that parts of the logs have beyond a fit to all others, (m, n) [rad]."""
+        found = []
+        for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
+            drives = [of_drive(log, k, self) for log in logs]
+            found.append(left_out(drives, chosen, law))
+        return np.stack(found, axis=1) @ self.inverse.T
+
+
+def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
+    """The signals of one drive with the torque from a source."""
+    feedforward = fit if isinstance(fit, str) else fit.feedforward
+    return DriveSignals(
+        rate=log.rate,
+        time=log.time,
+        q=log.q[:, k],
+        v=log.v[:, k],
+        a=log.a[:, k],
+        torque=log.torque(feedforward)[:, k],
+        error=log.error[:, k],
+        twist=log.twist[:, k],
+    )
+
+
+@one_blas_thread()
+def fit_servo(robot: Robot, logs: Sequence[Signals], feedforward: str) -> ServoFit:
+    """The laws of all drives from logs of one robot."""
+    laws, structures, trivial = [], [], []
+    for k in range(len(robot.assembly.motor_rows)):
+        drives = [of_drive(log, k, feedforward) for log in logs]
+        law, chosen = _fit_drive(robot, logs, drives, k, feedforward)
+        laws.append(law)
+        structures.append(chosen)
+        trivial.append(rivals(drives))
+    inverse = robot.assembly.motor_inverse
+    return ServoFit(feedforward, tuple(laws), tuple(structures), tuple(trivial), inverse)
+
+
+def _fit_drive(
+    robot: Robot, logs: Sequence[Signals], drives: list[DriveSignals], k: int, feedforward: str
+) -> tuple[DriveLaw, Chosen]:
+    fastest = max(float(np.abs(drive.v).max()) for drive in drives)
+    offset = drive_offset(logs, k)
+    sides: tuple[Side, ...] = ("motor",) if offset is None else ("motor", "link")
+    chosen = choose(drives, SLOW * fastest, sides)
+    inertia = None
+    if feedforward == "model":
+        inertia = float(np.mean([log.inertia[k] for log in logs]))
+    law = estimate(drives, chosen, SLOW * fastest, offset=offset, inertia=inertia)
+    name = robot.description.motor[k].name
+    _refuse_short(name, law, drives)
+    if len(logs) > 1:
+        _refuse_strangers(name, [log.name for log in logs], drives, law, chosen)
+    return law, chosen
+
+
+def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
+    """How the link encoder of a drive differs from its motor encoder."""
+    speeds, loads, twists = [], [], []
+    for log in logs:
+        measured = log.q[:, k] - log.error[:, k]
+        speeds.append(np.gradient(measured, 1 / log.rate))
+        loads.append(log.load[:, k])
+        twists.append(log.twist[:, k])
+    return encoder_offset(speeds, loads, twists)
+
+
+def _refuse_short(name: str, law: DriveLaw, drives: list[DriveSignals]) -> None:
+    """Refuse logs that end before the loop has shown its time constant."""
+    if no_position_feedback(law):
+        return
+    seen = sum(float(drive.time[-1]) for drive in drives)
+    constant = 1 / law.poles.slowest
+    if seen < TIME_CONSTANTS * constant:
+        raise ArmtwinError(
+            f"{name} is logged for {seen:.3g} s where its loop has a time constant of "
+            f"{constant:.3g} s; at least {TIME_CONSTANTS:g} of them are needed to tell it: log "
+            "longer"
+        )
+
+
+def _refuse_strangers(
+    name: str, logs: list[str], drives: list[DriveSignals], law: DriveLaw, chosen: Chosen
+) -> None:
+    """Refuse logs that are not of one servo, or whose references mean different things."""
+    own = []
+    for drive in drives:
+        found = estimate([drive], chosen, law.sign_speed, offset=law.offset, inertia=None)
+        own.append(found)
+    for drive, alone, log in zip(drives, own, logs, strict=True):
+        if explained(drive, law) < STRANGER and explained(drive, alone) > OWN:
+            raise ArmtwinError(
+                f"{log}: {name} follows its reference in another way than in the other logs; "
+                "give logs of one servo, or fit them apart"
+            )
+    delays = [alone.coefficient(SPEED) for alone in own]
+    first, last = int(np.argmin(delays)), int(np.argmax(delays))
+    doubt = own[first].interval[2 + SPEED] + own[last].interval[2 + SPEED]
+    if delays[last] - delays[first] > doubt + 1 / drives[0].rate:
+        raise ArmtwinError(
+            f"{name} is {1e3 * delays[first]:.3g} ms behind its reference in {logs[first]} and "
+            f"{1e3 * delays[last]:.3g} ms in {logs[last]}: q_ref means something else there, or "
+            "the servo is another one"
+        )
+
+
+def explained(drive: DriveSignals, law: DriveLaw) -> float:
+    """Share of the variance of a drive's error that a law explains, a constant removed."""
+    left = drive.error - law.predicted(drive)
+    return 1 - float(left.var()) / max(float(drive.error.var()), 1e-300)
