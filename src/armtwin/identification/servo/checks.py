@@ -14,7 +14,7 @@ from armtwin.robot.robot import Robot
 
 STILL = 1e-4  # range of a reference that does not move [rad, m]
 SAME = 1e-9  # error over motion below which reference and measurement are one
-SCALE = 1.25  # factor between reference and measurement that no servo makes
+SCALE = 3.0  # factor between reference and measurement that no servo makes
 DEGREES = 180 / np.pi
 NEAR_DEGREES = 0.15
 LEAST_SAMPLES = 100

@@ -1,5 +1,8 @@
 """Which terms, poles and encoder a servo has: whatever predicts best what was left out.
 
+One controller runs one law on all its drives, with gains of their own: terms and number of poles
+are chosen for all drives together, the encoder for each.
+
 Sums of products of all columns are kept for every pole of a grid and every part of the logs; any
 choice of terms, with any part left out, is then a small linear system.
 """
@@ -33,6 +36,9 @@ from armtwin.robot.servo import Side
 PARTS = 5  # of each log, left out in turn
 # A term must lower the squared error of what was left out by so much: some 10 % of its rms.
 PENALTY = 0.2
+# In a loop without integral the reference is nearly the integral of viscous friction, which the
+# load has already: a servo that does not feed its speed forward shows far more clearly than this.
+OF_REFERENCE = 4  # terms that it counts as
 RIDGE = 1e-11  # of the scaled sums, so that columns that are one still have a solution
 ONE_POLE = (0.0, *np.geomspace(0.02, 60.0, 36))  # [1/s]
 TWO_POLES = tuple(np.geomspace(3.0, 400.0, 9))  # damping p1 [1/s]
@@ -60,7 +66,7 @@ def grid(order: Order) -> list[Poles]:
 
 @dataclass(frozen=True)
 class Chosen:
-    """A structure and how it did.
+    """A structure of one drive and how it did.
 
     Attributes:
         order: Number of poles.
@@ -75,12 +81,6 @@ class Chosen:
     terms: tuple[int, ...]
     start: Poles
     left_out: float
-
-    @property
-    def score(self) -> float:
-        """What is smallest for the best choice."""
-        extra = len(self.terms) + self.order - 1
-        return float(self.left_out * (1 + PENALTY) ** extra)
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,29 +167,67 @@ def _squares(parts: Floats, used: list[int], side: Side, theta: Floats) -> Float
     return np.asarray(itself - 2 * projected + explained)
 
 
-def choose(logs: Sequence[DriveSignals], sign_speed: float, sides: Sequence[Side]) -> Chosen:
-    """The structure of one drive: terms are added while one of them lowers the score."""
-    best: Chosen | None = None
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A drive in all logs, the speed of its sign term, and the encoders its loop may close on."""
+
+    logs: Sequence[DriveSignals]
+    sign_speed: float
+    sides: Sequence[Side]
+
+
+def with_structure(drives: Sequence[Candidate], known: Sequence[Chosen]) -> list[Chosen]:
+    """A structure that is known already, with the poles that suit these signals best."""
+    found = []
+    for drive, one in zip(drives, known, strict=True):
+        table = sums(drive.logs, grid(one.order), drive.sign_speed)
+        found.append(table.best(one.order, one.side, one.terms))
+    return found
+
+
+def choose(drives: Sequence[Candidate]) -> list[Chosen]:
+    """The structure of all drives: terms are added while one of them lowers the score."""
+    best: list[Chosen] = []
     orders: tuple[Order, ...] = (1, 2)
     for order in orders:
-        table = sums(logs, grid(order), sign_speed)
-        for side in sides:
-            found = _grown(table, order, side)
-            if best is None or found.score < best.score:
-                best = found
-    assert best is not None
+        tables = [sums(drive.logs, grid(order), drive.sign_speed) for drive in drives]
+        found = _grown(drives, tables, order)
+        if not best or _score(found) < _score(best):
+            best = found
     return best
 
 
-def _grown(table: Sums, order: Order, side: Side) -> Chosen:
+def _score(chosen: Sequence[Chosen]) -> float:
+    """What is smallest for the best choice: the mean logarithm of what is left, and a penalty."""
+    first = chosen[0]
+    extra = len(first.terms) + first.order - 1
+    if first.order == 1 and REFERENCE in first.terms:
+        extra += OF_REFERENCE - 1
+    left = [np.log(max(one.left_out, 1e-300)) for one in chosen]
+    return float(np.mean(left) + extra * np.log1p(PENALTY))
+
+
+def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[Chosen]:
     """Terms added one by one to load and speed."""
-    best = table.best(order, side, (LOAD, SPEED))
+    best = _with_terms(drives, tables, order, (LOAD, SPEED))
     while True:
-        others = [term for term in OPTIONAL[order] if term not in best.terms]
-        tried = [table.best(order, side, tuple(sorted((*best.terms, t)))) for t in others]
+        used = best[0].terms
+        others = [term for term in OPTIONAL[order] if term not in used]
+        tried = [_with_terms(drives, tables, order, (*used, term)) for term in others]
         if not tried:
             return best
-        better = min(tried, key=lambda one: one.score)
-        if better.score >= best.score:
+        better = min(tried, key=_score)
+        if _score(better) >= _score(best):
             return best
         best = better
+
+
+def _with_terms(
+    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: tuple[int, ...]
+) -> list[Chosen]:
+    """All drives with some terms, each with the encoder that suits it."""
+    found = []
+    for drive, table in zip(drives, tables, strict=True):
+        of_sides = [table.best(order, side, tuple(sorted(terms))) for side in drive.sides]
+        found.append(min(of_sides, key=lambda one: one.left_out))
+    return found

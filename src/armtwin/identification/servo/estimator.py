@@ -32,6 +32,7 @@ NEAR = 1e-3  # relative change of a pole that ends them
 LONGEST_STEP = 0.7  # of a pole's logarithm
 HALVINGS = 6
 STEP = 1e-3  # relative step of a pole's derivative
+TIME_CONSTANTS = 4.0  # of a loop that a log must last at least to tell it
 NORMAL_90, STUDENT_90 = 1.645, 2.132  # deviations of 90 %; of five parts
 
 
@@ -225,6 +226,8 @@ class _Fit:
         half = np.maximum(NORMAL_90 * std, STUDENT_90 * by_parts) / sizes
         found = np.zeros(2 + len(TERMS))
         found[:2] = half[:2]
+        if self.chosen.order == 1:
+            found[1] = 0.0
         found[2 + np.array(self.chosen.terms)] = half[2 : 2 + len(self.chosen.terms)]
         return found
 

@@ -11,7 +11,11 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.servo.checks import check_servo_logs
-from armtwin.identification.servo.estimator import is_torque_loop, no_position_feedback
+from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
+    is_torque_loop,
+    no_position_feedback,
+)
 from armtwin.identification.servo.gains import (
     Felt,
     fitted_servo,
@@ -190,9 +194,10 @@ def identify_servo(
     fitted = [signals(r, x, n) for r, x, n in zip(carrying, given, names, strict=True)]
     runs = [signals(carrying[0], x, n) for x, n in zip(unseen, unseen_names, strict=True)]
     source = _source(fitted, runs, feedforward)
-    fits = {"model": fit_servo(robot, fitted, "model")}
-    if source == "logged":
+    fits = {}
+    if source == "logged":  # the torque that the servo was given tells its structure best
         fits["logged"] = fit_servo(robot, fitted, "logged")
+    fits["model"] = fit_servo(robot, fitted, "model", fits.get("logged"))
     judgements = {}
     for name, fit in fits.items():
         judgements[name] = (
@@ -253,7 +258,8 @@ def _result(
         inertia=np.mean([log.inertia for log in logs], axis=0), damping=_damping(robot, logs)
     )
     sample = float(np.median([log.sample for log in logs]))
-    rows = tuple(_rows(robot, fit, felt, sample))
+    seen = sum(float(log.time[-1]) for log in logs)
+    rows = tuple(_rows(robot, fit, felt, (sample, seen)))
     names = tuple(log.name for log in logs)
     basis = Fit(
         logs=names,
@@ -295,7 +301,11 @@ def _damping(robot: Robot, logs: Sequence[Signals]) -> Floats:
     return np.asarray(np.mean(found, axis=0))
 
 
-def _rows(robot: Robot, fit: ServoFit, felt: Felt, sample: float) -> Iterator[ServoRow]:
+def _rows(
+    robot: Robot, fit: ServoFit, felt: Felt, times: tuple[float, float]
+) -> Iterator[ServoRow]:
+    """The servo of each drive; times are those between samples, and of all logs together [s]."""
+    sample, seen = times
     for motor, law, damping in zip(robot.description.motor, fit.laws, felt.damping, strict=True):
         torque = is_torque_loop(law)
         words = [TERMS[term] for term in law.terms if term not in (LOAD, SPEED)]
@@ -306,7 +316,7 @@ def _rows(robot: Robot, fit: ServoFit, felt: Felt, sample: float) -> Iterator[Se
         half = dict(zip(("kp", "ki", *TERMS), law.interval.tolist(), strict=True))
         interval = {
             "delay": half["speed"] + half["delay"],
-            "kp": half["kp"],
+            "kp": max(half["kp"], _slower_alike(law.poles.p1, seen)),
             "ki": half["ki"],
             "ff_gain": half["load"],
         }
@@ -330,6 +340,12 @@ def _rows(robot: Robot, fit: ServoFit, felt: Felt, sample: float) -> Iterator[Se
             kv=gain,
             interval=interval,
         )
+
+
+def _slower_alike(p1: float, seen: float) -> float:
+    """Half width in which all gains lie that are too slow for logs so long to tell them apart."""
+    slowest = TIME_CONSTANTS / seen
+    return max(p1, slowest - p1) if p1 < slowest else 0.0
 
 
 def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.servo.choice import Chosen, choose
+from armtwin.identification.servo.choice import Candidate, Chosen, choose, with_structure
 from armtwin.identification.servo.encoder_offset import EncoderOffset, encoder_offset
 from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
     DriveLaw,
     estimate,
     left_out,
@@ -25,7 +26,6 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Side
 
 SLOW = 0.01  # share of the largest speed that is the width of the sign term
-TIME_CONSTANTS = 4.0  # of the loop that a drive must be logged at least
 STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
 OWN = 0.9  # ... though by its own, with which it is not of the same servo
 
@@ -88,35 +88,40 @@ def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
 
 
 @one_blas_thread()
-def fit_servo(robot: Robot, logs: Sequence[Signals], feedforward: str) -> ServoFit:
-    """The laws of all drives from logs of one robot."""
-    laws, structures, trivial = [], [], []
+def fit_servo(
+    robot: Robot, logs: Sequence[Signals], feedforward: str, like: ServoFit | None = None
+) -> ServoFit:
+    """The laws of all drives from logs of one robot.
+
+    Args:
+        robot: The robot.
+        logs: Its logs.
+        feedforward: Where the torque comes from: "logged" or "model".
+        like: A fit whose structure is taken; by default the best one is.
+    """
+    drives, offsets = [], []
     for k in range(len(robot.assembly.motor_rows)):
-        drives = [of_drive(log, k, feedforward) for log in logs]
-        law, chosen = _fit_drive(robot, logs, drives, k, feedforward)
+        of_logs = [of_drive(log, k, feedforward) for log in logs]
+        offset = drive_offset(logs, k)
+        fastest = max(float(np.abs(drive.v).max()) for drive in of_logs)
+        sides: tuple[Side, ...] = ("motor",) if offset is None else ("motor", "link")
+        drives.append(Candidate(of_logs, SLOW * fastest, sides))
+        offsets.append(offset)
+    chosen = choose(drives) if like is None else with_structure(drives, like.chosen)
+    laws, inertia = [], np.mean([log.inertia for log in logs], axis=0)
+    for k, (drive, structure) in enumerate(zip(drives, chosen, strict=True)):
+        felt = float(inertia[k]) if feedforward == "model" else None
+        law = estimate(drive.logs, structure, drive.sign_speed, offset=offsets[k], inertia=felt)
         laws.append(law)
-        structures.append(chosen)
-        trivial.append(rivals(drives))
-    inverse = robot.assembly.motor_inverse
-    return ServoFit(feedforward, tuple(laws), tuple(structures), tuple(trivial), inverse)
-
-
-def _fit_drive(
-    robot: Robot, logs: Sequence[Signals], drives: list[DriveSignals], k: int, feedforward: str
-) -> tuple[DriveLaw, Chosen]:
-    fastest = max(float(np.abs(drive.v).max()) for drive in drives)
-    offset = drive_offset(logs, k)
-    sides: tuple[Side, ...] = ("motor",) if offset is None else ("motor", "link")
-    chosen = choose(drives, SLOW * fastest, sides)
-    inertia = None
-    if feedforward == "model":
-        inertia = float(np.mean([log.inertia[k] for log in logs]))
-    law = estimate(drives, chosen, SLOW * fastest, offset=offset, inertia=inertia)
-    name = robot.description.motor[k].name
-    _refuse_short(name, law, drives)
+    _refuse_short(robot, laws, logs)
     if len(logs) > 1:
-        _refuse_strangers(name, [log.name for log in logs], drives, law, chosen)
-    return law, chosen
+        names = [log.name for log in logs]
+        motors = [motor.name for motor in robot.description.motor]
+        for motor, drive, law, one in zip(motors, drives, laws, chosen, strict=True):
+            _refuse_strangers(motor, names, drive.logs, law, one)
+    trivial = tuple(rivals(drive.logs) for drive in drives)
+    inverse = robot.assembly.motor_inverse
+    return ServoFit(feedforward, tuple(laws), tuple(chosen), trivial, inverse)
 
 
 def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
@@ -130,22 +135,29 @@ def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
     return encoder_offset(speeds, loads, twists)
 
 
-def _refuse_short(name: str, law: DriveLaw, drives: list[DriveSignals]) -> None:
-    """Refuse logs that end before the loop has shown its time constant."""
-    if no_position_feedback(law):
+def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals]) -> None:
+    """Refuse logs that end before the loops have shown their time constants.
+
+    Loops without position feedback have none; what is refused is that some have, and that most
+    are not told.
+    """
+    seen = sum(float(log.time[-1]) for log in logs)
+    told = [law.poles.slowest * seen >= TIME_CONSTANTS for law in laws]
+    slow = []
+    for motor, law, is_told in zip(robot.description.motor, laws, told, strict=True):
+        if not is_told and not no_position_feedback(law):
+            slow.append((1 / law.poles.slowest, motor.name))
+    if not slow or 2 * sum(told) >= len(told):
         return
-    seen = sum(float(drive.time[-1]) for drive in drives)
-    constant = 1 / law.poles.slowest
-    if seen < TIME_CONSTANTS * constant:
-        raise ArmtwinError(
-            f"{name} is logged for {seen:.3g} s where its loop has a time constant of "
-            f"{constant:.3g} s; at least {TIME_CONSTANTS:g} of them are needed to tell it: log "
-            "longer"
-        )
+    constant, name = min(slow)
+    raise ArmtwinError(
+        f"the logs last {seen:.3g} s where the loop of {name} has a time constant of "
+        f"{constant:.3g} s; at least {TIME_CONSTANTS:g} of them are needed to tell it: log longer"
+    )
 
 
 def _refuse_strangers(
-    name: str, logs: list[str], drives: list[DriveSignals], law: DriveLaw, chosen: Chosen
+    name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: Chosen
 ) -> None:
     """Refuse logs that are not of one servo, or whose references mean different things."""
     own = []
