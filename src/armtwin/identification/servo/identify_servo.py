@@ -32,6 +32,7 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Servo
 from armtwin.robot.servo_fit import Fit
 
 if TYPE_CHECKING:
@@ -96,6 +97,11 @@ class ServoIdentification:
     table: tuple[ServoRow, ...]
     sample: float
     logs: tuple[str, ...]
+
+    @property
+    def servo(self) -> Servo:
+        """The servo in the robot file."""
+        return self.robot.description.servo[NAME]
 
     @property
     def share(self) -> Floats:
