@@ -1,4 +1,4 @@
-"""The report of a servo that was fitted to logs: what it is worth, its numbers, errors over time."""
+"""The report of a servo fitted to logs: what it is worth, its numbers, errors over time."""
 
 from __future__ import annotations
 

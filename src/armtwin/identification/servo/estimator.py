@@ -248,6 +248,15 @@ class _Fit:
         return np.stack(slopes, axis=1)
 
 
+def squares_left(logs: Sequence[DriveSignals], chosen: Chosen, sign_speed: float) -> float:
+    """Squares that a structure leaves with its best poles."""
+    fit = _Fit(logs, chosen, sign_speed)
+    poles = chosen.start
+    if poles.p1 > NO_POLE:
+        poles = fit.searched(poles)
+    return fit.squares(poles)
+
+
 def left_out(logs: Sequence[DriveSignals], chosen: Chosen, law: DriveLaw) -> Floats:
     """What is not explained of each part of each log by a fit to all others, (m,)."""
     return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from armtwin.identification.servo.estimator import (
     estimate,
     left_out,
     no_position_feedback,
+    squares_left,
 )
 from armtwin.identification.servo.rivals import Rivals, rivals
 from armtwin.identification.servo.signals import Signals
@@ -108,10 +109,13 @@ def fit_servo(
         drives.append(Candidate(of_logs, SLOW * fastest, sides))
         offsets.append(offset)
     chosen = choose(drives) if like is None else with_structure(drives, like.chosen)
-    laws, inertia = [], np.mean([log.inertia for log in logs], axis=0)
-    for k, (drive, structure) in enumerate(zip(drives, chosen, strict=True)):
+    inertia = np.mean([log.inertia for log in logs], axis=0)
+    laws = []
+    for k, drive in enumerate(drives):
         felt = float(inertia[k]) if feedforward == "model" else None
-        law = estimate(drive.logs, structure, drive.sign_speed, offset=offsets[k], inertia=felt)
+        if like is None:
+            chosen[k] = _better_side(drive, chosen[k])
+        law = estimate(drive.logs, chosen[k], drive.sign_speed, offset=offsets[k], inertia=felt)
         laws.append(law)
     _refuse_short(robot, laws, logs)
     if len(logs) > 1:
@@ -122,6 +126,15 @@ def fit_servo(
     trivial = tuple(rivals(drive.logs) for drive in drives)
     inverse = robot.assembly.motor_inverse
     return ServoFit(feedforward, tuple(laws), tuple(chosen), trivial, inverse)
+
+
+def _better_side(drive: Candidate, chosen: Chosen) -> Chosen:
+    """The structure with the encoder that leaves less; both have as many free numbers."""
+    left = {}
+    for side in drive.sides:
+        one = replace(chosen, side=side)
+        left[one] = squares_left(drive.logs, one, drive.sign_speed)
+    return min(left, key=lambda one: left[one])
 
 
 def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
