@@ -27,6 +27,7 @@ from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Side
 
 SLOW = 0.01  # share of the largest speed that is the width of the sign term
+LEAST_CONSTANTS = 3.0  # time constants of a loop below which logs are refused
 STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
 OWN = 0.9  # ... though by its own, with which it is not of the same servo
 
@@ -117,7 +118,8 @@ def fit_servo(
             chosen[k] = _better_side(drive, chosen[k])
         law = estimate(drive.logs, chosen[k], drive.sign_speed, offset=offsets[k], inertia=felt)
         laws.append(law)
-    _refuse_short(robot, laws, logs)
+    if like is None:
+        _refuse_short(robot, laws, logs)
     if len(logs) > 1:
         names = [log.name for log in logs]
         motors = [motor.name for motor in robot.description.motor]
@@ -155,7 +157,7 @@ def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals
     are not told.
     """
     seen = sum(float(log.time[-1]) for log in logs)
-    told = [law.poles.slowest * seen >= TIME_CONSTANTS for law in laws]
+    told = [law.poles.slowest * seen >= LEAST_CONSTANTS for law in laws]
     slow = []
     for motor, law, is_told in zip(robot.description.motor, laws, told, strict=True):
         if not is_told and not no_position_feedback(law):
@@ -165,7 +167,7 @@ def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals
     constant, name = min(slow)
     raise ArmtwinError(
         f"the logs last {seen:.3g} s where the loop of {name} has a time constant of "
-        f"{constant:.3g} s; at least {TIME_CONSTANTS:g} of them are needed to tell it: log longer"
+        f"{constant:.3g} s; about {TIME_CONSTANTS:g} of them are needed to tell it: log longer"
     )
 
 
