@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from armtwin.identification.rigid_body.judgement import Identification, judge
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
+    from armtwin.identification.servo.identify_servo import ServoIdentification, identify_servo
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -48,6 +49,7 @@ __all__ = [
     "ReferenceComparison",
     "Robot",
     "Run",
+    "ServoIdentification",
     "Trajectory",
     "Validation",
     "__version__",
@@ -56,6 +58,7 @@ __all__ = [
     "complete",
     "explain",
     "identify",
+    "identify_servo",
     "judge",
     "predict",
     "simulate",
@@ -85,6 +88,8 @@ _LATER = {
     "explain": "armtwin.prediction.causes",
     "Identification": "armtwin.identification.rigid_body.judgement",
     "identify": "armtwin.identification.rigid_body.identify",
+    "ServoIdentification": "armtwin.identification.servo.identify_servo",
+    "identify_servo": "armtwin.identification.servo.identify_servo",
     "judge": "armtwin.identification.rigid_body.judgement",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",

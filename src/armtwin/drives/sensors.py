@@ -24,7 +24,7 @@ class Sensors(NamedTuple):
         zero: Position that reads as 0.
         quantum: Step of the position reading; 0 reads every value.
         speed_quantum: Step of the speed reading.
-        delay: Age of what is read [ticks].
+        delay: Age of the positions and of the speeds that are read, (drives, 2) [ticks].
     """
 
     row: Any
@@ -62,6 +62,7 @@ def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> No
     for m in range(delay.shape[0]):
         past[m, POSITION, head] = position[m]
         past[m, SPEED, head] = speed[m]
-        if delay[m] > 0.0:
-            position[m] = recalled(past, m, POSITION, head, delay[m])
-            speed[m] = recalled(past, m, SPEED, head, delay[m])
+        if delay[m, POSITION] > 0.0:
+            position[m] = recalled(past, m, POSITION, head, delay[m, POSITION])
+        if delay[m, SPEED] > 0.0:
+            speed[m] = recalled(past, m, SPEED, head, delay[m, SPEED])

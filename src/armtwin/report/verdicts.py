@@ -26,6 +26,7 @@ from armtwin.report.sections import Record, Text, Tone
 if TYPE_CHECKING:
     from armtwin.identification.completion.complete import Completion
     from armtwin.identification.rigid_body.judgement import Identification
+    from armtwin.identification.servo.identify_servo import ServoIdentification
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.compare import Comparison
     from armtwin.prediction.compare_reference import ReferenceComparison
@@ -210,6 +211,19 @@ def identification_verdict(result: Identification) -> Text:
     )
     sentence, tone = _worth(result, own, prior)
     return Text(f"{sentence}: {beside}.", tone)
+
+
+def servo_verdict(found: ServoIdentification) -> Text:
+    """What a fitted servo is worth."""
+    share = found.share
+    worst = int(np.argmin(share))
+    least = FINE_PERCENT.with_unit(float(share[worst]))
+    where = ", ".join(found.judgement.judged_on)
+    explained = f"it explains at least {least} of the error on {where}"
+    worst_joint = found.robot.joint_names[worst]
+    if not found.validated:
+        return Text(f"The servo is not validated: {explained} ({worst_joint}).", "bad")
+    return Text(f"The servo is validated: {explained} ({worst_joint}).", "good")
 
 
 def _unseen(result: Identification) -> str:

@@ -11,6 +11,7 @@ from armtwin.files.whole import write_file
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
@@ -28,6 +29,7 @@ from armtwin.report.prediction_report import prediction_report
 from armtwin.report.reference_report import reference_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.servo_report import servo_report
 from armtwin.robot.robot import Robot
 
 
@@ -36,8 +38,8 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            an estimate, or an identification that holds one with its judgement; a completion; a
-            robot, a job or a log.
+            an estimate, or an identification that holds one with its judgement; a fitted servo; a
+            completion; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -83,6 +85,11 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_servo(found: ServoIdentification) -> Report:
+    return servo_report(found)
 
 
 @to_report.register

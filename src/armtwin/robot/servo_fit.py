@@ -1,22 +1,30 @@
-"""How well a servo that was fitted to logs explains runs that the fit never saw."""
+"""What a servo that was fitted to logs rests on, kept in the robot file beside its gains."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Literal
 
 from armtwin.maths.quantities import Number
 
 
 @dataclass(frozen=True)
 class Fit:
-    """What a fitted servo rests on.
+    """How a servo was fitted, and what it was worth on a run that the fit did not see.
 
     Attributes:
-        logs: Files that it was fitted to.
-        judged_on: Files, or parts of files, that the fit never saw.
-        share: Share of the variance of q_ref - q that it explains there, one for each joint.
+        logs: Names of the logs it was fitted to.
+        judged_on: Names of the logs it was judged on, or "left-out parts" of its own.
+        share: Share of the variance of q_ref - q that it explained there, one for each joint.
+        residual: What was left there, rms at the joint, one for each joint [rad].
+        feedforward: Where the fed-forward torque came from: a column of the logs, or the model.
+        interval: Bounds of 90 % of the numbers of each joint, by their names in the report: for
+            each number the lower bounds of all joints, then the upper ones.
     """
 
     logs: tuple[str, ...]
-    judged_on: tuple[str, ...] = ()
-    share: tuple[Number, ...] = ()
+    judged_on: tuple[str, ...]
+    share: tuple[Number, ...]
+    residual: tuple[Number, ...] = ()
+    feedforward: Literal["logged", "model"] = "model"
+    interval: dict[str, tuple[Number, ...]] = field(default_factory=dict)

@@ -40,8 +40,8 @@ class Inputs(NamedTuple):
     """What drives a run.
 
     Attributes:
-        ref: Set-points of the drives, position, speed, acceleration, torque of the model,
-            (set-points, 4, drives).
+        ref: Set-points of the drives, position, speed, acceleration, torque of the model, speed of
+            the shift, (set-points, 5, drives).
         external: Torques from outside on the coordinates at the set-points, linear between them;
             or (0, N).
         ticks: Number of ticks to run.
@@ -242,7 +242,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
     sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
-    gains, filters, lateness, h, position_ticks, setpoint_ticks, given = c
+    gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
     ref, external, ticks, log_ticks, slow, substeps = inputs
     u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
     trace = record.trace

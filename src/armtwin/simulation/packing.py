@@ -130,7 +130,9 @@ def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             speed_quantum[k] = drive.speed_quantum or 0.0
             if drive.encoder_counts:
                 quantum[k] = 2 * np.pi / drive.encoder_counts
-    delay = np.array(for_each(servo.delay.sensor, m), dtype=np.float64) / tick
+    age = np.array(for_each(servo.delay.sensor, m), dtype=np.float64)
+    further = np.array(for_each(servo.delay.encoder, m), dtype=np.float64)
+    delay = np.stack([age + further, age], axis=1) / tick
     return Sensors(
         _integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay
     )

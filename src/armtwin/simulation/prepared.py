@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.control.controller import KTFC, KTFV, Controller, controller
+from armtwin.control.controller import (
+    ACCELERATION,
+    POSITION,
+    REFERENCES,
+    SHIFT,
+    SPEED,
+    TORQUE,
+    Controller,
+    controller,
+    shift,
+    uses_torque,
+)
 from armtwin.drives.springs import beyond, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
@@ -234,9 +245,31 @@ def _inputs(
 def _references(
     robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None
 ) -> Floats:
-    """Set-points of the drives: position, speed, acceleration, torque of the model, (k, 4, m)."""
+    """Set-points of the drives as they get them, (k, REFERENCES, m); some may get them late."""
+    ref = _on_time(robot, motion, c, feedforward)
+    for late in np.unique(c.setpoint_delay[c.setpoint_delay > 0]):
+        delayed = Trajectory(motion.rate, *motion.at(motion.time - late))
+        torque = _before(feedforward, motion.rate * late)
+        which = c.setpoint_delay == late
+        ref[:, :, which] = _on_time(robot, delayed, c, torque)[:, :, which]
+    return ref
+
+
+def _before(values: Floats | None, samples: float) -> Floats | None:
+    """Columns of values some samples earlier, linear between samples; at first the first ones."""
+    if values is None:
+        return None
+    now = np.arange(len(values), dtype=np.float64)
+    found = np.empty_like(values)
+    for k in range(values.shape[1]):
+        found[:, k] = np.interp(now - samples, now, values[:, k])
+    return found
+
+
+def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None) -> Floats:
+    """Position, speed, acceleration, torque fed forward, speed of the shift, (k, 5, m)."""
     drives = robot.assembly.drives
-    ref = np.zeros((len(motion.q), 4, len(drives)))
+    ref = np.zeros((len(motion.q), REFERENCES, len(drives)))
     for k, (_, row) in enumerate(drives):
         x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
         if row.linkage is not None:
@@ -245,15 +278,17 @@ def _references(
             x = row.linkage.length(x)
             a = slope * a + bend * v**2
             v = slope * v
-        ref[:, 0, k] = x
-        ref[:, 1, k] = v
-        ref[:, 2, k] = a
+        ref[:, POSITION, k] = x
+        ref[:, SPEED, k] = v
+        ref[:, ACCELERATION, k] = a
     if feedforward is not None:
-        ref[:, 3] = feedforward
-    elif c.gains[:, [KTFV, KTFC]].any():
+        ref[:, TORQUE] = feedforward
+    elif uses_torque(c):
         torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
         torque = torque + robot.friction_torque(motion.v, motion.q)
-        ref[:, 3] = torque @ robot.assembly.motor_inverse
+        ref[:, TORQUE] = torque @ robot.assembly.motor_inverse
+    shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
+    ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
     return ref
 
 

@@ -62,7 +62,8 @@ def position_tick(
     period, late = setpoint_ticks * h, -1
     for m in range(position.shape[0]):
         want = reference(ref, k, within, m, setpoint_ticks, period, lateness[m], given)
-        wanted = (scale[m] * (want[0] - zero[m]), scale[m] * want[1], scale[m] * want[2], want[3])
+        position_wanted = scale[m] * (want[0] - zero[m])
+        wanted = (position_wanted, scale[m] * want[1], scale[m] * want[2], want[3], want[4])
         reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
         e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
         late = choose(both(abs(e) > gains[m, ERROR_LIMIT], late < 0), m, late)

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.control.controller import REFERENCES
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
@@ -170,7 +171,7 @@ class Structure:
             memory.add(name, shape)
         memory.add("curves", self.plant.friction.curves.shape, CURVES)
         memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
-        memory.add("ref", (1, 4, self.drives), REF)
+        memory.add("ref", (1, REFERENCES, self.drives), REF)
         return memory
 
 
@@ -280,7 +281,7 @@ class _Tracer:
             tape.pattern("scale", sensors.scale),
             tape.pattern("zero", sensors.zero),
             quantum,
-            Table(tape, "ref", (setpoints, 4, self.structure.drives)),
+            Table(tape, "ref", (setpoints, REFERENCES, self.structure.drives)),
             servo,
             position,
             self._number(tape, "k"),
