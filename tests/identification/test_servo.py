@@ -170,7 +170,7 @@ def test_the_unit_of_a_logged_torque_does_not_matter(kr300):
 
 
 def test_a_link_encoder_is_told_from_a_motor_encoder(kr300):
-    soft = followed(kr300, 1, twist=3e-7)
+    soft = followed(kr300, 1, twist=2e-6)
     found = at.identify_servo(kr300, soft)
     assert [row.feedback for row in found.table] == ["link"] * 6
     stiff = followed(kr300, 1)
