@@ -14,8 +14,8 @@ def test_a_servo_is_written_into_a_robot_file_that_says_what_it_rests_on(tmp_pat
     done = call(
         tmp_path, "servo", "kr300", "a.csv", "--validate", "b.csv", "--out", "found", "--json"
     )
-    assert done.returncode == 0, done.stderr
-    result = json.loads(done.stdout)
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
     assert min(result["validation"]["share_explained"]) > 0.99
     servo = at.Robot.load(tmp_path / "found" / "robot.toml").description.servo["fitted"]
     assert servo.fit.logs == ("a.csv",)
@@ -26,6 +26,6 @@ def test_a_log_without_a_reference_ends_with_one_sentence_and_writes_nothing(tmp
     log = followed(at.Robot.load("kr300"), 1)
     at.Log.of(log.time, q=log.q).write(tmp_path / "a.csv")
     done = call(tmp_path, "servo", "kr300", "a.csv", "--out", "found")
-    assert done.returncode == 2
-    assert "must have q_ref" in done.stderr
+    assert done.code == 2
+    assert "must have q_ref" in done.err
     assert not (tmp_path / "found").exists()
