@@ -142,8 +142,10 @@ def test_coarse_encoders_do_not_spoil_the_fit(kr300, runs):
     step = 2e-4
     coarse = []
     for log in runs:
-        rounded = {name: step * np.round(log.channels[name] / step) for name in ("q", "q_ref")}
-        coarse.append(at.Log.of(log.time, **rounded, tau_m_ff=log.tau_m_ff))
+        channels = {"tau_m_ff": log.tau_m_ff}
+        for name in ("q", "q_ref", "q_link"):
+            channels[name] = step * np.round(log.channels[name] / step)
+        coarse.append(at.Log.of(log.time, **channels))
     found = at.identify_servo(kr300, *coarse)
     assert (found.share[:3] > 0.97).all()
     assert (found.share[3:] > 0.93).all()
@@ -170,7 +172,7 @@ def test_the_unit_of_a_logged_torque_does_not_matter(kr300):
 
 
 def test_a_link_encoder_is_told_from_a_motor_encoder(kr300):
-    soft = followed(kr300, 1, twist=3e-7)
+    soft = followed(kr300, 1, twist=2e-6)
     found = at.identify_servo(kr300, soft)
     assert [row.feedback for row in found.table] == ["link"] * 6
     stiff = followed(kr300, 1)

@@ -6,7 +6,9 @@ thinned. The same filter on reference and measurement leaves a linear law betwee
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -18,8 +20,13 @@ from armtwin.robot.robot import Robot
 
 MOST_RATE = 125.0  # of the thinned signals [Hz]
 CUTOFF = 12.0  # of the smoothing [Hz]; position loops of arms end below
+COARSE_CUTOFF = 6.0  # the same where positions come in coarse steps [Hz]
+COARSE = 0.05  # step over the usual change in a sample that makes positions coarse
+LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is believed
 LEAST_RATE = 3.0  # samples in a period of the cut-off, below which nothing is smoothed
 INERTIA_POSES = 50  # at which the inertia that a motor feels is averaged
+
+Smoothing = Callable[[Floats], Floats]
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,11 +77,14 @@ def signals(robot: Robot, log: Log, name: str) -> Signals:
     gear = robot.assembly.motor_rows
     time, rate = _even_times(log)
     inverse = robot.assembly.motor_inverse
-    q_ref = _smooth(log, log.q_ref, time, rate)
-    q = _smooth(log, log.q, time, rate)
-    spline = CubicSpline(time, q_ref)
-    v = spline(time, 1)
-    a = spline(time, 2)
+    cutoff = COARSE_CUTOFF if _is_coarse(log.q_ref) else CUTOFF
+    smooth = partial(_smooth, log, time=time, rate=rate, cutoff=cutoff)
+    q_ref, q = smooth(log.q_ref), smooth(log.q)
+    v = CubicSpline(time, q_ref)(time, 1)
+    if "v_ref" in log and log.v_ref.shape == log.q_ref.shape:
+        logged = smooth(log.v_ref)
+        v = logged if _same_speed(logged, v) else v
+    a = CubicSpline(time, v)(time, 1)
     load = robot.inverse_dynamics(q_ref, v, a)
     friction = robot.friction_torque(v, q_ref)
     return Signals(
@@ -87,10 +97,10 @@ def signals(robot: Robot, log: Log, name: str) -> Signals:
         a=a @ gear.T,
         error=(q_ref - q) @ gear.T,
         raw=_at(log, log.q_ref - log.q, time),
-        twist=_twist(log, q, gear, time, rate),
+        twist=_twist(log, q, gear, smooth),
         load=load @ inverse,
         model=(load + friction) @ inverse,
-        logged=_logged_torque(robot, log, time, rate),
+        logged=_logged_torque(robot, log, smooth),
         inertia=_felt_inertia(robot, q_ref),
     )
 
@@ -109,23 +119,38 @@ def _at(log: Log, values: Floats, time: Floats) -> Floats:
     return np.stack(columns, axis=1)
 
 
-def _smooth(log: Log, values: Floats, time: Floats, rate: float) -> Floats:
+def _is_coarse(q: Floats) -> bool:
+    """Whether positions come in steps that a joint takes few of in a sample."""
+    steps = np.abs(np.diff(q, axis=0))
+    taken = steps[steps > 1e-12]
+    if not len(taken):
+        return False
+    return bool(np.quantile(taken, 0.001) > COARSE * np.median(taken))
+
+
+def _same_speed(logged: Floats, v: Floats) -> bool:
+    """Whether logged speeds are those of the positions, (m, n) each."""
+    size = np.maximum(v.std(axis=0), 1e-12)
+    return bool(((logged - v).std(axis=0) < LOGGED_SPEED * size).all())
+
+
+def _smooth(log: Log, values: Floats, *, time: Floats, rate: float, cutoff: float) -> Floats:
     """Values (m, k) without what is faster than a servo, at other times."""
     own = 1 / float(np.median(np.diff(log.time)))
     even = log.time[0] + np.arange(len(time) * max(1, round(own / rate))) / own
     dense = _at(log, values, even)
-    if own > LEAST_RATE * CUTOFF:
-        dense = low_pass(dense, own, CUTOFF)
+    if own > LEAST_RATE * cutoff:
+        dense = low_pass(dense, own, cutoff)
     columns = [np.interp(time, even, column) for column in dense.T]
     return np.stack(columns, axis=1)
 
 
-def _twist(log: Log, q: Floats, gear: Floats, time: Floats, rate: float) -> Floats:
+def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:
     """Motor minus link encoder of every drive; not a number where a joint has no link encoder."""
     twist = np.full(q.shape, np.nan)
     if "q_link" in log:
         seen = min(log.q_link.shape[1], q.shape[1])  # the first joints of the arm
-        twist[:, :seen] = q[:, :seen] - _smooth(log, log.q_link[:, :seen], time, rate)
+        twist[:, :seen] = q[:, :seen] - smooth(log.q_link[:, :seen])
     of_drives = np.full((len(q), len(gear)), np.nan)
     for k, row in enumerate(gear):
         used = row != 0
@@ -133,7 +158,7 @@ def _twist(log: Log, q: Floats, gear: Floats, time: Floats, rate: float) -> Floa
     return of_drives
 
 
-def _logged_torque(robot: Robot, log: Log, time: Floats, rate: float) -> Floats | None:
+def _logged_torque(robot: Robot, log: Log, smooth: Smoothing) -> Floats | None:
     """The fed-forward torque of every motor, where a column has it."""
     drives = len(robot.assembly.motor_rows)
     for channel, turn in (("tau_m_ff", None), ("tau_ff", robot.assembly.motor_inverse)):
@@ -143,8 +168,8 @@ def _logged_torque(robot: Robot, log: Log, time: Floats, rate: float) -> Floats 
         if values.shape[1] != drives:
             contract = f"must have {drives} columns, one for each motor or joint"
             raise ArmtwinError(f"channel '{channel}' {contract}, got {values.shape[1]}")
-        smooth = _smooth(log, values, time, rate)
-        return smooth if turn is None else smooth @ turn
+        torque = smooth(values)
+        return torque if turn is None else torque @ turn
     return None
 
 
