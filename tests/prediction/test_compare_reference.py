@@ -152,9 +152,9 @@ def test_the_command_shows_and_writes_the_same(log, tmp_path):
         refused = call(tmp_path, *words, option, value)
         assert refused.code == 2
         assert f"{option} is for a job, but 'rx90b' is a robot" in refused.err
-    refused = call(tmp_path, "compare", "rx90b_line", "run.csv", "--servo", "cs7b")
+    refused = call(tmp_path, "compare", "rx90b_line", "run.csv", "--payload", "plate")
     assert (refused.code, refused.out) == (2, "")
-    assert "--servo is for a robot" in refused.err
+    assert "--payload is for a robot" in refused.err
 
 
 def test_a_guessed_servo_does_not_explain_the_kr300(shared_data):

@@ -42,6 +42,10 @@ Method = Annotated[
 ]
 RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot than the job's.")]
 ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
+ServoName = Annotated[
+    str | None,
+    typer.Option("--servo", help="Another servo of the robot file than the job's, as fitted."),
+]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
 Out = Annotated[
     Path | None,
@@ -71,6 +75,7 @@ def predict(
     job: JobName = DEFAULT_JOB,
     robot: RobotName = None,
     tool: ToolName = None,
+    servo: ServoName = None,
     method: Method = "nonlinear",
     speed: Speed = None,
     advise: Advise = False,
@@ -83,7 +88,7 @@ def predict(
     Exit code 1: out of tolerance.
     """
     asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, speed)
+    chosen = _chosen(asked, robot, tool, servo, speed)
     source = of_job("predict", asked, chosen, method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
@@ -107,7 +112,7 @@ def compare(
     ] = None,
     servo: Annotated[
         str | None,
-        typer.Option("--servo", help="Servo of a robot; by default a fitted one, else its usual."),
+        typer.Option("--servo", help="Another servo than the job's, or than a robot's fitted one."),
     ] = None,
     method: Method = "nonlinear",
     speed: Speed = None,
@@ -123,9 +128,10 @@ def compare(
     Exit code 1: the logged run of a job was out of tolerance.
     """
     if is_job(job):
-        _refuse_for_job(payload, servo)
+        if payload is not None:
+            raise ArmtwinError("--payload is for a robot; a job says it in its file")
         asked = Job.load(job)
-        chosen = _chosen(asked, robot, tool, speed)
+        chosen = _chosen(asked, robot, tool, servo, speed)
         source = of_job("compare", asked, chosen, method)
         inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
         place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
@@ -139,13 +145,6 @@ def compare(
     source = of_log(twin, log, servo, method)
     place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
     _compare_reference(twin, at.Log.read(log, columns), servo, method, place, json)
-
-
-def _refuse_for_job(payload: str | None, servo: str | None) -> None:
-    """Refuse options that a job file has keys for."""
-    for option, given in (("--payload", payload), ("--servo", servo)):
-        if given is not None:
-            raise ArmtwinError(f"{option} is for a robot; a job says it in its file")
 
 
 def _compare_job(
@@ -199,10 +198,14 @@ def jobs(
         show(job_report(Job.load(name)))
 
 
-def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
+def _chosen(
+    job: Job, robot: str | None, tool: str | None, servo: str | None, speed: str | None
+) -> Job:
     """A job with what the command line changes."""
     if robot is not None or tool is not None:
         job = _with_robot(job, robot, tool)
+    if servo is not None:
+        job = job.with_servo(servo)
     if speed is not None:
         try:
             job = job.with_speed(speed)

@@ -26,6 +26,7 @@ SUFFIXES = {
     "compare": "_compared",
     "identify": "_identified",
     "complete": "_completed",
+    "servo": "_servo",
 }
 
 
@@ -83,6 +84,9 @@ def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     if has.tool != had.tool:
         options["tool"] = has.tool
         words.append(has.tool or "no_tool")
+    if has.model.servo != had.model.servo:
+        options["servo"] = has.model.servo
+        words.append(has.model.servo)
     if method != "nonlinear":
         options["method"] = method
         words.append(method)

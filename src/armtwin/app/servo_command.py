@@ -9,15 +9,13 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder
+from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import progress_bar
-from armtwin.app.showing import REPORT, finish
-from armtwin.report.folder import RESULT
+from armtwin.app.robots import mounted
+from armtwin.app.showing import ROBOT, finish
 from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
-ROBOT = "robot.toml"
-WRITTEN = (ROBOT, REPORT, RESULT)
 
 
 def servo(
@@ -40,7 +38,12 @@ def servo(
     ] = None,
     out: Annotated[
         Path | None,
-        typer.Option("--out", parser=given_path, metavar="DIR", help="Folder of the results."),
+        typer.Option(
+            "--out",
+            parser=given_path,
+            metavar="PATH",
+            help="The robot file with its servo (.toml).",
+        ),
     ] = None,
     json: Json = False,
     force: Force = False,
@@ -49,18 +52,13 @@ def servo(
 
     Exit code 1: it explains less than 80 % of some joint's error where it was judged.
     """
-    prior = at.Robot.load(robot)
-    if tool is not None:
-        prior = prior.with_tool(tool)
     given = payload or []
-    if len(given) == 1:
-        prior = prior.with_payload(given[0])
+    prior = mounted(robot, tool, given[0] if len(given) == 1 else None)
     unseen = validate or []
     inputs = [Path(robot)]
     for path in (*logs, *unseen):
         inputs += files_of_log(path, columns)
-    source = Source("servo", f"{prior.name}_servo", prior.origin)
-    place = result_folder(source, out, WRITTEN, inputs, force)
+    place = robot_place("servo", prior, out, inputs, force)
     with progress_bar("logs") as progress:
         read = [at.Log.read(path, columns) for path in logs]
         held_out = [at.Log.read(path, columns) for path in unseen]

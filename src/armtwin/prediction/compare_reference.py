@@ -7,7 +7,7 @@ encoder's zero or an error that no position feedback takes away, and is taken of
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -74,7 +74,7 @@ class ReferenceComparison:
     @property
     def servo(self) -> ServoBasis:
         """What the servo rests on."""
-        return servo_basis(self.robot, self.model.servo)
+        return servo_basis(self.robot, self.model.servo, float(self.time[-1]))
 
     @property
     def errors(self) -> tuple[Agreement, ...]:
@@ -134,6 +134,13 @@ def usual_model(robot: Robot) -> Model:
     return Model(servo=DEFAULT_SERVO if DEFAULT_SERVO in names else names[0])
 
 
+def _feeds_the_model(robot: Robot, model: Model) -> bool:
+    """Whether the servo was fitted with the model's torque in place of what a machine fed."""
+    servo = robot.description.servo.get(model.servo)
+    fit = getattr(servo, "fit", None)
+    return fit is not None and fit.feedforward == "model"
+
+
 def compare_reference(
     robot: Robot,
     log: Log,
@@ -155,6 +162,8 @@ def compare_reference(
     ordered = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, ordered)
     reference = logged_reference(robot, ordered, q)
+    if _feeds_the_model(robot, used):
+        reference = replace(reference, feedforward=None, source="")
     watch = None if progress is None else lambda share: progress("simulation", share)
     run = simulate(
         robot,

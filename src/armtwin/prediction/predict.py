@@ -102,7 +102,8 @@ class Prediction:
     @cached_property
     def servo(self) -> ServoBasis:
         """What the servo rests on."""
-        return servo_basis(self.robot, self.job.description.model.servo)
+        duration = float(self.run.log.time[-1])
+        return servo_basis(self.robot, self.job.description.model.servo, duration)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:

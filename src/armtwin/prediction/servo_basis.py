@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,6 +12,9 @@ from armtwin.robot.servo import Structure
 from armtwin.robot.servo_fit import Fit
 
 LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
+
+
+LONGER = 1.2  # times the longest log, from which on a run is beyond it
 
 
 @dataclass(frozen=True)
@@ -26,6 +29,7 @@ class ServoBasis:
             explains; None where it is not judged.
         joint: The joint of that share, or "".
         judged_on: What the fit never saw.
+        longest_log: Length of the longest log of a fit that this run exceeds, else None [s].
     """
 
     name: str
@@ -34,6 +38,7 @@ class ServoBasis:
     share_explained: float | None = None
     joint: str = ""
     judged_on: tuple[str, ...] = ()
+    longest_log: float | None = None
 
     @property
     def summary(self) -> str:
@@ -47,15 +52,23 @@ class ServoBasis:
             return "fitted servo, not judged on an unseen run"
         unseen = "left-out parts" if LEFT_OUT in self.judged_on else "an unseen run"
         share = f"{100 * self.share_explained:.0f} % of {unseen} explained"
-        return f"fitted servo, {share} ({self.joint} least)"
+        told = f"fitted servo, {share} ({self.joint} least)"
+        if self.longest_log is None:
+            return told
+        return f"{told}, run beyond its logs of {self.longest_log:.3g} s"
 
 
-def servo_basis(robot: Robot, name: str) -> ServoBasis:
-    """What a servo of a robot file rests on."""
+def servo_basis(robot: Robot, name: str, duration: float) -> ServoBasis:
+    """What a servo of a robot file rests on in a run of some duration [s].
+
+    A law without position feedback drifts: what it does after the time of its logs is not known.
+    """
     servo = robot.description.servo[name]
     fit: Fit | None = getattr(servo, "fit", None)
     if fit is not None:
-        return _of_fit(robot, name, servo.structure, fit)
+        found = _of_fit(robot, name, servo.structure, fit)
+        exceeded = fit.duration is not None and duration > LONGER * fit.duration
+        return replace(found, longest_log=fit.duration) if exceeded else found
     place = f"servo.{name}"
     for origin in robot.provenance.of_kind("assumed"):
         if origin.path == place or origin.path.startswith(f"{place}."):

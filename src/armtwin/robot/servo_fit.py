@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from armtwin.maths.quantities import Number
+from armtwin.maths.quantities import Number, Time
 
 
 @dataclass(frozen=True)
@@ -18,6 +18,7 @@ class Fit:
         share: Share of the variance of q_ref - q that it explained there, one for each joint.
         residual: What was left there, rms at the joint, one for each joint [rad].
         feedforward: Where the fed-forward torque came from: a column of the logs, or the model.
+        duration: Length of the longest of its logs [s].
         interval: Bounds of 90 % of the numbers of each joint, by their names in the report: for
             each number the lower bounds of all joints, then the upper ones.
     """
@@ -27,4 +28,5 @@ class Fit:
     share: tuple[Number, ...]
     residual: tuple[Number, ...] = ()
     feedforward: Literal["logged", "model"] = "model"
+    duration: Time | None = None
     interval: dict[str, tuple[Number, ...]] = field(default_factory=dict)

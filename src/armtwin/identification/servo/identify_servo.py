@@ -273,6 +273,7 @@ def _result(
         share=tuple(float(x) for x in np.round(twin.share, 4)),
         residual=tuple(float(f"{x:.4g}") for x in twin.left),
         feedforward="model",
+        duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
     )
     servo = fitted_servo(fit.laws, felt, sample, basis)
