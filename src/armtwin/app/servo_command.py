@@ -42,7 +42,7 @@ def servo(
             "--out",
             parser=given_path,
             metavar="PATH",
-            help="The robot file with its servo (.toml).",
+            help="The robot file with the servo (.toml)",
         ),
     ] = None,
     json: Json = False,
