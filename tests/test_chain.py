@@ -64,7 +64,7 @@ def test_the_kr300_goes_from_its_logs_to_a_verdict_on_its_own_servo(shared_data,
     told = f"Fitted servo, {100 * min(fit.share):.0f} % of an unseen run explained"
     assert predicted.out.startswith(told)
     folder = tmp_path / "armtwin_out" / "kr300_valid_B_recorded_compared"
-    rows = json.loads((folder / "result.json").read_text())["rows"]
+    rows = json.loads((folder / "result.json").read_text())["comparison"]["rows"]
     explained = {row["name"]: row["variance_explained"] for row in rows}
     assert explained["lateral"] > 0.9
     assert explained["vertical"] > 0.9
