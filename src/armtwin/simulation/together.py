@@ -12,7 +12,7 @@ from armtwin.maths.lanes import LANES
 from armtwin.simulation.prepared import Ended, PreparedRun
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
-# LANES lanes cost as much as 1.8 loops that run alone, whether all of them are needed or not
+# LANES lanes cost as much as two loops that run alone, whether all of them are needed or not
 LEAST_LOOPS = 3
 
 

@@ -132,7 +132,9 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
                     numbers[TAKEN * L + lane] = 1.0 if is_taken else 0.0
             do_one_step(memories)
             for lane in range(L):
-                lost[lane] = max(lost[lane], int(numbers[GONE * L + lane]))
+                gone = numbers[GONE * L + lane]
+                if gone >= 0.0:
+                    lost[lane] = max(lost[lane], int(gone))
         if logging:
             do_means(memories)
         is_over = False
