@@ -46,6 +46,7 @@ class Lanes:
         stays: Longest stays at current limits, begin of the present one, whether there is one.
         record: What is logged.
         ended: How and where each loop ended, (lanes, 2).
+        running: Lanes whose loops have not ended.
     """
 
     def __init__(self, memory: Memory, runs: Sequence[Any], count: int) -> None:
@@ -77,6 +78,7 @@ class Lanes:
         records = [run.record for run in filled]
         self.record = Record(*(_stacked(arrays) for arrays in zip(*records, strict=True)))
         self.ended = np.zeros((count, 2), dtype=np.int64)
+        self.running = list(range(len(runs)))
 
     def view(self, name: str) -> Any:
         """An array in the memory of numbers, (lanes, ...)."""
@@ -87,6 +89,7 @@ class Lanes:
 
     def finish(self, lane: int) -> None:
         """Write the state and the record of a loop that has ended."""
+        self.running.remove(lane)
         state, record = self.runs[lane].state, self.runs[lane].record
         for name in CHANGING:
             getattr(state, name)[...] = self.view(name)[lane]
@@ -98,8 +101,12 @@ class Lanes:
         for values, found in zip(record, self.record, strict=True):
             values[...] = found[lane, : len(values)]
 
-    def repeat(self, lane: int, others: Sequence[int]) -> None:
-        """Have other lanes do what a lane does."""
+    def fill(self) -> None:
+        """Have lanes without a loop do what one with a loop does."""
+        if not self.running:
+            return
+        lane = self.running[0]
+        others = [x for x in range(self.count) if x not in self.running]
         for memory in self.memories:
             woven = memory.reshape(-1, self.count)
             for other in others:

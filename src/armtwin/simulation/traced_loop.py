@@ -235,36 +235,39 @@ def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]
     ended, does what another lane does.
     """
     lanes = Lanes(kernel.memory, runs, kernel.lanes)
-    c, inputs = runs[0].controller, runs[0].inputs
-    slots = tuple(kernel.memory.arrays[name][1] for name in SLOTS)
     ends: dict[int, tuple[int, int, int]] = {}
-    running = list(range(len(runs)))
     first = 0
-    while running:
-        last = min(runs[lane].inputs.ticks for lane in running)
-        lanes.ended[:] = FINISHED, -1
-        tick = kernel.run(
-            (0,) * runs[0].coordinates.count,
-            (0,) * kernel.lanes,
-            lanes.memories,
-            slots,
-            lanes.views,
-            int(runs[0].linear is not None),
-            runs[0].path,
-            (first, last, inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
-            lanes.is_pushed,
-            lanes.late,
-            lanes.stays,
-            lanes.record,
-            lanes.ended,
-        )
-        for lane in running:
+    while lanes.running:
+        last = min(runs[lane].inputs.ticks for lane in lanes.running)
+        tick = _driven(kernel, lanes, first, last)
+        for lane in list(lanes.running):
             how, where = lanes.ended[lane]
             if how != FINISHED or tick == runs[lane].inputs.ticks:
                 ends[lane] = int(how), tick, int(where)
                 lanes.finish(lane)
+        lanes.fill()
         first = tick if tick == last else tick + 1
-        running = [lane for lane in running if lane not in ends]
-        if running:
-            lanes.repeat(running[0], [lane for lane in range(kernel.lanes) if lane not in running])
     return [ends[lane] for lane in range(len(runs))]
+
+
+def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
+    """Run the ticks from the first to the last, or to that in which a loop ends."""
+    run = lanes.runs[0]
+    c = run.controller
+    lanes.ended[:] = FINISHED, -1
+    tick: int = kernel.run(
+        (0,) * run.coordinates.count,
+        (0,) * kernel.lanes,
+        lanes.memories,
+        tuple(kernel.memory.arrays[name][1] for name in SLOTS),
+        lanes.views,
+        int(run.linear is not None),
+        run.path,
+        (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
+        lanes.is_pushed,
+        lanes.late,
+        lanes.stays,
+        lanes.record,
+        lanes.ended,
+    )
+    return tick
