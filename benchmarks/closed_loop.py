@@ -4,6 +4,7 @@
 
 - the loop of an earlier commit, where one is named, loaded into the same process;
 - the generic loop of this checkout, from which the traced one is made;
+- four runs in the lanes of one kernel against the same four one after the other;
 - the same equations in a Python loop over Pinocchio. That peer takes mass matrix and bias from
   Pinocchio; its servo and friction are compiled, its step is numpy. A stronger one has its whole
   step compiled: only the Python loop and four calls stand between it and the kernel.
@@ -30,8 +31,10 @@ import pinocchio
 import armtwin as at
 from armtwin.drives.friction.presliding import bristle, relaxed
 from armtwin.maths.compiled import compiled
+from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.mechanics.mass import solve_in_place
+from armtwin.prediction.predict import planned
 from armtwin.robot.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
@@ -39,7 +42,7 @@ from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.ticks import position_tick, velocity_tick
-from armtwin.simulation.traced import STAGES, Structure, traced
+from armtwin.simulation.traced import STAGES, traced
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -147,6 +150,44 @@ def show_loops(commit):
             print(f"    generic / traced {ratio(spent, 'generic')}")
             if commit:
                 print(f"    former / traced  {ratio(spent, 'former')}")
+
+
+def show_lanes(robot):
+    """Print what a run costs in the lanes of one kernel, and alone."""
+    job = at.Job.load("rx90b_line" if QUICK else "kr300_frame")
+    other = job.robot()
+    for name, case in {
+        "RX90B, benchmark motion": (robot, motion(at, SECONDS), Model()),
+        f"{job.name}": (other, planned(other, job).trajectory, job.description.model),
+    }.items():
+        structure = prepare(*case).structure
+        kernels = {
+            "alone": traced_loop.kernel_of(structure),
+            "lanes": traced_loop.kernel_of(structure, LANES),
+        }
+        competitors = {kind: several(kernel, case) for kind, kernel in kernels.items()}
+        in_turns(competitors, 1)
+        spent = in_turns(competitors)
+        ticks = LANES * prepare(*case).inputs.ticks
+        alone, lanes = (1e9 * spent[kind].min() / ticks for kind in kernels)
+        print(f"{name}: {alone:.0f} ns a tick and run alone, {lanes:.0f} ns in {LANES} lanes")
+        print(f"    alone / lanes {ratio(spent, 'alone', 'lanes')}")
+
+
+def several(kernel, case):
+    """Makes LANES runs ready that a kernel does, as many at once as it can."""
+
+    def ready():
+        runs = [prepare(*case) for _ in range(LANES)]
+        groups = [runs[k : k + kernel.lanes] for k in range(0, LANES, kernel.lanes)]
+
+        def work():
+            for group in groups:
+                traced_loop.run_traced(kernel, group)
+
+        return work
+
+    return ready
 
 
 def chain(n):
@@ -362,23 +403,24 @@ def peer(robot, seconds, compiled_step):
 def show_stages(robot):
     """Print what the stages of a tick cost, each alone over and over in the middle of a run."""
     work = prepare(robot, motion(at, SECONDS), Model())
-    arm = robot.assembly.arm
-    structure = Structure(arm, work.plant, work.controller, linear=False)
+    structure = work.structure
     kernel = traced_loop.kernel_of(structure)
     memories = []
 
     class Halved:
         """A kernel that stops half way and leaves its memories."""
 
-        memory = kernel.memory
+        memory, lanes = kernel.memory, kernel.lanes
 
         @staticmethod
-        def run(every, given, slots, views, linear, path, counts, *rest):
+        def run(every, lanes, given, slots, views, linear, path, counts, *rest):
             memories.extend(given)
-            half = (counts[0] // 2, *counts[1:])
-            return kernel.run(every, given, slots, views, linear, path, half, *rest)
+            first, last, *rates = counts
+            half = (first, last // 2, *rates)
+            kernel.run(every, lanes, given, slots, views, linear, path, half, *rest)
+            return last
 
-    traced_loop.run_traced(Halved, work)
+    traced_loop.run_traced(Halved, [work])
     stages, memory = traced(structure)
     count = 10 if QUICK else 1500
     print("stages of a tick, each alone [ns]:")
@@ -500,6 +542,7 @@ def report():
     show_threads(robot)
     show_peers(robot)
     show_stages(robot)
+    show_lanes(robot)
     show_joints()
     if not QUICK:
         first_calls()

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.maths.choice import choose, whole
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.compiled import exactly, inlined
 
 POSITION, SPEED = 0, 1
 
@@ -45,7 +45,7 @@ def quantised(x: float, step: float) -> float:
     return choose(smooth, x, step * whole(steps + half))
 
 
-@inlined
+@exactly
 def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
@@ -56,7 +56,7 @@ def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     return (1.0 - share) * younger + share * older
 
 
-@compiled
+@exactly
 def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> None:
     """Keep positions and speeds of this tick and replace them by those that late sensors show."""
     for m in range(delay.shape[0]):

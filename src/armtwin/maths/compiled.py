@@ -178,14 +178,15 @@ class _KernelCache(FunctionCache):
             super().save_overload(signature, data)
 
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
+EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+OPTIONS = EXACT | {"fastmath": {"contract"}}
 
 
 # numba leaves equal operations apart since LLVM 14 put some together wrongly
 JOINS_RIGHTLY = llvm_version_info >= (20, 0, 0)
 
 
-def compiled(f: F, name: str = "", *, straight: bool = False) -> F:
+def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = False) -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
     error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
@@ -197,10 +198,12 @@ def compiled(f: F, name: str = "", *, straight: bool = False) -> F:
         name: Tells kernels apart that one function makes, for several structures.
         straight: Whether it has long stretches without loops, in which equal operations are found
             and done side by side.
+        exact: Whether multiply-adds are left as they stand.
     """
     if not compiles():
         return f
-    kernel: Any = numba.njit(**OPTIONS)(f)
+    options = EXACT if exact else OPTIONS
+    kernel: Any = numba.njit(**options)(f)
     if CACHE_FOLDER is not None:
         settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
@@ -244,6 +247,18 @@ def inlined(f: F) -> F:
     if not compiles():
         return f
     part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
+    return part
+
+
+def exactly(f: F) -> F:
+    """Compile a part of a kernel, with its multiply-adds as they stand, into each place.
+
+    Where the compiler may fuse them, it fuses others in other kernels: this part gives the same
+    digits in all.
+    """
+    if not compiles():
+        return f
+    part: Any = numba.njit(forceinline=True, **EXACT)(f)
     return part
 
 

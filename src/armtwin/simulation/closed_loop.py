@@ -5,7 +5,7 @@ The result holds the Log a machine would write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Literal
 
@@ -23,6 +23,7 @@ from armtwin.simulation.outcome import Run, outcome
 from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
+from armtwin.simulation.together import run_together
 
 Method = Literal["nonlinear", "perturbation"]
 MOST_SETPOINTS = 20_000_000  # of a run; what it records must fit into memory
@@ -71,6 +72,59 @@ def simulate(
         change: Gives another plant for that of the robot, as one without a friction element.
         progress: Called now and then with the share of the run that is done.
     """
+    prepared = made_ready(
+        robot,
+        trajectory,
+        model,
+        method=method,
+        points=points,
+        settle=settle,
+        log_rate=log_rate,
+        torque=torque,
+        wrench=wrench,
+        feedforward=feedforward,
+        servo=servo,
+        change=change,
+    )
+    before = prepared.stored_energy()
+    ended = prepared.run() if progress is None else _watched(prepared, progress)
+    return outcome(prepared, ended, prepared.stored_energy() - before)
+
+
+def simulate_all(
+    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None
+) -> list[Run]:
+    """Simulate runs that were made ready; each gives what `simulate` gives.
+
+    Args:
+        runs: Runs, each to be run once; those of robots that differ in numbers only run four at
+            a time on each core.
+        progress: Called with the number of runs that are done.
+    """
+    before = [run.stored_energy() for run in runs]
+    ends = run_together(runs, progress)
+    found = []
+    for run, ended, energy in zip(runs, ends, before, strict=True):
+        found.append(outcome(run, ended, run.stored_energy() - energy))
+    return found
+
+
+def made_ready(
+    robot: Robot,
+    trajectory: Trajectory,
+    model: Model | None = None,
+    *,
+    method: Method = "nonlinear",
+    points: int = 300,
+    settle: tuple[float, float] = (0.0, 0.0),
+    log_rate: float | None = None,
+    torque: ArrayLike | None = None,
+    wrench: ArrayLike | None = None,
+    feedforward: ArrayLike | None = None,
+    servo: Controller | None = None,
+    change: Callable[[Plant], Plant] | None = None,
+) -> PreparedRun:
+    """A run that `simulate` would make of the same arguments, checked and ready to be run."""
     model = Model() if model is None else model
     _check(robot, trajectory, model, points, settle)
     c = controller_of(robot, model) if servo is None else servo
@@ -85,7 +139,7 @@ def simulate(
         linear = linear_model(robot, motion, points, coordinates(robot, model))
     elif method != "nonlinear":
         raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
-    prepared = prepare(
+    return prepare(
         robot,
         motion,
         model,
@@ -96,9 +150,6 @@ def simulate(
         linear=linear,
         change=change,
     )
-    before = prepared.stored_energy()
-    ended = prepared.run() if progress is None else _watched(prepared, progress)
-    return outcome(prepared, ended, prepared.stored_energy() - before)
 
 
 def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:

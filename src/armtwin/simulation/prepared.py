@@ -90,14 +90,19 @@ class PreparedRun:
         tail = (self.plant, self.controller, self.inputs, self.state, self.record)
         return (*head, *tail, switching)
 
+    @property
+    def structure(self) -> Structure:
+        """What shapes the kernel of its loop."""
+        arm, linear = self.robot.assembly.arm, self.linear is not None
+        return Structure(arm, self.plant, self.controller, linear=linear)
+
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
-        arm, linear = self.robot.assembly.arm, self.linear is not None
-        structure = Structure(arm, self.plant, self.controller, linear=linear)
-        kernel = kernel_of(structure)
+        kernel = kernel_of(self.structure)
         if kernel is None:
-            return loop.run(*self.arguments)
-        return run_traced(kernel, self)
+            ended: Ended = loop.run(*self.arguments)
+            return ended
+        return run_traced(kernel, [self])[0]
 
     def stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""

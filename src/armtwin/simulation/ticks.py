@@ -14,7 +14,7 @@ from armtwin.control.controller import (
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.sensors import quantised
 from armtwin.maths.choice import both, choose, either
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.compiled import compiled, exactly, inlined
 
 
 @inlined
@@ -108,7 +108,7 @@ def motor_torques(
             tau[j] += rows[output_row[m], j] * torque
 
 
-@compiled
+@exactly
 def watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> None:
     """Keep the longest stay at a current limit of each drive; since is -1 while it is below."""
     for m in range(servo.shape[0]):

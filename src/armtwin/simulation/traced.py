@@ -21,7 +21,18 @@ from armtwin.maths.tape import ROUNDING, Table, Tape, pattern_of
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
-NUMBERS = ("h", "dt", "position_ticks", "setpoint_ticks", "substeps", "setpoints", "k", "within")
+NUMBERS = (
+    "h",
+    "dt",
+    "position_ticks",
+    "setpoint_ticks",
+    "substeps",
+    "setpoints",
+    "pushes",
+    "k",
+    "within",
+    "taken",
+)
 RESULTS = ("late", "limited", "steps", "gone")
 OF_DRIVES = (
     "scale",
@@ -65,12 +76,15 @@ STAGES = (
     "position_loops",
     "velocity_loops",
     "torques",
+    "outside",
     "equations",
     "steps",
     "before_steps",
     "one_step",
+    "means",
 )
-CURVES, BALANCER_TABLE, REF, KEPT = 1, 2, 3, 4  # memories beside that of the numbers, which is 0
+# memories beside that of the numbers, which is 0
+CURVES, BALANCER_TABLE, REF, EXTERNAL, KEPT = 1, 2, 3, 4, 5
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
@@ -161,6 +175,7 @@ class Structure:
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
+            **dict.fromkeys(("acceleration", "resistance"), (N,)),
             **dict.fromkeys((*NUMBERS, *RESULTS), ()),
         }
 
@@ -172,19 +187,27 @@ class Structure:
         memory.add("curves", self.plant.friction.curves.shape, CURVES)
         memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
         memory.add("ref", (1, REFERENCES, self.drives), REF)
+        memory.add("external", (1, self.coordinates), EXTERNAL)
         return memory
 
 
-def traced(structure: Structure) -> tuple[dict[str, list[Stretch]], Memory]:
-    """The stretches of each stage of a loop, and where their arrays lie."""
+def traced(
+    structure: Structure, *, in_lanes: bool = False
+) -> tuple[dict[str, list[Stretch]], Memory]:
+    """The stretches of each stage of a loop, and where their arrays lie.
+
+    In lanes a step is taken only where `taken` is 1: loops take more or fewer of them in a tick.
+    """
     tracer = _Tracer(structure)
     memory = structure.memory()
+    memory.woven = in_lanes
     stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
     for name, part in tracer.parts():
         once, inside = _parted(name, part, [IN_A_RUN], memory)
         stages["before"].append(once)
         stages[name].append(inside)
-    found = _parted("one_step", tracer.one_step(), [IN_A_RUN, IN_A_TICK], memory)
+    one_step = tracer.one_step(is_chosen=in_lanes)
+    found = _parted("one_step", one_step, [IN_A_RUN, IN_A_TICK], memory)
     for name, stretch in zip(("before", "before_steps", "one_step"), found, strict=True):
         stages[name].append(stretch)
     return stages, memory
@@ -228,7 +251,9 @@ class _Tracer:
         yield "position_loops", self._position_loops()
         yield "velocity_loops", self._velocity_loops()
         yield "torques", self._torques()
+        yield "outside", self._outside()
         yield "steps", self._steps()
+        yield "means", self._means()
         if not self.structure.linear:
             yield "equations", self._equations()
 
@@ -339,6 +364,31 @@ class _Tracer:
         _put(part, "tau", tau)
         return part
 
+    def _outside(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        N = self.structure.coordinates
+        found = _scratch(N)
+        external = Table(tape, "external", (self._number(tape, "pushes"), N))
+        k, within, setpoint_ticks = (
+            self._number(tape, name) for name in ("k", "within", "setpoint_ticks")
+        )
+        python_of(loop.push)(self.every, external, k, within, setpoint_ticks, found)
+        _put(part, "outside", found)
+        return part
+
+    def _means(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        rows, _, _ = self._rows(tape)
+        v, before, F = self._all(tape, "v", "before", "F")
+        acceleration, resistance = (_scratch(self.structure.coordinates) for _ in range(2))
+        h, row = self._number(tape, "h"), self.plant.friction.row
+        python_of(loop.means)(self.every, rows, row, v, before, F, h, acceleration, resistance)
+        _put(part, "acceleration", acceleration)
+        _put(part, "resistance", resistance)
+        return part
+
     def _equations(self) -> Part:
         tape = Tape()
         part = Part(tape)
@@ -380,8 +430,8 @@ class _Tracer:
         part.put("steps", (), found)
         return part
 
-    def one_step(self) -> Part:
-        """A step of the plant."""
+    def one_step(self, *, is_chosen: bool) -> Part:
+        """A step of the plant; one that is chosen changes something only where `taken` is 1."""
         tape = Tape()
         part = Part(tape)
         N, e = self.structure.coordinates, self.structure.elements
@@ -413,11 +463,26 @@ class _Tracer:
             u, v, dv, twisted,
         )  # fmt: skip
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)
+        changing["F"], gone = F, tape.choose(solved, lost, N)
+        (known["F"],) = self._all(tape, "F")
+        if is_chosen:
+            taken = self._number(tape, "taken") > 0.5
+            gone = tape.choose(taken, gone, -1)
+            for name, values in changing.items():
+                changing[name] = _chosen(tape, taken, values, known[name])
         for name, values in changing.items():
             _put(part, name, values, known[name])
-        _put(part, "F", F)
-        part.put("gone", (), tape.choose(solved, lost, N))
+        part.put("gone", (), gone)
         return part
+
+
+def _chosen(tape: Tape, condition: Any, values: Any, others: Any) -> Any:
+    """Values where a condition holds, others elsewhere; what is the same in both is left alone."""
+    found = others.copy()
+    for place, value in np.ndenumerate(values):
+        if value is not others[place]:
+            found[place] = tape.choose(condition, value, others[place])
+    return found
 
 
 def _memoryless(filters: Floats) -> Any:
