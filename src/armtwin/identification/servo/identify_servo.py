@@ -339,7 +339,7 @@ def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:
 
 
 def _findings(found: ServoIdentification) -> Iterator[str]:
-    fit = found.fits[found.feedforward]
+    fit = found.fits["model"]  # the servo that is written and whose numbers are shown
     for row, law in zip(found.table, fit.laws, strict=True):
         if reference_delay(law) + law.interval[2 + SPEED] < 0:
             yield (

@@ -260,6 +260,8 @@ def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
 
 def _better_side(drive: Candidate, chosen: Chosen) -> Chosen:
     """The structure with the encoder that leaves less; both have as many free numbers."""
+    if len(drive.sides) == 1:
+        return chosen
     left = {}
     for side in drive.sides:
         one = replace(chosen, side=side)
