@@ -1,10 +1,11 @@
-"""The servo of the KR300 from its logs: fitted on one run, judged on the other, both ways.
+"""Servos from logs: of the real KR300, both ways, and of twins whose servo is known.
 
     python studies/servo.py DATA
 
 DATA holds kuka_kr300. Prints what is explained with the logged torque, with the model's torque and
 in the closed loop of the twin, whether the fits of both runs agree within their intervals, and the
-servo [servo.fitted] that the robot file kr300.toml ships.
+servo [servo.fitted] that the robot file kr300.toml ships. Then, for simulated runs of kr300 and
+rx90b with their cascades, what is explained of another run, and the gains over the true ones.
 """
 
 import re
@@ -56,6 +57,56 @@ def main(data):
     shipped = replace(forth.servo, source=SOURCE)
     tables = to_tables(replace(robot.description, servo={"fitted": shipped}))
     print(short(to_toml({"servo": tables["servo"]})))
+    known("kr300", "recorded")
+    known("rx90b", None)
+
+
+def known(name, payload):
+    """Fits to simulated runs, each judged on the next."""
+    robot = at.Robot.load(name).with_payload(payload)
+    gains = robot.description.servo["cascade"].rule.gains(robot.n)
+    logs = [simulated(robot, seed) for seed in (1, 2, 3)]
+    for k in range(3):
+        begun = time.process_time()
+        found = at.identify_servo(robot, logs[k], logs[k - 1])
+        spent = time.process_time() - begun
+        print(f"virtual {name}, motion {k + 1}: {found.table[0].structure}, {spent:.2f} s")
+        print("  share", found.share)
+        for gain in ("ki", "kp", "kv"):
+            ratio = np.array(getattr(found.servo, gain)) / np.array(getattr(gains, gain))
+            print(f"  {gain} over the true one", ratio)
+        missed = []
+        for row, kp, kv in zip(found.table, gains.kp, gains.kv, strict=True):
+            if abs(row.kv - kv) > row.interval["kv"]:
+                missed.append(f"{row.name} kv")
+            if abs(row.kp - kp / kv) > row.interval["kp"]:
+                missed.append(f"{row.name} kp")
+        print("  intervals that do not cover:", missed or "none")
+        print("  delays [ms]", 1e3 * np.array([row.delay for row in found.table]))
+
+
+def simulated(robot, seed, duration=16.0, rate=250.0):
+    """A run of a robot with its own servo: random harmonics, at rest at both ends."""
+    chance = np.random.default_rng(seed)
+    t = np.arange(round(duration * rate) + 1) / rate
+    edge = np.clip(np.minimum(t, t[-1] - t) / 1.5, 0, 1)
+    q = np.zeros((len(t), robot.n))
+    for harmonic in range(1, 7):
+        phase = chance.uniform(0, 2 * np.pi, robot.n)
+        q += (
+            chance.normal(size=robot.n)
+            / harmonic
+            * np.sin(np.pi / 4 * harmonic * t[:, None] + phase)
+        )
+    q *= (edge**3 * (10 - 15 * edge + 6 * edge**2))[:, None]
+    low, high = robot.position_limits
+    v = np.gradient(q, t, axis=0)
+    room = (high - low) / 2 / np.abs(q).max(axis=0)
+    scale = 0.3 * np.minimum(room, robot.limits.velocity / np.abs(v).max(axis=0))
+    q, v = scale * q, scale * v
+    motion = at.Trajectory.sampled(rate, q, v, np.gradient(v, t, axis=0))
+    run = at.simulate(robot, motion).log
+    return at.Log.of(run.time, q=run.q, q_ref=run.q_ref)
 
 
 def short(text):

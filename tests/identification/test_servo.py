@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction.coulomb import Coulomb
+from armtwin.drives.friction.curves import scale_of, tabulate
 from armtwin.identification.servo.encoder_offset import encoder_offset
+from armtwin.identification.servo.friction_in_loop import LoopFriction, Loops, friction_of_motion
 
 RATE = 250.0
 DURATION = 20.0
@@ -190,6 +193,54 @@ def test_logs_with_different_payloads_are_fitted_together(kr300):
     found = at.identify_servo(bare, plain, payloads=["recorded", None])
     for row in found.table:
         assert row.kp == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def follower():
+    """The rx90b, whose cascade bears friction that turns late behind its reference, in two runs."""
+    robot = at.Robot.load("rx90b")
+    logs = []
+    for seed in (1, 2):
+        t, q = motion(robot, seed)
+        v = np.gradient(q, t, axis=0)
+        asked = at.Trajectory.sampled(RATE, q, v, np.gradient(v, t, axis=0))
+        run = at.simulate(robot, asked).log
+        logs.append(at.Log.of(run.time, q=run.q, q_ref=run.q_ref))
+    return robot.description.servo["cascade"].rule.gains(6), at.identify_servo(robot, *logs)
+
+
+def test_a_torque_loop_is_explained_with_the_friction_of_its_own_motion(follower):
+    _, found = follower
+    assert (found.share > 0.98).all()
+
+
+def test_the_gains_of_a_torque_loop_are_found(follower):
+    gains, found = follower
+    # quantised currents and encoders, and a loop of samples taken for one of continuous time
+    assert found.servo.ki == pytest.approx(gains.ki, rel=0.05)
+    assert found.servo.kp == pytest.approx(gains.kp, rel=0.05)
+    ratio = np.array(gains.kp) / np.array(gains.kv)
+    for row, kv, kp in zip(found.table, gains.kv, ratio, strict=True):
+        assert abs(row.kv - kv) < row.interval["kv"] < 0.5 * kv
+        assert abs(row.kp - kp) < row.interval["kp"] < 0.5 * kp
+        assert abs(row.delay) < 1 / RATE
+
+
+def test_friction_in_a_loop_holds_a_slow_drive_and_brakes_a_fast_one():
+    law = Coulomb(level=3.0)
+    one = np.ones(1)
+    friction = LoopFriction(
+        rows=np.ones((1, 1)),
+        curves=np.stack([tabulate(law, 10.0)] * 2)[None],
+        scales=np.array([scale_of(10.0)]),
+        held=np.full((1, 2), 3.0),
+        offset=np.zeros(1),
+    )
+    # a pure velocity loop, θ_I = 0.1: friction of 3 N m takes 0.3 rad/s, or what there is
+    loops = Loops(lag=0 * one, p1=0 * one, p0=0 * one, load=0.1 * one)
+    speed = np.linspace(-1, 1, 401)[:, None]
+    torque = friction_of_motion(friction, loops, speed, RATE)
+    assert torque[5:-5] == pytest.approx(np.clip(10 * speed[5:-5], -3, 3), abs=0.05)
 
 
 def test_the_lateness_of_an_encoder_is_told_from_a_soft_gear():

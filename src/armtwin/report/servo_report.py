@@ -134,24 +134,34 @@ def _path(found: ServoIdentification) -> Iterator[Block]:
 def _servo(found: ServoIdentification) -> Iterator[Block]:
     """Numbers of each drive with their intervals."""
     yield Text(f"Written as servo '{NAME}' of the robot file, for the model's torque.")
-    columns = (
-        Column("name", "drive"),
-        Column("structure", "law"),
-        Column("feedback", "encoder"),
-        Column("delay", "delay ms", words=_with_interval("delay", 1e3)),
-        Column("kp", "kp 1/s", words=_with_interval("kp")),
-        Column("ki", "ki 1/s²", words=_with_interval("ki"), page_only=True),
-        Column("ff_gain", "torque gain", words=_with_interval("ff_gain"), page_only=True),
-        Column("encoder_offset", "link late", MILLISECONDS, page_only=True),
-    )
-    records = [_record(row) for row in found.table]
-    yield Table(columns, records)
+    yield Table(_columns(found), [_record(row) for row in found.table])
     yield Text(
         "With half widths of 90 %. kp and ki are over the velocity gain; the torque gain is speed "
         "per motor torque, negative where load lets the drive lag.",
         "soft",
     )
     yield Data("joints", [_json(row) for row in found.table])
+
+
+def _columns(found: ServoIdentification) -> tuple[Column, ...]:
+    """Numbers that the laws have; those of a page are more."""
+    columns = [
+        Column("name", "drive"),
+        Column("structure", "law"),
+        Column("feedback", "encoder"),
+        Column("delay", "delay ms", words=_with_interval("delay", 1e3)),
+        Column("kp", "kp 1/s", words=_with_interval("kp")),
+    ]
+    if any(row.ki > 0 for row in found.table):
+        columns.append(Column("ki", "ki 1/s²", words=_with_interval("ki"), page_only=True))
+    if all(row.kv is not None for row in found.table):
+        columns.append(Column("kv", "kv N m s/rad", words=_with_interval("kv"), page_only=True))
+    columns.append(
+        Column("ff_gain", "torque gain", words=_with_interval("ff_gain"), page_only=True)
+    )
+    if any(row.encoder_offset is not None for row in found.table):
+        columns.append(Column("encoder_offset", "link late", MILLISECONDS, page_only=True))
+    return tuple(columns)
 
 
 def _record(row: ServoRow) -> Record:
@@ -164,6 +174,7 @@ def _record(row: ServoRow) -> Record:
         "ki": row.ki,
         "ff_gain": row.ff_gain,
         "encoder_offset": row.encoder_offset,
+        "kv": row.kv,
         "interval": row.interval,
     }
 

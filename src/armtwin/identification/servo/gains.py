@@ -1,18 +1,17 @@
 """From the fitted laws of all drives to a servo of the robot file.
 
-    torque loop:    k_v = 1/θ_I - f,  k_p = p₁/θ_I,  k_i = p₀/θ_I,  k_vf = k_v - θ_q/θ_I,
+    torque loop:    k_v = 1/θ_I,  k_p = p₁/θ_I,  k_i = p₀/θ_I,  k_vf = k_v - θ_q/θ_I,
                     k_afc = -θ_v/θ_I
     velocity law:   k_p = p₁,  k_i = p₀,  k_ff = -θ_I,  k_vf = 1 - θ_q,  delay or lead = ±θ_v
 
-f is the damping that friction adds to the loop: the twin has friction of its own. What a law has
-beside these shifts the reference. Where load drives a drive ahead, no torque loop does that: the
-torque is then an offset of speed before a velocity servo so stiff that load does not show.
+What a law has beside these shifts the reference. Where load drives a drive ahead, no torque loop
+does that: the torque is then an offset of speed before a velocity servo so stiff that load does not
+show.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -33,22 +32,14 @@ from armtwin.robot.servo_fit import Fit
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 60.0  # corner of its integral [1/s]
-LEAST_DAMPING = 0.2  # share of the fitted k_v that friction leaves to the servo at least
 
 
-class Felt(NamedTuple):
-    """What the motors feel: inertia [kg m²] and the damping of friction [N m s/rad], (drives,)."""
-
-    inertia: Floats
-    damping: Floats
-
-
-def fitted_servo(laws: Sequence[DriveLaw], felt: Felt, sample: float, fit: Fit) -> Servo:
+def fitted_servo(laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: Fit) -> Servo:
     """A servo with the fitted laws.
 
     Args:
         laws: The law of each drive.
-        felt: What the motors feel.
+        inertia: What the motors feel, (drives,) [kg m²].
         sample: Time between samples of the logs, taken for that between set-points [s].
         fit: What it rests on.
     """
@@ -59,33 +50,26 @@ def fitted_servo(laws: Sequence[DriveLaw], felt: Felt, sample: float, fit: Fit) 
     setpoints = float(f"{1 / sample:.4g}")
     position = setpoints * max(1, round(POSITION_RATE / setpoints))
     if all(is_torque_loop(law) for law in laws):
-        return _cascade(laws, felt, (setpoints, position, 2 * position), fit, source)
-    return _velocity_law(laws, felt, (setpoints, position, 2 * position), fit, source)
+        return _cascade(laws, (setpoints, position, 2 * position), fit, source)
+    return _velocity_law(laws, inertia, (setpoints, position, 2 * position), fit, source)
 
 
-def servo_damping(law: DriveLaw, damping: float) -> float:
-    """Velocity gain of a torque loop without what friction adds [N m s/rad]."""
-    whole = 1 / law.coefficient(LOAD)
-    return max(whole - damping, LEAST_DAMPING * whole)
+def velocity_gain(law: DriveLaw) -> float:
+    """Velocity gain of a torque loop [N m s/rad]."""
+    return 1 / law.coefficient(LOAD)
 
 
 def _cascade(
-    laws: Sequence[DriveLaw],
-    felt: Felt,
-    rates: tuple[float, float, float],
-    fit: Fit,
-    source: str,
+    laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: Fit, source: str
 ) -> Cascade:
-    kp, ki, kv, kvf, kafc, share = [], [], [], [], [], []
-    for law, damping in zip(laws, felt.damping, strict=True):
-        whole = 1 / law.coefficient(LOAD)
-        gain = servo_damping(law, float(damping))
-        kp.append(whole * law.poles.p1)
-        ki.append(whole * law.poles.p0)
+    kp, ki, kv, kvf, kafc = [], [], [], [], []
+    for law in laws:
+        gain = velocity_gain(law)
+        kp.append(gain * law.poles.p1)
+        ki.append(gain * law.poles.p0)
         kv.append(gain)
-        kvf.append(gain - whole * law.coefficient(REFERENCE))
-        kafc.append(max(-whole * law.coefficient(SPEED), 0.0))
-        share.append(whole / gain)
+        kvf.append(gain * (1 - law.coefficient(REFERENCE)))
+        kafc.append(max(-gain * law.coefficient(SPEED), 0.0))
     return Cascade(
         *rates,
         source=source,
@@ -96,14 +80,14 @@ def _cascade(
         kafc=tuple(kafc),
         feedback=tuple(law.side for law in laws),
         delay=_delays(laws),
-        shaping=_shaping(laws, np.array(share), lead=False),
+        shaping=_shaping(laws, lead=False),
         fit=fit,
     )
 
 
 def _velocity_law(
     laws: Sequence[DriveLaw],
-    felt: Felt,
+    inertia: Floats,
     rates: tuple[float, float, float],
     fit: Fit,
     source: str,
@@ -113,7 +97,7 @@ def _velocity_law(
     return VelocityLaw(
         *rates,
         kp=tuple(law.poles.p1 for law in laws),
-        kv=tuple(float(STIFF * inertia) for inertia in felt.inertia),
+        kv=tuple(float(STIFF * x) for x in inertia),
         source=source,
         ki=p0 if any(p0) else None,
         kvf=tuple(1 - law.coefficient(REFERENCE) for law in laws),
@@ -122,7 +106,7 @@ def _velocity_law(
         ktfc=(1.0,) * drives,
         feedback=tuple(law.side for law in laws),
         delay=_delays(laws),
-        shaping=_shaping(laws, np.ones(drives), lead=True),
+        shaping=_shaping(laws, lead=True),
         fit=fit,
     )
 
@@ -150,7 +134,7 @@ def _delays(laws: Sequence[DriveLaw]) -> Delays:
     )
 
 
-def _shaping(laws: Sequence[DriveLaw], share: Floats, *, lead: bool) -> Shaping | None:
+def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
     """What a law has beside gains and delays; a late speed is late in second order too."""
     table = np.array([law.theta for law in laws])
     late = np.maximum(table[:, SPEED], 0.0)
@@ -162,11 +146,11 @@ def _shaping(laws: Sequence[DriveLaw], share: Floats, *, lead: bool) -> Shaping 
     if not any(np.any(x) for x in shifts):
         return None
     return Shaping(
-        speed=_numbers(-share * early),
-        acceleration=_numbers(-share * by_acceleration),
-        sign=_numbers(-share * table[:, SIGN]),
+        speed=_numbers(-early),
+        acceleration=_numbers(-by_acceleration),
+        sign=_numbers(-table[:, SIGN]),
         sign_speed=tuple(law.sign_speed for law in laws),
-        torque=_numbers(-share * table[:, TORQUE]),
+        torque=_numbers(-table[:, TORQUE]),
     )
 
 

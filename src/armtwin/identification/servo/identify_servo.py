@@ -16,12 +16,7 @@ from armtwin.identification.servo.estimator import (
     is_torque_loop,
     no_position_feedback,
 )
-from armtwin.identification.servo.gains import (
-    Felt,
-    fitted_servo,
-    reference_delay,
-    servo_damping,
-)
+from armtwin.identification.servo.gains import fitted_servo, reference_delay, velocity_gain
 from armtwin.identification.servo.judgement import Judgement, judged, judged_on_left_out
 from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
 from armtwin.identification.servo.signals import Signals, signals
@@ -260,12 +255,10 @@ def _result(
     source: Feedforward,
 ) -> ServoIdentification:
     fit, twin = fits["model"], judgements["model"]
-    felt = Felt(
-        inertia=np.mean([log.inertia for log in logs], axis=0), damping=_damping(robot, logs)
-    )
+    inertia = np.mean([log.inertia for log in logs], axis=0)
     sample = float(np.median([log.sample for log in logs]))
     seen = sum(float(log.time[-1]) for log in logs)
-    rows = tuple(_rows(robot, fit, felt, (sample, seen)))
+    rows = tuple(_rows(robot, fit, (sample, seen)))
     names = tuple(log.name for log in logs)
     basis = Fit(
         logs=names,
@@ -276,7 +269,7 @@ def _result(
         duration=round(max(float(log.time[-1]) for log in logs), 3),
         interval=_intervals(rows),
     )
-    servo = fitted_servo(fit.laws, felt, sample, basis)
+    servo = fitted_servo(fit.laws, inertia, sample, basis)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
         robot=Robot(description, robot.origin),
@@ -290,30 +283,10 @@ def _result(
     )
 
 
-def _damping(robot: Robot, logs: Sequence[Signals]) -> Floats:
-    """Damping that friction adds to the loops, motor side, mean over the logs, (drives,).
-
-    The secant of the friction over the speeds by which a drive is off.
-    """
-    inverse = robot.assembly.motor_inverse
-    found = []
-    for log in logs:
-        v = log.v @ inverse.T
-        off = np.gradient(log.error @ inverse.T, 1 / log.rate, axis=0).std(axis=0)
-        off = np.maximum(off, 1e-9)
-        q = log.q @ inverse.T
-        slope = (robot.friction_torque(v + off, q) - robot.friction_torque(v - off, q)) / (2 * off)
-        # of the motors' own speeds: the gear takes each torque and each speed once
-        found.append(slope.mean(axis=0) @ inverse**2)
-    return np.asarray(np.mean(found, axis=0))
-
-
-def _rows(
-    robot: Robot, fit: ServoFit, felt: Felt, times: tuple[float, float]
-) -> Iterator[ServoRow]:
+def _rows(robot: Robot, fit: ServoFit, times: tuple[float, float]) -> Iterator[ServoRow]:
     """The servo of each drive; times are those between samples, and of all logs together [s]."""
     sample, seen = times
-    for motor, law, damping in zip(robot.description.motor, fit.laws, felt.damping, strict=True):
+    for motor, law in zip(robot.description.motor, fit.laws, strict=True):
         torque = is_torque_loop(law)
         words = [TERMS[term] for term in law.terms if term not in (LOAD, SPEED)]
         kind = "torque loop" if torque else "velocity law"
@@ -329,12 +302,12 @@ def _rows(
         }
         gain = None
         if torque:
-            whole = 1 / law.coefficient(LOAD)
-            gain = servo_damping(law, float(damping))
+            gain = velocity_gain(law)
             relative = half["load"] / law.coefficient(LOAD)
-            # what is faster than a sample of the log, and friction, are not told from damping
-            interval["kv"] = relative * whole + sample * whole * law.poles.p1 + float(damping)
-            interval["kp"] += sample * law.poles.p0 + law.poles.p1 * float(damping) / whole
+            # A delay δ in the loop, too short for the log to tell, takes δ k_p from k_v and δ k_i
+            # from k_p: k_p / k_v moves by δ p1² or by δ p0, one against the other.
+            interval["kv"] = gain * (relative + sample * law.poles.p1)
+            interval["kp"] += sample * max(law.poles.p1**2, law.poles.p0)
         yield ServoRow(
             name=motor.name,
             structure=structure,
@@ -367,7 +340,7 @@ def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:
 
 
 def _findings(found: ServoIdentification) -> Iterator[str]:
-    fit = found.fits[found.feedforward]
+    fit = found.fits["model"]  # the servo that is written and whose numbers are shown
     for row, law in zip(found.table, fit.laws, strict=True):
         if reference_delay(law) + law.interval[2 + SPEED] < 0:
             yield (

@@ -1,4 +1,9 @@
-"""The laws of all drives from some logs, with the torque from one source."""
+"""The laws of all drives from some logs, with the torque from one source.
+
+A velocity law is given its torque beforehand, along the reference. A torque loop bears the load of
+its own motion, which it makes itself: its laws and the friction of the motion that they predict are
+found in turn, until both stay.
+"""
 
 from __future__ import annotations
 
@@ -14,22 +19,33 @@ from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
     DriveLaw,
     estimate,
+    is_torque_loop,
     left_out,
     no_position_feedback,
     squares_left,
 )
+from armtwin.identification.servo.friction_in_loop import (
+    LoopFriction,
+    Loops,
+    friction_of_motion,
+    loop_friction,
+)
 from armtwin.identification.servo.rivals import Rivals, rivals
 from armtwin.identification.servo.signals import Signals
-from armtwin.identification.servo.structure import SPEED, DriveSignals
+from armtwin.identification.servo.structure import LOAD, SPEED, DriveSignals
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Side
 
+LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
 SLOW = 0.01  # share of the largest speed that is the width of the sign term
 LEAST_CONSTANTS = 3.0  # time constants of a loop below which logs are refused
 STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
 OWN = 0.9  # ... though by its own, with which it is not of the same servo
+ROUNDS = 6  # of laws and friction in turn; three are usual
+STAY = 2e-3  # relative change of all poles and of 1 / k_v that ends them
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,6 +58,8 @@ class ServoFit:
         chosen: The structure of each drive.
         rivals: The trivial rivals of each drive.
         inverse: Joints per drive side, (n, drives).
+        friction: Friction that torque loops bear in their own motion; None where the torque is that
+            of the reference.
     """
 
     feedforward: str
@@ -49,11 +67,41 @@ class ServoFit:
     chosen: tuple[Chosen, ...]
     rivals: tuple[Rivals, ...]
     inverse: Floats
+    friction: LoopFriction | None = None
 
     def predicted(self, log: Signals) -> Floats:
         """Joint errors q_ref - q that the laws make of a log's reference, (m, n) [rad]."""
+        return self._of_drives(self.in_motion(log)) @ self.inverse.T
+
+    def _of_drives(self, log: Signals) -> Floats:
+        """Errors that the laws make of reference and torque, (m, drives) [rad]."""
         found = [law.predicted(of_drive(log, k, self)) for k, law in enumerate(self.laws)]
-        return np.stack(found, axis=1) @ self.inverse.T
+        return np.stack(found, axis=1)
+
+    def in_motion(self, log: Signals, *, smooth: bool = False) -> Signals:
+        """A log with the model's torque in the motion that the laws predict.
+
+        Args:
+            log: Its reference is used, not its measurement.
+            smooth: Smooth the friction as the log's signals are, for a comparison with them.
+        """
+        if self.friction is None:
+            return log
+        free = self._of_drives(replace(log, model=log.load))
+        speed = log.v - np.gradient(free, 1 / log.rate, axis=0)
+        torque = friction_of_motion(self.friction, self._loops(), speed, log.rate)
+        if smooth and log.cutoff is not None:
+            torque = low_pass(torque, log.rate, log.cutoff)
+        return replace(log, model=log.load + torque)
+
+    def _loops(self) -> Loops:
+        poles = [law.poles for law in self.laws]
+        return Loops(
+            lag=np.array([one.lag for one in poles]),
+            p1=np.array([one.p1 for one in poles]),
+            p0=np.array([one.p0 for one in poles]),
+            load=np.array([law.coefficient(LOAD) for law in self.laws]),
+        )
 
     def delayed(self, log: Signals) -> Floats:
         """Joint errors of pure delays, (m, n) [rad]."""
@@ -67,6 +115,7 @@ class ServoFit:
 
     def left_out(self, logs: Sequence[Signals]) -> Floats:
         """Joint errors that parts of the logs have beyond a fit to all others, (m, n) [rad]."""
+        logs = [self.in_motion(log, smooth=True) for log in logs]
         found = []
         for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
             drives = [of_drive(log, k, self) for log in logs]
@@ -101,37 +150,118 @@ def fit_servo(
         feedforward: Where the torque comes from: "logged" or "model".
         like: A fit whose structure is taken; by default the best one is.
     """
-    drives, offsets = [], []
-    for k in range(len(robot.assembly.motor_rows)):
-        of_logs = [of_drive(log, k, feedforward) for log in logs]
-        offset = drive_offset(logs, k)
-        fastest = max(float(np.abs(drive.v).max()) for drive in of_logs)
-        sides: tuple[Side, ...] = ("motor",) if offset is None else ("motor", "link")
-        drives.append(Candidate(of_logs, SLOW * fastest, sides))
-        offsets.append(offset)
-    chosen = choose(drives) if like is None else with_structure(drives, like.chosen)
-    inertia = np.mean([log.inertia for log in logs], axis=0)
-    laws = []
-    for k, drive in enumerate(drives):
-        felt = float(inertia[k]) if feedforward == "model" else None
-        if like is None:
-            chosen[k] = _better_side(drive, chosen[k])
-        law = estimate(drive.logs, chosen[k], drive.sign_speed, offset=offsets[k], inertia=felt)
-        laws.append(law)
+    structure = None if like is None else like.chosen
+    fit = _fitted(robot, logs, feedforward, structure)
+    if feedforward == "model" and all(is_torque_loop(law) for law in fit.laws):
+        fit = _settled(robot, logs, fit, choose_anew=like is None)
     if like is None:
-        _refuse_short(robot, laws, logs)
+        _refuse_short(robot, fit.laws, logs)
     if len(logs) > 1:
-        names = [log.name for log in logs]
-        motors = [motor.name for motor in robot.description.motor]
-        for motor, drive, law, one in zip(motors, drives, laws, chosen, strict=True):
-            _refuse_strangers(motor, names, drive.logs, law, one)
+        _refuse_strangers(robot, logs, fit)
+    return fit
+
+
+def _fitted(
+    robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[Chosen] | None
+) -> ServoFit:
+    """The laws of all drives, of a given structure or of the best one."""
+    drives = [_candidate(logs, k, feedforward) for k in range(len(robot.assembly.motor_rows))]
+    if structure is None:
+        best = choose(drives)
+        chosen = [_better_side(drive, one) for drive, one in zip(drives, best, strict=True)]
+    else:
+        chosen = with_structure(drives, structure)
+    laws = _laws(logs, feedforward, drives, chosen)
     trivial = tuple(rivals(drive.logs) for drive in drives)
     inverse = robot.assembly.motor_inverse
-    return ServoFit(feedforward, tuple(laws), tuple(chosen), trivial, inverse)
+    return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse)
+
+
+def _candidate(logs: Sequence[Signals], k: int, feedforward: str) -> Candidate:
+    """A drive with the encoders that its loop may close on."""
+    of_logs = [of_drive(log, k, feedforward) for log in logs]
+    fastest = max(float(np.abs(drive.v).max()) for drive in of_logs)
+    sides: tuple[Side, ...] = ("motor",)
+    if drive_offset(logs, k) is not None:
+        sides = ("motor", "link")
+    return Candidate(of_logs, SLOW * fastest, sides)
+
+
+def _laws(
+    logs: Sequence[Signals],
+    feedforward: str,
+    drives: Sequence[Candidate],
+    chosen: Sequence[Chosen],
+) -> tuple[DriveLaw, ...]:
+    """The laws of a structure, from its starting poles."""
+    inertia = np.mean([log.inertia for log in logs], axis=0)
+    laws = []
+    for k, (drive, one) in enumerate(zip(drives, chosen, strict=True)):
+        felt = float(inertia[k]) if feedforward == "model" else None
+        offset = drive_offset(logs, k)
+        laws.append(estimate(drive.logs, one, drive.sign_speed, offset=offset, inertia=felt))
+    return tuple(laws)
+
+
+def _settled(
+    robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool
+) -> ServoFit:
+    """Laws of torque loops with the friction of the motion that they make.
+
+    Friction of the reference, from which the first laws come, may make terms of its own faults: the
+    structure is chosen anew with the friction of their motion, once. Where laws and friction do not
+    settle, the laws that leave the least of what was left out are taken.
+    """
+    fastest = np.max([np.abs(log.v @ fit.inverse.T).max(axis=0) for log in logs], axis=0)
+    friction = loop_friction(robot, 2 * np.maximum(fastest, LEAST_SPEED))
+    fit = replace(fit, friction=friction)
+    tried: list[ServoFit] = []
+    for _ in range(ROUNDS):
+        seen = [fit.in_motion(log, smooth=True) for log in logs]
+        if choose_anew and not tried:
+            again = replace(_fitted(robot, seen, fit.feedforward, None), friction=friction)
+        else:
+            again = _again(seen, fit)
+        if not all(is_torque_loop(law) for law in again.laws):
+            break
+        tried.append(again)
+        if _change(fit, again) < STAY:
+            return again
+        fit = again
+    return min(tried, key=lambda one: _left(one, logs)) if tried else fit
+
+
+def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
+    """The same structure on other signals, from the poles that were found."""
+    chosen = []
+    for one, law in zip(fit.chosen, fit.laws, strict=True):
+        chosen.append(replace(one, start=law.poles))
+    drives = [_candidate(logs, k, fit.feedforward) for k in range(len(chosen))]
+    laws = _laws(logs, fit.feedforward, drives, chosen)
+    return replace(fit, laws=laws, chosen=tuple(chosen))
+
+
+def _change(one: ServoFit, other: ServoFit) -> float:
+    """Largest relative change of what makes the loops."""
+    largest = 0.0
+    for before, after in zip(one.laws, other.laws, strict=True):
+        was = np.array([before.poles.p1, before.poles.p0, before.coefficient(LOAD)])
+        is_now = np.array([after.poles.p1, after.poles.p0, after.coefficient(LOAD)])
+        change = np.abs(is_now - was) / np.maximum(np.abs(was), 1e-12)
+        largest = max(largest, float(change.max()))
+    return largest
+
+
+def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
+    """Mean logarithm of the squares of what was left out."""
+    squares = (fit.left_out(logs) ** 2).sum(axis=0)
+    return float(np.log(np.maximum(squares, 1e-300)).mean())
 
 
 def _better_side(drive: Candidate, chosen: Chosen) -> Chosen:
     """The structure with the encoder that leaves less; both have as many free numbers."""
+    if len(drive.sides) == 1:
+        return chosen
     left = {}
     for side in drive.sides:
         one = replace(chosen, side=side)
@@ -171,10 +301,18 @@ def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals
     )
 
 
-def _refuse_strangers(
+def _refuse_strangers(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> None:
+    """Refuse logs that are not of one servo, or whose references mean different things."""
+    names = [log.name for log in logs]
+    seen = [fit.in_motion(log, smooth=True) for log in logs]
+    for k, motor in enumerate(robot.description.motor):
+        drives = [of_drive(log, k, fit) for log in seen]
+        _refuse_strange_drive(motor.name, names, drives, fit.laws[k], fit.chosen[k])
+
+
+def _refuse_strange_drive(
     name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: Chosen
 ) -> None:
-    """Refuse logs that are not of one servo, or whose references mean different things."""
     own = []
     for drive in drives:
         found = estimate([drive], chosen, law.sign_speed, offset=law.offset, inertia=None)

@@ -48,6 +48,7 @@ class Signals:
         model: The model's torque, friction included.
         logged: The torque that was fed forward, as logged; None where it was not.
         inertia: Inertia that each motor feels, (drives,) [kg m²].
+        cutoff: Of the smoothing; None where there was none [Hz].
     """
 
     name: str
@@ -64,6 +65,7 @@ class Signals:
     model: Floats
     logged: Floats | None
     inertia: Floats
+    cutoff: float | None
 
     def torque(self, feedforward: str) -> Floats:
         """The torque from a source, "logged" or "model"."""
@@ -102,6 +104,7 @@ def signals(robot: Robot, log: Log, name: str) -> Signals:
         model=(load + friction) @ inverse,
         logged=_logged_torque(robot, log, smooth),
         inertia=_felt_inertia(robot, q_ref),
+        cutoff=cutoff if _is_smoothed(log, cutoff) else None,
     )
 
 
@@ -139,10 +142,14 @@ def _smooth(log: Log, values: Floats, *, time: Floats, rate: float, cutoff: floa
     own = 1 / float(np.median(np.diff(log.time)))
     even = log.time[0] + np.arange(len(time) * max(1, round(own / rate))) / own
     dense = _at(log, values, even)
-    if own > LEAST_RATE * cutoff:
+    if _is_smoothed(log, cutoff):
         dense = low_pass(dense, own, cutoff)
     columns = [np.interp(time, even, column) for column in dense.T]
     return np.stack(columns, axis=1)
+
+
+def _is_smoothed(log: Log, cutoff: float) -> bool:
+    return 1 / float(np.median(np.diff(log.time))) > LEAST_RATE * cutoff
 
 
 def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:

@@ -131,8 +131,10 @@ def free_columns(time: Floats, poles: Poles) -> Floats:
         if poles.p1 < NO_POLE:
             return np.stack([one, time], axis=1)
         return np.stack([one, -np.expm1(-poles.p1 * time) / poles.p1], axis=1)
-    root = np.roots([1.0, poles.p1, poles.p0])
-    if abs(root[0].imag) > 0:
-        mode = np.exp(root[0] * time)
-        return np.stack([one, mode.real, mode.imag], axis=1)
-    return np.stack([one, np.exp(root[0].real * time), np.exp(root[1].real * time)], axis=1)
+    middle, apart = -0.5 * poles.p1, 0.25 * poles.p1**2 - poles.p0
+    if apart < 0:
+        decay, swing = np.exp(middle * time), np.sqrt(-apart) * time
+        return np.stack([one, decay * np.cos(swing), decay * np.sin(swing)], axis=1)
+    fast = middle - np.sqrt(apart)
+    slow = poles.p0 / fast
+    return np.stack([one, np.exp(fast * time), np.exp(slow * time)], axis=1)
