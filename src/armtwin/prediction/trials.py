@@ -77,12 +77,12 @@ class Trials:
         """Simulate those of the jobs that are new, as far as the budget reaches."""
         fresh = [(key, job) for key, job in jobs.items() if key not in self.known]
         fresh = fresh[: self.budget - self.count]
-        like, most = self.prediction, TOGETHER * thread_count()
+        most = TOGETHER * thread_count()
         for first in range(0, len(fresh), most):
             some = fresh[first : first + most]
-            found = predict_all(like.given, [job for _, job in some], method=like.method)
-            for (key, _), prediction in zip(some, found, strict=True):
-                self.known[key] = _outcome(prediction)
+            found = _outcomes(self.prediction, [job for _, job in some])
+            for (key, _), outcome in zip(some, found, strict=True):
+                self.known[key] = outcome
             if self.progress is not None:
                 self.progress(self.count / self.budget)
 
@@ -107,11 +107,14 @@ def _key(job: Job) -> str:
     return to_toml(to_tables(job.description))
 
 
-def _outcome(prediction: Prediction | None) -> _Outcome:
-    """What became of a job; that it is out of reach or beyond limits is an answer too."""
-    if prediction is None:
-        return _Outcome(np.inf, None)
-    return _Outcome(prediction.verdict.worst_ratio, prediction)
+def _outcomes(like: Prediction, jobs: Sequence[Job]) -> list[_Outcome]:
+    """Jobs predicted as another one was."""
+    found = []
+    for prediction in predict_all(like.given, jobs, method=like.method):
+        # out of reach or beyond limits: an answer like any other
+        ratio = np.inf if prediction is None else prediction.verdict.worst_ratio
+        found.append(_Outcome(ratio, prediction))
+    return found
 
 
 def duration_of(job: Job) -> float:
