@@ -95,7 +95,8 @@ def friction_of_motion(friction: LoopFriction, loops: Loops, speed: Floats, rate
     parts = friction.rows, friction.curves, friction.scales, friction.held
     _follow(*parts, numbers, np.ascontiguousarray(speed), 1 / rate, steps, between)
     # a mean of both sides lies at the time of its sample
-    torque = 0.5 * (between[np.r_[0, : len(between)]] + between[np.r_[: len(between), -1]])
+    inner = 0.5 * (between[:-1] + between[1:])
+    torque = np.concatenate([between[:1], inner, between[-1:]])
     return np.asarray(torque + friction.offset @ friction.rows)
 
 

@@ -179,8 +179,9 @@ def identify_servo(
         payloads: For each of the logs the payload of the robot file that it carried, where they
             differ.
         feedforward: "logged" takes the torque that was fed forward from tau_m_ff or tau_ff of the
-            logs, "model" from the robot's dynamics and friction on q_ref; by default the logged
-            one where all logs have it.
+            logs, "model" from the robot's dynamics and friction on q_ref, where torque loops
+            bear the friction of the motion that they make; by default the logged one where all
+            logs have it.
     """
     given = [logs] if isinstance(logs, Log) else list(logs)
     unseen = [] if validate is None else [validate] if isinstance(validate, Log) else list(validate)

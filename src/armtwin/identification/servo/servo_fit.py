@@ -152,7 +152,7 @@ def fit_servo(
     """
     structure = None if like is None else like.chosen
     fit = _fitted(robot, logs, feedforward, structure)
-    if feedforward == "model" and all(is_torque_loop(law) for law in fit.laws):
+    if feedforward == "model" and _are_torque_loops(fit):
         fit = _settled(robot, logs, fit, choose_anew=like is None)
     if like is None:
         _refuse_short(robot, fit.laws, logs)
@@ -218,17 +218,21 @@ def _settled(
     tried: list[ServoFit] = []
     for _ in range(ROUNDS):
         seen = [fit.in_motion(log, smooth=True) for log in logs]
+        again = _again(seen, fit)
         if choose_anew and not tried:
-            again = replace(_fitted(robot, seen, fit.feedforward, None), friction=friction)
-        else:
-            again = _again(seen, fit)
-        if not all(is_torque_loop(law) for law in again.laws):
+            other = replace(_fitted(robot, seen, fit.feedforward, None), friction=friction)
+            again = other if _are_torque_loops(other) else again
+        if not _are_torque_loops(again):
             break
         tried.append(again)
         if _change(fit, again) < STAY:
             return again
         fit = again
     return min(tried, key=lambda one: _left(one, logs)) if tried else fit
+
+
+def _are_torque_loops(fit: ServoFit) -> bool:
+    return all(is_torque_loop(law) for law in fit.laws)
 
 
 def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
