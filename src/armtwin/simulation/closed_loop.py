@@ -97,8 +97,8 @@ def simulate_all(
     """Simulate runs that were made ready; each gives what `simulate` gives.
 
     Args:
-        runs: Runs, each to be run once; those of robots that differ in numbers only run four at
-            a time on each core.
+        runs: Runs, each to be run once; many of robots that differ in numbers only run four at a
+            time on each core.
         progress: Called with the number of runs that are done.
     """
     before = [run.stored_energy() for run in runs]

@@ -14,19 +14,25 @@ from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 # LANES lanes cost as much as two loops that run alone, whether all of them are needed or not
 LEAST_LOOPS = 3
+# Runs of one call from which on they go into lanes: that kernel has to be compiled or loaded too.
+MANY = 32
 
 
 def run_together(
-    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None
+    runs: Sequence[PreparedRun],
+    progress: Callable[[int], None] | None = None,
+    *,
+    many: int = MANY,
 ) -> list[Ended]:
     """Run prepared runs: how, when and where each ended; each ends as it would alone.
 
     Args:
         runs: Runs, each to be run once.
         progress: Called with the number of runs that are done.
+        many: Number of runs from which on they go into lanes.
     """
     ends: dict[int, Ended] = {}
-    groups = list(_groups(runs))
+    groups = list(_groups(runs)) if len(runs) >= many else [[k] for k in range(len(runs))]
     with ThreadPoolExecutor(thread_count()) as pool:
         found = pool.map(lambda group: _run([runs[place] for place in group]), groups)
         for group, ended in zip(groups, found, strict=True):
