@@ -122,17 +122,17 @@ def test_late_sensors_and_outputs_are_late_in_each_lane_by_its_own_delay(line):
 
 
 def test_an_ensemble_of_no_width_is_the_nominal_run_in_every_member(line):
-    """Five members: four in lanes, one alone."""
+    """One more than go into lanes: the last one runs alone."""
     m = line.motion
     motion = at.Trajectory(m.rate, m.q[:SETPOINTS], m.v[:SETPOINTS], m.a[:SETPOINTS])
     nominal = at.simulate(line.robot, motion, line.model)
     done = []
-    members = [made_ready(line.robot, motion, line.model) for _ in range(5)]
+    members = [made_ready(line.robot, motion, line.model) for _ in range(together.MANY + 1)]
     for run in simulate_all(members, done.append):
         np.testing.assert_array_equal(run.link_side, nominal.link_side)
         np.testing.assert_array_equal(run.log.current, nominal.log.current)
         assert run.energy == nominal.energy
-    assert done == [4, 5]
+    assert done == [*range(4, together.MANY + 1, 4), together.MANY + 1]
 
 
 def test_only_runs_of_one_kernel_and_rate_share_lanes(line):
