@@ -221,9 +221,20 @@ def servo_verdict(found: ServoIdentification) -> Text:
     where = ", ".join(found.judgement.judged_on)
     explained = f"it explains at least {least} of the error on {where}"
     worst_joint = found.robot.joint_names[worst]
+    told = f"{explained} ({worst_joint}){_as_written(found)}."
     if not found.validated:
-        return Text(f"The servo is not validated: {explained} ({worst_joint}).", "bad")
-    return Text(f"The servo is validated: {explained} ({worst_joint}).", "good")
+        return Text(f"The servo is not validated: {told}", "bad")
+    return Text(f"The servo is validated: {told}", "good")
+
+
+def _as_written(found: ServoIdentification) -> str:
+    """What the servo of the robot file is worth, where it was judged with another torque."""
+    if found.feedforward == "model":
+        return ""
+    worst = int(np.argmin(found.twin.share))
+    least = FINE_PERCENT.with_unit(float(found.twin.share[worst]))
+    joint = found.robot.joint_names[worst]
+    return f" with the logged torque, and as written, with the model's, {least} ({joint})"
 
 
 def _unseen(result: Identification) -> str:
