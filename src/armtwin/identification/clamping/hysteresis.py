@@ -1,0 +1,116 @@
+"""The clamping curve of a hysteretic transmission: torque over the motor's angle, turn by turn.
+
+    tau = tau_0 + K beyond(q - q_0) + s F (1 - 2 exp(-x / r))        x = s (q - q_t) >= 0
+
+s is the direction of the half-cycle and q_t the angle at which it began: after a turn friction goes
+from one side to the other while the motor turns by a few r, as bristles bend; a small r is dry
+friction, whose curve is upright there. K, b (in `beyond`) and F are the transmission's, tau_0 is
+what forward and backward friction differ by.
+
+Angle and torque both carry noise, and where the curve is steep the angle's counts more. A sample's
+distance is therefore taken to first order across the curve, as a torque on its straight part:
+
+    e = (tau - f(q)) / √((1 + (f'(q) / K)²) / 2)
+
+Ref: [Soder-Hoorn 2015, fig. 3.1, 4.1], [Dahl 1968]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.identification.clamping.curves import moving_average
+from armtwin.identification.clamping.half_cycles import WINDOW, HalfCycle
+from armtwin.maths.batch import Floats
+
+STIFFNESS, BACKLASH, FRICTION, CENTRE, OFFSET, BENDING = range(6)
+
+
+@dataclass(frozen=True, eq=False)
+class Turns:
+    """The samples of a clamping curve by the turn they follow.
+
+    Attributes:
+        q: Motor angle, (m,) [rad].
+        tau: Motor torque, (m,) [N m].
+        direction: s of each sample, (m,).
+        since: Angle q_t at the turn before each sample, (m,) [rad].
+        number: Number of its half-cycle, (m,).
+        rows: Which samples of the record these are, (m,).
+    """
+
+    q: Floats
+    tau: Floats
+    direction: Floats
+    since: Floats
+    number: NDArray[np.int64]
+    rows: NDArray[np.int64]
+
+    @property
+    def count(self) -> int:
+        """Number of half-cycles."""
+        return int(self.number[-1]) + 1 if len(self.number) else 0
+
+    def only(self, kept: NDArray[np.bool_]) -> Turns:
+        """Some of the samples, half-cycles numbered anew."""
+        _, number = np.unique(self.number[kept], return_inverse=True)
+        return Turns(
+            self.q[kept],
+            self.tau[kept],
+            self.direction[kept],
+            self.since[kept],
+            number.astype(np.int64),
+            self.rows[kept],
+        )
+
+
+def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
+    """Samples from the first turn on; before it nobody knows where the friction stands.
+
+    A turn is where torque and angle together are farthest, between the middles of two half-cycles.
+    """
+    window = max(3, round(WINDOW * len(q)))
+    angle, torque = moving_average(q, window), moving_average(tau, window)
+    together = angle / np.ptp(angle) + torque / np.ptp(torque)
+    splits, reached = [], []
+    for one, other in pairwise(found):
+        start = (one.start + one.stop) // 2
+        stop = (other.start + other.stop) // 2 + 1
+        splits.append(start + int(np.argmax(one.direction * together[start:stop])))
+        reached.append(one.direction * float(np.max(one.direction * angle[start:stop])))
+    edges = [*splits, len(q)]
+    pieces = []
+    for k, angle_there in enumerate(reached):
+        samples = np.arange(edges[k], edges[k + 1])
+        way = np.full(len(samples), float(found[k + 1].direction))
+        pieces.append((samples, way, np.full(len(samples), angle_there), np.full(len(samples), k)))
+    if not pieces:
+        none = np.zeros(0)
+        nowhere = np.zeros(0, dtype=np.int64)
+        return Turns(none, none, none, none, nowhere, nowhere)
+    rows, direction, since, number = (np.concatenate(x) for x in zip(*pieces, strict=True))
+    return Turns(q[rows], tau[rows], direction, since, number, rows)
+
+
+def curve(theta: Floats, turns: Turns) -> tuple[Floats, Floats]:
+    """Torque of the transmission at each sample and its slope with the angle, (m,) each."""
+    K, b, F, centre, offset, bending = theta
+    half = 0.5 * b
+    away = turns.q - centre
+    pressed = away - np.clip(away, -half, half)
+    x = np.maximum(turns.direction * (turns.q - turns.since), 0.0)
+    fading = np.exp(-x / bending)
+    torque = offset + K * pressed + turns.direction * F * (1 - 2 * fading)
+    slope = K * (pressed != 0) + 2 * F / bending * fading
+    return torque, slope
+
+
+def distances(theta: Floats, turns: Turns) -> Floats:
+    """Distance of each sample from the curve, as a torque on its straight part, (m,) [N m]."""
+    torque, slope = curve(theta, turns)
+    steepness = slope / theta[STIFFNESS]
+    return np.asarray((turns.tau - torque) / np.sqrt(0.5 * (1 + steepness**2)))
