@@ -188,7 +188,7 @@ def test_every_spring_step_is_stable():
         for delta in (0.0, 0.3, 1.0, float(numerical_damping(np.array([K]), np.ones(1), h)[0])):
             columns = []
             for x, w in ((1.0, 0.0), (0.0, 1.0)):
-                F, D = spring(K, 0.0, 0.0, delta, x, w, h)
+                F, D = spring(K, 0.0, 0.0, K, 0.0, delta, x, w, h)
                 dv = -h * F / (1 + 0.5 * h * D)
                 columns.append([x + h * (w + 0.5 * dv), w + dv])
             roots = np.abs(np.linalg.eigvals(np.array(columns).T))
@@ -200,13 +200,13 @@ def test_every_spring_step_is_stable():
 
 
 def test_a_gap_transmits_nothing_and_a_contact_never_pulls():
-    assert spring(100.0, 5.0, 0.01, 0.0, 0.005, 0.1, 1e-3) == (0.0, 0.0)
-    pressed, _ = spring(100.0, 5.0, 0.01, 0.0, 0.02, 0.0, 1e-3)
-    assert pressed == pytest.approx(1.0)
-    leaving, _ = spring(100.0, 5.0, 0.01, 0.0, 0.02, -1.0, 1e-3)
-    assert leaving == 0.0
-    without_gap, _ = spring(100.0, 5.0, 0.0, 0.0, 0.02, -1.0, 1e-3)
-    assert without_gap < 0
+    def pressed(x, w, gap=0.01):
+        return spring(100.0, 5.0, gap, 100.0, 0.0, 0.0, x, w, 1e-3)
+
+    assert pressed(0.005, 0.1) == (0.0, 0.0)
+    assert pressed(0.02, 0.0)[0] == pytest.approx(1.0)
+    assert pressed(0.02, -1.0)[0] == 0.0
+    assert pressed(0.02, -1.0, gap=0.0)[0] < 0
 
 
 def test_zero_backlash_is_a_spring_and_a_wide_gap_lets_the_link_go():

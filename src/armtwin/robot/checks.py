@@ -176,7 +176,8 @@ def _transmission_problems(description: Description) -> Iterator[str]:
             already = f"joint '{joint}' has a transmission already, transmission.{seen[joint]}"
             yield f"transmission.{i}: {already}"
         seen[joint] = i
-        springs = transmission.damping is not None or transmission.backlash is not None
+        parts = (transmission.damping, transmission.backlash, transmission.ground_damping)
+        springs = any(part is not None for part in parts)
         if springs and transmission.stiffness is None:
             yield f"transmission.{i} ('{joint}'): damping and backlash need a stiffness"
 

@@ -14,12 +14,14 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
+from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, OneOf, Read, Source
 from armtwin.files.shape import FLAT, differing_from
 from armtwin.maths.quantities import (
     Current,
     Direction,
+    Friction,
     Number,
     Point,
     Positive,
@@ -218,6 +220,9 @@ class Transmission:
         stiffness: Torsion stiffness [N m/rad].
         damping: Damping of the spring [N m s/rad].
         backlash: Play [rad].
+        low_stiffness: Stiffness at low torque, where the gear stiffens [N m/rad].
+        low_torque: Torque up to which it is so [N m].
+        ground_damping: Damping of the motor's side against the ground [N m s/rad].
         delay: Offset in time between the encoders of motor and link, where both are logged [s].
     """
 
@@ -226,7 +231,40 @@ class Transmission:
     stiffness: TorsionStiffness | None = None
     damping: Viscous | None = None
     backlash: Backlash | None = None
+    low_stiffness: TorsionStiffness | None = None
+    low_torque: Friction | None = None
+    ground_damping: Viscous | None = None
     delay: Time = 0.0
+
+    @property
+    def spring(self) -> Spring:
+        """Its spring; it must have a stiffness."""
+        assert self.stiffness is not None
+        return Spring(
+            self.stiffness,
+            self.damping or 0.0,
+            self.backlash or 0.0,
+            self.low_stiffness,
+            self.low_torque or 0.0,
+        )
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return spring_problem(self.stiffness, self.low_stiffness, self.low_torque)
+
+
+def spring_problem(
+    stiffness: float | None, low_stiffness: float | None, low_torque: float | None
+) -> str:
+    """What is wrong with a spring that stiffens, as a phrase; empty if nothing is."""
+    if (low_stiffness is None) != (low_torque is None):
+        return "low_stiffness and low_torque belong together"
+    if low_stiffness is None:
+        return ""
+    if stiffness is None or low_stiffness > stiffness:
+        got = "none" if stiffness is None else f"{stiffness:g}"
+        return f"low_stiffness must be at most stiffness, got {low_stiffness:g} and {got}"
+    return ""
 
 
 @dataclass(frozen=True)

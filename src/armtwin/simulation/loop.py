@@ -237,7 +237,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     lever_row, lever_table = levers
     rotor_inertia, spin_body, _, _ = rotors
     friction_row, curves, numbers, kind = friction
-    spring_row, stiffness, damping, gap, numerical = springs
+    spring_row, stiffness, damping, gap, soft, knee, rest, numerical = springs
     balancer_row, balancer_table = balancers
     cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
     sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
@@ -332,6 +332,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     stiffness,
                     damping,
                     gap,
+                    soft,
+                    knee,
+                    rest,
                     numerical,
                     u,
                     v,
@@ -365,6 +368,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     stiffness,
                     damping,
                     gap,
+                    soft,
+                    knee,
+                    rest,
                     energy,
                     u,
                     v,

@@ -16,7 +16,7 @@ from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.sensors import Sensors
-from armtwin.drives.springs import Springs
+from armtwin.drives.springs import Springs, damper, packed_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
@@ -174,13 +174,15 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
     numbers = np.empty((len(elements), 6))
     for e, (element, row) in enumerate(elements):
         largest = float(np.abs(row.weights) @ fastest)
-        curves[e], numbers[e] = _curves(element, largest, model)
+        curves[e], numbers[e] = friction_tables(element, largest, model)
     places = [rows.add(row) for _, row in elements]
     return Friction(_integers(places), curves, numbers, FRICTION_KINDS[model.friction])
 
 
-def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Floats, Floats]:
-    """Tables and numbers of one friction element."""
+def friction_tables(
+    element: FrictionElement, largest: float, model: Model
+) -> tuple[Floats, Floats]:
+    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of an element."""
     factor = viscosity_factor(element.thermal, model.temperature)
     forward = at_viscosity(element.law, factor)
     backward = at_viscosity(element.negative or element.law, factor)
@@ -204,16 +206,16 @@ def _bristle(element: FrictionElement) -> tuple[float, float]:
 
 
 def _springs(places: Coordinates, rows: RowList) -> Springs:
-    """Springs of the elastic transmissions, without numerical damping yet."""
-    count = len(places.elastic)
-    numbers = []
-    stiffness, damping, gap = np.zeros((3, count))
+    """Springs of the elastic transmissions, then their dampers to ground."""
+    numbers, parts = [], []
     for k, (_, transmission) in enumerate(places.elastic):
         numbers.append(rows.add_weights(places.twist(k)))
-        stiffness[k] = transmission.stiffness
-        damping[k] = transmission.damping or 0.0
-        gap[k] = 0.5 * (transmission.backlash or 0.0)
-    return Springs(_integers(numbers), stiffness, damping, gap, np.zeros(count))
+        parts.append(transmission.spring)
+    for joint, transmission in places.elastic:
+        if transmission.ground_damping:
+            numbers.append(rows.add_weights(places.drive_rows[joint]))
+            parts.append(damper(transmission.ground_damping))
+    return packed_springs(numbers, parts)
 
 
 def _balancers(robot: Robot, rows: RowList) -> Balancers:

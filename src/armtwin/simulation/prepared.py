@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.control.controller import KTFC, KTFV, Controller, controller
-from armtwin.drives.springs import beyond, numerical_damping
+from armtwin.drives.springs import bent_energy, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
@@ -99,11 +99,9 @@ class PreparedRun:
     def _in_springs(self) -> float:
         """Energy of the springs [J]."""
         springs = self.plant.springs
-        twists = self.plant.rows.weights[springs.row] @ self.state.u
-        if not len(twists):
-            return 0.0
-        pressed = [beyond(x, b) for x, b in zip(twists, springs.gap, strict=True)]
-        return 0.5 * float(springs.stiffness @ np.square(pressed))
+        twists = self.plant.rows.weights[springs.row] @ self.state.u - springs.rest
+        pressed = twists - np.clip(twists, -springs.gap, springs.gap)
+        return float(bent_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum())
 
     def in_bristles(self) -> float:
         """Energy of the bristles, which friction took and still holds [J]."""

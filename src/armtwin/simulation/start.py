@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.control.controller import HELD, Controller, initial
+from armtwin.drives.springs import bent_by, packed_springs
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
@@ -38,13 +39,13 @@ def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | Non
     if not places.elastic:
         return u
     joints = [joint for joint, _ in places.elastic]
-    stiffness = np.array([t.stiffness for _, t in places.elastic])
-    gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
+    springs = packed_springs(joints, [t.spring for _, t in places.elastic])
     link = q.copy()
     pushed = np.zeros_like(q) if external is None else external
     for _ in range(SETTLING):
         load = (robot.gravity(link) - pushed)[joints]
-        twist = load / stiffness + np.sign(load) * gap
+        bending = bent_by(load, springs.stiffness, springs.soft, springs.knee)
+        twist = bending + np.sign(load) * springs.gap
         moved = q[joints] - twist - link[joints]
         link[joints] += moved
         if np.abs(moved).max() < STILL:

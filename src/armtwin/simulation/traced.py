@@ -33,7 +33,7 @@ OF_DRIVES = (
     "current_quantum",
     "lateness",
 )
-OF_SPRINGS = ("stiffness", "damping", "gap", "numerical")
+OF_SPRINGS = ("stiffness", "damping", "gap", "soft", "knee", "rest", "numerical")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
 # arrays that do not change in a run, and in a tick
 IN_A_RUN = {
@@ -377,7 +377,7 @@ class _Tracer:
         known = {name: values.copy() for name, values in changing.items()}
         u, v, z, energy = changing.values()
         M, force, tau, outside, numbers = self._all(tape, "M", "force", "tau", "outside", "numbers")
-        stiffness, damping, gap, numerical = self._all(tape, *OF_SPRINGS)
+        stiffness, damping, gap, soft, knee, rest, numerical = self._all(tape, *OF_SPRINGS)
         dt = self._number(tape, "dt")
         A, dv = _scratch(N, N), _scratch(N)
         F, D, G = _scratch(e), _scratch(e), _scratch(e, 4)
@@ -385,7 +385,7 @@ class _Tracer:
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
         python_of(step.press_springs)(
-            rows, place, count, springs.row, stiffness, damping, gap, numerical,
+            rows, place, count, springs.row, stiffness, damping, gap, soft, knee, rest, numerical,
             u, v, dt, A, dv, twisted,
         )  # fmt: skip
         solved = python_of(step.smooth_step)(
@@ -394,7 +394,7 @@ class _Tracer:
         )  # fmt: skip
         python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
         python_of(accounts.account_springs)(
-            dt, rows, place, count, springs.row, stiffness, damping, gap, energy,
+            dt, rows, place, count, springs.row, stiffness, damping, gap, soft, knee, rest, energy,
             u, v, dv, twisted,
         )  # fmt: skip
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)

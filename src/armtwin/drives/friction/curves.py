@@ -18,6 +18,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.table import Table
 from armtwin.maths.batch import Floats, read_only
 from armtwin.maths.choice import choose, smaller, whole
 from armtwin.maths.compiled import inlined
@@ -27,6 +28,7 @@ INTERVALS = 256
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
 SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
 ROOT = 4
+HOLDING = (StaticCoulombViscous, Table)  # laws that hold more at rest than they slide with
 
 
 def coefficients(law: Law) -> dict[str, float]:
@@ -52,8 +54,8 @@ def at_viscosity(law: Law, factor: float) -> Law:
 
 def breakaway(law: Law) -> float:
     """Largest torque held at rest [N m]."""
-    if isinstance(law, StaticCoulombViscous):
-        return law.static
+    if isinstance(law, HOLDING):
+        return law.held
     return float(split(law, np.array([1e-12]))[0][0])
 
 
@@ -98,8 +100,9 @@ def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:
     # w (w² + ε²)^(-δ/2) has the slope of the law above ε and is linear below it
     lifted = np.sqrt(w[below] ** 2 + SMOOTH**2)
     f[below] = split(law, lifted)[1] * w[below] / lifted
-    if isinstance(law, StaticCoulombViscous):
-        g = g + (law.static - law.level) * np.exp(-((w / SMOOTH) ** 2))
+    if isinstance(law, HOLDING):
+        sliding = float(split(law, np.array([1e-12]))[0][0])
+        g = g + (law.held - sliding) * np.exp(-((w / SMOOTH) ** 2))
     floor = FLOOR * max(float(np.max(g)), 1e-12)
     return np.maximum(g, floor), f
 
