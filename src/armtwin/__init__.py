@@ -7,6 +7,10 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.analysis.analyse import analyse
+    from armtwin.analysis.coupling import Coupling
+    from armtwin.analysis.inertia import EffectiveInertia
+    from armtwin.analysis.torques import TorqueShares
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -33,6 +37,8 @@ __all__ = [
     "Answer",
     "ArmtwinError",
     "Comparison",
+    "Coupling",
+    "EffectiveInertia",
     "Estimate",
     "Event",
     "FileError",
@@ -44,10 +50,12 @@ __all__ = [
     "Recipe",
     "Robot",
     "Run",
+    "TorqueShares",
     "Trajectory",
     "Validation",
     "__version__",
     "advise",
+    "analyse",
     "compare",
     "explain",
     "identify",
@@ -59,6 +67,10 @@ __all__ = [
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "Coupling": "armtwin.analysis.coupling",
+    "EffectiveInertia": "armtwin.analysis.inertia",
+    "TorqueShares": "armtwin.analysis.torques",
+    "analyse": "armtwin.analysis.analyse",
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",

@@ -7,12 +7,12 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import identify_command, job_commands
+from armtwin.app import analyse_command, identify_command, job_commands
 from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
@@ -40,6 +40,7 @@ app.command()(job_commands.predict)
 app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
+app.command()(analyse_command.analyse)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (
@@ -116,8 +117,17 @@ def _refuse_unknown_servo(job: Job) -> None:
 
 
 @app.command(name="import")
-def import_urdf(
-    file: Annotated[Path, typer.Argument(help="A URDF file.")],
+def import_robot(
+    file: Annotated[
+        Path, typer.Argument(help="A URDF file, or a Denavit-Hartenberg table (.csv).")
+    ],
+    kind: Annotated[
+        Literal["urdf", "dh"] | None,
+        typer.Option("--as", help="What the file is; by default what its ending says."),
+    ] = None,
+    convention: Annotated[
+        Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
+    ] = "standard",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -131,12 +141,17 @@ def import_urdf(
     ] = False,
     force: Force = False,
 ) -> None:
-    """Make a robot file from a URDF file."""
+    """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
     from armtwin.report.robot_report import robot_report
 
-    if file.suffix not in {".urdf", ".xml", ".xacro"}:
-        raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
-    robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    if kind is None:
+        kind = "dh" if file.suffix == ".csv" else "urdf"
+    if kind == "dh":
+        robot = Robot.from_dh(file, convention)
+    elif file.suffix in {".urdf", ".xml", ".xacro"}:
+        robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    else:
+        raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))

@@ -15,6 +15,13 @@ from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 
 ROOT = Path("armtwin_out")
+# what the folder's name of each command ends in
+SUFFIXES = {
+    "predict": "",
+    "compare": "_compared",
+    "identify": "_identified",
+    "analyse": "_analysed",
+}
 
 
 @dataclass(frozen=True)
@@ -85,8 +92,7 @@ def result_folder(
     force: bool,
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    suffixes = {"predict": "", "compare": "_compared", "identify": "_identified"}
-    folder = source.folder(suffixes[source.command]) if out is None else out
+    folder = source.folder(SUFFIXES[source.command]) if out is None else out
     place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
     place.check()
     return place

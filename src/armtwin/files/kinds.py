@@ -21,7 +21,9 @@ SUFFIXES: dict[str, Kind] = {
 }
 # keys that only one kind of file has
 KEYS: dict[Kind, frozenset[str]] = {
-    "robot": frozenset({"joint", "link", "motor", "gear", "mounted", "friction_set"}),
+    "robot": frozenset(
+        {"joint", "link", "denavit_hartenberg", "motor", "gear", "mounted", "friction_set"}
+    ),
     "job": frozenset({"segment", "speed", "tolerance", "workpiece", "time_law"}),
     "columns file": frozenset({"columns", "unit", "delimiter", "decimal"}),
 }

@@ -6,6 +6,9 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.coupling import Coupling
+from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
 from armtwin.identification.rigid_body.estimate import Estimate
@@ -16,6 +19,7 @@ from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
+from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -32,8 +36,8 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            an estimate, or an identification that holds one with its judgement; a robot, a job or
-            a log.
+            an estimate, or an identification that holds one with its judgement; an analysis; a
+            robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -84,3 +88,18 @@ def _of_job(job: Job) -> Report:
 @to_report.register
 def _of_log(log: Log) -> Report:
     return log_report(log, file_name(log.origin, "log"))
+
+
+@to_report.register
+def _of_torques(result: TorqueShares) -> Report:
+    return torques_report(result)
+
+
+@to_report.register
+def _of_coupling(result: Coupling) -> Report:
+    return coupling_report(result)
+
+
+@to_report.register
+def _of_inertia(result: EffectiveInertia) -> Report:
+    return inertia_report(result)

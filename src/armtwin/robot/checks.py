@@ -21,6 +21,8 @@ from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
 
+WRIST_COORDINATES = 5
+
 
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
@@ -145,9 +147,22 @@ def _drive_problems(description: Description) -> Iterator[str]:
     yield from _transmission_problems(description)
     yield from _side_problems(description)
     drives = len(description.motor) + len(description.hydraulic)
+    yield from _wrist_problems(description)
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
+
+
+def _wrist_problems(description: Description) -> Iterator[str]:
+    """Wrist coordinates of an arm that has not as many joints, or a home of another length."""
+    wrist = description.wrist
+    if wrist is None:
+        return
+    joints = len(description.joint)
+    if joints != WRIST_COORDINATES:
+        yield f"wrist: r, z, phi, gamma and psi need {WRIST_COORDINATES} joints, got {joints}"
+    elif len(wrist.home) != joints:
+        yield f"wrist.home must have a position for each of {joints} joints, got {len(wrist.home)}"
 
 
 def _why_no_balancer(balancer: Balancer, description: Description) -> str:

@@ -15,7 +15,7 @@ from armtwin.robot.drive_groups import (
     Motor,
     Transmission,
 )
-from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
+from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool, Wrist
 from armtwin.robot.servo import Servo
 
 FORMAT = 2
@@ -52,6 +52,7 @@ class Description:
     friction: tuple[FrictionElement, ...] = ()
     transmission: tuple[Transmission, ...] = ()
     hydraulic: tuple[Hydraulic, ...] = ()
+    wrist: Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
 
     format_number: ClassVar[int] = FORMAT

@@ -8,7 +8,7 @@ or a combination ({ joint_5 = 1, joint_6 = 1 }).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
@@ -274,6 +274,8 @@ class Hydraulic:
     Attributes:
         on: The combination of joint angles it turns.
         linkage: Length of the cylinder as a function of that angle; none for a vane motor.
+        lever: Whether the length rises or falls with the angle where the cylinder works; tells
+            the two angles apart that have one length.
         circuit: Valve and oil.
     """
 
@@ -282,3 +284,4 @@ class Hydraulic:
     source: Source
     circuit: Circuit = field(metadata=FLAT)
     linkage: Triangle | None = None
+    lever: Literal["rising", "falling"] = "rising"

@@ -283,3 +283,50 @@ class Mounted:
 
     tool: str = ""
     payload: str = ""
+
+
+Span = tuple[Length, Length]
+Turn = tuple[Angle, Angle]
+
+
+@dataclass(frozen=True)
+class WristLimits:
+    """Least and largest coordinates of a wrist that a controller allows [m, rad]."""
+
+    r: Span
+    z: Span
+    phi: Turn
+    gamma: Turn
+    psi: Turn
+    source: Source
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        for name in ("r", "z", "phi", "gamma", "psi"):
+            low, high = getattr(self, name)
+            if not low < high:
+                return f"{name} must go from a lower to a higher value, got {low:g} to {high:g}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Wrist:
+    """Coordinates in which an arm on a turntable is programmed: r, z, φ, γ, ψ.
+
+    Attributes:
+        frame: Frame whose origin is the wrist: r from the base's z axis, in the plane that φ turns,
+            z above the base.
+        phi: Turn of the plane, as weights of joints.
+        gamma: Inclination of what the wrist carries, as weights of joints.
+        psi: Turn of what the wrist carries, as weights of joints.
+        home: Joint positions near which others are looked for, and at which analyses start.
+        limits: The coordinates that are allowed.
+    """
+
+    frame: str
+    phi: dict[str, Number]
+    gamma: dict[str, Number]
+    psi: dict[str, Number]
+    home: tuple[Angle, ...]
+    limits: WristLimits
+    source: Source

@@ -62,6 +62,9 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
     for i, motor in enumerate(description.motor, 1):
         if motor.spin is not None:
             yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
+    if description.wrist is not None:
+        frames = [*links, *(frame.name for frame in description.frame)]
+        yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
     with_base = [*links, grow(description).root]
     for i, balancer in enumerate(description.balancer, 1):
         pins = balancer.pins
@@ -88,6 +91,10 @@ def _mentioned_rows(description: Description) -> Iterator[Mention]:
     for i, cylinder in enumerate(description.hydraulic, 1):
         place = f"hydraulic.{i}.on ('{cylinder.name}')"
         yield from _row_mentions(place, cylinder.on, joints, joints)
+    wrist = description.wrist
+    if wrist is not None:
+        for name in ("phi", "gamma", "psi"):
+            yield from _row_mentions(f"wrist.{name}", getattr(wrist, name), joints, joints)
 
 
 def _row_mentions(

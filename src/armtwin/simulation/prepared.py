@@ -18,6 +18,7 @@ from armtwin.robot import dynamics
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Servo
+from armtwin.robot.strokes import check_drives, drive_forces, strokes
 from armtwin.simulation import loop
 from armtwin.simulation.coordinates import Coordinates, coordinates
 from armtwin.simulation.equations import LinearArm
@@ -26,7 +27,7 @@ from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, packed
 from armtwin.simulation.plant import C0, Plant
-from armtwin.simulation.start import drive_forces, equilibrium, settled
+from armtwin.simulation.start import equilibrium, settled
 from armtwin.simulation.traced import Structure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
@@ -173,7 +174,8 @@ def prepare(
     q = motion.q[0]
     pushed = None if external is None else external[0]
     static = robot.gravity(q) if pushed is None else robot.gravity(q) - pushed
-    force = drive_forces(robot, q, static)
+    check_drives(robot)
+    force = drive_forces(robot, q[None], static[None])[0]
     u = settled(robot, places, q, pushed)
     M = mass_matrix(robot, parts, u)
     _check_mass(robot, M)
@@ -229,19 +231,11 @@ def _inputs(
 
 def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
     """Set-points of the drives: position, speed, acceleration, torque of the model, (k, 4, m)."""
-    drives = robot.assembly.drives
-    ref = np.zeros((len(motion.q), 4, len(drives)))
-    for k, (_, row) in enumerate(drives):
-        x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
-        if row.linkage is not None:
-            slope = row.linkage.rate(x)
-            bend = row.linkage.curvature(x)
-            x = row.linkage.length(x)
-            a = slope * a + bend * v**2
-            v = slope * v
-        ref[:, 0, k] = x
-        ref[:, 1, k] = v
-        ref[:, 2, k] = a
+    moved = strokes(robot, motion.q, motion.v, motion.a)
+    ref = np.zeros((len(motion.q), 4, len(robot.assembly.drives)))
+    ref[:, 0] = moved.position
+    ref[:, 1] = moved.speed
+    ref[:, 2] = moved.acceleration
     if c.gains[:, [KTFV, KTFC]].any():
         torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
         torque = torque + robot.friction_torque(motion.v, motion.q)

@@ -6,7 +6,6 @@ import numpy as np
 
 from armtwin.control.controller import HELD, Controller, initial
 from armtwin.drives.springs import bent_by, packed_springs
-from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.drive_groups import Hydraulic
@@ -17,20 +16,6 @@ from armtwin.simulation.plant import Plant
 
 SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
 STILL = 1e-13  # change of the sag that ends them [rad]
-
-
-def drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
-    """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
-    drives = robot.assembly.drives
-    acting = np.empty((len(drives), robot.n))
-    for k, (_, row) in enumerate(drives):
-        acting[k] = row.weights * row.lever(q[None])
-    if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
-        raise ArmtwinError(
-            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be "
-            f"controlled, each moving them in its own way, got {len(drives)}"
-        )
-    return np.asarray(np.linalg.solve(acting.T, static))
 
 
 def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
