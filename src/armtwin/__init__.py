@@ -8,8 +8,10 @@ from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
     from armtwin.analysis.analyse import analyse
+    from armtwin.analysis.compliance import Sag, ToolCompliance
     from armtwin.analysis.coupling import Coupling
     from armtwin.analysis.inertia import EffectiveInertia
+    from armtwin.analysis.modes import Modes
     from armtwin.analysis.torques import TorqueShares
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
@@ -46,10 +48,13 @@ __all__ = [
     "Job",
     "Log",
     "Model",
+    "Modes",
     "Prediction",
     "Recipe",
     "Robot",
     "Run",
+    "Sag",
+    "ToolCompliance",
     "TorqueShares",
     "Trajectory",
     "Validation",
@@ -68,6 +73,9 @@ __all__ = [
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
     "Coupling": "armtwin.analysis.coupling",
+    "Modes": "armtwin.analysis.modes",
+    "Sag": "armtwin.analysis.compliance",
+    "ToolCompliance": "armtwin.analysis.compliance",
     "EffectiveInertia": "armtwin.analysis.inertia",
     "TorqueShares": "armtwin.analysis.torques",
     "analyse": "armtwin.analysis.analyse",

@@ -150,7 +150,13 @@ def bench(stiffness, damping=0.0, backlash=0.0, **keys):
     from armtwin.robot.drive_groups import Transmission
 
     stiff = joint(gravity=(0, 0, 0), **keys)
-    t = Transmission("j", "assumed: bench", stiffness, damping, backlash)
+    t = Transmission(
+        source="assumed: bench",
+        joint="j",
+        stiffness=stiffness,
+        damping=damping,
+        backlash=backlash,
+    )
     return at.Robot(replace(stiff.description, transmission=(t,)))
 
 

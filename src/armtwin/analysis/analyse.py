@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag
 from armtwin.analysis.coupling import Coupling, coupling
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
+from armtwin.analysis.modes import Modes, modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
 from armtwin.analysis.workspace import workspace
@@ -19,8 +21,10 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.groups import Body, Payload
 from armtwin.robot.robot import Robot
 
-Kind = Literal["torques", "coupling", "inertia"]
-KINDS = ("torques", "coupling", "inertia")
+Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance"]
+KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance")
+ELASTIC = ("modes", "sag", "compliance")
+MOST_ELASTIC = 200  # states of a motion at which an elastic robot is analysed
 LOAD = "load"
 
 
@@ -33,12 +37,14 @@ def analyse(
     a: ArrayLike | None = None,
     load: float | str | None = None,
     faster: float = 1.0,
-) -> TorqueShares | Coupling | EffectiveInertia:
+    force: ArrayLike | None = None,
+) -> TorqueShares | Coupling | EffectiveInertia | Modes | Sag | ToolCompliance:
     """What acts in the equations of motion of a robot, at one posture or along a motion.
 
     Args:
         robot: The robot, tool mounted.
-        what: "torques" by their causes, inertial "coupling", or effective "inertia".
+        what: "torques" by their causes, inertial "coupling", effective "inertia"; of an elastic
+            robot natural "modes", "sag" by gravity, "compliance" of the tool.
         motion: A trajectory or a log, or one posture, (n,). Without it the robot's home where its
             file has one; "inertia" then goes over the workspace.
         v: Speeds at the posture, (n,); 0 without.
@@ -46,6 +52,7 @@ def analyse(
         load: A payload of the robot's file by name, or a mass at the flange [kg]; "inertia" shows
             it beside the robot without, the others have it mounted.
         faster: The same path so many times as fast.
+        force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,).
     """
     if what not in KINDS:
         raise ArmtwinError(f"analysis '{what}' is not known. {did_you_mean(what, KINDS)}")
@@ -55,9 +62,22 @@ def analyse(
         return effective_inertia(robot, q, chosen, loaded)
     acting = robot if loaded is None else loaded[0]
     states = _states(robot, motion, v, a)
+    if what in ELASTIC:
+        name = "" if loaded is None else loaded[1]
+        return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force)
     if what == "coupling":
         return coupling(acting, states)
     return torque_shares(acting, states.faster(faster))
+
+
+def _elastic(
+    robot: Robot, what: str, states: States, load: str, force: ArrayLike | None
+) -> Modes | Sag | ToolCompliance:
+    if what == "modes":
+        return modes(robot, states, load)
+    if what == "sag":
+        return sag(robot, states, load, force)
+    return compliance(robot, states, load)
 
 
 def _states(

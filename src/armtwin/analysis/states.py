@@ -34,6 +34,11 @@ class States:
         """Whether it is one posture."""
         return len(self.time) == 1
 
+    def thinned(self, most: int) -> States:
+        """At most so many of the states, evenly."""
+        step = -(-len(self.time) // most)
+        return States(self.time[::step], self.q[::step], self.v[::step], self.a[::step])
+
     def faster(self, factor: float) -> States:
         """The same path so many times as fast: v times factor, a times its square."""
         if not np.isfinite(factor) or factor <= 0:
@@ -69,8 +74,7 @@ def along(robot: Robot, motion: Trajectory | Log) -> States:
         raise ArmtwinError(
             f"the motion must move the {robot.n} joints of '{robot.name}', got {joints} joints"
         )
-    step = -(-len(found.time) // MOST_STATES)
-    return States(found.time[::step], found.q[::step], found.v[::step], found.a[::step])
+    return found.thinned(MOST_STATES)
 
 
 def _of_log(log: Log) -> States:

@@ -30,8 +30,11 @@ MASS = Unit("kg", above=0)
 def analyse(
     robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
     what: Annotated[
-        Literal["torques", "coupling", "inertia"],
-        typer.Argument(help="Torques by causes, inertial coupling, or effective inertia."),
+        Literal["torques", "coupling", "inertia", "modes", "sag", "compliance"],
+        typer.Argument(
+            help="Torques by causes, inertial coupling, effective inertia; of an elastic robot "
+            "modes, sag, compliance."
+        ),
     ],
     at_posture: Annotated[
         str | None,
@@ -57,6 +60,9 @@ def analyse(
     load: Annotated[
         str | None, typer.Option("--load", help='A payload of the robot\'s file, or a mass "4 kg".')
     ] = None,
+    push: Annotated[
+        str | None, typer.Option("--push", help='Force on the tool for sag: "0, -100, 50 N".')
+    ] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
     out: Annotated[
@@ -66,20 +72,22 @@ def analyse(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Say what acts: torques by their causes, inertial coupling, what each drive moves."""
+    """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
     if at_posture is not None and along is not None:
         raise ArmtwinError("--at and --along cannot be given together")
     if along is not None and (speeds is not None or accelerations is not None):
         raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
     if what != "torques" and any(x is not None for x in (speeds, accelerations, faster)):
         raise ArmtwinError(f"--speeds, --accelerations and --faster change torques, not {what}")
+    if push is not None and what != "sag":
+        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
     found = at.Robot.load(robot)
     if tool is not None:
         found = found.with_tool(tool)
     if payload is not None:
         found = found.with_payload(payload)
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
-    options |= {"accelerations": accelerations, "tool": tool, "payload": payload}
+    options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     given = {key: value for key, value in options.items() if value is not None}
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
@@ -88,6 +96,8 @@ def analyse(
         settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
         settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
         settings["faster"] = 1.0 if faster is None else _number("--faster", faster)
+    if push is not None:
+        settings["force"] = _list("--push", push, [Unit("N")] * 3)
     motion: Any = None
     if along is not None:
         motion = _motion(found, along)

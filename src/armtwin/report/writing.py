@@ -6,8 +6,10 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.compliance import Sag, ToolCompliance
 from armtwin.analysis.coupling import Coupling
 from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.modes import Modes
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
@@ -20,6 +22,7 @@ from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -98,6 +101,21 @@ def _of_torques(result: TorqueShares) -> Report:
 @to_report.register
 def _of_coupling(result: Coupling) -> Report:
     return coupling_report(result)
+
+
+@to_report.register
+def _of_modes(result: Modes) -> Report:
+    return modes_report(result)
+
+
+@to_report.register
+def _of_sag(result: Sag) -> Report:
+    return sag_report(result)
+
+
+@to_report.register
+def _of_compliance(result: ToolCompliance) -> Report:
+    return compliance_report(result)
 
 
 @to_report.register

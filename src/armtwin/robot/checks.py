@@ -148,9 +148,24 @@ def _drive_problems(description: Description) -> Iterator[str]:
     yield from _side_problems(description)
     drives = len(description.motor) + len(description.hydraulic)
     yield from _wrist_problems(description)
+    yield from _built_problems(description)
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
+
+
+def _built_problems(description: Description) -> Iterator[str]:
+    """Flexures and deviations of the same name, or with the name of a joint."""
+    names = [joint.name for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        if flexure.name in names:
+            yield f"flexure.{i}.name: '{flexure.name}' is the name of another joint or flexure"
+        names.append(flexure.name)
+    seen: set[str] = set()
+    for i, deviation in enumerate(description.deviation, 1):
+        if deviation.joint in seen:
+            yield f"deviation.{i}: joint '{deviation.joint}' has a deviation already"
+        seen.add(deviation.joint)
 
 
 def _wrist_problems(description: Description) -> Iterator[str]:
@@ -186,9 +201,10 @@ def _transmission_problems(description: Description) -> Iterator[str]:
     """Joints with two transmissions, springs without a stiffness."""
     seen: dict[str, int] = {}
     for i, transmission in enumerate(description.transmission, 1):
-        joint = transmission.joint
+        joint = transmission.joint or transmission.motor
+        what = "joint" if transmission.joint else "motor"
         if joint in seen:
-            already = f"joint '{joint}' has a transmission already, transmission.{seen[joint]}"
+            already = f"{what} '{joint}' has a transmission already, transmission.{seen[joint]}"
             yield f"transmission.{i}: {already}"
         seen[joint] = i
         parts = (transmission.damping, transmission.backlash, transmission.ground_damping)
@@ -199,7 +215,7 @@ def _transmission_problems(description: Description) -> Iterator[str]:
 
 def _side_problems(description: Description) -> Iterator[str]:
     """Friction that does not say its side of a transmission, or says one where there is none."""
-    between = {transmission.joint for transmission in description.transmission}
+    between = {x.joint for x in description.transmission if x.joint}
     for i, element in enumerate(description.friction, 1):
         place = f"friction.{i}.side ('{element.name}')"
         joints = list(element.on) if isinstance(element.on, dict) else [element.on]

@@ -14,6 +14,7 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
+from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, OneOf, Read, Source
@@ -211,12 +212,14 @@ class Balancer:
 
 @dataclass(frozen=True)
 class Transmission:
-    """The gear between motor and joint; stiffness, damping and backlash on the joint side.
+    """The gear between motor and joint, with the spring on one side of the gear matrix.
 
-    Its numbers act where a model asks for elastic joints.
+    Its numbers are those of the side it lies on. They act where a model asks for elastic joints,
+    its ripple where a model asks for ripple.
 
     Attributes:
-        joint: The joint it drives.
+        joint: The joint that its spring drives, behind the gear matrix, or
+        motor: the motor that drives its spring, before the gear matrix.
         stiffness: Torsion stiffness [N m/rad].
         damping: Damping of the spring [N m s/rad].
         backlash: Play [rad].
@@ -224,10 +227,12 @@ class Transmission:
         low_torque: Torque up to which it is so [N m].
         ground_damping: Damping of the motor's side against the ground [N m s/rad].
         delay: Offset in time between the encoders of motor and link, where both are logged [s].
+        ripple: Errors of the driven angle that repeat with the motor's turn.
     """
 
-    joint: str
     source: Source
+    joint: str = ""
+    motor: str = ""
     stiffness: TorsionStiffness | None = None
     damping: Viscous | None = None
     backlash: Backlash | None = None
@@ -235,6 +240,7 @@ class Transmission:
     low_torque: Friction | None = None
     ground_damping: Viscous | None = None
     delay: Time = 0.0
+    ripple: tuple[Ripple, ...] = ()
 
     @property
     def spring(self) -> Spring:
@@ -250,6 +256,9 @@ class Transmission:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
+        if bool(self.joint) == bool(self.motor):
+            got = "both" if self.joint else "none"
+            return f"must have either joint or motor, got {got}"
         return spring_problem(self.stiffness, self.low_stiffness, self.low_torque)
 
 

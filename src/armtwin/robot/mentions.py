@@ -62,6 +62,9 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
     for i, motor in enumerate(description.motor, 1):
         if motor.spin is not None:
             yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
+    moving = [joint.child for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
     if description.wrist is not None:
         frames = [*links, *(frame.name for frame in description.frame)]
         yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
@@ -76,7 +79,13 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
 def _mentioned_joints(description: Description) -> Iterator[Mention]:
     joints = _joints(description)
     for i, transmission in enumerate(description.transmission, 1):
-        yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
+        if transmission.joint:
+            yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
+        if transmission.motor:
+            motors = [motor.name for motor in description.motor]
+            yield Mention(f"transmission.{i}.motor", "motor", transmission.motor, motors)
+    for i, deviation in enumerate(description.deviation, 1):
+        yield Mention(f"deviation.{i}.joint", "joint", deviation.joint, joints)
     for i, balancer in enumerate(description.balancer, 1):
         if balancer.joint:
             yield Mention(f"balancer.{i}.joint", "joint", balancer.joint, joints)

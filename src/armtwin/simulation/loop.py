@@ -8,9 +8,11 @@ import numpy as np
 
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
+from armtwin.drives.ripple import uneven
 from armtwin.drives.sensors import read_late
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
+from armtwin.mechanics.kinematics import press
 from armtwin.simulation.accounts import account, account_springs, release
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
 from armtwin.simulation.step import (
@@ -44,6 +46,10 @@ class Inputs(NamedTuple):
             (set-points, 4, drives).
         external: Torques from outside on the coordinates at the set-points, linear between them;
             or (0, N).
+        wrench: Force and torque on the tool at the set-points, base axes, linear between them,
+            (set-points, 6); or (0, 6).
+        tool: Body that carries the tool.
+        point: The tool point in its frame, (3,) [m].
         ticks: Number of ticks to run.
         log_ticks: Ticks between logged samples.
         slow: Speed of each friction element below which its bristles do not slide, (e,) [rad/s].
@@ -52,6 +58,9 @@ class Inputs(NamedTuple):
 
     ref: Any
     external: Any
+    wrench: Any
+    tool: int
+    point: Any
     ticks: int
     log_ticks: int
     slow: Any
@@ -113,6 +122,33 @@ def push(every: Any, external: Any, k: int, share: float, outside: Any) -> None:
     a, b = min(k, last), min(k + 1, last)
     for j in range(len(every)):
         outside[j] = (1 - share) * external[a, j] + share * external[b, j]
+
+
+@compiled
+def push_tool(
+    arm: Any,
+    tool: int,
+    point: Any,
+    wrench: Any,
+    k: int,
+    share: float,
+    u: Any,
+    alone: bool,
+    outside: Any,
+) -> None:
+    """Torques of a force on the tool where it is, a share of the way from set-point k to the next.
+
+    They are added to torques from outside, or stand alone.
+    """
+    last = wrench.shape[0] - 1
+    a, b = min(k, last), min(k + 1, last)
+    if alone:
+        for j in range(outside.shape[0]):
+            outside[j] = 0.0
+    now = np.empty(6)
+    for i in range(6):
+        now[i] = (1 - share) * wrench[a, i] + share * wrench[b, i]
+    press(arm, tool, point, (now[0], now[1], now[2]), (now[3], now[4], now[5]), u, outside)
 
 
 @inlined
@@ -226,6 +262,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         rotors,
         friction,
         springs,
+        ripples,
         balancers,
         cylinders,
         sensors,
@@ -238,12 +275,13 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     rotor_inertia, spin_body, _, _ = rotors
     friction_row, curves, numbers, kind = friction
     spring_row, stiffness, damping, gap, soft, knee, rest, numerical = springs
+    ripple_spring, ripple_motor, cycles, amplitude, phase = ripples
     balancer_row, balancer_table = balancers
     cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
     sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
     gains, filters, lateness, h, position_ticks, setpoint_ticks, given = c
-    ref, external, ticks, log_ticks, slow, substeps = inputs
+    ref, external, wrench, tool, point, ticks, log_ticks, slow, substeps = inputs
     u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
     trace = record.trace
     times = (h, position_ticks, setpoint_ticks, given)
@@ -256,7 +294,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 4))
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
-    rows = weights.copy()
+    rows, slack = weights.copy(), rest.copy()
     late_readings, late_commands = readings.shape[2], commands.shape[2]
     k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
     for tick in range(ticks):
@@ -300,8 +338,12 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
             push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
-        within += 1
         look_ahead(every, u, v, before, h, u_mid, v_mid)
+        if wrench.shape[0] > 0:
+            share = (within + 0.5) / setpoint_ticks
+            alone = external.shape[0] == 0
+            push_tool(arm, tool, point, wrench, k, share, u_mid, alone, outside)
+        within += 1
         if lever_row.shape[0] > 0:
             set_levers(weights, place, count, lever_row, lever_table, u_mid, rows)
         if linear == 1:
@@ -323,6 +365,11 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         keep(every, v, before)
         for _ in range(steps):
             begin(every, M, force, dt, A, dv)
+            if ripple_spring.shape[0] > 0:
+                uneven(
+                    weights, place, count, spring_row, rest,
+                    ripple_spring, ripple_motor, cycles, amplitude, phase, u, rows, slack,
+                )  # fmt: skip
             if spring_row.shape[0] > 0:
                 press_springs(
                     rows,
@@ -334,7 +381,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     gap,
                     soft,
                     knee,
-                    rest,
+                    slack,
                     numerical,
                     u,
                     v,
@@ -370,7 +417,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     gap,
                     soft,
                     knee,
-                    rest,
+                    slack,
                     energy,
                     u,
                     v,

@@ -17,6 +17,7 @@ import numpy as np
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.outputs import Outputs
+from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
 from armtwin.mechanics.rotors import Rotors
@@ -82,7 +83,8 @@ class Plant(NamedTuple):
         levers: Rows whose position is a length.
         rotors: Inertia of the motors.
         friction: Friction elements.
-        springs: Springs of elastic transmissions.
+        springs: Springs of elastic transmissions and links.
+        ripples: Unevenness of elastic transmissions.
         balancers: Passive struts.
         cylinders: Hydraulic drives.
         sensors: What the controller reads.
@@ -95,6 +97,7 @@ class Plant(NamedTuple):
     rotors: Rotors
     friction: Friction
     springs: Springs
+    ripples: Ripples
     balancers: Balancers
     cylinders: Cylinders
     sensors: Sensors

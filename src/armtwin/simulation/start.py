@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.control.controller import HELD, Controller, initial
-from armtwin.drives.springs import bent_by, packed_springs
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.drive_groups import Hydraulic
@@ -13,30 +12,6 @@ from armtwin.robot.robot import Robot
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.loop import Inputs, State
 from armtwin.simulation.plant import Plant
-
-SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
-STILL = 1e-13  # change of the sag that ends them [rad]
-
-
-def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
-    """Coordinates at rest with the drive sides on q: elastic joints sag in their springs."""
-    u = places.both_sides(q)
-    if not places.elastic:
-        return u
-    joints = [joint for joint, _ in places.elastic]
-    springs = packed_springs(joints, [t.spring for _, t in places.elastic])
-    link = q.copy()
-    pushed = np.zeros_like(q) if external is None else external
-    for _ in range(SETTLING):
-        load = (robot.gravity(link) - pushed)[joints]
-        bending = bent_by(load, springs.stiffness, springs.soft, springs.knee)
-        twist = bending + np.sign(load) * springs.gap
-        moved = q[joints] - twist - link[joints]
-        link[joints] += moved
-        if np.abs(moved).max() < STILL:
-            break
-    u[places.link] = link
-    return u
 
 
 def equilibrium(

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.ripple import uneven
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
@@ -34,12 +35,14 @@ OF_DRIVES = (
     "lateness",
 )
 OF_SPRINGS = ("stiffness", "damping", "gap", "soft", "knee", "rest", "numerical")
+OF_RIPPLES = ("cycles", "amplitude", "phase")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
 # arrays that do not change in a run, and in a tick
 IN_A_RUN = {
     *GEOMETRY,
     *OF_DRIVES,
     *OF_SPRINGS,
+    *OF_RIPPLES,
     "inertia",
     "weights",
     "rotor_inertia",
@@ -107,6 +110,8 @@ class Structure:
             plant.outputs.row,
             plant.friction.row,
             plant.springs.row,
+            plant.ripples.spring,
+            plant.ripples.motor,
             plant.balancers.row,
         ):
             yield repr(np.asarray(numbers).tolist()).encode()
@@ -144,6 +149,7 @@ class Structure:
             "energy": (5,),
             **dict.fromkeys(("slow", "z", "F"), (e,)),
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
+            **dict.fromkeys(OF_RIPPLES, plant.ripples.spring.shape),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
             **dict.fromkeys((*NUMBERS, *RESULTS), ()),
@@ -384,9 +390,10 @@ class _Tracer:
         twisted = _scratch(len(springs.row), 2)
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
+        acting, slack = self._uneven(tape, rows, u, rest)
         python_of(step.press_springs)(
-            rows, place, count, springs.row, stiffness, damping, gap, soft, knee, rest, numerical,
-            u, v, dt, A, dv, twisted,
+            acting, place, count, springs.row, stiffness, damping, gap, soft, knee, slack,
+            numerical, u, v, dt, A, dv, twisted,
         )  # fmt: skip
         solved = python_of(step.smooth_step)(
             self.size, self.every, ties.place, ties.count, rows, place, count,
@@ -394,8 +401,8 @@ class _Tracer:
         )  # fmt: skip
         python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
         python_of(accounts.account_springs)(
-            dt, rows, place, count, springs.row, stiffness, damping, gap, soft, knee, rest, energy,
-            u, v, dv, twisted,
+            dt, acting, place, count, springs.row, stiffness, damping, gap, soft, knee, slack,
+            energy, u, v, dv, twisted,
         )  # fmt: skip
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)
         for name, values in changing.items():
@@ -403,6 +410,19 @@ class _Tracer:
         _put(part, "F", F)
         part.put("gone", (), tape.choose(solved, lost, N))
         return part
+
+    def _uneven(self, tape: Tape, weights: Any, u: Any, rest: Any) -> tuple[Any, Any]:
+        """Rows of the springs and where they are slack, with the ripple of their gears."""
+        _, place, count = self.plant.rows
+        ripples = self.plant.ripples
+        if not len(ripples.spring):
+            return weights, rest
+        rows, slack = weights.copy(), rest.copy()
+        python_of(uneven)(
+            weights, place, count, self.plant.springs.row, rest, ripples.spring, ripples.motor,
+            *self._all(tape, *OF_RIPPLES), u, rows, slack,
+        )  # fmt: skip
+        return rows, slack
 
 
 def _memoryless(filters: Floats) -> Any:

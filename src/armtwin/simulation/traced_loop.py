@@ -24,6 +24,7 @@ from armtwin.simulation.loop import (
     look_ahead,
     net,
     push,
+    push_tool,
     write,
     write_means,
 )
@@ -59,6 +60,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     delays: Any,
     rows: Any,
     external: Any,
+    process: Any,
     late_state: Any,
     record: Any,
 ) -> Any:
@@ -70,6 +72,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     sensor_delay, output_delay = delays
     weights, friction_row = rows
     readings, commands, saturated = late_state
+    arm, tool, point, wrench = process
     K, WITHIN, DT, LATE, LIMITED, STEPS, GONE = slots
     trace = record.trace
     m, N = position.shape[0], u.shape[0]
@@ -103,6 +106,11 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
         do_torques(memories)
         if external.shape[0] > 0:
             push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
+        if wrench.shape[0] > 0:
+            look_ahead(every, u, v, before, h, u_mid, v_mid)
+            share = (within + 0.5) / setpoint_ticks
+            alone = external.shape[0] == 0
+            push_tool(arm, tool, point, wrench, k, share, u_mid, alone, outside)
         within += 1
         if linear == 1:
             look_ahead(every, u, v, before, h, u_mid, v_mid)
@@ -201,11 +209,12 @@ def run_traced(kernel: _Kernel, prepared: Any) -> Any:
         prepared.inputs,
         prepared.state,
     )
-    arm = prepared.robot.assembly.arm
+    arm = prepared.coordinates.built.assembly.arm
     numbers = np.zeros(kernel.memory.sizes[0])
     given = {
         **arm._asdict(),
         **plant.springs._asdict(),
+        **plant.ripples._asdict(),
         "weights": plant.rows.weights,
         "rotor_inertia": plant.rotors.inertia,
         "numbers": plant.friction.numbers,
@@ -251,6 +260,7 @@ def run_traced(kernel: _Kernel, prepared: Any) -> Any:
         (plant.sensors.delay, plant.outputs.delay),
         (plant.rows.weights, plant.friction.row),
         inputs.external,
+        (arm, inputs.tool, inputs.point, inputs.wrench),
         (state.readings, state.commands, state.saturated),
         prepared.record,
     )
