@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from armtwin.files.fields import Flag
-from armtwin.maths.quantities import Time
+from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
 from armtwin.robot.groups import Orientation
 
@@ -22,6 +22,7 @@ Distance = Annotated[float, Unit("m", at_least=0, plausible=20, hint="mm")]
 Radius = Annotated[float, Unit("m", above=0, plausible=5, hint="mm")]
 Deviation = Annotated[float, Unit("m", above=0, plausible=0.02, hint="mm")]
 Tilt = Annotated[float, Unit("rad", above=0, plausible=np.pi, hint="deg")]
+Newtons = Annotated[float, Unit("N", plausible=1e5)]
 Power = Annotated[float, Unit("W", above=0)]
 Place = tuple[Coordinate, Coordinate, Coordinate]
 SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
@@ -145,6 +146,49 @@ class Segment:
             return "spline must have at least one point"
         if self.blend_speed is not None and self.blend is None:
             return "blend_speed needs a blend"
+        return ""
+
+
+@dataclass(frozen=True)
+class Force:
+    """What acts from outside: on the tool in exactly one of three ways, or on a joint.
+
+    Attributes:
+        at: "tool", or the joint that a torque acts on.
+        value: A constant force on the tool [N].
+        torque: A constant torque on the tool, beside a constant force or alone [N m].
+        along: Force along the seam: arc length [m] and three components [N] for each point, linear
+            between them.
+        file: CSV file with time or place, and fx, fy, fz (also tx, ty, tz) or torque of a joint.
+        joint_torque: A constant torque on a joint [N m].
+        frame: Axes of the force: the base's, the workpiece's, the seam's (x along it, z against the
+            beam) or the tool's.
+        process: Whether it acts only where the process is on.
+    """
+
+    at: str = "tool"
+    value: tuple[Newtons, Newtons, Newtons] | None = None
+    torque: tuple[Torque, Torque, Torque] | None = None
+    along: tuple[tuple[Distance, Newtons, Newtons, Newtons], ...] | None = None
+    file: str | None = None
+    joint_torque: Torque | None = None
+    frame: Literal["base", "workpiece", "seam", "tool"] = "base"
+    process: Flag = False
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        constant = self.value is not None or self.torque is not None
+        ways = {"value or torque": constant, "along": self.along, "file": self.file}
+        if self.at != "tool":
+            ways = {"joint_torque": self.joint_torque is not None, "file": self.file}
+        elif self.joint_torque is not None:
+            return "joint_torque belongs to a joint, but it acts at the tool"
+        given = [name for name, way in ways.items() if way]
+        if len(given) != 1:
+            got = " and ".join(given) or "none"
+            return f"must have exactly one of {', '.join(ways)}, got {got}"
+        if self.along is not None and len(self.along) < 2:
+            return f"along must have at least two points, got {len(self.along)}"
         return ""
 
 

@@ -50,7 +50,8 @@ class Cause:
 
     Attributes:
         cause: "friction reversal", "friction", "inertia", "coupling", "gravity", "speed feed-
-            forward", "torque limit", "quantisation", "singularity".
+            forward", "torque limit", "quantisation", "singularity", "elasticity", "backlash",
+            "ripple", "deviation", "process force".
         joint: Joint or friction element it sits in, or "".
         share: 1 - ‖e without it‖ / ‖e‖ over the span.
     """
@@ -198,7 +199,7 @@ def _half_height(error: PathError, direction: Direction, k: int, near: Flags) ->
 def _causes(p: Prediction, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
     stretch = _stretch_about(p, span)
-    size = float(np.linalg.norm(stretch.error(stretch.positions())))
+    size = float(np.linalg.norm(stretch.error(stretch.poses())))
     if not size > 0:
         return []
     found = _shares(stretch, size, list(single_effects(stretch)))

@@ -14,6 +14,7 @@ from armtwin.control.controller import (
     speed_surplus,
     with_matched_speed,
 )
+from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
@@ -21,8 +22,16 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
-from armtwin.simulation.plant import Plant, without_friction, without_limit
+from armtwin.simulation.plant import (
+    Plant,
+    without_backlash,
+    without_elasticity,
+    without_friction,
+    without_limit,
+    without_ripple,
+)
 from armtwin.simulation.prepared import controller_of
 
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
@@ -35,7 +44,8 @@ class Effect:
     Attributes:
         cause: Its name.
         joint: Where it sits.
-        run: Simulates a stretch of the motion without it; returns positions at the trace's times.
+        run: Simulates a stretch of the motion without it; returns poses of the tool at the times
+            of the span.
     """
 
     cause: str
@@ -52,25 +62,37 @@ class Stretch:
         self.model = p.job.description.model
         self.begins = rows.start / motion.rate
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
+        self.outside = p.outside.rows(rows)
         self.torques = _missing_torques(p.robot, self.model, self.motion)
 
-    def positions(
+    def poses(
         self,
         model: Model | None = None,
         torque: Floats | None = None,
         servo: Controller | None = None,
         change: Callable[[Plant], Plant] | None = None,
+        forced: bool = True,
     ) -> Floats:
-        """Joint positions of the links at the times of the span."""
+        """Poses of the tool at the times of the span, (k, 4, 4)."""
         robot, model = self.prediction.robot, model or self.model
-        run = simulate(robot, self.motion, model, torque=torque, servo=servo, change=change)
+        outside = self.outside if forced else Acting()
+        acting = outside.with_torque(torque)
+        run = simulate(
+            robot,
+            self.motion,
+            model,
+            torque=acting.torque,
+            wrench=acting.wrench,
+            servo=servo,
+            change=change,
+        )
         at = self.times - self.begins
-        return np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
+        q = np.stack([np.interp(at, run.trace_time, x) for x in run.bodies.T], axis=1)
+        return run.built.forward_kinematics(q)
 
-    def error(self, q: Floats) -> Floats:
-        """Path error in the span's direction."""
-        p = self.prediction
-        found = path_error(p.job.seam, self.times, p.robot.forward_kinematics(q))
+    def error(self, X: Floats) -> Floats:
+        """Path error of poses of the tool in the span's direction."""
+        found = path_error(self.prediction.job.seam, self.times, X)
         return np.asarray(getattr(found, self.direction))
 
 
@@ -97,21 +119,45 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
     if joint is not None:
         torque = torque * np.eye(torque.shape[1])[joint]
     name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
-    return Effect(cause, name, lambda: stretch.positions(torque=torque))
+    return Effect(cause, name, lambda: stretch.poses(torque=torque))
 
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
-    """Friction elements one by one, quantisation, current limits."""
+    """Friction elements, springs, play and ripple one by one, quantisation, current limits."""
     model = stretch.model
     if model.friction != "off":
         yield from _friction_effects(stretch)
+    yield from _arm_effects(stretch)
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", partial(stretch.positions, exact))
+        yield Effect("quantisation", "", partial(stretch.poses, exact))
     motors = stretch.prediction.robot.description.motor
     for m in _limited(stretch):
         yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
+
+
+def _arm_effects(stretch: Stretch) -> Iterator[Effect]:
+    """Elasticity, backlash and ripple gear by gear, deviations of the arm, process forces."""
+    model, places = stretch.model, coordinates(stretch.prediction.robot, stretch.model)
+    rippling = {gear.compliance for gear in places.rippling}
+    for e, compliance in enumerate(places.elastic):
+        stiff = _changed(stretch, partial(without_elasticity, e))
+        yield Effect("elasticity", compliance.name, stiff)
+        if compliance.spring.backlash > 0:
+            yield Effect(
+                "backlash", compliance.name, _changed(stretch, partial(without_backlash, e))
+            )
+        if e in rippling:
+            yield Effect("ripple", compliance.name, _changed(stretch, partial(without_ripple, e)))
+    if None in rippling:
+        even = replace(model, ripple=False)
+        yield Effect("ripple", "rigid gears", partial(stretch.poses, even))
+    if model.deviations:
+        exact = replace(model, deviations=False)
+        yield Effect("deviation", "", partial(stretch.poses, exact))
+    if stretch.outside.wrench is not None or stretch.outside.torque is not None:
+        yield Effect("process force", "", partial(stretch.poses, forced=False))
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -130,7 +176,7 @@ def all_friction(stretch: Stretch) -> Effect:
 
 def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], Floats]:
     """The stretch with another plant; its structure is the same, so nothing is compiled for it."""
-    return partial(stretch.positions, change=change)
+    return partial(stretch.poses, change=change)
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -140,9 +186,7 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        yield Effect(
-            "speed feed-forward", d.motor[m].name, partial(stretch.positions, servo=matched)
-        )
+        yield Effect("speed feed-forward", d.motor[m].name, partial(stretch.poses, servo=matched))
 
 
 def _reverses(stretch: Stretch, row: Floats) -> bool:

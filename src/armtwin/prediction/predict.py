@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.motion.feasibility import Feasibility, feasibility
@@ -41,6 +42,7 @@ class Prediction:
         given: The robot that was given in place of the job's, or None.
         method: "nonlinear" or "perturbation".
         motion: What was commanded to the joints.
+        outside: What acted on tool and joints from outside.
         feasibility: What of its limits the motion uses.
         run: The simulated run.
         path_error: Where the tool was beside its seam, by the link side of the joints.
@@ -52,6 +54,7 @@ class Prediction:
     given: Robot | None
     method: Method
     motion: JointMotion
+    outside: Acting
     feasibility: Feasibility
     run: Run
     path_error: PathError
@@ -86,7 +89,7 @@ class Prediction:
         By the motor side of the joints, as if gears were rigid.
         """
         run = self.run
-        if run.motor_side is run.link_side:
+        if run.motor_side is run.bodies and run.built is self.robot:
             return self.path_error
         return path_error(
             self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side)
@@ -128,13 +131,21 @@ def predict(
     found = checked_limits(robot, job, motion)
     say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
-    run = simulate(robot, motion.trajectory, job.description.model, method=method, progress=watch)
-    say("path error", 0.0)
-    error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
-    say("path error", 1.0)
-    return Prediction(
-        job, robot, given, method, motion, found, run, error, verdict_on(job, error, run.log.events)
+    outside = acting(job, robot, motion.trajectory.time)
+    run = simulate(
+        robot,
+        motion.trajectory,
+        job.description.model,
+        method=method,
+        torque=outside.torque,
+        wrench=outside.wrench,
+        progress=watch,
     )
+    say("path error", 0.0)
+    error = path_error(job.seam, run.trace_time, run.tool_poses())
+    say("path error", 1.0)
+    verdict = verdict_on(job, error, run.log.events)
+    return Prediction(job, robot, given, method, motion, outside, found, run, error, verdict)
 
 
 def planned(robot: Robot, job: Job) -> JointMotion:
