@@ -7,11 +7,17 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
+    from armtwin.identification.transmission.identify_transmission import (
+        TransmissionIdentification,
+        identify_transmission,
+    )
+    from armtwin.jobs.experiment import Experiment, ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -21,7 +27,9 @@ if TYPE_CHECKING:
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.predict import Prediction, predict
+    from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.report.writing import write_report
+    from armtwin.simulation.bench import Bench, BenchFriction, bench_of, simulate_bench
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
@@ -32,9 +40,14 @@ __all__ = [
     "Advice",
     "Answer",
     "ArmtwinError",
+    "Bench",
+    "BenchFriction",
+    "Clamping",
     "Comparison",
     "Estimate",
     "Event",
+    "Experiment",
+    "ExperimentRun",
     "FileError",
     "Identification",
     "Job",
@@ -42,18 +55,26 @@ __all__ = [
     "Model",
     "Prediction",
     "Recipe",
+    "Recreation",
     "Robot",
     "Run",
     "Trajectory",
+    "TransmissionIdentification",
     "Validation",
     "__version__",
     "advise",
+    "bench_of",
+    "clamp",
     "compare",
     "explain",
     "identify",
+    "identify_transmission",
     "judge",
     "predict",
+    "recreate",
+    "run_experiment",
     "simulate",
+    "simulate_bench",
     "write_report",
 ]
 
@@ -81,6 +102,19 @@ _LATER = {
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",
+    "Bench": "armtwin.simulation.bench",
+    "BenchFriction": "armtwin.simulation.bench",
+    "bench_of": "armtwin.simulation.bench",
+    "simulate_bench": "armtwin.simulation.bench",
+    "Clamping": "armtwin.identification.clamping.clamp",
+    "clamp": "armtwin.identification.clamping.clamp",
+    "Experiment": "armtwin.jobs.experiment",
+    "ExperimentRun": "armtwin.jobs.experiment",
+    "run_experiment": "armtwin.jobs.experiment",
+    "Recreation": "armtwin.prediction.recreation",
+    "recreate": "armtwin.prediction.recreation",
+    "TransmissionIdentification": "armtwin.identification.transmission.identify_transmission",
+    "identify_transmission": "armtwin.identification.transmission.identify_transmission",
 }
 
 

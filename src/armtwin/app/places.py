@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.files.names import safe_name
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
@@ -51,7 +52,11 @@ class Source:
         return {"command": self.command, "file": self._file_from(folder), "options": options}
 
     def _file_from(self, folder: Path) -> str:
-        known = (*job_files.shipped().values(), *robot_files.shipped().values())
+        known = (
+            *job_files.shipped().values(),
+            *robot_files.shipped().values(),
+            *experiment.shipped().values(),
+        )
         if Path(self.file) in known:
             return Path(self.file).stem
         return seen_from(folder, self.file)
@@ -85,7 +90,14 @@ def result_folder(
     force: bool,
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    suffixes = {"predict": "", "compare": "_compared", "identify": "_identified"}
+    suffixes = {
+        "predict": "",
+        "compare": "_compared",
+        "identify": "_identified",
+        "simulate": "_simulated",
+        "clamp": "_clamped",
+        "transmission": "_transmission",
+    }
     folder = source.folder(suffixes[source.command]) if out is None else out
     place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
     place.check()

@@ -8,14 +8,22 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.transmission.identify_transmission import (
+    TransmissionIdentification,
+)
+from armtwin.jobs.experiment import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.recreation import recreate
+from armtwin.report.clamping_report import clamping_report
+from armtwin.report.experiment_report import experiment_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -24,6 +32,7 @@ from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
 
 
@@ -32,8 +41,8 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            an estimate, or an identification that holds one with its judgement; a robot, a job or
-            a log.
+            an estimate, or an identification that holds one with its judgement; a clamping, a
+            transmission, an experiment that was run; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -69,6 +78,21 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_clamping(result: Clamping) -> Report:
+    return clamping_report(result, recreate(result))
+
+
+@to_report.register
+def _of_experiment(run: ExperimentRun) -> Report:
+    return experiment_report(run)
+
+
+@to_report.register
+def _of_transmission(result: TransmissionIdentification) -> Report:
+    return transmission_report(result)
 
 
 @to_report.register
