@@ -29,7 +29,13 @@ if TYPE_CHECKING:
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.report.writing import write_report
-    from armtwin.simulation.bench import Bench, BenchFriction, bench_of, simulate_bench
+    from armtwin.simulation.bench import (
+        Bench,
+        BenchFriction,
+        BenchRun,
+        bench_of,
+        simulate_bench,
+    )
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
@@ -42,6 +48,7 @@ __all__ = [
     "ArmtwinError",
     "Bench",
     "BenchFriction",
+    "BenchRun",
     "Clamping",
     "Comparison",
     "Estimate",
@@ -104,6 +111,7 @@ _LATER = {
     "write_report": "armtwin.report.writing",
     "Bench": "armtwin.simulation.bench",
     "BenchFriction": "armtwin.simulation.bench",
+    "BenchRun": "armtwin.simulation.bench",
     "bench_of": "armtwin.simulation.bench",
     "simulate_bench": "armtwin.simulation.bench",
     "Clamping": "armtwin.identification.clamping.clamp",

@@ -19,6 +19,7 @@ from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
@@ -91,7 +92,9 @@ def robots(
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A robot (.toml, .urdf, shipped), job (.toml, shipped), log or bag."),
+        typer.Argument(
+            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), log or bag."
+        ),
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
@@ -103,6 +106,9 @@ def check(
         show(log_report(Log.read(file), Path(file).name))
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
+    if file in experiment.shipped() or keys & {"setup", "setpoint"}:
+        say(repr(experiment.Experiment.load(file)))
+        return
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)

@@ -22,8 +22,8 @@ from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, tu
 from armtwin.maths.batch import Flags, Floats
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
-SWING = 20.0  # samples in a swing of the motor on its spring
-RELATIVE_DAMPING = 0.7  # of both dampers together
+SWING = 10.0  # samples in a swing of the motor on its spring
+RELATIVE_DAMPING = 0.1  # of each damper
 TURNING = 0.1  # share of the whole turn at each end that is a turning region
 
 
@@ -62,7 +62,7 @@ def recreate(result: Clamping, law: Law | None = None) -> Recreation:
         raise ArmtwinError("a clamping curve cannot be recreated without a stiffness")
     swing = SWING * float(np.median(np.diff(record.time))) / (2 * np.pi)
     K = found.stiffness
-    damping = RELATIVE_DAMPING * K * swing
+    damping = 2 * RELATIVE_DAMPING * K * swing
     friction = BenchFriction("motor", law or Coulomb(found.friction))
     bench = Bench(
         rotor_inertia=K * swing**2,

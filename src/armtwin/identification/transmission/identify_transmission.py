@@ -25,6 +25,8 @@ from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
 
 CERTAIN = 2.0  # standard deviations: the interval that is told, about 95 %
+HALF = 0.5  # of the friction: an interval that is wider tells no side
+SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks bore
 FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
 
 
@@ -188,19 +190,14 @@ def _row(
     c, s = float(fit.compliance[j]), float(fit.compliance_std[j])
     interval = (1 / (c + CERTAIN * s), 1 / max(c - CERTAIN * s, 1e-300))
     share, share_std = _motor_share(rows, j, elastic)
-    lost = fit_twist(rows, elastic, (j, rows.side[:, j]))
-    play, play_std = 2 * lost.extra, 2 * lost.extra_std
-    seen = play > CERTAIN * play_std
     found = replace(
-        bare,
-        stiffness=1 / c,
-        interval=interval,
-        motor_share=share,
-        motor_share_std=share_std,
-        lost_motion=max(play, 0.0),
-        lost_motion_std=play_std,
+        bare, stiffness=1 / c, interval=interval, motor_share=share, motor_share_std=share_std
     )
-    return replace(found, sentence=_sentence(found, seen))
+    if rows.side[:, j].std() > SIDES_SEEN:
+        lost = fit_twist(rows, elastic, (j, rows.side[:, j]))
+        play, play_std = max(2 * lost.extra, 0.0), 2 * lost.extra_std
+        found = replace(found, lost_motion=play, lost_motion_std=play_std)
+    return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
 
 
 def _motor_share(
@@ -229,26 +226,23 @@ def _untold(rows: TwistRows, j: int) -> str:
     )
 
 
-def _sentence(found: JointTransmission, lost_motion_seen: bool) -> str:
-    parts = []
-    play, play_std = found.lost_motion, found.lost_motion_std
-    assert play is not None
-    assert play_std is not None
-    if lost_motion_seen:
-        parts.append(f"lost motion {1e6 * play:.0f} ± {1e6 * CERTAIN * play_std:.0f} µrad")
-    else:
-        most = play + CERTAIN * play_std
-        parts.append(f"lost motion not seen, below {1e6 * most:.0f} µrad")
+def _lost_motion(found: JointTransmission) -> str:
+    play, std = found.lost_motion, found.lost_motion_std
+    if play is None or std is None:
+        return "lost motion not identifiable, its load bears on one flank throughout"
+    if play > CERTAIN * std:
+        return f"lost motion {1e6 * play:.0f} ± {1e6 * CERTAIN * std:.0f} µrad"
+    return f"lost motion not seen, below {1e6 * (play + CERTAIN * std):.0f} µrad"
+
+
+def _side(found: JointTransmission) -> str:
     share, std = found.motor_share, found.motor_share_std
     if share is None or std is None:
-        parts.append("side of friction not told")
-    elif std * CERTAIN > 0.5:
-        parts.append("side of friction not told, its interval is wider than half")
-    elif share > 0.5:
-        parts.append("friction on the motor's side")
-    else:
-        parts.append("friction on the link's side")
-    return "; ".join(parts)
+        return "side of friction not told"
+    told = f"{share:.2f} ± {CERTAIN * std:.2f} of the friction on the motor's side"
+    if CERTAIN * std > HALF:
+        return f"side of friction not told ({told})"
+    return told
 
 
 def _with_transmissions(
