@@ -12,13 +12,20 @@ from typing import Annotated, Any, Literal
 import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import analyse_command, identify_command, job_commands
+from armtwin.app import (
+    analyse_command,
+    correct_command,
+    experiment_commands,
+    identify_command,
+    job_commands,
+)
 from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
@@ -41,6 +48,10 @@ app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
 app.command()(analyse_command.analyse)
+app.command()(correct_command.correct)
+app.command()(experiment_commands.simulate)
+app.command()(experiment_commands.clamp)
+app.command()(experiment_commands.transmission)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (
@@ -89,7 +100,9 @@ def robots(
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A robot (.toml, .urdf, shipped), job (.toml, shipped), log or bag."),
+        typer.Argument(
+            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), log or bag."
+        ),
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
@@ -101,6 +114,9 @@ def check(
         show(log_report(Log.read(file), Path(file).name))
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
+    if file in experiment.shipped() or keys & {"setup", "setpoint"}:
+        say(repr(experiment.Experiment.load(file)))
+        return
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)

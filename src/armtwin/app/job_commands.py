@@ -74,7 +74,7 @@ def predict(
     Exit code 1: out of tolerance.
     """
     asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, speed)
+    chosen = chosen_job(asked, robot, tool, speed)
     source = of_job("predict", asked, chosen, method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
@@ -102,7 +102,7 @@ def compare(
     Exit code 1: the logged run was out of tolerance.
     """
     asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, speed)
+    chosen = chosen_job(asked, robot, tool, speed)
     source = of_job("compare", asked, chosen, method)
     inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
     place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
@@ -129,7 +129,7 @@ def jobs(
         show(job_report(Job.load(name)))
 
 
-def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
+def chosen_job(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
     """A job with what the command line changes."""
     if robot is not None or tool is not None:
         job = _with_robot(job, robot, tool)

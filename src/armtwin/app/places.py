@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.files.names import safe_name
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
@@ -21,6 +22,10 @@ SUFFIXES = {
     "compare": "_compared",
     "identify": "_identified",
     "analyse": "_analysed",
+    "correct": "_corrected",
+    "simulate": "_simulated",
+    "clamp": "_clamped",
+    "transmission": "_transmission",
 }
 
 
@@ -58,7 +63,11 @@ class Source:
         return {"command": self.command, "file": self._file_from(folder), "options": options}
 
     def _file_from(self, folder: Path) -> str:
-        known = (*job_files.shipped().values(), *robot_files.shipped().values())
+        known = (
+            *job_files.shipped().values(),
+            *robot_files.shipped().values(),
+            *experiment.shipped().values(),
+        )
         if Path(self.file) in known:
             return Path(self.file).stem
         return seen_from(folder, self.file)

@@ -13,15 +13,25 @@ from armtwin.analysis.modes import Modes
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.transmission.identify_transmission import (
+    TransmissionIdentification,
+)
+from armtwin.jobs.experiment import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
+from armtwin.prediction.correct import Correction
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.recreation import recreate
 from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.clamping_report import clamping_report
+from armtwin.report.correction_report import correction_report
+from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
@@ -31,6 +41,7 @@ from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
 
 
@@ -39,8 +50,9 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            an estimate, or an identification that holds one with its judgement; an analysis; a
-            robot, a job or a log.
+            an estimate, or an identification that holds one with its judgement; a clamping, a
+            transmission, an experiment that was run; an analysis; a correction; a robot, a job or a
+            log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -79,6 +91,21 @@ def _of_estimate(estimate: Estimate) -> Report:
 
 
 @to_report.register
+def _of_clamping(result: Clamping) -> Report:
+    return clamping_report(result, recreate(result))
+
+
+@to_report.register
+def _of_experiment(run: ExperimentRun) -> Report:
+    return experiment_report(run)
+
+
+@to_report.register
+def _of_transmission(result: TransmissionIdentification) -> Report:
+    return transmission_report(result)
+
+
+@to_report.register
 def _of_robot(robot: Robot) -> Report:
     return robot_report(robot, sources=True)
 
@@ -101,6 +128,11 @@ def _of_torques(result: TorqueShares) -> Report:
 @to_report.register
 def _of_coupling(result: Coupling) -> Report:
     return coupling_report(result)
+
+
+@to_report.register
+def _of_correction(result: Correction) -> Report:
+    return correction_report(result)
 
 
 @to_report.register

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from armtwin.errors import ArmtwinError
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, algorithm_one
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo, algorithm_two
 from armtwin.identification.clamping.found import FoundTransmission
@@ -55,21 +56,13 @@ class Clamping:
 
     @property
     def best(self) -> FoundTransmission:
-        """The result to use: least squares, else Algorithm II, else Algorithm I."""
-        for found in (self.squares.found, self.two.found, self.one.found):
-            if found.stiffness is not None:
-                return found
-        return self.squares.found
-
-    @property
-    def failed(self) -> bool:
-        """Whether no method found a stiffness."""
-        return self.best.stiffness is None
+        """The result to use: least squares, else Algorithm II."""
+        if self.squares.found.stiffness is not None:
+            return self.squares.found
+        return self.two.found
 
     def __repr__(self) -> str:
         best = self.best
-        if best.stiffness is None:
-            return cards.line("Clamping", "refused", best.refused)
         backlash = "no backlash told" if best.backlash is None else f"{best.backlash:.3g} rad"
         return cards.line(
             "Clamping", f"{best.stiffness:.4g} N m/rad", backlash, f"{best.friction:.3g} N m"
@@ -115,10 +108,13 @@ def clamp(log: Log, *, gear_ratio: float | None = None, joint: int | None = None
     """
     record = clamping_record(log, gear_ratio, joint)
     found = find_half_cycles(record.q)
-    return Clamping(
+    result = Clamping(
         record=record,
         half_cycles=tuple(found),
         one=algorithm_one(record.q, record.tau),
         two=algorithm_two(record.q, record.tau),
         squares=least_squares(record.q, record.tau, found),
     )
+    if result.squares.found.stiffness is None and result.two.found.stiffness is None:
+        raise ArmtwinError(f"clamping log: {result.squares.found.refused}")
+    return result

@@ -96,21 +96,67 @@ def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
     return Turns(q[rows], tau[rows], direction, since, number, rows)
 
 
-def curve(theta: Floats, turns: Turns) -> tuple[Floats, Floats]:
-    """Torque of the transmission at each sample and its slope with the angle, (m,) each."""
+@dataclass(frozen=True, eq=False)
+class _Parts:
+    """What curve and slopes are made of, (m,) each.
+
+    Attributes:
+        pressed: Twist beyond the gap [rad].
+        bears: 1 where the spring bears, 0 in the gap.
+        way: Way since the turn, x [rad].
+        fading: exp(-x / r).
+        away: Torque that the curve does not have [N m].
+        steepness: Slope of the curve over K.
+        across: √((1 + steepness²) / 2).
+    """
+
+    pressed: Floats
+    bears: Floats
+    way: Floats
+    fading: Floats
+    away: Floats
+    steepness: Floats
+    across: Floats
+
+
+def _parts(theta: Floats, turns: Turns) -> _Parts:
     K, b, F, centre, offset, bending = theta
     half = 0.5 * b
-    away = turns.q - centre
-    pressed = away - np.clip(away, -half, half)
-    x = np.maximum(turns.direction * (turns.q - turns.since), 0.0)
-    fading = np.exp(-x / bending)
+    twist = turns.q - centre
+    pressed = twist - np.clip(twist, -half, half)
+    bears = (pressed != 0).astype(np.float64)
+    way = np.maximum(turns.direction * (turns.q - turns.since), 0.0)
+    fading = np.exp(-way / bending)
     torque = offset + K * pressed + turns.direction * F * (1 - 2 * fading)
-    slope = K * (pressed != 0) + 2 * F / bending * fading
-    return torque, slope
+    steepness = bears + 2 * F / (bending * K) * fading
+    across = np.sqrt(0.5 * (1 + steepness**2))
+    return _Parts(pressed, bears, way, fading, turns.tau - torque, steepness, across)
 
 
 def distances(theta: Floats, turns: Turns) -> Floats:
     """Distance of each sample from the curve, as a torque on its straight part, (m,) [N m]."""
-    torque, slope = curve(theta, turns)
-    steepness = slope / theta[STIFFNESS]
-    return np.asarray((turns.tau - torque) / np.sqrt(0.5 * (1 + steepness**2)))
+    parts = _parts(theta, turns)
+    return np.asarray(parts.away / parts.across)
+
+
+def slopes_of_distances(theta: Floats, turns: Turns) -> Floats:
+    """Change of each sample's distance with each parameter, (m, 6).
+
+    de = - df / w - (tau - f) g dg / (2 w³)        g = f' / K,  w = √((1 + g²) / 2)
+    """
+    K, _, F, _, _, bending = theta
+    p, s = _parts(theta, turns), turns.direction
+    curve = np.zeros((len(turns.q), 6))
+    curve[:, STIFFNESS] = p.pressed
+    curve[:, BACKLASH] = -0.5 * K * np.sign(p.pressed)
+    curve[:, FRICTION] = s * (1 - 2 * p.fading)
+    curve[:, CENTRE] = -K * p.bears
+    curve[:, OFFSET] = 1.0
+    curve[:, BENDING] = -2 * s * F * p.fading * p.way / bending**2
+    steepness = np.zeros_like(curve)
+    upright = 2 * p.fading / (bending * K)
+    steepness[:, STIFFNESS] = -F * upright / K
+    steepness[:, FRICTION] = upright
+    steepness[:, BENDING] = F * upright * (p.way / bending - 1) / bending
+    turning = 0.5 * p.away * p.steepness / p.across**3
+    return np.asarray(-curve / p.across[:, None] - turning[:, None] * steepness)

@@ -26,6 +26,7 @@ from armtwin.identification.clamping.hysteresis import (
     STIFFNESS,
     Turns,
     distances,
+    slopes_of_distances,
     turns_of,
 )
 from armtwin.maths.batch import Flags, Floats
@@ -153,8 +154,15 @@ def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float
 
     def residuals(x: Floats) -> Floats:
         theta[free] = x
-        offset = draw * theta[OFFSET] / (ZERO_TORQUE * theta[FRICTION])
-        return np.append(distances(theta, turns), offset * scale)
+        offset = draw * scale * theta[OFFSET] / (ZERO_TORQUE * theta[FRICTION])
+        return np.append(distances(theta, turns), offset)
+
+    def slopes(x: Floats) -> Floats:
+        theta[free] = x
+        drawn = np.zeros((1, 6))
+        drawn[0, OFFSET] = draw * scale / (ZERO_TORQUE * theta[FRICTION])
+        drawn[0, FRICTION] = -drawn[0, OFFSET] * theta[OFFSET] / theta[FRICTION]
+        return np.vstack([slopes_of_distances(theta, turns), drawn])[:, free]
 
     scale = _spread(distances(theta, turns))
     for _ in range(ROUNDS):
@@ -162,11 +170,14 @@ def _search(start: Floats, free: list[int], turns: Turns) -> tuple[Floats, float
         result = search(
             residuals,
             inside,
+            jac=slopes,
             bounds=(lowest[free], highest[free]),
             loss="soft_l1",
             f_scale=TUKEY * scale,
             x_scale=np.maximum(np.abs(start[free]), 0.02),
             max_nfev=60,
+            xtol=1e-6,
+            ftol=1e-6,
         )
         theta[free] = result.x
         scale = _spread(distances(theta, turns))
@@ -200,12 +211,7 @@ def _deviations(theta: Floats, turns: Turns, gap: bool) -> Floats:
     """Standard deviations of the parameters, (6,); NaN for those that were not free."""
     free = np.arange(6) if gap else np.array([STIFFNESS, FRICTION, CENTRE, BENDING])
     e = distances(theta, turns)
-    J = np.empty((len(e), len(free)))
-    for column, k in enumerate(free):
-        step = 1e-6 * max(abs(theta[k]), 1e-2)
-        ahead = theta.copy()
-        ahead[k] += step
-        J[:, column] = (distances(ahead, turns) - e) / step
+    J = slopes_of_distances(theta, turns)[:, free]
     weight = 1 / np.sqrt(1 + (e / (TUKEY * _spread(e))) ** 2)
     H = (J * weight[:, None]).T @ J
     known = np.zeros(len(free))
