@@ -66,7 +66,7 @@ def acting(job: Job, robot: Robot, time: Floats) -> Acting:
         place = f"force.{i}"
         values = _values(job, place, force, time)
         if force.process:
-            values = values * _on(job, time)[:, None]
+            values = values * _on(job, time, force.ramp)[:, None]
         if force.at == "tool":
             turned = _in_base(job, force, time, values)
             wrench = turned if wrench is None else wrench + turned
@@ -84,12 +84,14 @@ def _joint(job: Job, robot: Robot, place: str, force: Force) -> int:
     raise FileError(job.where, [f"{place}.at: '{force.at}' is no joint of the robot. {hint}"])
 
 
-def _on(job: Job, time: Floats) -> Floats:
-    """1 where the process is on, 0 elsewhere."""
-    command = job.seam.command(time)
+def _on(job: Job, time: Floats, ramp: float) -> Floats:
+    """1 where the process is on, 0 elsewhere, linear over the ramps within."""
+    s = job.seam.command(time).s
     on = np.zeros(len(time))
     for start, stop in job.process_on():
-        on[(command.s >= start) & (command.s <= stop)] = 1.0
+        inside = (s >= start) & (s <= stop)
+        entered = np.minimum(s - start, stop - s)
+        on[inside] = np.clip(entered / ramp, 0.0, 1.0)[inside] if ramp > 0 else 1.0
     return on
 
 

@@ -164,6 +164,7 @@ class Force:
         frame: Axes of the force: the base's, the workpiece's, the seam's (x along it, z against the
             beam) or the tool's.
         process: Whether it acts only where the process is on.
+        ramp: Length of the seam over which it then comes and goes, as a cutter enters [m].
     """
 
     at: str = "tool"
@@ -174,9 +175,12 @@ class Force:
     joint_torque: Torque | None = None
     frame: Literal["base", "workpiece", "seam", "tool"] = "base"
     process: Flag = False
+    ramp: Distance = 0.0
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
+        if self.ramp > 0 and not self.process:
+            return "ramp belongs to a force that acts where the process is on, process = true"
         constant = self.value is not None or self.torque is not None
         ways = {"value or torque": constant, "along": self.along, "file": self.file}
         if self.at != "tool":
