@@ -63,7 +63,7 @@ def test_a_push_from_outside_is_named_and_so_is_play(line):
         for t in robot.description.transmission
     )
     loose = at.Robot(replace(robot.description, transmission=springs))
-    push = Force(value=(0.0, 0.0, 60.0))
+    push = Force(value=(0.0, 0.0, -200.0))
     pushed = changed(line, force=(push,), tolerance=Tolerance(3e-4, 3e-4))
     told = at.explain(at.predict(loose, pushed))
     named = {cause.cause for x in told for cause in x.causes}

@@ -7,9 +7,10 @@ import pytest
 
 import armtwin as at
 from armtwin.robot.as_built import as_built
+from armtwin.robot.bodies import body_from, parameters_of
 from armtwin.robot.coordinates import coordinates
 from armtwin.robot.drive_groups import Transmission
-from armtwin.robot.groups import Body, Deviation, Flexure, SixInertias
+from armtwin.robot.groups import Deviation, Flexure
 from armtwin.robot.sag import Outside, settled
 
 SOURCE = "assumed: test"
@@ -22,12 +23,7 @@ def changed(robot, **keys):
 def upper_arm(robot):
     """The robot with an upper arm that twists at its foot and bends twice in the middle."""
     link = next(x for x in robot.description.link if x.name == "link_2")
-    body = link.body
-    half = Body(
-        mass=0.3 * body.mass,
-        com=(0.0, 0.0, 0.3),
-        inertia=SixInertias(0.01, 0.01, 0.01),
-    )
+    half = body_from(0.3 * parameters_of(link.body))
     flexures = (
         Flexure("torsion", "link_2", (0.0, 0.0, 1.0), 2e5, SOURCE),
         Flexure("bend_x", "link_2", (1.0, 0.0, 0.0), 3e5, SOURCE, (0.0, 0.0, 0.2), beyond=half),

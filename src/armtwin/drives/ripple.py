@@ -75,10 +75,12 @@ def uneven(
     amplitude: Any,
     phase: Any,
     u: Any,
+    v: Any,
+    h: float,
     rows: Any,
     slack: Any,
 ) -> None:
-    """Rows of the springs at coordinates u, and where along them the springs are slack."""
+    """Rows of the springs half a step ahead, u + h v / 2, and where along them they are slack."""
     for e in range(spring_row.shape[0]):
         slack[e] = rest[e]
         r = spring_row[e]
@@ -90,7 +92,7 @@ def uneven(
         angle = 0.0
         for k in range(count[turning]):
             j = place[turning, k]
-            angle += weights[turning, j] * u[j]
+            angle += weights[turning, j] * (u[j] + 0.5 * h * v[j])
         slope = amplitude[i] * cycles[i] * np.cos(cycles[i] * angle + phase[i])
         # the row is a tangent: what it says of the angle itself is taken back
         slack[spring[i]] += slope * angle - amplitude[i] * np.sin(cycles[i] * angle + phase[i])

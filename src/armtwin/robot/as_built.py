@@ -98,7 +98,8 @@ def _parts(
     for k, (name, place) in enumerate(zip(names, places, strict=True)):
         ten = beyond[k] - beyond[k + 1]
         body = _moved(body_from(ten), place) if np.abs(ten).max() > 0 else None
-        parts.append(replace(link, name=name, body=body))
+        source = f"derived: a part of {link.name}"
+        parts.append(replace(link, name=name, body=body, source=source))
     return parts
 
 

@@ -368,7 +368,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             if ripple_spring.shape[0] > 0:
                 uneven(
                     weights, place, count, spring_row, rest,
-                    ripple_spring, ripple_motor, cycles, amplitude, phase, u, rows, slack,
+                    ripple_spring, ripple_motor, cycles, amplitude, phase, u, v, dt, rows, slack,
                 )  # fmt: skip
             if spring_row.shape[0] > 0:
                 press_springs(

@@ -390,7 +390,7 @@ class _Tracer:
         twisted = _scratch(len(springs.row), 2)
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
-        acting, slack = self._uneven(tape, rows, u, rest)
+        acting, slack = self._uneven(tape, rows, (u, v, dt), rest)
         python_of(step.press_springs)(
             acting, place, count, springs.row, stiffness, damping, gap, soft, knee, slack,
             numerical, u, v, dt, A, dv, twisted,
@@ -411,7 +411,7 @@ class _Tracer:
         part.put("gone", (), tape.choose(solved, lost, N))
         return part
 
-    def _uneven(self, tape: Tape, weights: Any, u: Any, rest: Any) -> tuple[Any, Any]:
+    def _uneven(self, tape: Tape, weights: Any, state: Any, rest: Any) -> tuple[Any, Any]:
         """Rows of the springs and where they are slack, with the ripple of their gears."""
         _, place, count = self.plant.rows
         ripples = self.plant.ripples
@@ -420,7 +420,7 @@ class _Tracer:
         rows, slack = weights.copy(), rest.copy()
         python_of(uneven)(
             weights, place, count, self.plant.springs.row, rest, ripples.spring, ripples.motor,
-            *self._all(tape, *OF_RIPPLES), u, rows, slack,
+            *self._all(tape, *OF_RIPPLES), *state, rows, slack,
         )  # fmt: skip
         return rows, slack
 
