@@ -60,6 +60,8 @@ NOT_IN_URDF = (
     "balancer",
     "friction",
     "transmission",
+    "flexure",
+    "deviation",
     "hydraulic",
     "servo",
     "payload",

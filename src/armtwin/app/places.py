@@ -112,6 +112,7 @@ def files_of_job(job: Job) -> list[Path]:
     description, beside = job.description, Path(job.origin).parent
     named = [description.robot]
     named += [segment.points for segment in description.segment if segment.points is not None]
+    named += [force.file for force in description.force if force.file is not None]
     return [Path(job.origin), Path(description.robot), *(beside / name for name in named)]
 
 

@@ -200,8 +200,12 @@ def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     unused += [f"payload.{name}" for name in d.payload if name != d.mounted.payload]
     active = () if model.friction == "off" else d.active_friction()
     unused += [f"friction.{f.name}" for f in d.friction if f not in active]
-    if model.joints == "rigid":
+    if model.joints == "rigid" and not model.ripple:
         unused.append("transmission")
+    if model.links == "rigid":
+        unused.append("flexure")
+    if not model.deviations:
+        unused.append("deviation")
     found = []
     for origin in robot.provenance.of_kind("assumed"):
         if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):

@@ -32,7 +32,7 @@ def correction_report(result: Correction) -> Report:
         "good" if result.verdict.within else "bad",
     )
     title = f"{p.job.description.title or p.job.name}: corrected"
-    joints = f"{p.job.description.model.joints} joints"
+    joints = p.job.description.model.words
     subtitle = f"{p.job.name}: {p.robot.description.title or p.robot.name}, {joints}"
     sections = (
         Section("", tuple(_blocks(result))),

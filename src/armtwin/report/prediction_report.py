@@ -98,7 +98,7 @@ def _subtitle(p: Prediction) -> str:
     mounted = p.robot.description.mounted.tool
     tool = f" with {mounted}" if mounted else ""
     speed = MILLIMETRES_PER_SECOND.with_unit(d.speed)
-    joints = f"{d.model.joints} joints, friction {d.model.friction}, servo {d.model.servo}"
+    joints = f"{d.model.words}, friction {d.model.friction}, servo {d.model.servo}"
     return f"{p.job.name}: {robot}{tool}, {speed}, {p.method} method, {joints}"
 
 

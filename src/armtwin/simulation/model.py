@@ -49,6 +49,18 @@ class Model:
             self.servo, self.friction, self.joints, self.links, self.deviations, self.ripple
         )
 
+    @property
+    def words(self) -> str:
+        """What of the arm is simulated, in words."""
+        also = []
+        if self.links == "elastic":
+            also.append("elastic links")
+        if self.deviations:
+            also.append("deviations of the arm")
+        if self.ripple:
+            also.append("ripple of gears")
+        return ", ".join([f"{self.joints} joints", *also])
+
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:
             raise ArmtwinError(
