@@ -9,8 +9,9 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,9 +21,13 @@ from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.robot import Robot
 from armtwin.robot.sag import Outside
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 
@@ -65,6 +70,15 @@ class Sag:
             )
         return cards.table(repr(self), rows, ("spring", "torque [N m]", "twist [rad]"))
 
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the shift of the tool by gravity along the motion.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        lines = dict(zip(AXES[:3], 1e6 * self.weight[:, :3].T, strict=True))
+        return draw_panels(self.states.time, "time [s]", [Panel("shift [µm]", lines)], axes)
+
     @property
     def table(self) -> list[dict[str, Any]]:
         """A record for each spring at the first posture."""
@@ -95,6 +109,16 @@ class ToolCompliance:
     states: States
     load: str
     matrix: Floats
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the principal compliances along the motion.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        names = ("softest", "middle", "stiffest")
+        lines = dict(zip(names, 1e6 * self.principal[0].T, strict=True))
+        return draw_panels(self.states.time, "time [s]", [Panel("compliance [µm/N]", lines)], axes)
 
     @property
     def principal(self) -> tuple[Floats, Floats]:

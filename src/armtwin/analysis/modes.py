@@ -15,8 +15,9 @@ Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +39,14 @@ from armtwin.control.controller import (
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Proportional, Servo
 from armtwin.robot.servo_rule import for_each
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Rotors = Literal["locked", "servo", "free"]
 Complex = NDArray[np.complex128]
@@ -106,6 +112,15 @@ class Modes:
             frequency = f"{record['frequency_hz']:.3f}"
             rows.append((str(record["rotors"]), frequency, f"{record['damping']:.4f}"))
         return cards.table(repr(self), rows, ("rotors", "frequency [Hz]", "damping"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the lowest frequencies with rotors locked along the motion.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        panel = Panel("frequency [Hz]", numbered("mode ", self.lowest))
+        return draw_panels(self.states.time, "time [s]", [panel], axes)
 
     @property
     def table(self) -> list[dict[str, Any]]:

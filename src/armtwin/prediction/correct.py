@@ -13,9 +13,9 @@ Ref: [Soder-Hoorn 2015, section 1.2], [Hakvoort 2008]
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, checked_limits, predict
@@ -31,6 +32,9 @@ from armtwin.prediction.verdict import Verdict, process_is_on, verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.outcome import Run
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 ROUNDS = 6
 PIECE = 0.03  # length of the spline's pieces [s]
@@ -121,6 +125,22 @@ class Correction:
         records.append(_record("corrected set-points", self.best.size))
         records.append(_record("corrected program points", self.points.size))
         return records
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the path error before and after over time, lateral and vertical.
+
+        Args:
+            axes: Two of them; new ones where none are given.
+        """
+        before, after = self.prediction.path_error, self.best.error
+        panels = []
+        for name in ("lateral", "vertical"):
+            lines = {
+                "as programmed": 1e6 * getattr(before, name),
+                "corrected": 1e6 * getattr(after, name),
+            }
+            panels.append(Panel(f"{name} error [µm]", lines))
+        return draw_panels(before.time, "time [s]", panels, axes)
 
     def on(self, robot: Robot) -> tuple[PathError, PathError]:
         """Path errors of another robot without and with the correction, the same servo commands.

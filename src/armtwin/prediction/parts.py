@@ -12,19 +12,24 @@ Ref: [Waiboer 2007, section 6.2, fig. 6.1]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.sag import Outside, settled
 from armtwin.simulation.coordinates import coordinates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 PARTS = ("servo", "arm", "sag", "dynamic")
 RESTS = 400  # places along the motion at which the sag is found
@@ -53,6 +58,18 @@ class ErrorParts:
         for record in self.table:
             words.append(f"{record['part']} {1e6 * record['vertical_peak_m']:.3g} µm")
         return cards.line("ErrorParts", f"vertical at most: {', '.join(words)}")
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the parts along the seam, lateral and vertical.
+
+        Args:
+            axes: Two of them; new ones where none are given.
+        """
+        panels = []
+        for name, parts in (("lateral", self.lateral), ("vertical", self.vertical)):
+            lines = {part: 1e6 * values for part, values in parts.items()}
+            panels.append(Panel(f"{name} error [µm]", lines))
+        return draw_panels(self.time, "time [s]", panels, axes)
 
     @property
     def table(self) -> list[dict[str, Any]]:
