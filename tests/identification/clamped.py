@@ -13,7 +13,7 @@ def triangle(time, period):
     return 1 - 4 * np.abs(np.mod(time / period + 0.25, 1.0) - 0.5)
 
 
-def curve(cycles=6, rate=100, noise=0.0, offset=0.0, wave=0.0, transient=0.0, backlash=B, seed=1):
+def curve(cycles=6, rate=40, noise=0.0, offset=0.0, wave=0.0, transient=0.0, backlash=B, seed=1):
     """The log of a clamped joint whose motor a servo turns up and down by 0.35 rad."""
     rng = np.random.default_rng(seed)
     period = 20.0
@@ -29,7 +29,7 @@ def curve(cycles=6, rate=100, noise=0.0, offset=0.0, wave=0.0, transient=0.0, ba
     position = 0.35 * triangle(time, period) + offset
     log = at.simulate_bench(bench, time, position=position).log
     q, tau = log.q_m[:, 0], log.tau_m[:, 0]
-    q = q + transient * np.exp(-time / (0.3 * period))
+    q = q + transient * np.exp(-time / (0.6 * period))
     tau = tau + wave * np.sin(2 * np.pi * time / 1.7)
     tau = tau + noise * rng.standard_normal(len(tau))
     q = q + 1e-3 * noise * rng.standard_normal(len(q))

@@ -37,7 +37,7 @@ def test_the_joint_side_has_the_squares_of_the_gear_ratio(clean):
 
 def test_noise_and_a_start_transient_are_told_from_the_transmission():
     """Algorithm I takes them for the curve and says so; least squares keeps 3 %, II 5 %."""
-    result = at.clamp(curve(noise=0.05, transient=0.15))
+    result = at.clamp(curve(noise=0.05, transient=0.2))
     one = found_by(result, "Algorithm I")
     assert one.stiffness is None
     assert "start transient" in one.refused
@@ -50,15 +50,15 @@ def test_noise_and_a_start_transient_are_told_from_the_transmission():
 
 
 def test_intervals_of_least_squares_cover_the_truth():
-    """Two standard deviations, eight noises: at least six of eight for each number."""
+    """Two standard deviations, six noises: at least four of six for each number."""
     covered = np.zeros(3)
-    for seed in range(8):
-        log = curve(noise=0.1, seed=seed, rate=30, cycles=4)
+    for seed in range(6):
+        log = curve(noise=0.1, seed=seed, rate=15, cycles=4)
         found = at.clamp(log).squares.found
         errors = (found.stiffness - K, found.backlash - B, found.friction - F)
         spread = (found.stiffness_std, found.backlash_std, found.friction_std)
         covered += np.abs(errors) < 2 * np.array(spread) + (0.0, 0.0, 1e-3 * F)
-    assert (covered >= 6).all()
+    assert (covered >= 4).all()
 
 
 def test_data_beside_zero_torque_tell_no_backlash():
@@ -118,10 +118,16 @@ def test_the_identified_transmission_recreates_its_curve():
     assert jumps.max() < 0.05 * again.turn
 
 
-def test_a_speed_table_with_static_friction_recreates_the_turning_regions_better():
-    """Section 7.6 of document 001."""
-    told = turning_regions()
-    assert told["table with static peak"][1] < told["one value"][1]
+def test_a_speed_table_recreates_uneven_motion_better_and_falling_friction_worse():
+    """Section 7.6 of document 001, answered both ways: where friction falls with speed, a motor
+    under logged torques sticks and slips on its own.
+    """
+    rising = turning_regions("falls, then rises with speed, uneven motion")
+    for name in ("speed table", "speed table with static friction"):
+        assert rising[name][0] < 0.5 * rising["one value"][0]
+        assert rising[name][1] < rising["one value"][1]
+    falling = turning_regions("falls with speed, even motion")
+    assert falling["one value"][0] < 0.5 * falling["speed table with static friction"][0]
 
 
 def log_of(q, tau, time=None, **more):
@@ -167,7 +173,7 @@ def test_joint_units_need_the_gear_ratio(clean):
 def test_a_log_with_a_gap_is_identified_and_the_gap_told():
     log = curve(noise=0.02)
     kept = np.ones(len(log.time), dtype=bool)
-    kept[3000:3400] = False
+    kept[1200:1360] = False
     result = at.clamp(at.Log.of(log.time[kept], q_m=log.q_m[kept], tau_m=log.tau_m[kept]))
     assert len(result.record.gaps) == 1
     assert result.record.gaps[0][1] == pytest.approx(4.0, rel=0.02)

@@ -217,7 +217,7 @@ def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
     given: dict[str, Any] = {point.on: values}
     run = simulate_bench(bench, time, **given)
     got = run.log.q_m[:, 0]
-    response = Response(f"motor {point.on}", drive.unit, time, values, got)
+    response = Response("motor angle", "rad", drive.unit, time, values, got)
     return ExperimentRun(
         experiment, run.log, (response,), run.energy, bench.joint == "clamped", bench.gear_ratio
     )
@@ -297,7 +297,8 @@ def _run_robot(
     for joint, unit in driven:
         got = run.log.q[:, joint]
         wanted = run.log.q_ref[:, joint]
-        responses.append(Response(robot.joint_names[joint], unit, run.log.time, wanted, got))
+        name = robot.joint_names[joint]
+        responses.append(Response(name, unit, unit, run.log.time, wanted, got))
     return ExperimentRun(experiment, run.log, tuple(responses), run.energy, setup.clamp is not None)
 
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 
-SETTLED = 0.05  # of the step within which a response has settled
+SETTLED = 0.05  # of its change within which a response has settled
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,8 @@ class Response:
 
     Attributes:
         of: What responds.
-        unit: Unit of both.
+        unit: Unit of the response.
+        wanted_unit: Unit of the set-point; another one where a torque moves an angle.
         time: Times, (m,) [s].
         wanted: The set-point, (m,).
         got: The response, (m,).
@@ -42,20 +43,25 @@ class Response:
 
     of: str
     unit: str
+    wanted_unit: str
     time: Floats
     wanted: Floats
     got: Floats
 
     @property
-    def last_step(self) -> tuple[int, float] | None:
-        """Sample of the last jump of the set-point and its height; None where it never jumps."""
+    def last_step(self) -> int | None:
+        """The sample before the last jump of the set-point; None where it never jumps."""
         jumps = np.diff(self.wanted)
         size = np.abs(jumps).max(initial=0.0)
         usual = np.median(np.abs(jumps)) if len(jumps) else 0.0
         if size == 0 or size < 10 * usual:
             return None
-        sample = int(np.flatnonzero(np.abs(jumps) > 0.5 * size)[-1])
-        return sample, float(jumps[sample])
+        return int(np.flatnonzero(np.abs(jumps) > 0.5 * size)[-1])
+
+    @property
+    def distance(self) -> Floats | None:
+        """Response minus set-point, (m,); None where they are not of one kind."""
+        return self.got - self.wanted if self.unit == self.wanted_unit else None
 
 
 def first_peak(response: Response) -> list[Feature]:
@@ -77,7 +83,7 @@ def period(response: Response) -> list[Feature]:
 
 
 def overshoot(response: Response) -> list[Feature]:
-    """By which share of the last step the response goes beyond its end."""
+    """By which share of its change after the last step the response goes beyond its end."""
     after = _after_step(response)
     value = None
     if after is not None:
@@ -99,13 +105,15 @@ def settling(response: Response) -> list[Feature]:
 
 def rms(response: Response) -> list[Feature]:
     """Root mean square of response minus set-point."""
-    value = float(np.sqrt(np.mean((response.got - response.wanted) ** 2)))
+    away = response.distance
+    value = None if away is None else float(np.sqrt(np.mean(away**2)))
     return [Feature(response.of, "rms", value, response.unit)]
 
 
 def largest(response: Response) -> list[Feature]:
     """Largest distance of the response from the set-point."""
-    value = float(np.abs(response.got - response.wanted).max())
+    away = response.distance
+    value = None if away is None else float(np.abs(away).max())
     return [Feature(response.of, "largest", value, response.unit)]
 
 
@@ -120,13 +128,15 @@ OF_RESPONSES = {
 
 
 def _after_step(response: Response) -> tuple[Floats, Floats] | None:
-    """Times after the last step, and the response as a share of it."""
-    step = response.last_step
-    if step is None:
+    """Times after the last step, and the response as a share of its change since then."""
+    sample = response.last_step
+    if sample is None:
         return None
-    sample, height = step
+    change = float(response.got[-1] - response.got[sample])
+    if change == 0:
+        return None
     time = response.time[sample:] - response.time[sample + 1]
-    return time, (response.got[sample:] - response.got[sample]) / height
+    return time, (response.got[sample:] - response.got[sample]) / change
 
 
 def _peaks(response: Response) -> list[tuple[float, float]]:
@@ -137,7 +147,8 @@ def _peaks(response: Response) -> list[tuple[float, float]]:
     if after is None:
         return []
     time, share = after
-    sample, height = response.last_step or (0, 1.0)
+    sample = response.last_step or 0
+    change = float(response.got[-1] - response.got[sample])
     before, at, behind = share[:-2], share[1:-1], share[2:]
     found = []
     for k in np.flatnonzero((at > before) & (at >= behind) & (at > SETTLED)):
@@ -145,5 +156,5 @@ def _peaks(response: Response) -> list[tuple[float, float]]:
         shift = 0.0 if bend == 0 else 0.5 * (before[k] - behind[k]) / bend
         when = time[k + 1] + shift * (time[k + 2] - time[k + 1])
         top = at[k] - 0.25 * (before[k] - behind[k]) * shift
-        found.append((float(when), float(response.got[sample] + height * top)))
+        found.append((float(when), float(response.got[sample] + change * top)))
     return found

@@ -127,11 +127,10 @@ def _responses(run: ExperimentRun, times: Floats) -> Iterator[Block]:
 
 def _response_plot(k: int, response: Response, times: Floats) -> Plot:
     lines = [Line("response", f"got{k}", 0)]
-    if response.unit != "N m":  # a torque is answered by an angle: another axis
+    if response.distance is not None:
         lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))
-    unit = "rad" if response.unit == "N m" else response.unit
-    label = f"response of {response.of}"
-    return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=response.of)
+    label, unit = response.of, response.unit
+    return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)
 
 
 def _energy(run: ExperimentRun) -> Iterator[Block]:

@@ -104,12 +104,15 @@ def _charts(result: TransmissionIdentification) -> Multiples:
     rows, fit = result.rows, result.fit
     step = max(1, len(rows.twist) // DRAWN)
     sample = np.arange(0, len(rows.twist), step).astype(np.float64)
-    without_offset = rows.twist - fit.offset * rows.speed
+    without_offset = rows.twist - fit.offset * rows.late
+    without_offset -= without_offset.mean(axis=0)
+    explained = fit.compliance * rows.load + fit.gap * rows.side
+    explained -= explained.mean(axis=0)
     charts = []
     for j, row in enumerate(result.table):
         layers = (
             Curve("twist without the offset", sample, 1e6 * without_offset[::step, j]),
-            Curve("explained by the load", sample, 1e6 * (fit.compliance * rows.load)[::step, j]),
+            Curve("explained by the load", sample, 1e6 * explained[::step, j]),
         )
         charts.append(Chart(row.name, Axis("sample"), Axis("twist", "µrad"), layers))
     return Multiples(tuple(charts), columns=1, shared="x")

@@ -38,7 +38,6 @@ from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, sp
 from armtwin.robot.robot import Robot
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_bench
-from armtwin.simulation.loop import SWITCHING
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
@@ -49,6 +48,7 @@ FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
 SWING = 0.1  # angle [rad] of the fastest swing that one step may take
 SERVO = 10.0  # stiffness of a servo over that of the gear
 LEAST_SERVO = 50.0  # natural frequency of a servo on the motor's own inertia, at least [rad/s]
+LONGEST_STEP = 2e-3  # [s], where nothing swings
 MOST_STEPS = 500_000_000
 Side = Literal["motor", "drive", "joint"]
 
@@ -125,7 +125,10 @@ class Bench:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return next(self._problems(), "")
+        for problem in self._problems():
+            if problem:
+                return problem
+        return ""
 
     def _problems(self) -> Iterator[str]:
         if self.gear_ratio == 0:
@@ -251,9 +254,7 @@ def simulate_bench(
     times, tau, angles = _checked_input(time, torque, position)
     inputs, state, record = _prepared(bench, times, tau, angles, step)
     before = _stored(inputs, state)
-    every = (0,) * len(state.u)
-    switching = (0,) if inputs.friction.kind == SWITCHING else ()
-    lost = run_bench(every, inputs, state, record, switching)
+    lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
     if lost >= 0:
         raise ArmtwinError(
             f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
@@ -320,7 +321,7 @@ def _prepared(
     weights = np.array([rows[name] for name in names])
     servo = _servo(bench) if len(angles) else np.zeros(2)
     h = _longest_step(M, weights, springs, friction, servo[0]) if step is None else step
-    steps = np.ceil(np.diff(times) / h - 1e-9).astype(np.int64)
+    steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
             f"bench: must take at most {MOST_STEPS:,} steps, got {steps.sum():,} of {h:.3g} s for "
@@ -399,7 +400,7 @@ def _longest_step(
     ):
         stiff += stiffness * np.outer(weights[row], weights[row])
     fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, stiff))).max()))
-    return SWING / fastest if fastest > 0 else np.inf
+    return min(SWING / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
 
 
 def _stored(inputs: BenchInputs, state: BenchState) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.maths.compiled import compiled
 from armtwin.simulation.accounts import MOTORS, account, account_springs
-from armtwin.simulation.loop import advance, begin
+from armtwin.simulation.loop import SWITCHING, advance, begin
 from armtwin.simulation.step import along, press_springs, resist, smooth_step, switching_step
 
 MOTOR = 0  # number of the motor's row
@@ -54,10 +54,11 @@ class BenchState(NamedTuple):
 
 
 @compiled
-def run_bench(every: Any, inputs: Any, state: Any, record: Any, switching: Any) -> int:
+def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
     """Run a bench; record, (m, 2, N), gets coordinates and speeds at the given times.
 
-    Returns the time, by its number, at which it ran away, or -1.
+    `every` is an array with an entry for each coordinate: one kernel serves all benches. Returns
+    the time, by its number, at which it ran away, or -1.
     """
     times, torque, position, servo, steps, combinations, M, motor, load, springs, friction = inputs
     kp, kd = servo[0], servo[1]
@@ -95,7 +96,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any, switching: Any) 
                 ahead = along(rows, place, count, MOTOR, u) + 0.5 * h * w
                 pull, slope = kp * (ahead - wanted) + kd * w, kd + 0.5 * h * kp
                 resist(rows, place, count, MOTOR, pull, slope, h, A, dv)
-            if len(switching) > 0:
+            if kind == SWITCHING:
                 solved = switching_step(
                     every, every, tied, tie_count, rows, place, count,
                     friction_row, curves, numbers, A, v, z, h, dv, F, G,

@@ -25,6 +25,7 @@ from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
 
 CERTAIN = 2.0  # standard deviations: the interval that is told, about 95 %
+OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
 HALF = 0.5  # of the friction: an interval that is wider tells no side
 SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks bore
 FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
@@ -113,21 +114,21 @@ def identify_transmission(
     """
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
-    rows = twist_rows(robot, logs, joints)
+    offset = encoder_offset(robot, logs, joints)
+    rows = twist_rows(robot, logs, joints, offset)
     elastic = _told(rows)
-    fit = fit_twist(rows, elastic)
+    loose = _loose(rows, elastic)
+    fit = fit_twist(rows, elastic, loose)
     offset_only = _rms(fit_twist(rows, ()).left(rows))
     left = _rms(fit.left(rows))
-    unseen = None
-    if validate is not None:
-        unseen = _rms(fit.left(twist_rows(robot, [validate], joints)))
     table = []
     for j in range(joints):
-        seen = None if unseen is None else float(unseen[j])
-        row = _row(robot, rows, fit, j, elastic)
-        table.append(
-            replace(row, rms=float(left[j]), rms_offset_only=float(offset_only[j]), rms_unseen=seen)
-        )
+        row = _row(robot, rows, fit, j, elastic, loose)
+        table.append(replace(row, rms=float(left[j]), rms_offset_only=float(offset_only[j])))
+    if validate is not None:
+        other = twist_rows(robot, [validate], joints, offset)
+        without = fit_twist(rows, ()).left(other)
+        table = _held_out(table, _rms(fit.left(other)), _rms(without))
     names = tuple(log.origin or "a log" for log in logs)
     return TransmissionIdentification(
         robot=_with_transmissions(robot, table, fit.offset, names),
@@ -142,21 +143,57 @@ def identify_transmission(
     )
 
 
+def _held_out(
+    table: list[JointTransmission], left: Floats, without: Floats
+) -> list[JointTransmission]:
+    """The table with what is left of a log that the fit never saw.
+
+    Args:
+        table: What is told of each joint.
+        left: What the fit leaves there, (k,) [rad].
+        without: What the time offset alone leaves there, (k,) [rad].
+    """
+    judged = []
+    for row, rms, bare in zip(table, left, without, strict=True):
+        sentence = row.sentence
+        if row.stiffness is not None and rms > bare:
+            sentence += (
+                f"; it does not hold out: of the unseen log it leaves {1e6 * rms:.0f} µrad, the "
+                f"time offset alone {1e6 * bare:.0f}"
+            )
+        judged.append(replace(row, rms_unseen=float(rms), sentence=sentence))
+    return judged
+
+
+def encoder_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
+    """Time by which the link encoders are late [s], all joints taken as elastic.
+
+    Args:
+        robot: The robot, whose rotors and friction are used.
+        logs: Logs with q, q_link and a torque.
+        joints: Number of joints with two encoders.
+    """
+    offset = 0.0
+    for _ in range(OFFSET_ROUNDS):
+        rows = twist_rows(robot, logs, joints, offset)
+        offset = fit_twist(rows, range(joints)).offset
+    return offset
+
+
 def _rms(left: Floats) -> Floats:
     return np.asarray(np.sqrt(np.mean(left**2, axis=0)))
 
 
 def _told(rows: TwistRows) -> list[int]:
     """Joints whose compliance the logs tell."""
-    every = list(range(rows.twist.shape[1]))
+    every = list(range(rows.joints))
     whole = fit_twist(rows, every)
     first = rows.first_half
     halves = (rows.only(first), rows.only(~first))
     fits = [fit_twist(half, every) for half in halves]
     told = []
     for j in every:
-        least = CERTAIN * whole.compliance_std[j]
-        sure = whole.compliance[j] > least
+        sure = whole.compliance[j] > CERTAIN * whole.compliance_std[j]
         positive = all(fit.compliance[j] > 0 for fit in fits)
         if sure and positive and _predicts(j, every, halves):
             told.append(j)
@@ -168,13 +205,26 @@ def _predicts(j: int, every: list[int], halves: tuple[TwistRows, TwistRows]) -> 
     with_it, without = 0.0, 0.0
     others = [k for k in every if k != j]
     for fitted, judged in (halves, halves[::-1]):
-        with_it += float(np.mean(fit_twist(fitted, every).left(judged)[:, j] ** 2))
-        without += float(np.mean(fit_twist(fitted, others).left(judged)[:, j] ** 2))
+        moving = judged.moving[:, j]
+        with_it += float(np.mean(fit_twist(fitted, every).left(judged)[moving, j] ** 2))
+        without += float(np.mean(fit_twist(fitted, others).left(judged)[moving, j] ** 2))
     return with_it < without
 
 
+def _loose(rows: TwistRows, elastic: list[int]) -> list[int]:
+    """Elastic joints whose lost motion shows: both flanks bore, and it is surely positive."""
+    loose = []
+    for j in elastic:
+        if rows.side[:, j].std() <= SIDES_SEEN:
+            continue
+        fit = fit_twist(rows, elastic, [j])
+        if fit.gap[j] > CERTAIN * fit.gap_std[j] and fit.compliance[j] > 0:
+            loose.append(j)
+    return loose
+
+
 def _row(
-    robot: Robot, rows: TwistRows, fit: TwistFit, j: int, elastic: list[int]
+    robot: Robot, rows: TwistRows, fit: TwistFit, j: int, elastic: list[int], loose: list[int]
 ) -> JointTransmission:
     """What is told of a joint, without what is left."""
     name = robot.joint_names[j]
@@ -189,25 +239,25 @@ def _row(
         return bare
     c, s = float(fit.compliance[j]), float(fit.compliance_std[j])
     interval = (1 / (c + CERTAIN * s), 1 / max(c - CERTAIN * s, 1e-300))
-    share, share_std = _motor_share(rows, j, elastic)
+    share, share_std = _motor_share(rows, j, elastic, loose)
     found = replace(
         bare, stiffness=1 / c, interval=interval, motor_share=share, motor_share_std=share_std
     )
     if rows.side[:, j].std() > SIDES_SEEN:
-        lost = fit_twist(rows, elastic, (j, rows.side[:, j]))
-        play, play_std = max(2 * lost.extra, 0.0), 2 * lost.extra_std
-        found = replace(found, lost_motion=play, lost_motion_std=play_std)
+        judged = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
+        play, play_std = 2 * float(judged.gap[j]), 2 * float(judged.gap_std[j])
+        found = replace(found, lost_motion=max(play, 0.0), lost_motion_std=play_std)
     return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
 
 
 def _motor_share(
-    rows: TwistRows, j: int, elastic: list[int]
+    rows: TwistRows, j: int, elastic: list[int], loose: list[int]
 ) -> tuple[float, float] | tuple[None, None]:
     """Share of the friction on the motor's side: 1 - K times the coefficient of the friction."""
     load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
     if friction < FRICTION_SEEN * load:
         return None, None
-    fit = fit_twist(rows, elastic, (j, rows.friction[:, j]))
+    fit = fit_twist(rows, elastic, loose, (j, rows.friction[:, j]))
     if fit.compliance[j] <= 0:
         return None, None
     K = 1 / fit.compliance[j]
@@ -216,13 +266,12 @@ def _motor_share(
 
 def _untold(rows: TwistRows, j: int) -> str:
     """Why a stiffness is not told."""
-    every = list(range(rows.twist.shape[1]))
-    whole = fit_twist(rows, every)
-    c, s = whole.compliance[j], whole.compliance_std[j]
-    sign = "not even its sign is determined" if c < CERTAIN * s else "its halves disagree"
+    whole = fit_twist(rows, range(rows.joints))
+    c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
+    why = "not even its sign is determined" if c < s else "its halves disagree"
     return (
-        f"stiffness not identifiable: its compliance is {1e9 * c:.1f} ± {1e9 * CERTAIN * s:.1f} "
-        f"µrad/(kN m), {sign}"
+        f"stiffness not identifiable: its compliance is {1e9 * c:.1f} ± {1e9 * s:.1f} "
+        f"µrad/(kN m), {why}"
     )
 
 
