@@ -10,9 +10,6 @@ from armtwin.drives.ripple import Ripple
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import Transmission
 from armtwin.robot.groups import Flange, Flexure, Pose, Tool
-from armtwin.simulation import loop
-from armtwin.simulation.closed_loop import setpoint_rate
-from armtwin.simulation.prepared import prepare
 from tests.simulation.bench import joint, sine
 
 SOURCE = "assumed: test"
@@ -178,15 +175,6 @@ def test_an_uneven_gear_keeps_the_account_of_energy_to_second_order():
         gaps.append(abs(run.energy.gap))
     assert gaps[0] < 2e-5
     assert np.log2(gaps[0] / gaps[1]) == pytest.approx(2, abs=0.1)
-
-
-def test_an_uneven_gear_is_traced_as_the_loop_runs():
-    robot, model = uneven_bench(4000.0), replace(ELASTIC, ripple=True)
-    motion = sine(0.1, 1.0, 0.5).at_rate(setpoint_rate(robot, model))
-    traced, generic = (prepare(robot, motion, model) for _ in range(2))
-    assert traced.run() == loop.run(*generic.arguments)
-    travel = np.abs(generic.record.u).max()
-    assert np.abs(traced.record.u - generic.record.u).max() < 1e-12 * travel
 
 
 def test_a_link_on_a_flexure_swings_at_its_own_frequency_and_moves_the_tool():
