@@ -206,10 +206,12 @@ def ringing_section() -> Iterator[str]:
     reversal = _reversal(run)
     yield (
         "The part of the error that swings, fitted by a damped sine for 0.3 s after each event, "
-        "beside the slowest modes of the arm held by its servo at that place.\n"
+        "beside the slowest modes of the arm there. While the rotors slide, the servo holds "
+        "them; where they come to rest, at a reversal and after the last ramp, friction does, and "
+        "the arm rings nearer to its modes with rotors locked.\n"
     )
-    yield "| after | size | fitted | modes held by the servo |"
-    yield "|---|---|---|---|"
+    yield "| after | size | fitted | held by the servo | rotors locked |"
+    yield "|---|---|---|---|---|"
     for words, begin in (
         ("first ramp", start),
         ("reversal of joint 3", reversal),
@@ -219,12 +221,13 @@ def ringing_section() -> Iterator[str]:
         values = parts.vertical["dynamic"][window]
         frequency, damping = damped_sine(parts.time[window], values)
         q, _, _ = run.motion.trajectory.at(np.array([begin]))
-        held = servo_modes(
-            flexible(elastic_coordinates(run.robot), q[0]), run.robot.description.servo["cascade"]
-        )
+        here = flexible(elastic_coordinates(run.robot), q[0])
+        held = servo_modes(here, run.robot.description.servo["cascade"])
         modes = ", ".join(f"{x.frequency:.1f} Hz ({x.damping:.2f})" for x in held[:3])
+        locked = ", ".join(f"{x.frequency:.1f} Hz" for x in locked_modes(here)[:3])
         size = UM * float(np.ptp(values))
-        yield f"| {words} | {size:.0f} µm | {frequency:.1f} Hz ({damping:.2f}) | {modes} |"
+        fitted = f"{frequency:.1f} Hz ({damping:.2f})"
+        yield f"| {words} | {size:.0f} µm | {fitted} | {modes} | {locked} |"
 
 
 def _reversal(run: at.Prediction) -> float:

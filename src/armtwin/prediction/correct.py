@@ -85,7 +85,8 @@ class Correction:
     Attributes:
         prediction: The job as it is commanded without.
         before: Size of its error.
-        rounds: Sizes after the deflection was taken out and after each round that helped.
+        deflected: Size after the deflection was taken out; None where the twin is rigid and exact.
+        rounds: Sizes after each round of learning that helped.
         best: The corrected set-points.
         points: The same as points of a program, each `spacing` along the seam.
         program: Points of the program in the workpiece's frame, (k, 3) [m].
@@ -96,6 +97,7 @@ class Correction:
 
     prediction: Prediction
     before: Size
+    deflected: Size | None
     rounds: tuple[Size, ...]
     best: Corrected
     points: Corrected
@@ -120,8 +122,10 @@ class Correction:
     def table(self) -> list[dict[str, Any]]:
         """A record for each command that was tried: sizes of its error."""
         records = [_record("as programmed", self.before)]
-        for k, size in enumerate(self.rounds):
-            records.append(_record("deflection taken out" if k == 0 else f"round {k}", size))
+        if self.deflected is not None:
+            records.append(_record("deflection taken out", self.deflected))
+        for k, size in enumerate(self.rounds, 1):
+            records.append(_record(f"round {k}", size))
         records.append(_record("corrected set-points", self.best.size))
         records.append(_record("corrected program points", self.points.size))
         return records
@@ -193,23 +197,38 @@ def correct(
         raise ArmtwinError(f"{job.where}: the run stops before its end; there is nothing to learn")
     say(1 / (rounds + 3))
     before = size_of(job, p.path_error)
-    best, tried = _learned(p, rounds, lambda done: say((1 + done) / (rounds + 3)))
+    first = _deflected(p)
+    deflected = None if first is None else first.size
+    start = _commanded(p, np.zeros((len(p.motion.trajectory.q), 2)))
+    if first is not None and first.size.rms < before.rms:
+        start = first
+    best, tried = _learned(p, start, rounds, lambda done: say((1 + done) / (rounds + 3)))
     points = _as_points(p, best.shift, spacing)
     program, turns = _program(p, best.shift, spacing)
     verdict = verdict_on(job, best.error, ())
     say(1.0)
-    return Correction(p, before, tried, best, points, program, turns, spacing, verdict)
+    return Correction(
+        prediction=p,
+        before=before,
+        deflected=deflected,
+        rounds=tried,
+        best=best,
+        points=points,
+        program=program,
+        turns=turns,
+        spacing=spacing,
+        verdict=verdict,
+    )
 
 
-def _learned(p: Prediction, rounds: int, say: Progress) -> tuple[Corrected, tuple[Size, ...]]:
+def _learned(
+    p: Prediction, start: Corrected, rounds: int, say: Progress
+) -> tuple[Corrected, tuple[Size, ...]]:
     """The shift that leaves least of the error, and the sizes on the way."""
     knots = _knots(p)
     lead = _lead(p)
-    best = _commanded(p, _deflection(p, knots))
-    tried = [best.size]
-    plain = size_of(p.job, p.path_error)
-    if best.size.rms > plain.rms:
-        best = _commanded(p, np.zeros_like(best.shift))
+    best = start
+    tried: list[Size] = []
     gain = GAIN
     for k in range(rounds):
         left = _smooth(p, best.error, knots, lead)
@@ -247,15 +266,16 @@ def _lead(p: Prediction) -> float:
     return float(np.clip(late, 0.0, LONGEST_LEAD))
 
 
-def _deflection(p: Prediction, knots: Floats) -> Floats:
-    """Shift against sag and deviations of the arm, at the set-points, (m, 2)."""
+def _deflected(p: Prediction) -> Corrected | None:
+    """The command shifted against sag and deviations of the arm; None where there are none."""
     parts = error_parts(p)
     if parts is None:
-        return np.zeros((len(p.motion.trajectory.q), 2))
+        return None
     still = []
     for found in (parts.lateral, parts.vertical):
         still.append(found["arm"] + found["sag"])
-    return -_splined(p, parts.time, np.stack(still, axis=1), knots, 0.0)
+    shift = -_splined(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
+    return _commanded(p, shift)
 
 
 def _smooth(p: Prediction, error: PathError, knots: Floats, lead: float) -> Floats:
