@@ -91,7 +91,9 @@ def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
     q = np.concatenate([_swing(mode, here.u[:bodies], WIDE * size) for mode in played])
     tip = built.forward_kinematics(q)[:, :3, 3]
     times = np.linspace(0.0, SECONDS * len(played), len(q))
-    series = {"time": times}
+    rest = built.forward_kinematics(here.u[:bodies])[:3, 3]
+    # what the player reads beside the time: how far the tool is from rest as it is drawn
+    series = {"time": times, "place": 1e3 * np.linalg.norm(tip - rest, axis=1)}
     for j, values in enumerate(q.T):
         series[f"q{j + 1}"] = values
     words = []
