@@ -74,26 +74,6 @@ def test_a_file_drives_a_bench_at_its_own_uneven_times(tmp_path, rng):
     assert run.log.tau_m == pytest.approx(tau)
 
 
-def test_a_robot_clamped_at_its_tool_is_softer_by_clamp_and_other_joints(robots, tmp_path):
-    """Statics: K_1 (1 - [(K + JᵀCJ)⁻¹ K]_11), motors of the other joints held by their servos."""
-    robot = robots["kr300"]
-    text = shipped()["kr300_clamped_tool"].read_text()
-    soft = text.replace('"1e8 N/m"', '"2e6 N/m"').replace('"1e8 N m/rad"', '"2e6 N m/rad"')
-    soft = soft.replace("50 s", "32 s").replace("cycles = 4", "cycles = 3")
-    soft = soft.replace('period = "12 s"', 'period = "10 s"')
-    path = tmp_path / "soft.toml"
-    path.write_text(soft)
-    run = at.run_experiment(at.Experiment.load(path))
-    assert not run.log.events
-    J = robot.jacobian(np.zeros(6))
-    K = np.diag([t.stiffness for t in robot.description.transmission])
-    share = np.linalg.solve(K + 2e6 * J.T @ J, K)
-    expected = K[0, 0] * (1 - share[0, 0])
-    assert expected < 0.9 * K[0, 0]
-    found = run.clamping.joint_side[-1]
-    assert found.stiffness == pytest.approx(expected, rel=0.02)
-
-
 def test_features_of_a_known_response():
     """A damped sine from a step at 1 s."""
     time = np.arange(0, 6, 1e-3)
