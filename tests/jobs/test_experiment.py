@@ -1,5 +1,8 @@
 """Experiment files: set-points, features, a robot clamped at its tool, refusals."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -34,7 +37,7 @@ def test_a_step_of_torque_rings_at_the_bench_frequency(tmp_path):
     """ω = √(K/J), ζ = c / (2 √(K J)): period and overshoot of the motor's angle."""
     step = 'on = "torque"\nkind = "steps"\ntimes = [0.0, 0.5]\nvalues = ["0 N m", "2 N m"]'
     run = run_of(tmp_path, step, 'features = ["first_peak", "period", "overshoot", "settling"]')
-    got = {feature.name: feature.value for feature in run.features}
+    got = {feature.name: feature.value for feature in run.table}
     w, zeta = 100.0, 0.2 / (2 * np.sqrt(100.0 * 0.01))
     damped = w * np.sqrt(1 - zeta**2)
     assert got["period"] == pytest.approx(2 * np.pi / damped, rel=0.01)
@@ -118,6 +121,18 @@ def test_other_files_are_no_experiments_and_benches_without_stiffness_none(tmp_p
     path.write_text(path.read_text().replace('stiffness = "100 N m/rad", ', ""))
     with pytest.raises(at.ArmtwinError, match="damping and backlash need a stiffness"):
         at.run_experiment(at.Experiment.load(path))
+
+
+def test_the_experiment_of_the_documentation_runs(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "experiment_file.md"
+    (text,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "page.toml"
+    path.write_text(text)
+    run = at.run_experiment(at.Experiment.load(path))
+    assert repr(run) == "ExperimentRun('page', 2001 samples)"
+    assert run.log.q_m[-1, 0] == pytest.approx(5 / 25.7 + 5.1e-3, rel=0.01)
+    assert {feature.name for feature in run.table} >= {"first_peak", "settling"}
+    assert "settling" in run._repr_html_()
 
 
 @pytest.mark.parametrize("name", shipped())
