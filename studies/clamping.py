@@ -13,7 +13,8 @@ and slips on its own: the table is then worse between the turning regions.
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -206,6 +207,26 @@ def turning_regions(machine: str) -> dict[str, tuple[float, float]]:
     return told
 
 
+def clamped_tools() -> Iterator[tuple[float, float, float]]:
+    """Stiffness of the clamp, of joint 1 by statics, and as its clamping curve tells it [N m/rad].
+
+        statics: K_1 (1 - [(K + Jᵀ C J)⁻¹ K]_11)
+
+    The whole KR300 held at its flange by C = c 1, the motors of its other joints by their servos.
+    """
+    asked = at.Experiment.load("kr300_clamped_tool")
+    setup = asked.description.setup
+    robot = asked.robot()
+    J = robot.jacobian(np.zeros(robot.n))
+    K = np.diag([t.stiffness for t in robot.description.transmission])
+    for stiffness in (1e8, 1e7, 2e6):
+        clamp = replace(setup.clamp, translation=stiffness, rotation=stiffness)
+        changed = replace(asked.description, setup=replace(setup, clamp=clamp))
+        run = at.run_experiment(at.Experiment(changed))
+        share = np.linalg.solve(K + stiffness * J.T @ J, K)
+        yield stiffness, K[0, 0] * (1 - share[0, 0]), run.clamping.joint_side[-1].stiffness
+
+
 def main(count: int) -> None:
     """Print every case and the shares that keep their limits."""
     good = np.zeros(3)
@@ -230,6 +251,9 @@ def main(count: int) -> None:
         print(f"friction {machine}; left of the angle, % of the turn, between and in turns:")
         for name, (between, turning) in turning_regions(machine).items():
             print(f"  {name}: {100 * between:.3f} and {100 * turning:.3f}")
+    print("joint 1 of the KR300 clamped at the flange, K by statics and found [MN m/rad]")
+    for stiffness, statics, found in clamped_tools():
+        print(f"  clamp {stiffness:.0e} N/m and N m/rad: {1e-6 * statics:.4f}, {1e-6 * found:.4f}")
 
 
 if __name__ == "__main__":

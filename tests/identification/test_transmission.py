@@ -66,8 +66,12 @@ def virtual(robots):
     return at.Log.of(log.time[keep], q=log.q[keep], tau_m=log.tau_m[keep], q_link=late[keep])
 
 
-def test_offset_and_stiffness_of_a_virtual_robot_are_found(robots, virtual):
-    found = at.identify_transmission(robots["kr300"], [virtual])
+@pytest.fixture(scope="module")
+def found(robots, virtual):
+    return at.identify_transmission(robots["kr300"], [virtual])
+
+
+def test_offset_and_stiffness_of_a_virtual_robot_are_found(found):
     assert found.offset == pytest.approx(OFFSET, rel=0.02)
     for row in found.table[:3]:
         assert row.stiffness == pytest.approx(row.prior, rel=0.05)
@@ -77,8 +81,7 @@ def test_offset_and_stiffness_of_a_virtual_robot_are_found(robots, virtual):
     assert "one flank" in found.table[2].sentence
 
 
-def test_the_robot_that_comes_back_has_stiffness_and_delay(robots, virtual):
-    found = at.identify_transmission(robots["kr300"], [virtual])
+def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
     for row, transmission in zip(found.table, found.robot.description.transmission, strict=True):
         assert transmission.delay == pytest.approx(found.offset)
         if row.stiffness is not None:

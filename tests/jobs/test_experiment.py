@@ -1,5 +1,8 @@
 """Experiment files: set-points, features, a robot clamped at its tool, refusals."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -34,7 +37,7 @@ def test_a_step_of_torque_rings_at_the_bench_frequency(tmp_path):
     """ω = √(K/J), ζ = c / (2 √(K J)): period and overshoot of the motor's angle."""
     step = 'on = "torque"\nkind = "steps"\ntimes = [0.0, 0.5]\nvalues = ["0 N m", "2 N m"]'
     run = run_of(tmp_path, step, 'features = ["first_peak", "period", "overshoot", "settling"]')
-    got = {feature.name: feature.value for feature in run.features}
+    got = {feature.name: feature.value for feature in run.table}
     w, zeta = 100.0, 0.2 / (2 * np.sqrt(100.0 * 0.01))
     damped = w * np.sqrt(1 - zeta**2)
     assert got["period"] == pytest.approx(2 * np.pi / damped, rel=0.01)
@@ -72,26 +75,6 @@ def test_a_file_drives_a_bench_at_its_own_uneven_times(tmp_path, rng):
     run = at.run_experiment(at.Experiment.load(path))
     assert run.log.time == pytest.approx(time - time[0])
     assert run.log.tau_m == pytest.approx(tau)
-
-
-def test_a_robot_clamped_at_its_tool_is_softer_by_clamp_and_other_joints(robots, tmp_path):
-    """Statics: K_1 (1 - [(K + JᵀCJ)⁻¹ K]_11), motors of the other joints held by their servos."""
-    robot = robots["kr300"]
-    text = shipped()["kr300_clamped_tool"].read_text()
-    soft = text.replace('"1e8 N/m"', '"2e6 N/m"').replace('"1e8 N m/rad"', '"2e6 N m/rad"')
-    soft = soft.replace("50 s", "32 s").replace("cycles = 4", "cycles = 3")
-    soft = soft.replace('period = "12 s"', 'period = "10 s"')
-    path = tmp_path / "soft.toml"
-    path.write_text(soft)
-    run = at.run_experiment(at.Experiment.load(path))
-    assert not run.log.events
-    J = robot.jacobian(np.zeros(6))
-    K = np.diag([t.stiffness for t in robot.description.transmission])
-    share = np.linalg.solve(K + 2e6 * J.T @ J, K)
-    expected = K[0, 0] * (1 - share[0, 0])
-    assert expected < 0.9 * K[0, 0]
-    found = run.clamping.joint_side[-1]
-    assert found.stiffness == pytest.approx(expected, rel=0.02)
 
 
 def test_features_of_a_known_response():
@@ -138,6 +121,18 @@ def test_other_files_are_no_experiments_and_benches_without_stiffness_none(tmp_p
     path.write_text(path.read_text().replace('stiffness = "100 N m/rad", ', ""))
     with pytest.raises(at.ArmtwinError, match="damping and backlash need a stiffness"):
         at.run_experiment(at.Experiment.load(path))
+
+
+def test_the_experiment_of_the_documentation_runs(tmp_path):
+    page = Path(__file__).parents[2] / "docs" / "experiment_file.md"
+    (text,) = re.findall(r"```toml\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "page.toml"
+    path.write_text(text)
+    run = at.run_experiment(at.Experiment.load(path))
+    assert repr(run) == "ExperimentRun('page', 2001 samples)"
+    assert run.log.q_m[-1, 0] == pytest.approx(5 / 25.7 + 5.1e-3, rel=0.01)
+    assert {feature.name for feature in run.table} >= {"first_peak", "settling"}
+    assert "settling" in run._repr_html_()
 
 
 @pytest.mark.parametrize("name", shipped())

@@ -9,6 +9,7 @@ from scipy.linalg import expm
 import armtwin as at
 from armtwin.drives import springs
 from armtwin.drives.springs import numerical_damping
+from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
 from tests.simulation.bench import from_rest, joint, line
 
 spring = getattr(
@@ -220,6 +221,22 @@ def test_zero_backlash_is_a_spring_and_a_wide_gap_lets_the_link_go():
     runs = [at.simulate(bench(4000.0, 5.0, gap), motion, ELASTIC) for gap in (0.0, 1e-12, 0.02)]
     assert np.abs(runs[1].link_side - runs[0].link_side).max() < 1e-9
     assert np.abs(runs[2].motor_side - runs[2].link_side).max() > 0.01
+
+
+def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
+    """1/K = 1/4000 + 1/6000: torque over angle of the motor while it presses slowly, no friction.
+
+    studies/clamping.py does the same with the whole KR300, its other joints under servo.
+    """
+    robot = bench(4000.0, 40.0)
+    model = replace(ELASTIC, friction="off")
+    q = 0.01 * np.clip(np.arange(0, 2, 1 / 250) / 1.5, 0, 1)[:, None]
+    motion = at.Trajectory.sampled(250, q, np.gradient(q, 1 / 250, axis=0), 0 * q)
+    clamp = ToolClamp(translation=1.0, rotation=6000.0, damping=5e-3)
+    change = held_at_tool(robot, model, q[0], clamp)
+    log = at.simulate(robot, motion, model, change=change).log
+    assert not log.events
+    assert log.tau[-1, 0] / log.q[-1, 0] == pytest.approx(2400.0, rel=1e-3)
 
 
 def test_elastic_joints_need_a_stiffness(robots):

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -26,12 +26,16 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import Bench, bench_of, checked_bench, simulate_bench
 from armtwin.simulation.clamped_tool import held_at_tool
 from armtwin.simulation.closed_loop import setpoint_rate, simulate
 from armtwin.simulation.outcome import Energy
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
 BENCH = Schema(Bench, "bench")
@@ -149,13 +153,34 @@ class ExperimentRun:
         samples = cards.counted(len(self.log.time), "sample")
         return cards.line("ExperimentRun", repr(self.experiment.description.name), samples)
 
+    def _repr_html_(self) -> str:
+        rows = [("event", event.text, "") for event in self.log.events]
+        for feature in self.table:
+            value = "-" if feature.value is None else f"{feature.value:.4g} {feature.unit}"
+            rows.append((feature.of, feature.name, value))
+        return cards.table(repr(self), rows)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the responses over time, with their set-points where these are of one kind.
+
+        Args:
+            axes: One for each response; new ones where none are given.
+        """
+        panels = []
+        for response in self.responses:
+            lines = {"response": response.got}
+            if response.distance is not None:
+                lines["set-point"] = response.wanted
+            panels.append(Panel(f"{response.of} [{response.unit}]", lines))
+        return draw_panels(self.log.time, "time [s]", panels, axes)
+
     @property
     def ended_early(self) -> bool:
         """Whether something stopped it."""
         return any(event.kind in EARLY for event in self.log.events)
 
     @cached_property
-    def features(self) -> tuple[Feature, ...]:
+    def table(self) -> tuple[Feature, ...]:
         """Features that the experiment asks for."""
         found: list[Feature] = []
         for name in self.experiment.description.features:

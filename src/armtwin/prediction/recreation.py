@@ -20,6 +20,7 @@ from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, turns_of
 from armtwin.maths.batch import Flags, Floats
+from armtwin.notebook import cards
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
 SWING = 10.0  # samples in a swing of the motor on its spring
@@ -48,6 +49,15 @@ class Recreation:
     between_rms: float
     turning_rms: float
     turn: float
+
+    def __repr__(self) -> str:
+        between = 100 * self.between_rms / self.turn
+        turning = 100 * self.turning_rms / self.turn
+        return cards.line(
+            "Recreation",
+            f"{between:.3g} % of the turn between the turns",
+            f"{turning:.3g} % in them",
+        )
 
 
 def recreate(result: Clamping, law: Law | None = None) -> Recreation:

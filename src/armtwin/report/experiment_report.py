@@ -84,7 +84,7 @@ def _head(run: ExperimentRun) -> Iterator[Block]:
         Column("value", "value", PLAIN),
         Column("unit", "unit"),
     )
-    records = [asdict(feature) for feature in run.features]
+    records = [asdict(feature) for feature in run.table]
     if records:
         yield Table(columns, records, "features")
     else:

@@ -11,9 +11,9 @@ Ref: [Soder-Hoorn 2015, fig. 3.1-3.2]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
-from typing import Annotated, Any, Literal
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -34,6 +34,8 @@ from armtwin.maths.quantities import (
     TorsionStiffness,
     Viscous,
 )
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.robot.robot import Robot
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
@@ -43,6 +45,9 @@ from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
 from armtwin.simulation.plant import C0, Rows
 from armtwin.simulation.plant import Friction as FrictionParts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
 SWING = 0.1  # angle [rad] of the fastest swing that one step may take
@@ -228,6 +233,29 @@ class BenchRun:
     bench: Bench
     log: Log
     energy: Energy
+
+    def __repr__(self) -> str:
+        samples = cards.counted(len(self.log.time), "sample")
+        return cards.line("BenchRun", f"joint {self.bench.joint}", samples)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for part in fields(self.energy):
+            rows.append((f"energy, {part.name}", f"{getattr(self.energy, part.name):.4g} J"))
+        return cards.table(repr(self), rows)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw angle and torque of the motor over time.
+
+        Args:
+            axes: Two, one above the other; new ones where none are given.
+        """
+        log = self.log
+        panels = [
+            Panel("motor angle [rad]", {"motor": log.q_m[:, 0]}),
+            Panel("motor torque [N m]", {"motor": log.tau_m[:, 0]}),
+        ]
+        return draw_panels(log.time, "time [s]", panels, axes)
 
 
 def simulate_bench(

@@ -47,6 +47,7 @@ LEAST_POINTS = 10  # of a half-cycle between the turning regions
 KEPT = 0.5  # share of the half-cycles that must be left
 COVERED = 0.5  # share of the half-cycles of a side that must cover a position
 POSITIONS = 1000  # of a merged curve
+OVERLAP = 0.5  # of the upper curve that the displaced lower one must lie over
 UNEVEN = 0.4  # of the longer half of the merged curve that the shorter one must have
 
 
@@ -108,7 +109,11 @@ def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
             "rising and falling torque between the turning regions.",
             whole,
         )
-    pieces = [piece for part in whole if (piece := _piece(q, tau, part)) is not None]
+    pieces = []
+    for part in whole:
+        piece = _piece(q, tau, part)
+        if piece is not None:
+            pieces.append(piece)
     upper, lower = _sides(pieces)
     used = len(upper) + len(lower)
     notes.append(f"{used} half-cycles used, {len(upper)} upper and {len(lower)} lower")
@@ -175,27 +180,34 @@ def _alike(pieces: list[Piece]) -> list[Piece]:
         return pieces
     lines = np.array([(piece.slope, piece.start) for piece in pieces])
     away = np.abs(lines - lines.mean(axis=0))
-    # lines that agree to rounding have no outliers
-    near = away <= LINE_OUTLIER * lines.std(axis=0) + 1e-9 * np.abs(lines).max(axis=0)
-    return [piece for piece, good in zip(pieces, near.all(axis=1), strict=True) if good]
+    rounding = 1e-9 * np.abs(lines).max(axis=0)  # lines that agree to it have no outliers
+    most = LINE_OUTLIER * lines.std(axis=0) + rounding
+    near = (away <= most).all(axis=1)
+    kept = []
+    for piece, good in zip(pieces, near, strict=True):
+        if good:
+            kept.append(piece)
+    return kept
 
 
 def _merged_sides(upper: list[Piece], lower: list[Piece]) -> tuple[Curve, Curve] | None:
     """Upper and lower curve on the positions that both cover."""
-    ranges = [_covered([(p.q[0], p.q[-1]) for p in side]) for side in (upper, lower)]
-    low, high = max(r[0] for r in ranges), min(r[1] for r in ranges)
+    upper_low, upper_high = _covered(upper)
+    lower_low, lower_high = _covered(lower)
+    low = max(upper_low, lower_low)
+    high = min(upper_high, lower_high)
     if not low < high:
         return None
     grid = np.linspace(low, high, POSITIONS)
     return _merged(upper, grid), _merged(lower, grid)
 
 
-def _covered(ends: Sequence[tuple[float, float]]) -> tuple[float, float]:
-    """The interval that a share of the given intervals covers."""
-    wanted = max(1, round(COVERED * len(ends)))
-    lows = sorted(low for low, _ in ends)
-    highs = sorted((high for _, high in ends), reverse=True)
-    return float(lows[wanted - 1]), float(highs[wanted - 1])
+def _covered(pieces: Sequence[Piece]) -> tuple[float, float]:
+    """The interval of positions that a share of the half-cycles covers."""
+    last = max(1, round(COVERED * len(pieces))) - 1
+    lows = sorted(float(piece.q[0]) for piece in pieces)
+    highs = sorted(float(piece.q[-1]) for piece in pieces)
+    return lows[last], highs[-1 - last]
 
 
 def _merged(pieces: Sequence[Piece | Curve], grid: Floats) -> Curve:
@@ -269,8 +281,10 @@ def _on_each_other(upper: Curve, lower: Curve, friction: float) -> tuple[Curve, 
     """The lower curve with the middle of its gap under that of the upper one, and both merged."""
     shift = _middle_of(upper, friction) - _middle_of(lower, -friction)
     displaced = Curve(lower.q + shift, lower.tau)
-    low, high = max(upper.q[0], displaced.q[0]), min(upper.q[-1], displaced.q[-1])
-    if high - low < 0.5 * (upper.q[-1] - upper.q[0]):
+    low = max(upper.q[0], displaced.q[0])
+    high = min(upper.q[-1], displaced.q[-1])
+    whole = upper.q[-1] - upper.q[0]
+    if high - low < OVERLAP * whole:
         return None
     grid = np.arange(low, high, upper.step)
     above = np.interp(grid, upper.q, upper.tau)

@@ -99,8 +99,10 @@ def longest_run(flags: Flags) -> tuple[int, int] | None:
     """First and one after the last of the longest sequence of true, None if there is none."""
     if not flags.any():
         return None
-    edges = np.diff(np.concatenate([[0], flags.astype(np.int64), [0]]))
-    starts, stops = np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+    framed = np.concatenate([[0], flags.astype(np.int64), [0]])
+    edges = np.diff(framed)
+    starts = np.flatnonzero(edges == 1)
+    stops = np.flatnonzero(edges == -1)
     longest = int(np.argmax(stops - starts))
     return int(starts[longest]), int(stops[longest])
 

@@ -74,26 +74,28 @@ def turns_of(q: Floats, tau: Floats, found: list[HalfCycle]) -> Turns:
     A turn is where torque and angle together are farthest, between the middles of two half-cycles.
     """
     window = max(3, round(WINDOW * len(q)))
-    angle, torque = moving_average(q, window), moving_average(tau, window)
+    angle = moving_average(q, window)
+    torque = moving_average(tau, window)
     together = angle / np.ptp(angle) + torque / np.ptp(torque)
-    splits, reached = [], []
-    for one, other in pairwise(found):
+    first = len(q)
+    splits = []
+    direction, since = np.zeros(len(q)), np.zeros(len(q))
+    number = np.zeros(len(q), dtype=np.int64)
+    for k, (one, other) in enumerate(pairwise(found)):
         start = (one.start + one.stop) // 2
         stop = (other.start + other.stop) // 2 + 1
-        splits.append(start + int(np.argmax(one.direction * together[start:stop])))
-        reached.append(one.direction * float(np.max(one.direction * angle[start:stop])))
-    edges = [*splits, len(q)]
-    pieces = []
-    for k, angle_there in enumerate(reached):
-        samples = np.arange(edges[k], edges[k + 1])
-        way = np.full(len(samples), float(found[k + 1].direction))
-        pieces.append((samples, way, np.full(len(samples), angle_there), np.full(len(samples), k)))
-    if not pieces:
-        none = np.zeros(0)
-        nowhere = np.zeros(0, dtype=np.int64)
-        return Turns(none, none, none, none, nowhere, nowhere)
-    rows, direction, since, number = (np.concatenate(x) for x in zip(*pieces, strict=True))
-    return Turns(q[rows], tau[rows], direction, since, number, rows)
+        away = one.direction * together[start:stop]
+        turn = start + int(np.argmax(away))
+        farthest = one.direction * float(np.max(one.direction * angle[start:stop]))
+        splits.append(turn)
+        # up to the next turn, which writes over the rest
+        direction[turn:] = other.direction
+        since[turn:] = farthest
+        number[turn:] = k
+    if splits:
+        first = splits[0]
+    rows = np.arange(first, len(q))
+    return Turns(q[rows], tau[rows], direction[rows], since[rows], number[rows], rows)
 
 
 @dataclass(frozen=True, eq=False)

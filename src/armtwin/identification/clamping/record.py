@@ -46,8 +46,11 @@ class ClampingRecord:
     def gaps(self) -> list[tuple[float, float]]:
         """Where the log pauses: the time at which, and for how long [s]."""
         steps = np.diff(self.time)
-        long = np.flatnonzero(steps > GAP * np.median(steps))
-        return [(float(self.time[k]), float(steps[k])) for k in long]
+        usual = float(np.median(steps))
+        found = []
+        for k in np.flatnonzero(steps > GAP * usual):
+            found.append((float(self.time[k]), float(steps[k])))
+        return found
 
 
 def clamping_record(

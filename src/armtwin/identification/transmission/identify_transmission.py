@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,8 +22,12 @@ from armtwin.identification.transmission.twist_rows import (
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 CERTAIN = 2.0  # standard deviations: the interval that is told, about 95 %
 OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
@@ -100,6 +105,29 @@ class TransmissionIdentification:
         named = ", ".join(told) or "none"
         late = f"link encoders {1e3 * self.offset:.3f} ms late"
         return cards.line("TransmissionIdentification", f"stiffness of {named}", late)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in self.table:
+            stiffness = "-" if row.stiffness is None else f"{row.stiffness:.4g} N m/rad"
+            rows.append((row.name, stiffness, f"{1e6 * row.rms:.0f} µrad", row.sentence))
+        return cards.table(repr(self), rows, ("joint", "stiffness", "left", "what is told"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the twist of each joint without the encoders' offset, and what the load explains.
+
+        Args:
+            axes: One for each joint; new ones where none are given.
+        """
+        rows, fit = self.rows, self.fit
+        twist = rows.twist - fit.offset * rows.late
+        explained = fit.compliance * rows.load + fit.gap * rows.side
+        panels = []
+        for j, row in enumerate(self.table):
+            lines = {"twist": twist[:, j] - twist[:, j].mean()}
+            lines["explained"] = explained[:, j] - explained[:, j].mean()
+            panels.append(Panel(f"{row.name} [rad]", lines))
+        return draw_panels(np.arange(len(twist)), "sample", panels, axes)
 
 
 def identify_transmission(

@@ -77,21 +77,28 @@ def fit_twist(
         spread = np.sqrt((left**2).sum(axis=1) / np.maximum(rows.moving.sum(axis=0), 1))
         weight = 1 / np.maximum(spread, LEAST_LEFT)
     std = _deviations(X, left, weight, rows)
-    first, second = 1 + len(elastic), 1 + len(elastic) + len(loose)
-    compliance, compliance_std = _spread_out(rows, elastic, theta[1:first], std[1:first])
-    gap, gap_std = _spread_out(rows, loose, theta[first:second], std[first:second])
-    more = (float(theta[-1]), float(std[-1])) if extra is not None else (np.nan, np.nan)
-    return TwistFit(float(theta[0]), float(std[0]), compliance, compliance_std, gap, gap_std, *more)
+    springs = slice(1, 1 + len(elastic))
+    gaps = slice(springs.stop, springs.stop + len(loose))
+    more, more_std = np.nan, np.nan
+    if extra is not None:
+        more, more_std = float(theta[-1]), float(std[-1])
+    return TwistFit(
+        offset=float(theta[0]),
+        offset_std=float(std[0]),
+        compliance=_of_joints(rows, elastic, theta[springs], 0.0),
+        compliance_std=_of_joints(rows, elastic, std[springs], np.nan),
+        gap=_of_joints(rows, loose, theta[gaps], 0.0),
+        gap_std=_of_joints(rows, loose, std[gaps], np.nan),
+        extra=more,
+        extra_std=more_std,
+    )
 
 
-def _spread_out(
-    rows: TwistRows, joints: Sequence[int], values: Floats, std: Floats
-) -> tuple[Floats, Floats]:
-    """Values of some joints as those of all: 0 and NaN for the others."""
-    every, deviations = np.zeros(rows.joints), np.full(rows.joints, np.nan)
+def _of_joints(rows: TwistRows, joints: Sequence[int], values: Floats, otherwise: float) -> Floats:
+    """Values of some joints among all, (k,)."""
+    every = np.full(rows.joints, otherwise)
     every[list(joints)] = values
-    deviations[list(joints)] = std
-    return every, deviations
+    return every
 
 
 def _system(
