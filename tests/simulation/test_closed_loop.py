@@ -71,7 +71,8 @@ def test_outside_torques_and_process_forces_do_work(robot):
     # the force acts where the tool is, some 0.1 mm from where it should be
     assert relative(pushed.log.q, same.log.q) < 2e-5
     lift = 60 * np.diff(robot.forward_kinematics(pushed.link_side[[0, -1]])[:, 2, 3])[0]
-    assert pushed.energy.external == pytest.approx(lift, rel=1e-4)
+    # the last tick goes on beyond the last sample, 0.2 mm at the end of this motion
+    assert pushed.energy.external == pytest.approx(lift, rel=3e-3)
     free = at.simulate(robot, motion, EXACT)
     carried = (free.log.tau - pushed.log.tau)[100:].mean(axis=0)
     assert carried[1] == pytest.approx(torque[100:, 1].mean(), rel=0.1)
