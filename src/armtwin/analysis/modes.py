@@ -54,6 +54,7 @@ SLOWEST = 0.05  # frequency below which a root is no swing [Hz]
 OVERDAMPED = 0.995  # relative damping from which a root is no swing
 ROUNDS = 60
 COARSE = 4  # rounds until a root is near
+DAMPINGS = np.array([0.1, 0.4, 0.7])  # of roots from which others are sought
 GRID = 12  # sizes of roots from which others are sought
 CLOSE = 1e-10
 LOWEST = 3  # modes whose frequencies are told along a motion
@@ -170,10 +171,17 @@ def modes(robot: Robot, states: States, load: str = "", servo: str = SERVO) -> M
 
 def locked_modes(here: Flexible) -> tuple[Mode, ...]:
     """Modes with the rotors locked."""
+    roots, shapes = _locked(here)
+    return _modes(here, roots, here.freedom @ shapes)
+
+
+def _locked(here: Flexible) -> tuple[Complex, Complex]:
+    """Roots with the rotors locked, and shapes along the ways that are left to move."""
     Z = here.freedom
-    M, D, K = (Z.T @ x @ Z for x in (here.M, here.D, here.K))
-    roots, shapes = _quadratic(M, D, K)
-    return _modes(here, roots, Z @ shapes)
+    M = Z.T @ here.M @ Z
+    D = Z.T @ here.D @ Z
+    K = Z.T @ here.K @ Z
+    return _quadratic(M, D, K)
 
 
 def free_modes(here: Flexible) -> tuple[Mode, ...]:
@@ -189,10 +197,11 @@ def servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
     held = _HeldBy(here, c, servo)
     # rotors on the springs and dampers that the servo is at low frequency
     R = here.places.motor_rows
-    K = here.K + (R.T * c.gains[:, KP]) @ R
-    D = here.D + (R.T * (c.gains[:, KV] + c.gains[:, KD])) @ R
+    stiff, damped = c.gains[:, KP], c.gains[:, KV] + c.gains[:, KD]
+    K = here.K + (R.T * stiff) @ R
+    D = here.D + (R.T * damped) @ R
     starts, _ = _quadratic(here.M, D, K)
-    locked, _ = _quadratic(*(here.freedom.T @ x @ here.freedom for x in (here.M, here.D, here.K)))
+    locked, _ = _locked(here)
     roots: list[complex] = []
     shapes: list[Complex] = []
     for start in (*locked, *starts, *_grid(locked)):
@@ -208,9 +217,11 @@ def servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
 
 def _grid(locked: Complex) -> Complex:
     """Frequencies and dampings from which roots are sought, about those with rotors locked."""
-    size = np.geomspace(0.1 * abs(locked[0]), 2 * abs(locked[-1]), GRID)
-    angle = np.arccos(np.array([0.1, 0.4, 0.7]))
-    return np.asarray(size[:, None] * np.exp(1j * (np.pi - angle)), dtype=np.complex128).ravel()
+    slowest, fastest = abs(locked[0]), abs(locked[-1])
+    size = np.geomspace(0.1 * slowest, 2 * fastest, GRID)
+    angle = np.pi - np.arccos(DAMPINGS)
+    starts = size[:, None] * np.exp(1j * angle)
+    return np.asarray(starts, dtype=np.complex128).ravel()
 
 
 class _HeldBy:
@@ -233,15 +244,24 @@ class _HeldBy:
 
     def stiffness(self, s: complex) -> Complex:
         """What the servo adds to K at a frequency, (N, N)."""
-        g, z = self.c.gains, np.exp(-s * self.c.tick)
-        b0, b1, b2, a1, a2 = np.moveaxis(self.c.filters, 2, 0)
-        G = (b0 + z * (b1 + z * b2)) / (1 + z * (a1 + z * a2))
+        gains = self.c.gains
+        G = self._filters(s)
         late = G[:, OUT] * np.exp(-s * self.delay)
-        position = G[:, IN] * (g[:, KP] + g[:, KI] / s + g[:, KD] * s) * np.exp(-s * self.hold)
-        speed = G[:, FEEDBACK] * g[:, KV] * s
+        of_position = gains[:, KP] + gains[:, KI] / s + gains[:, KD] * s
+        position = late * G[:, IN] * of_position * np.exp(-s * self.hold)
+        speed = late * G[:, FEEDBACK] * gains[:, KV] * s
         R = self.here.places.motor_rows
-        by_position = R.T @ ((late * position)[:, None] * self.seen)
-        return np.asarray(by_position + R.T @ ((late * speed)[:, None] * R))
+        by_position = R.T @ (position[:, None] * self.seen)
+        by_speed = R.T @ (speed[:, None] * R)
+        return np.asarray(by_position + by_speed)
+
+    def _filters(self, s: complex) -> Complex:
+        """Transfer of G_in, G_fb, G_out, G_ff at a frequency, (drives, 4)."""
+        z = np.exp(-s * self.c.tick)
+        b0, b1, b2, a1, a2 = np.moveaxis(self.c.filters, 2, 0)
+        above = b0 + z * (b1 + z * b2)
+        below = 1 + z * (a1 + z * a2)
+        return np.asarray(above / below)
 
     def equation(self, s: complex) -> Complex:
         """T(s), whose null vector at a root is its shape, (N, N)."""

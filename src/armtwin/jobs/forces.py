@@ -103,12 +103,14 @@ def _values(job: Job, place: str, force: Force, time: Floats) -> Floats:
         return _of_file(job, place, force, time)
     if force.along is not None:
         table = np.array(force.along)
-        s = job.seam.command(time).s
-        _check_reach(job.where, f"{place}.along", table[:, 0], job.seam)
-        return _interpolated(s, table[:, 0], _six(table[:, 1:]))
+        nodes, forces = table[:, 0], table[:, 1:]
+        _check_reach(job.where, f"{place}.along", nodes, job.seam)
+        return _interpolated(job.seam.command(time).s, nodes, _six(forces))
     constant = np.zeros(6)
-    constant[:3] = (0.0, 0.0, 0.0) if force.value is None else force.value
-    constant[3:] = (0.0, 0.0, 0.0) if force.torque is None else force.torque
+    if force.value is not None:
+        constant[:3] = force.value
+    if force.torque is not None:
+        constant[3:] = force.torque
     return np.tile(constant, (len(time), 1))
 
 
@@ -133,14 +135,16 @@ def _of_file(job: Job, place: str, force: Force, time: Floats) -> Floats:
     elif set(TORQUES) <= sheet.named.keys():
         wanted |= dict.fromkeys(TORQUES, NEWTON_METRES)
     table = table_of(sheet, sheet.columns({**nodes, **wanted}))
-    _check_rising(sheet, table[:, 0], "time" if over_time else "place")
+    given, values = table[:, 0], table[:, 1:]
+    if force.at == "tool":
+        values = _six(values)
     if over_time:
-        _check_duration(path, place, table[:, 0], job.seam)
-    else:
-        _check_reach(str(path), place, table[:, 0], job.seam)
-    x = time if over_time else job.seam.command(time).s
-    values = table[:, 1:] if force.at != "tool" else _six(table[:, 1:])
-    return _interpolated(x, table[:, 0], values)
+        _check_rising(sheet, given, "time")
+        _check_duration(path, place, given, job.seam)
+        return _interpolated(time, given, values)
+    _check_rising(sheet, given, "place")
+    _check_reach(str(path), place, given, job.seam)
+    return _interpolated(job.seam.command(time).s, given, values)
 
 
 def _check_rising(sheet: Sheet, nodes: Floats, name: str) -> None:

@@ -181,19 +181,27 @@ class Force:
         """What is wrong, as a phrase; empty if nothing is."""
         if self.ramp > 0 and not self.process:
             return "ramp belongs to a force that acts where the process is on, process = true"
-        constant = self.value is not None or self.torque is not None
-        ways = {"value or torque": constant, "along": self.along, "file": self.file}
-        if self.at != "tool":
-            ways = {"joint_torque": self.joint_torque is not None, "file": self.file}
-        elif self.joint_torque is not None:
+        if self.at == "tool" and self.joint_torque is not None:
             return "joint_torque belongs to a joint, but it acts at the tool"
-        given = [name for name, way in ways.items() if way]
+        ways = self._ways()
+        given = [name for name, is_given in ways.items() if is_given]
         if len(given) != 1:
             got = " and ".join(given) or "none"
             return f"must have exactly one of {', '.join(ways)}, got {got}"
         if self.along is not None and len(self.along) < 2:
             return f"along must have at least two points, got {len(self.along)}"
         return ""
+
+    def _ways(self) -> dict[str, bool]:
+        """The ways to give it where it acts, and which of them are used."""
+        by_file = self.file is not None
+        if self.at != "tool":
+            return {"joint_torque": self.joint_torque is not None, "file": by_file}
+        return {
+            "value or torque": self.value is not None or self.torque is not None,
+            "along": self.along is not None,
+            "file": by_file,
+        }
 
 
 @dataclass(frozen=True)

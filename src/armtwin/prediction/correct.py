@@ -247,9 +247,13 @@ def _learned(
 def size_of(job: Job, error: PathError) -> Size:
     """How large a path error is while the process is on."""
     on = process_is_on(job, error.s)
-    lateral, vertical = error.lateral[on], error.vertical[on]
-    rms = np.sqrt(np.mean(lateral**2 + vertical**2))
-    return Size(float(rms), float(np.abs(lateral).max()), float(np.abs(vertical).max()))
+    lateral = error.lateral[on]
+    vertical = error.vertical[on]
+    return Size(
+        rms=float(np.sqrt(np.mean(lateral**2 + vertical**2))),
+        lateral=float(np.abs(lateral).max()),
+        vertical=float(np.abs(vertical).max()),
+    )
 
 
 def _knots(p: Prediction) -> Floats:

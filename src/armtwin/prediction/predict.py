@@ -194,6 +194,16 @@ def refuse_incomplete(robot: Robot, job: Job) -> None:
 
 def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     """Assumed numbers of a robot file that a prediction of a job uses."""
+    unused = _unused(robot, job)
+    found = []
+    for origin in robot.provenance.of_kind("assumed"):
+        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
+            found.append(origin)
+    return tuple(found)
+
+
+def _unused(robot: Robot, job: Job) -> list[str]:
+    """Key paths of a robot file that a prediction of a job does not use."""
     d, model = robot.description, job.description.model
     unused = [f"servo.{name}" for name in d.servo if name != model.servo]
     unused += [f"tool.{name}" for name in d.tool if name != d.mounted.tool]
@@ -206,8 +216,4 @@ def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
         unused.append("flexure")
     if not model.deviations:
         unused.append("deviation")
-    found = []
-    for origin in robot.provenance.of_kind("assumed"):
-        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
-            found.append(origin)
-    return tuple(found)
+    return unused

@@ -75,6 +75,7 @@ def _facts(job: Job) -> Facts:
             ("duration", f"{duration}, of which {moving} in motion"),
             ("process on", ", ".join(process)),
             ("model", model),
+            ("forces", ", ".join(f"at {force.at}" for force in d.force)),
             ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
             (
                 "assumed numbers",

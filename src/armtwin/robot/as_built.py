@@ -134,22 +134,22 @@ def _rehung(
     links: list[Link] = []
     for other in d.link:
         links += parts if other is link else [other]
+    balancers = tuple(_repinned(d, x, link.name, parts[0].name, tip) for x in d.balancer)
+    rehung = replace(d, joint=tuple(joints), link=tuple(links), balancer=balancers)
+    return _with_frames_on_tip(rehung, link.name, tip)
+
+
+def _with_frames_on_tip(d: Description, name: str, tip: Floats) -> Description:
+    """Named frames and the flange of a link as its tip sees them."""
     frames = []
     for frame in d.frame:
-        on_tip = frame.link == link.name
-        frames.append(replace(frame, origin=_seen_from(frame.origin, tip)) if on_tip else frame)
+        if frame.link == name:
+            frame = replace(frame, origin=_seen_from(frame.origin, tip))
+        frames.append(frame)
     flange = d.flange
-    if flange is not None and flange.link == link.name:
+    if flange is not None and flange.link == name:
         flange = replace(flange, origin=_seen_from(flange.origin, tip))
-    balancers = tuple(_repinned(d, x, link.name, parts[0].name, tip) for x in d.balancer)
-    return replace(
-        d,
-        joint=tuple(joints),
-        link=tuple(links),
-        frame=tuple(frames),
-        flange=flange,
-        balancer=balancers,
-    )
+    return replace(d, frame=tuple(frames), flange=flange)
 
 
 def _seen_from(origin: Pose, place: Floats) -> Pose:

@@ -30,6 +30,7 @@ def name_problems(description: Description) -> Iterator[str]:
     """Sentences on names that stand for nothing or for two things; the links must form a tree."""
     mentions = (
         *_mentioned_links(description),
+        *_mentioned_flexures(description),
         *_mentioned_joints(description),
         *_mentioned_rows(description),
         *_mentioned_choices(description),
@@ -62,9 +63,6 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
     for i, motor in enumerate(description.motor, 1):
         if motor.spin is not None:
             yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
-    moving = [joint.child for joint in description.joint]
-    for i, flexure in enumerate(description.flexure, 1):
-        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
     if description.wrist is not None:
         frames = [*links, *(frame.name for frame in description.frame)]
         yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
@@ -74,6 +72,12 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
         if pins is not None:
             yield Mention(f"balancer.{i}.pins", "link", pins.link_a, with_base)
             yield Mention(f"balancer.{i}.pins", "link", pins.link_b, with_base)
+
+
+def _mentioned_flexures(description: Description) -> Iterator[Mention]:
+    moving = [joint.child for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
 
 
 def _mentioned_joints(description: Description) -> Iterator[Mention]:
