@@ -48,6 +48,8 @@ def test_without_asking_the_arm_is_the_controllers(robots):
     robot = robots["rx90b"]
     assert robot.description.deviation
     assert as_built(robot, deviations=False, flexures=True) is robot
+    twin = at.Robot(robot.description)
+    assert as_built(twin, deviations=False, flexures=True) is twin
 
 
 def test_a_straight_flexible_arm_has_the_masses_and_weights_of_the_rigid_one(robots, rng):

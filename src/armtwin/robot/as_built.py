@@ -28,7 +28,6 @@ from armtwin.robot.rows import gear_matrix, separating_joint
 RECENT = 16  # robots that are remembered: causes and corrections build one again and again
 
 
-@lru_cache(RECENT)
 def as_built(robot: Robot, *, deviations: bool, flexures: bool) -> Robot:
     """The arm of a robot with the deviations and flexures of its file, or without.
 
@@ -38,13 +37,20 @@ def as_built(robot: Robot, *, deviations: bool, flexures: bool) -> Robot:
         flexures: Whether links bend.
     """
     d = robot.description
-    if deviations and d.deviation:
+    deviates = deviations and bool(d.deviation)
+    bends = flexures and bool(d.flexure)
+    return _built(robot, deviates, bends) if deviates or bends else robot
+
+
+@lru_cache(RECENT)
+def _built(robot: Robot, deviates: bool, bends: bool) -> Robot:
+    """The arm that differs from what the controller knows."""
+    d = robot.description
+    if deviates:
         d = _deviated(d)
-    if flexures:
+    if bends:
         for name in dict.fromkeys(flexure.link for flexure in d.flexure):
             d = _bending(d, name)
-    if d is robot.description:
-        return robot
     built = Robot(replace(d, deviation=(), flexure=()), f"robot '{robot.name}' as it is built")
     return built.said_to_be(robot.origin)
 
