@@ -174,7 +174,7 @@ MACHINES = {
 SPEEDS = (0.0, 0.005, 0.01, 0.02, 0.04, 0.08, 0.15, 0.3)  # points of the speed table [rad/s]
 
 
-def turning_regions(machine: str) -> dict[str, tuple[float, float]]:
+def turning_regions(machine: str, seconds: int = 120) -> dict[str, tuple[float, float]]:
     """Rms of the recreated angle, over the turn, between and in the turning regions, by friction.
 
     The machine of table 6.1, turned by a servo, with another friction. Its curve is recreated with
@@ -182,7 +182,7 @@ def turning_regions(machine: str) -> dict[str, tuple[float, float]]:
     """
     law, wave = MACHINES[machine]
     rng = np.random.default_rng(7)
-    time = np.cumsum(rng.uniform(0.7, 1.3, 24_000)) / 200
+    time = np.cumsum(rng.uniform(0.7, 1.3, 200 * seconds)) / 200
     bench = at.Bench(
         rotor_inertia=0.01,
         stiffness=25.7,

@@ -122,11 +122,11 @@ def test_a_speed_table_recreates_uneven_motion_better_and_falling_friction_worse
     """Section 7.6 of document 001, answered both ways: where friction falls with speed, a motor
     under logged torques sticks and slips on its own.
     """
-    rising = turning_regions("falls, then rises with speed, uneven motion")
+    rising = turning_regions("falls, then rises with speed, uneven motion", seconds=70)
     for name in ("speed table", "speed table with static friction"):
         assert rising[name][0] < 0.5 * rising["one value"][0]
         assert rising[name][1] < rising["one value"][1]
-    falling = turning_regions("falls with speed, even motion")
+    falling = turning_regions("falls with speed, even motion", seconds=70)
     assert falling["one value"][0] < 0.5 * falling["speed table with static friction"][0]
 
 
@@ -173,8 +173,8 @@ def test_joint_units_need_the_gear_ratio(clean):
 def test_a_log_with_a_gap_is_identified_and_the_gap_told():
     log = curve(noise=0.02)
     kept = np.ones(len(log.time), dtype=bool)
-    kept[1200:1360] = False
+    kept[750:850] = False
     result = at.clamp(at.Log.of(log.time[kept], q_m=log.q_m[kept], tau_m=log.tau_m[kept]))
     assert len(result.record.gaps) == 1
-    assert result.record.gaps[0][1] == pytest.approx(4.0, rel=0.02)
+    assert result.record.gaps[0][1] == pytest.approx(4.0, abs=0.2)
     assert result.best.stiffness == pytest.approx(K, rel=0.03)

@@ -22,7 +22,7 @@ def push(seconds=2.0, rate=500, seed=3):
 
 def test_two_masses_on_a_damped_spring_move_as_their_equations_say():
     """Exact by a matrix exponential over each interval with its linear torque."""
-    time, torque = push()
+    time, torque = push(1.0, 100)
     bench = replace(FREE, damping=5.0, ground_damping=2.0)
     run = at.simulate_bench(bench, time, torque)
     J, Jm, N, K, c, g = 2.0, 0.01 * 100, 10.0, 400.0, 5.0, 2.0
