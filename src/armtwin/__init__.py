@@ -7,6 +7,13 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.analysis.analyse import analyse
+    from armtwin.analysis.compliance import Sag, ToolCompliance
+    from armtwin.analysis.coupling import Coupling
+    from armtwin.analysis.inertia import EffectiveInertia
+    from armtwin.analysis.modes import Modes
+    from armtwin.analysis.torques import TorqueShares
+    from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
@@ -14,6 +21,11 @@ if TYPE_CHECKING:
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
     from armtwin.identification.servo.identify_servo import ServoIdentification, identify_servo
+    from armtwin.identification.transmission.identify_transmission import (
+        TransmissionIdentification,
+        identify_transmission,
+    )
+    from armtwin.jobs.experiment import Experiment, ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -23,8 +35,18 @@ if TYPE_CHECKING:
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.compare_reference import ReferenceComparison
+    from armtwin.prediction.correct import Correction, correct
+    from armtwin.prediction.parts import ErrorParts, error_parts
     from armtwin.prediction.predict import Prediction, predict
+    from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.report.writing import write_report
+    from armtwin.simulation.bench import (
+        Bench,
+        BenchFriction,
+        BenchRun,
+        bench_of,
+        simulate_bench,
+    )
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
@@ -35,38 +57,70 @@ __all__ = [
     "Advice",
     "Answer",
     "ArmtwinError",
+    "Bench",
+    "BenchFriction",
+    "BenchRun",
+    "Clamping",
     "Comparison",
     "Completion",
+    "Correction",
+    "Coupling",
+    "EffectiveInertia",
+    "ErrorParts",
     "Estimate",
     "Event",
+    "Experiment",
+    "ExperimentRun",
     "FileError",
     "Identification",
     "Job",
     "Log",
     "Model",
+    "Modes",
     "Prediction",
     "Recipe",
+    "Recreation",
     "ReferenceComparison",
     "Robot",
     "Run",
+    "Sag",
     "ServoIdentification",
+    "ToolCompliance",
+    "TorqueShares",
     "Trajectory",
+    "TransmissionIdentification",
     "Validation",
     "__version__",
     "advise",
+    "analyse",
+    "bench_of",
+    "clamp",
     "compare",
     "complete",
+    "correct",
+    "error_parts",
     "explain",
     "identify",
     "identify_servo",
+    "identify_transmission",
     "judge",
     "predict",
+    "recreate",
+    "run_experiment",
     "simulate",
+    "simulate_bench",
     "write_report",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "Coupling": "armtwin.analysis.coupling",
+    "Modes": "armtwin.analysis.modes",
+    "Sag": "armtwin.analysis.compliance",
+    "ToolCompliance": "armtwin.analysis.compliance",
+    "EffectiveInertia": "armtwin.analysis.inertia",
+    "TorqueShares": "armtwin.analysis.torques",
+    "analyse": "armtwin.analysis.analyse",
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
@@ -84,6 +138,10 @@ _LATER = {
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",
+    "Correction": "armtwin.prediction.correct",
+    "correct": "armtwin.prediction.correct",
+    "ErrorParts": "armtwin.prediction.parts",
+    "error_parts": "armtwin.prediction.parts",
     "compare": "armtwin.prediction.compare",
     "explain": "armtwin.prediction.causes",
     "Identification": "armtwin.identification.rigid_body.judgement",
@@ -94,6 +152,20 @@ _LATER = {
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",
+    "Bench": "armtwin.simulation.bench",
+    "BenchFriction": "armtwin.simulation.bench",
+    "BenchRun": "armtwin.simulation.bench",
+    "bench_of": "armtwin.simulation.bench",
+    "simulate_bench": "armtwin.simulation.bench",
+    "Clamping": "armtwin.identification.clamping.clamp",
+    "clamp": "armtwin.identification.clamping.clamp",
+    "Experiment": "armtwin.jobs.experiment",
+    "ExperimentRun": "armtwin.jobs.experiment",
+    "run_experiment": "armtwin.jobs.experiment",
+    "Recreation": "armtwin.prediction.recreation",
+    "recreate": "armtwin.prediction.recreation",
+    "TransmissionIdentification": "armtwin.identification.transmission.identify_transmission",
+    "identify_transmission": "armtwin.identification.transmission.identify_transmission",
 }
 
 

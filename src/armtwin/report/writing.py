@@ -6,20 +6,37 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.compliance import Sag, ToolCompliance
+from armtwin.analysis.coupling import Coupling
+from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.modes import Modes
+from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.servo.identify_servo import ServoIdentification
+from armtwin.identification.transmission.identify_transmission import (
+    TransmissionIdentification,
+)
+from armtwin.jobs.experiment import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.compare_reference import ReferenceComparison
+from armtwin.prediction.correct import Correction
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.recreation import recreate
+from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.clamping_report import clamping_report
 from armtwin.report.completion_report import completion_report
+from armtwin.report.correction_report import correction_report
+from armtwin.report.experiment_report import experiment_report
+from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -30,6 +47,7 @@ from armtwin.report.reference_report import reference_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
 from armtwin.report.servo_report import servo_report
+from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
 
 
@@ -39,7 +57,8 @@ def write_report(result: Any, path: str | Path) -> None:
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
-            completion; a robot, a job or a log.
+            completion; a clamping, a transmission, an experiment that was run; an analysis; a
+            correction; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -93,6 +112,21 @@ def _of_servo(found: ServoIdentification) -> Report:
 
 
 @to_report.register
+def _of_clamping(result: Clamping) -> Report:
+    return clamping_report(result, recreate(result))
+
+
+@to_report.register
+def _of_experiment(run: ExperimentRun) -> Report:
+    return experiment_report(run)
+
+
+@to_report.register
+def _of_transmission(result: TransmissionIdentification) -> Report:
+    return transmission_report(result)
+
+
+@to_report.register
 def _of_robot(robot: Robot) -> Report:
     return robot_report(robot, sources=True)
 
@@ -105,3 +139,38 @@ def _of_job(job: Job) -> Report:
 @to_report.register
 def _of_log(log: Log) -> Report:
     return log_report(log, file_name(log.origin, "log"))
+
+
+@to_report.register
+def _of_torques(result: TorqueShares) -> Report:
+    return torques_report(result)
+
+
+@to_report.register
+def _of_coupling(result: Coupling) -> Report:
+    return coupling_report(result)
+
+
+@to_report.register
+def _of_correction(result: Correction) -> Report:
+    return correction_report(result)
+
+
+@to_report.register
+def _of_modes(result: Modes) -> Report:
+    return modes_report(result)
+
+
+@to_report.register
+def _of_sag(result: Sag) -> Report:
+    return sag_report(result)
+
+
+@to_report.register
+def _of_compliance(result: ToolCompliance) -> Report:
+    return compliance_report(result)
+
+
+@to_report.register
+def _of_inertia(result: EffectiveInertia) -> Report:
+    return inertia_report(result)

@@ -113,8 +113,8 @@ class Assembly:
     def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
         """What a controller drives, each with its row: the motors, then the hydraulic drives."""
         drives: list[tuple[Motor | Hydraulic, Row]] = []
-        for motor, ratios in zip(self.description.motor, self.gear, strict=True):
-            drives.append((motor, Row(ratios, "motor")))
+        for k, (motor, ratios) in enumerate(zip(self.description.motor, self.gear, strict=True)):
+            drives.append((motor, Row(ratios, "motor", motor=k)))
         for cylinder in self.description.hydraulic:
             drives.append((cylinder, hydraulic_row(cylinder, self.tree)))
         return tuple(drives)
@@ -198,15 +198,14 @@ class Assembly:
     @cached_property
     def rotors(self) -> Rotors:
         """The rotors along the joints, gears rigid."""
-        return self.rotors_along(np.eye(len(self.tree.joints)))
+        return self.rotors_along(self.gear)
 
-    def rotors_along(self, drive: Floats) -> Rotors:
-        """The rotors along any coordinates u, from the joints' drive sides as rows of u.
+    def rotors_along(self, rows: Floats) -> Rotors:
+        """The rotors along any coordinates u.
 
         Args:
-            drive: Drive side of each joint, (joints, coordinates).
+            rows: Turn of each motor as a row of u, (motors, coordinates).
         """
-        rows = self.gear @ drive
         inertias = self.rotor_inertias
         bodies, axes, momenta = [], [], []
         for i, spin in enumerate(self._spins):
@@ -218,7 +217,7 @@ class Assembly:
             inertia=(rows.T * inertias) @ rows,
             body=np.array(bodies, dtype=np.int64),
             axis=np.array(axes).reshape(-1, 3),
-            row=np.array(momenta).reshape(len(bodies), drive.shape[1]),
+            row=np.array(momenta).reshape(len(bodies), rows.shape[1]),
         )
 
     @cached_property

@@ -24,6 +24,8 @@ from armtwin.maths.quantities import (
     Mass,
     Number,
     Point,
+    TorsionStiffness,
+    Viscous,
 )
 from armtwin.maths.units import Unit
 
@@ -35,6 +37,8 @@ SlideRate = Annotated[float, Unit("m/s", above=0)]
 SlideAcceleration = Annotated[float, Unit("m/s^2", above=0)]
 LargestTorque = Annotated[float, Unit("N m", above=0)]
 LargestForce = Annotated[float, Unit("N", above=0)]
+SmallLength = Annotated[float, Unit("m", plausible=0.05, hint="mm")]
+SmallAngle = Annotated[float, Unit("rad", plausible=0.1, hint="deg")]
 
 
 @dataclass(frozen=True)
@@ -283,3 +287,97 @@ class Mounted:
 
     tool: str = ""
     payload: str = ""
+
+
+@dataclass(frozen=True)
+class Flexure:
+    """A place within a link where it bends or twists, as a joint with a spring and no motor.
+
+    Attributes:
+        name: Its name; no joint has it.
+        link: The link; of several in one link the first is nearest to its foot.
+        axis: Axis in the link's frame about which it turns.
+        stiffness: Its stiffness [N m/rad].
+        position: Where it is, in the link's frame [m].
+        damping: Damping of its spring [N m s/rad].
+        beyond: What of the link's body lies beyond it, in the link's frame; all of it without.
+
+    Ref: [Soder-Hoorn 2015, fig. 3.4-3.6]
+    """
+
+    name: str
+    link: str
+    axis: Direction
+    stiffness: TorsionStiffness
+    source: Source
+    position: Point = (0.0, 0.0, 0.0)
+    damping: Viscous | None = None
+    beyond: Body | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return "axis must not be zero" if not any(self.axis) else ""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far a joint of the arm is from where the controller has it.
+
+    Attributes:
+        joint: The joint.
+        shift: Shift of the joint's frame in its parent's frame: what the link before it is longer
+            [m].
+        zero: Angle of the arm where the controller has zero [rad].
+    """
+
+    joint: str
+    source: Source
+    shift: tuple[SmallLength, SmallLength, SmallLength] = (0.0, 0.0, 0.0)
+    zero: SmallAngle = 0.0
+
+
+Span = tuple[Length, Length]
+Turn = tuple[Angle, Angle]
+
+
+@dataclass(frozen=True)
+class WristLimits:
+    """Least and largest coordinates of a wrist that a controller allows [m, rad]."""
+
+    r: Span
+    z: Span
+    phi: Turn
+    gamma: Turn
+    psi: Turn
+    source: Source
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        for name in ("r", "z", "phi", "gamma", "psi"):
+            low, high = getattr(self, name)
+            if not low < high:
+                return f"{name} must go from a lower to a higher value, got {low:g} to {high:g}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Wrist:
+    """Coordinates in which an arm on a turntable is programmed: r, z, φ, γ, ψ.
+
+    Attributes:
+        frame: Frame whose origin is the wrist: r from the base's z axis, in the plane that φ turns,
+            z above the base.
+        phi: Turn of the plane, as weights of joints.
+        gamma: Inclination of what the wrist carries, as weights of joints.
+        psi: Turn of what the wrist carries, as weights of joints.
+        home: Joint positions near which others are looked for, and at which analyses start.
+        limits: The coordinates that are allowed.
+    """
+
+    frame: str
+    phi: dict[str, Number]
+    gamma: dict[str, Number]
+    psi: dict[str, Number]
+    home: tuple[Angle, ...]
+    limits: WristLimits
+    source: Source

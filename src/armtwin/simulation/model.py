@@ -25,6 +25,10 @@ class Model:
         servo: Name of a servo of the robot file.
         quantise: Whether currents and encoder positions come in steps.
         joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
+        links: "rigid" links, or "elastic" ones that bend at the flexures of the robot file.
+        deviations: Whether link lengths and joint zeros of the arm deviate from what the controller
+            knows, as the robot file says.
+        ripple: Whether gears turn unevenly, as the robot file says.
         temperature: Temperature of all joints [K], where the robot file gives its effect; None is
             the reference.
     """
@@ -34,11 +38,28 @@ class Model:
     quantise: Flag = True
     joints: JointModel = "rigid"
     temperature: Temperature | None = None
+    links: JointModel = "rigid"
+    deviations: Flag = False
+    ripple: Flag = False
 
     @property
     def wants(self) -> Wants:
         """What it wants of a robot file."""
-        return Wants(self.servo, self.friction, self.joints)
+        return Wants(
+            self.servo, self.friction, self.joints, self.links, self.deviations, self.ripple
+        )
+
+    @property
+    def words(self) -> str:
+        """What of the arm is simulated, in words."""
+        also = []
+        if self.links == "elastic":
+            also.append("elastic links")
+        if self.deviations:
+            also.append("deviations of the arm")
+        if self.ripple:
+            also.append("ripple of gears")
+        return ", ".join([f"{self.joints} joints", *also])
 
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:
@@ -48,6 +69,10 @@ class Model:
         if self.joints not in JOINT_KINDS:
             raise ArmtwinError(
                 f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'"
+            )
+        if self.links not in JOINT_KINDS:
+            raise ArmtwinError(
+                f"model links must be one of {', '.join(JOINT_KINDS)}, got '{self.links}'"
             )
         if self.temperature is not None and not 150 < self.temperature < 600:
             raise ArmtwinError(

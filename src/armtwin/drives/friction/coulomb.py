@@ -86,3 +86,8 @@ class StaticCoulombViscous:
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
+
+    @property
+    def held(self) -> float:
+        """Largest torque held at rest [N m]."""
+        return self.static
