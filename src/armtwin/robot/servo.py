@@ -15,6 +15,9 @@ Side = Literal["motor", "link"]
 FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")]
 
 
+Voltage = Annotated[float, Unit("V", above=0)]
+
+
 def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
@@ -229,6 +232,7 @@ class Proportional:
         gain: Current per voltage [A/V].
         sensor_gain: Voltage per stroke or angle [V/m or V/rad].
         sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
+        voltage_limit: Largest set-point [V].
 
     Ref: [Machielsen 1983, chapter 5]
     """
@@ -238,6 +242,7 @@ class Proportional:
     sensor_gain: Gain
     source: Source
     sensor_zero: Gain | None = None
+    voltage_limit: Voltage | None = None
     delay: Delays = Delays()
     kind: Literal["proportional"] = "proportional"
 

@@ -12,8 +12,10 @@ from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]
+ValveModel = Literal["spool", "delay"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 JOINT_KINDS = ("rigid", "elastic")
+VALVE_KINDS = ("spool", "delay")
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,8 @@ class Model:
         servo: Name of a servo of the robot file.
         quantise: Whether currents and encoder positions come in steps.
         joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
+        valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
+            for five circuits).
         temperature: Temperature of all joints [K], where the robot file gives its effect; None is
             the reference.
     """
@@ -33,6 +37,7 @@ class Model:
     servo: str = "cascade"
     quantise: Flag = True
     joints: JointModel = "rigid"
+    valves: ValveModel = "spool"
     temperature: Temperature | None = None
 
     @property
@@ -48,6 +53,10 @@ class Model:
         if self.joints not in JOINT_KINDS:
             raise ArmtwinError(
                 f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'"
+            )
+        if self.valves not in VALVE_KINDS:
+            raise ArmtwinError(
+                f"model valves must be one of {', '.join(VALVE_KINDS)}, got '{self.valves}'"
             )
         if self.temperature is not None and not 150 < self.temperature < 600:
             raise ArmtwinError(
