@@ -15,9 +15,9 @@ from tests.simulation.hydraulic_bench import BENCH, SENSOR_GAIN, plain_response
 
 WEIGHTS = {2.7: BENCH.with_payload("weight_2_7"), 5.1: BENCH.with_payload("weight_5_1")}
 # Section 7.1.2: weight [kg], step [V] (less than 0 extends), first peak, period [ms],
-# overshoot [%]. The document does not say its step; measured beside: 12.4 12.4 22, 13.8 11.7 12, 15.3 16.6 29,
-# 16.0 16.0 24. Its retracting overshoots (6 and 18 %) do not reproduce: no step, start or sign of
-# the weight that was tried gives them.
+# overshoot [%]. The document does not say its step; measured beside: 12.4 12.4 22,
+# 13.8 11.7 12, 15.3 16.6 29, 16.0 16.0 24. Its retracting overshoots (6 and 18 %) do not
+# reproduce: no step, start or sign of the weight that was tried gives them.
 TABLE_7_1_2 = [
     (2.7, -0.33, 12.5, 11.5, 18),
     (2.7, 0.33, 13.0, 12.0, None),

@@ -21,6 +21,7 @@ SUFFIXES = {
     "compare": "_compared",
     "identify": "_identified",
     "analyse": "_analysed",
+    "frequency": "_frequency",
 }
 
 

@@ -11,6 +11,7 @@ from armtwin.analysis.inertia import EffectiveInertia
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.frequency import LogResponse
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.jobs.job import Job
@@ -20,6 +21,7 @@ from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
 from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.frequency_report import frequency_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -103,3 +105,8 @@ def _of_coupling(result: Coupling) -> Report:
 @to_report.register
 def _of_inertia(result: EffectiveInertia) -> Report:
     return inertia_report(result)
+
+
+@to_report.register
+def _of_response(result: LogResponse) -> Report:
+    return frequency_report(result)
