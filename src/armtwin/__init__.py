@@ -10,7 +10,9 @@ if TYPE_CHECKING:
     from armtwin.analysis.analyse import analyse
     from armtwin.analysis.coupling import Coupling
     from armtwin.analysis.inertia import EffectiveInertia
+    from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.identification.frequency import LogResponse, log_response
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -25,10 +27,17 @@ if TYPE_CHECKING:
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.predict import Prediction, predict
+    from armtwin.prediction.sensitivity import sensitivity
     from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
+    from armtwin.simulation.responses import (
+        Response,
+        StepTest,
+        driven_response,
+        step_response,
+    )
 
 __version__ = "0.1.0"
 
@@ -45,11 +54,15 @@ __all__ = [
     "Identification",
     "Job",
     "Log",
+    "LogResponse",
     "Model",
     "Prediction",
     "Recipe",
+    "Response",
     "Robot",
     "Run",
+    "Sensitivity",
+    "StepTest",
     "TorqueShares",
     "Trajectory",
     "Validation",
@@ -57,16 +70,28 @@ __all__ = [
     "advise",
     "analyse",
     "compare",
+    "driven_response",
     "explain",
     "identify",
     "judge",
+    "log_response",
     "predict",
+    "sensitivity",
     "simulate",
+    "step_response",
     "write_report",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "LogResponse": "armtwin.identification.frequency",
+    "Response": "armtwin.simulation.responses",
+    "Sensitivity": "armtwin.analysis.sensitivity",
+    "StepTest": "armtwin.simulation.responses",
+    "driven_response": "armtwin.simulation.responses",
+    "log_response": "armtwin.identification.frequency",
+    "sensitivity": "armtwin.prediction.sensitivity",
+    "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",
     "EffectiveInertia": "armtwin.analysis.inertia",
     "TorqueShares": "armtwin.analysis.torques",

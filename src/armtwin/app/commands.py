@@ -12,7 +12,13 @@ from typing import Annotated, Any, Literal
 import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import analyse_command, frequency_command, identify_command, job_commands
+from armtwin.app import (
+    analyse_command,
+    frequency_command,
+    identify_command,
+    job_commands,
+    sensitivity_command,
+)
 from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
@@ -42,6 +48,7 @@ app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
 app.command()(analyse_command.analyse)
 app.command()(frequency_command.frequency)
+app.command()(sensitivity_command.sensitivity)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

@@ -22,6 +22,7 @@ SUFFIXES = {
     "identify": "_identified",
     "analyse": "_analysed",
     "frequency": "_frequency",
+    "sensitivity": "_sensitivity",
 }
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 from armtwin.analysis.coupling import Coupling
 from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.sensitivity import Sensitivity
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
@@ -30,6 +31,7 @@ from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.robot.robot import Robot
 
 
@@ -110,3 +112,8 @@ def _of_inertia(result: EffectiveInertia) -> Report:
 @to_report.register
 def _of_response(result: LogResponse) -> Report:
     return frequency_report(result)
+
+
+@to_report.register
+def _of_sensitivity(result: Sensitivity) -> Report:
+    return sensitivity_report(result, "sensitivity")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -15,6 +15,7 @@ from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo_rule import for_each
 from armtwin.robot.strokes import drive_names
@@ -214,3 +215,46 @@ def _late(robot: Robot, model: Model, time: Floats, reading: Floats) -> Floats:
     for k, delay in enumerate(delays):
         late[:, k] = np.interp(time - delay, time, reading[:, k], left=0.0)
     return late
+
+
+@dataclass(frozen=True, eq=False)
+class StepTest:
+    """A step response that can be asked again with other numbers.
+
+    Attributes:
+        robot: The robot, with what is mounted on it.
+        steps: By how much set-points jump, by name.
+        unit: "volts", "strokes" or "wrist".
+        seconds: Length of the run [s].
+        model: How it is simulated; None for the robot's own proportional servo.
+    """
+
+    robot: Robot
+    steps: Mapping[str, float]
+    unit: Unit = "volts"
+    seconds: float = 0.12
+    model: Model | None = None
+
+    def run(self, values: Mapping[str, Any] | None = None) -> Response:
+        """The response, with other numbers at key paths of the robot file where some are given."""
+        robot = self.robot
+        if values:
+            origin = f"robot '{robot.name}'"
+            robot = Robot(overridden(robot.description, values, origin), robot.origin)
+        return step_response(robot, self.steps, self.unit, model=self.model, seconds=self.seconds)
+
+    def measured(self, values: Mapping[str, Any]) -> dict[str, float | None]:
+        """Features of every coordinate that jumps, with other numbers; it must not run away."""
+        response = self.run(values)
+        unstable = [event.text for event in response.run.log.events if event.kind == "unstable"]
+        if unstable:
+            raise ArmtwinError(unstable[0])
+        found: dict[str, float | None] = {}
+        for name in self.steps:
+            features = response.features(name)
+            before = f"{name} " if len(self.steps) > 1 else ""
+            found[f"{before}overshoot"] = features.overshoot
+            found[f"{before}first peak"] = features.first_peak
+            found[f"{before}period"] = features.period
+            found[f"{before}settling"] = features.settling
+        return found
