@@ -29,10 +29,12 @@ from armtwin.report.job_report import job_report
 from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
+from armtwin.report.response_report import response_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
 from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.robot.robot import Robot
+from armtwin.simulation.responses import Response
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -117,3 +119,8 @@ def _of_response(result: LogResponse) -> Report:
 @to_report.register
 def _of_sensitivity(result: Sensitivity) -> Report:
     return sensitivity_report(result, "sensitivity")
+
+
+@to_report.register
+def _of_step_response(result: Response) -> Report:
+    return response_report(result)
