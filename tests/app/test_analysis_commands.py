@@ -1,4 +1,4 @@
-"""armtwin analyse, frequency, sensitivity, import --as dh: pages, files, one sentence for errors."""
+"""armtwin analyse, frequency, sensitivity, import --as dh: pages, files, errors of a sentence."""
 
 import json
 
@@ -45,7 +45,10 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
     ("words", "sentence"),
     [
         (["analyse", "epaas", "torques", "--at", "1, 2 deg"], "--at must have 5 numbers, got 2"),
-        (["analyse", "epaas", "torques", "--at", "L9 = 1 m"], "wrist coordinate 'L9' is not known"),
+        (
+            ["analyse", "epaas", "torques", "--at", "L9 = 1 m"],
+            "--at: 'L9' is not known. Known: L1",
+        ),
         (["analyse", "epaas", "torques", "--at", "L1 = 1 m"], "L1 length must be between"),
         (
             ["analyse", "epaas", "torques", "--at", "r = 2 m"],

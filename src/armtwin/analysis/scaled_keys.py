@@ -94,10 +94,16 @@ def _numbers(value: Any, path: str, factor: float) -> Iterator[tuple[str, Any]]:
     """All numbers of a value, scaled, with their paths."""
     if path.rpartition(".")[2] in LEFT_ALONE or isinstance(value, bool | str):
         return
-    if isinstance(value, int | float):
-        yield path, factor * value
-    elif isinstance(value, list) and value and all(isinstance(x, int | float) for x in value):
-        yield path, [factor * x for x in value]
-    elif isinstance(value, dict):
+    if isinstance(value, dict):
         for key, item in value.items():
             yield from _numbers(item, f"{path}.{key}", factor)
+    elif isinstance(value, int | float):
+        yield path, factor * value
+    elif _is_list_of_numbers(value):
+        yield path, [factor * x for x in value]
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(x, int | float) for x in value)

@@ -141,17 +141,11 @@ def sensitivity_of(
     """
     if not 0 < by < 1:
         raise ArmtwinError(f"a relative change must be between 0 and 100 %, got {100 * by:g} %")
-    groups = [tuple(part.strip() for part in key.split("+")) for key in keys]
-    for group in groups:
-        for path in group:
-            check_path(tables, path)
+    groups = [_paths(tables, key) for key in keys]
     trials: list[dict[str, Any]] = [{}]
     for group in groups:
-        for factor in (1 - by, 1 + by):
-            values: dict[str, Any] = {}
-            for path in group:
-                values |= scaled(tables, path, factor)
-            trials.append(values)
+        trials.append(_scaled_together(tables, group, 1 - by))
+        trials.append(_scaled_together(tables, group, 1 + by))
     outcomes = _measured(trials, measure, progress)
     base = outcomes[0]
     if base.stopped:
@@ -161,6 +155,21 @@ def sensitivity_of(
         effects.append(KeyEffect(" + ".join(group), outcomes[2 * k + 1], outcomes[2 * k + 2]))
     effects.sort(key=lambda effect: -_strength(effect, base))
     return Sensitivity(by, base, tuple(effects))
+
+
+def _paths(tables: Tables, key: str) -> tuple[str, ...]:
+    """Paths that move together, each checked."""
+    paths = tuple(part.strip() for part in key.split("+"))
+    for path in paths:
+        check_path(tables, path)
+    return paths
+
+
+def _scaled_together(tables: Tables, paths: Sequence[str], factor: float) -> dict[str, Any]:
+    values: dict[str, Any] = {}
+    for path in paths:
+        values |= scaled(tables, path, factor)
+    return values
 
 
 def _measured(

@@ -78,7 +78,7 @@ def _measured_job(job: Job) -> Measure:
             raise ArmtwinError(stops[0])
         error = prediction.path_error
         return {
-            "of tolerance": float(prediction.verdict.worst_ratio),
+            "error over tolerance": float(prediction.verdict.worst_ratio),
             "lateral peak": float(np.abs(error.lateral).max()),
             "vertical peak": float(np.abs(error.vertical).max()),
         }

@@ -15,7 +15,7 @@ from armtwin.report.sections import Block, Column, Data, Record, Report, Section
 # how a feature is written: by the last words of its name
 NUMBERS = {
     "overshoot": Number(100.0, "%", digits=3),
-    "of tolerance": Number(100.0, "%", digits=3),
+    "over tolerance": Number(100.0, "%", digits=3),
     "peak": Number(1e3, "ms", digits=4),
     "lateral peak": Number(1e6, "µm", digits=4),
     "vertical peak": Number(1e6, "µm", digits=4),
@@ -59,9 +59,9 @@ def _blocks(result: Sensitivity, feature: str) -> Iterator[Block]:
     per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
     columns = (
         Column("key", "key"),
-        Column("less", f"-{100 * result.by:g} %", number),
+        Column("less", "less", number),
         Column("base", "now", number),
-        Column("more", f"+{100 * result.by:g} %", number),
+        Column("more", "more", number),
         Column("per_percent", "sensitivity", per_percent),
     )
     records = [record for record in result.table if record["feature"] == feature]
