@@ -161,14 +161,17 @@ def compensation():
     loaded, home = robot.with_payload("load_4"), home_of(robot)
     compensated = with_mass_compensation(loaded, robot, home)
     head("drive", "empty", "4 kg, tuned gains", "swing", "4 kg, compensated", "swing")
-    for drive, volts, *_ in ROBOT[:2]:
+    ends = []
+    for drive, volts, *_ in ROBOT[:3]:
         cells = [numbers(at.step_response(robot, {drive: volts}).features(drive))]
         for one in (loaded, compensated):
             found = at.step_response(one, {drive: volts}, seconds=0.4)
             k = found.names.index(drive)
             swing = np.ptp(found.reading[found.time > 0.3, k]) / abs(volts)
             cells += [numbers(found.features(drive)), f"{swing:.2f}"]
+        ends.append(f"{drive} at {100 * found.features(drive).final:.0f} %")
         row(drive, *cells)
+    print(f"\nCompensated responses end, of the step: {', '.join(ends)}.")
     offset = gravity_offsets(loaded, robot, "proportional", home)
     sag = 1e3 * offset / np.array(robot.description.servo["proportional"].sensor_gain)
     sunk = f"{sag[3]:.3f} mm ({1e3 * offset[3]:.0f} mV)"
