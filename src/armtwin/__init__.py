@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from armtwin.analysis.coupling import Coupling
     from armtwin.analysis.inertia import EffectiveInertia
     from armtwin.analysis.modes import Modes
+    from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.frequency import LogResponse, log_response
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -39,6 +41,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.parts import ErrorParts, error_parts
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
+    from armtwin.prediction.sensitivity import sensitivity
     from armtwin.report.writing import write_report
     from armtwin.simulation.bench import (
         Bench,
@@ -50,6 +53,12 @@ if TYPE_CHECKING:
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
+    from armtwin.simulation.responses import (
+        Response,
+        StepTest,
+        driven_response,
+        step_response,
+    )
 
 __version__ = "0.1.0"
 
@@ -75,16 +84,20 @@ __all__ = [
     "Identification",
     "Job",
     "Log",
+    "LogResponse",
     "Model",
     "Modes",
     "Prediction",
     "Recipe",
     "Recreation",
     "ReferenceComparison",
+    "Response",
     "Robot",
     "Run",
     "Sag",
+    "Sensitivity",
     "ServoIdentification",
+    "StepTest",
     "ToolCompliance",
     "TorqueShares",
     "Trajectory",
@@ -98,22 +111,34 @@ __all__ = [
     "compare",
     "complete",
     "correct",
+    "driven_response",
     "error_parts",
     "explain",
     "identify",
     "identify_servo",
     "identify_transmission",
     "judge",
+    "log_response",
     "predict",
     "recreate",
     "run_experiment",
+    "sensitivity",
     "simulate",
     "simulate_bench",
+    "step_response",
     "write_report",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "LogResponse": "armtwin.identification.frequency",
+    "Response": "armtwin.simulation.responses",
+    "Sensitivity": "armtwin.analysis.sensitivity",
+    "StepTest": "armtwin.simulation.responses",
+    "driven_response": "armtwin.simulation.responses",
+    "log_response": "armtwin.identification.frequency",
+    "sensitivity": "armtwin.prediction.sensitivity",
+    "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",
     "Modes": "armtwin.analysis.modes",
     "Sag": "armtwin.analysis.compliance",

@@ -166,8 +166,8 @@ def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:
                 f"robot '{robot.name}': drive '{drive.name}' has no oil to swing on; all drives "
                 "must be hydraulic"
             )
-        compliance[k] = drive.circuit.compliance
-        leakage[k] = drive.circuit.leakage
+        oil = drive.circuit.oil
+        compliance[k], leakage[k] = oil.compliance, oil.leakage
         for element, _ in robot.assembly.friction:
             if element.on == drive.name:
                 viscous[k] += coefficients(element.law).get("viscous", 0.0)

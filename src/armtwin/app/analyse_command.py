@@ -12,7 +12,7 @@ import armtwin as at
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
 from armtwin.app.showing import REPORT, finish
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
@@ -132,10 +132,15 @@ def _posture(robot: at.Robot, text: str) -> Floats:
         return _list("--at", text, _joint_units(robot, "rad", "m"))
     named = dict(_assignment(part) for part in text.split(","))
     drives = drive_names(robot)
+    known = drives if robot.description.wrist is None else (*drives, *COORDINATES)
+    for name in named:
+        if name not in known:
+            raise ArmtwinError(f"--at: '{name}' is not known. {did_you_mean(name, known)}")
     if any(name in drives for name in named):
         return _by_drives(robot, named)
-    units = {name: Unit("m" if name in ("r", "z") else "rad") for name in COORDINATES}
-    values = {name: _one(f"--at {name}", word, units.get(name)) for name, word in named.items()}
+    values = {}
+    for name, word in named.items():
+        values[name] = _one(f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad"))
     return from_wrist(robot, named_coordinates(robot, values))
 
 
@@ -157,7 +162,7 @@ def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
     slides = drives_slide(robot)
     for name, word in named.items():
         if name not in drives:
-            raise ArmtwinError(f"--at: drive '{name}' is not known. Known: {', '.join(drives)}.")
+            raise ArmtwinError(f"--at: drives and wrist coordinates cannot be mixed, got '{name}'")
         k = drives.index(name)
         positions[k] = _one(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
     return joint_positions(robot, positions, home)
@@ -190,9 +195,9 @@ def _list(option: str, text: str, units: list[Unit]) -> Floats:
     return np.array(values)
 
 
-def _one(option: str, word: str, unit: Unit | None) -> float:
+def _one(option: str, word: str, unit: Unit) -> float:
     try:
-        return (unit or Unit("1")).read_word(word)
+        return unit.read_word(word)
     except ArmtwinError as error:
         raise ArmtwinError(f"{option} {error}") from None
 

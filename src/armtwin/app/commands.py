@@ -17,8 +17,10 @@ from armtwin.app import (
     complete_command,
     correct_command,
     experiment_commands,
+    frequency_command,
     identify_command,
     job_commands,
+    sensitivity_command,
     servo_command,
 )
 from armtwin.app.options import Force, given_path
@@ -56,6 +58,8 @@ app.command()(correct_command.correct)
 app.command()(experiment_commands.simulate)
 app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
+app.command()(frequency_command.frequency)
+app.command()(sensitivity_command.sensitivity)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

@@ -34,6 +34,8 @@ SUFFIXES = {
     "simulate": "_simulated",
     "clamp": "_clamped",
     "transmission": "_transmission",
+    "frequency": "_frequency",
+    "sensitivity": "_sensitivity",
 }
 
 

@@ -18,7 +18,7 @@ from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Section, Table, Text
 from armtwin.robot.robot import Robot
 
-FORCE = Number(digits=4)
+FORCE = Number(digits=3)
 HEADS = {
     "inertial": "inertial",
     "coupling": "coupling",

@@ -115,7 +115,7 @@ def bar_length(bar: dict[str, Any]) -> float:
 
 
 def tool_of(robot: Robot) -> dict[str, Any]:
-    """The tool from the flange to its point, with the direction of its beam."""
+    """Flange, tip and beam of the tool in the frame of the body that carries it."""
     body, X_BF = robot.assembly.frame("flange")
     _, X_BT = robot.assembly.frame("tool")
     return {

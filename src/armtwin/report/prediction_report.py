@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -337,14 +337,25 @@ def _tried(advice: Advice) -> Iterator[Block]:
 
 def _sensitivities(advice: Advice) -> Iterator[Block]:
     if advice.sensitivities:
-        yield Text("Assumed numbers that change the largest error most, each made larger by 10 %:")
+        yield Text("Assumed numbers that change the largest error most, each by 10 %:")
     columns = (
         Column("key", "key"),
-        Column("effect", "largest error", SIGNED_PERCENT),
+        Column("effect", "larger", words=_effect("effect")),
+        Column("effect_less", "smaller", words=_effect("effect_less")),
         Column("source", "where the number comes from", page_only=True),
     )
     records = [asdict(x) for x in advice.sensitivities]
     yield Table(columns, records, "advice.sensitivities", most=SENSITIVITIES_SHOWN)
+
+
+def _effect(key: str) -> Callable[[Record], str]:
+    """The change of the largest error, or that the robot stops."""
+
+    def words(record: Record) -> str:
+        change = record[key]
+        return "stops" if np.isinf(change) else SIGNED_PERCENT.with_unit(change)
+
+    return words
 
 
 def _segments(verdict: Verdict) -> Table:

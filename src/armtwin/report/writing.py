@@ -10,11 +10,13 @@ from armtwin.analysis.compliance import Sag, ToolCompliance
 from armtwin.analysis.coupling import Coupling
 from armtwin.analysis.inertia import EffectiveInertia
 from armtwin.analysis.modes import Modes
+from armtwin.analysis.sensitivity import Sensitivity
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
+from armtwin.identification.frequency import LogResponse
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.servo.identify_servo import ServoIdentification
@@ -37,6 +39,7 @@ from armtwin.report.completion_report import completion_report
 from armtwin.report.correction_report import correction_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
+from armtwin.report.frequency_report import frequency_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -44,11 +47,14 @@ from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.reference_report import reference_report
+from armtwin.report.response_report import response_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
 from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
+from armtwin.simulation.responses import Response
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -174,3 +180,18 @@ def _of_compliance(result: ToolCompliance) -> Report:
 @to_report.register
 def _of_inertia(result: EffectiveInertia) -> Report:
     return inertia_report(result)
+
+
+@to_report.register
+def _of_response(result: LogResponse) -> Report:
+    return frequency_report(result)
+
+
+@to_report.register
+def _of_sensitivity(result: Sensitivity) -> Report:
+    return sensitivity_report(result, "sensitivity")
+
+
+@to_report.register
+def _of_step_response(result: Response) -> Report:
+    return response_report(result)

@@ -75,15 +75,21 @@ def _idle_sources(group: Any, path: str) -> Iterator[str]:
     source = getattr(group, "source", None)
     if not isinstance(source, dict):
         return
+    keys = _keys_within(group)
+    for key in source:
+        if key not in keys:
+            yield f"{path}.source.{key} names no key of its group"
+
+
+def _keys_within(group: Any) -> set[str]:
+    """Keys of a group and of the groups within it."""
     keys = set()
     for f in fields(group):
         keys.add(f.name)
         value = getattr(group, f.name)
         if is_dataclass(value):
-            keys.update(inner.name for inner in fields(value))
-    for key in source:
-        if key not in keys:
-            yield f"{path}.source.{key} names no key of its group"
+            keys |= _keys_within(value)
+    return keys
 
 
 def _joint_problems(description: Description) -> Iterator[str]:

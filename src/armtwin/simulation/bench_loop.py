@@ -69,7 +69,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
     u, v, z, energy = state
     N, elements = len(every), friction_row.shape[0]
     A, dv, tau, force = np.zeros((N, N)), np.zeros(N), np.zeros(N), np.zeros(N)
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 4))
+    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
     twisted = np.zeros((spring_row.shape[0], 2))
     tied, tie_count = np.zeros((0, N), dtype=np.int64), np.zeros(0, dtype=np.int64)
     for j in range(N):

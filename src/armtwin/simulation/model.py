@@ -12,8 +12,10 @@ from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]
+ValveModel = Literal["spool", "delay"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 JOINT_KINDS = ("rigid", "elastic")
+VALVE_KINDS = ("spool", "delay")
 
 
 @dataclass(frozen=True)
@@ -29,6 +31,8 @@ class Model:
         deviations: Whether link lengths and joint zeros of the arm deviate from what the controller
             knows, as the robot file says.
         ripple: Whether gears turn unevenly, as the robot file says.
+        valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
+            for five circuits).
         temperature: Temperature of all joints [K], where the robot file gives its effect; None is
             the reference.
     """
@@ -37,6 +41,7 @@ class Model:
     servo: str = "cascade"
     quantise: Flag = True
     joints: JointModel = "rigid"
+    valves: ValveModel = "spool"
     temperature: Temperature | None = None
     links: JointModel = "rigid"
     deviations: Flag = False
@@ -73,6 +78,10 @@ class Model:
         if self.links not in JOINT_KINDS:
             raise ArmtwinError(
                 f"model links must be one of {', '.join(JOINT_KINDS)}, got '{self.links}'"
+            )
+        if self.valves not in VALVE_KINDS:
+            raise ArmtwinError(
+                f"model valves must be one of {', '.join(VALVE_KINDS)}, got '{self.valves}'"
             )
         if self.temperature is not None and not 150 < self.temperature < 600:
             raise ArmtwinError(

@@ -96,7 +96,7 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
     springs = _springs(places, rows)
     ripples = _ripples(places, springs, rows)
     balancers = _balancers(robot, rows)
-    cylinders = _cylinders(robot, rows, tick)
+    cylinders = _cylinders(robot, model, rows, tick)
     combinations = rows.packed()
     rotors = robot.assembly.rotors_along(places.motor_rows)
     return Plant(
@@ -166,7 +166,10 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             valve = drive.circuit.valve
             limit[k] = valve.current_limit
             # the spool answers to the current in the middle of a tick
-            delay[k] = max(delay[k] + valve.delay / tick - 0.5, 0.0)
+            lag = valve.delay
+            if model.valves == "delay":
+                lag += hydraulics.spool_delay(valve)
+            delay[k] = max(delay[k] + lag / tick - 0.5, 0.0)
             continue
         per_current[k] = torque[k] = drive.torque_constant
         limit[k] = drive.current_limit
@@ -262,11 +265,12 @@ def _balancers(robot: Robot, rows: RowList) -> Balancers:
     return Balancers(_integers(numbers), np.array(tables).reshape(-1, TURN_INTERVALS, 4))
 
 
-def _cylinders(robot: Robot, rows: RowList, tick: float) -> hydraulics.Cylinders:
+def _cylinders(robot: Robot, model: Model, rows: RowList, tick: float) -> hydraulics.Cylinders:
     circuits, numbers, drives = [], [], []
     for k, (drive, row) in enumerate(robot.assembly.drives):
         if isinstance(drive, Hydraulic):
             circuits.append(drive.circuit)
             numbers.append(rows.add(row))
             drives.append(k)
-    return hydraulics.packed(circuits, numbers, drives, tick)
+    spools = model.valves == "spool"
+    return hydraulics.packed(circuits, numbers, drives, tick, spools=spools)

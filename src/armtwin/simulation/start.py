@@ -65,8 +65,7 @@ def _openings(robot: Robot, oil: Floats) -> Floats:
     """Spool positions that make up for the leakage of cylinders which push with forces `oil`."""
     opening = np.empty(len(oil))
     for c, hydraulic in enumerate(robot.description.hydraulic):
-        circuit = hydraulic.circuit
-        opening[c] = circuit.valve.opening(circuit.leakage * oil[c])
+        opening[c] = hydraulic.circuit.oil.opening(oil[c])
     return opening
 
 
