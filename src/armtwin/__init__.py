@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
     from armtwin.identification.completion.complete import Completion, complete
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.report.writing import write_report
+    from armtwin.robot.robot import Robot
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
@@ -65,7 +65,7 @@ __all__ = [
     "write_report",
 ]
 
-# Rooms above the robot are imported when they are first asked for.
+# Rooms are imported when they are first asked for.
 _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
@@ -81,6 +81,7 @@ _LATER = {
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",
     "Prediction": "armtwin.prediction.predict",
+    "Robot": "armtwin.robot.robot",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",

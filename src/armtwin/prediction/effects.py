@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -20,7 +20,7 @@ from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import made_ready
+from armtwin.simulation.closed_loop import made_ready, simulate_all
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.plant import Plant, without_friction, without_limit
@@ -36,24 +36,44 @@ class Effect:
     Attributes:
         cause: Its name.
         joint: Where it sits.
-        ready: Makes a run of a stretch of the motion without it ready.
+        taken: What is taken out, whatever it is called: runs of one window without it are one.
+        ready: Makes a run of a window without it ready.
     """
 
     cause: str
     joint: str
+    taken: tuple[str, int | None]
     ready: Callable[[], PreparedRun]
 
 
-class Stretch:
-    """A stretch of a prediction's motion that is simulated again and again."""
+class Window:
+    """A part of a prediction's motion that is simulated again and again.
 
-    def __init__(self, p: Prediction, rows: slice, direction: Direction, times: Floats) -> None:
+    Attributes:
+        prediction: The prediction.
+        model: What is simulated.
+        begins: When it begins [s].
+        motion: The motion in it.
+        torques: Missing torques by cause, (m, n) each [N m].
+    """
+
+    def __init__(self, p: Prediction, rows: slice) -> None:
         motion = p.motion.trajectory
-        self.prediction, self.direction, self.times = p, direction, times
-        self.model = p.job.description.model
+        self.prediction, self.model = p, p.job.description.model
         self.begins = rows.start / motion.rate
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
         self.torques = _missing_torques(p.robot, self.model, self.motion)
+        self._runs: dict[tuple[str, int | None], Run] = {}
+
+    def runs(self, effects: Sequence[Effect]) -> list[Run]:
+        """The run without each effect; what was run before is not run again."""
+        new = {}
+        for effect in effects:
+            if effect.taken not in self._runs:
+                new[effect.taken] = effect
+        found = simulate_all([effect.ready() for effect in new.values()])
+        self._runs.update(zip(new, found, strict=True))
+        return [self._runs[effect.taken] for effect in effects]
 
     def ready(
         self,
@@ -62,13 +82,41 @@ class Stretch:
         servo: Controller | None = None,
         change: Callable[[Plant], Plant] | None = None,
     ) -> PreparedRun:
-        """A run of the stretch, ready to be simulated."""
+        """A run of the window, ready to be simulated."""
         robot, model = self.prediction.robot, model or self.model
         return made_ready(robot, self.motion, model, torque=torque, servo=servo, change=change)
 
+
+class Stretch:
+    """A span of the seam whose error is looked at in the runs of a window.
+
+    Attributes:
+        window: The part of the motion that is simulated.
+        direction: Direction of the error.
+        times: Times at which it is looked at [s].
+    """
+
+    def __init__(self, window: Window, direction: Direction, times: Floats) -> None:
+        self.window, self.direction, self.times = window, direction, times
+
+    @property
+    def prediction(self) -> Prediction:
+        """The prediction."""
+        return self.window.prediction
+
+    @property
+    def model(self) -> Model:
+        """What is simulated."""
+        return self.window.model
+
+    @property
+    def torques(self) -> dict[str, Floats]:
+        """Missing torques by cause, (m, n) each [N m]."""
+        return self.window.torques
+
     def error(self, run: Run) -> Floats:
         """Path error of a run at the times of the span, in its direction."""
-        p, at = self.prediction, self.times - self.begins
+        p, at = self.prediction, self.times - self.window.begins
         q = np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
         found = path_error(p.job.seam, self.times, p.robot.forward_kinematics(q))
         return np.asarray(getattr(found, self.direction))
@@ -97,7 +145,12 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
     if joint is not None:
         torque = torque * np.eye(torque.shape[1])[joint]
     name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
-    return Effect(cause, name, lambda: stretch.ready(torque=torque))
+    return Effect(cause, name, (cause, joint), partial(stretch.window.ready, torque=torque))
+
+
+def nothing(stretch: Stretch) -> Effect:
+    """No effect: the run as it is."""
+    return Effect("", "", ("", None), stretch.window.ready)
 
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -108,10 +161,11 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", partial(stretch.ready, exact))
+        yield Effect("quantisation", "", ("quantum", None), partial(stretch.window.ready, exact))
     motors = stretch.prediction.robot.description.motor
     for m in _limited(stretch):
-        yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
+        unlimited = _changed(stretch, partial(without_limit, m))
+        yield Effect("torque limit", motors[m].name, ("limit", m), unlimited)
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -119,18 +173,20 @@ def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
     for e, (element, row) in enumerate(stretch.prediction.robot.assembly.friction):
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        yield Effect(kind, name, _changed(stretch, partial(without_friction, [e])))
+        without = _changed(stretch, partial(without_friction, [e]))
+        yield Effect(kind, name, ("friction", e), without)
 
 
 def all_friction(stretch: Stretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
-    return Effect("friction", "all joints", _changed(stretch, partial(without_friction, every)))
+    without = _changed(stretch, partial(without_friction, every))
+    return Effect("friction", "all joints", ("friction", None), without)
 
 
 def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], PreparedRun]:
-    """The stretch with another plant; its structure is the same, so nothing is compiled for it."""
-    return partial(stretch.ready, change=change)
+    """The window with another plant; its structure is the same, so nothing is compiled for it."""
+    return partial(stretch.window.ready, change=change)
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -140,14 +196,16 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        yield Effect("speed feed-forward", d.motor[m].name, partial(stretch.ready, servo=matched))
+        ready = partial(stretch.window.ready, servo=matched)
+        yield Effect("speed feed-forward", d.motor[m].name, ("speed", int(m)), ready)
 
 
 def _reverses(stretch: Stretch, row: Floats) -> bool:
     """Whether the speed of a row changes its sign during the span or shortly before."""
-    time = stretch.motion.time + stretch.begins
+    motion = stretch.window.motion
+    time = motion.time + stretch.window.begins
     recent = (time >= stretch.times[0] - RECENT) & (time <= stretch.times[-1])
-    speed = (stretch.motion.v @ row)[recent]
+    speed = (motion.v @ row)[recent]
     fastest = float(np.abs(speed).max(initial=0.0))
     moving = speed[np.abs(speed) > 1e-6 * max(fastest, 1e-9)]
     return bool((np.diff(np.sign(moving)) != 0).any())
