@@ -22,13 +22,18 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numba
 import numpy
 from llvmlite.binding import llvm_version_info
 from numba.core import config, event
-from numba.core.caching import CompileResultCacheImpl, FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
@@ -164,6 +169,8 @@ class _MachineCode(CompileResultCacheImpl):
     an index into an array, much of what it needs to compile.
     """
 
+    _locator_classes: ClassVar[list[Any]] = [UserProvidedCacheLocator]  # our folder or none
+
     def reduce(self, kernel: Any) -> Any:
         """A compiled kernel in parts that can be written."""
         *parts, environments = super().reduce(kernel)
@@ -227,27 +234,30 @@ class _KernelCache:
         self._kernel, self._name, self._folder = kernel, name, folder
 
     @cached_property
-    def _files(self) -> _KernelFiles:
+    def _files(self) -> _KernelFiles | None:
         settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(self._folder)
         try:
             return _KernelFiles(self._kernel, self._name)
+        except RuntimeError:  # the folder cannot be written any more
+            return None
         finally:
             settings.CACHE_DIR = before
 
     @property
     def cache_path(self) -> Any:
-        """Folder of its files."""
-        return self._files.cache_path
+        """Folder of its files, or None."""
+        return None if self._files is None else self._files.cache_path
 
     def load_overload(self, signature: Any, context: Any) -> Any:
         """A kernel of the disk, ready to run, or None."""
-        return self._files.load_overload(signature, context)
+        return None if self._files is None else self._files.load_overload(signature, context)
 
     def save_overload(self, signature: Any, data: Any) -> None:
         """Keep a compiled kernel."""
-        self._files.save_overload(signature, data)
+        if self._files is not None:
+            self._files.save_overload(signature, data)
 
 
 EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
