@@ -22,7 +22,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar, TypeVar
+from typing import Any, TypeVar
 
 import numba
 import numpy
@@ -169,7 +169,7 @@ class _MachineCode(CompileResultCacheImpl):
     an index into an array, much of what it needs to compile.
     """
 
-    _locator_classes: ClassVar[list[Any]] = [UserProvidedCacheLocator]  # our folder or none
+    _locator_classes: list[Any] = [UserProvidedCacheLocator]  # our folder or none
 
     def reduce(self, kernel: Any) -> Any:
         """A compiled kernel in parts that can be written."""
