@@ -1,5 +1,6 @@
 """What tests share: the shipped robots, and the project's measure of difference."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -37,3 +38,8 @@ def rng(request):
 
 
 os.environ.setdefault("COLUMNS", "80")
+
+
+def pytest_collection_finish(session):
+    """What was imported stays: the many searches for waste while kernels compile skip it."""
+    gc.freeze()
