@@ -42,7 +42,7 @@ bundle:
 # Every package of the core must have wheels for the platforms of its users (needs the package registry).
 wheels: .venv/core.stamp
 	@for platform in win_amd64 "macosx_14_0_arm64 --platform macosx_12_0_arm64 --platform macosx_11_0_arm64"; do \
-		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml jinja2 markupsafe clarabel threadpoolctl; do \
+		for package in numpy scipy numba llvmlite pydantic pydantic_core typer rich defusedxml clarabel threadpoolctl; do \
 			$(BIN)/python -m pip download --quiet --no-deps --only-binary=:all: --python-version 3.11 \
 				--platform $$platform --dest .venv/wheels $$package || exit 1; \
 		done; echo "wheels exist for $$platform"; \

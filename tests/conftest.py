@@ -1,10 +1,13 @@
 """What tests share: the shipped robots, and the project's measure of difference."""
 
+import gc
 import os
 from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg  # noqa: F401  its library must be loaded to be limited
+from threadpoolctl import threadpool_limits
 
 import armtwin as at
 
@@ -37,3 +40,13 @@ def rng(request):
 
 
 os.environ.setdefault("COLUMNS", "80")
+
+
+def pytest_configure(config):
+    """Linear algebra on one thread: others would wait busily, at ten times the cost of the work."""
+    threadpool_limits(limits=1, user_api="blas")
+
+
+def pytest_collection_finish(session):
+    """What was imported stays: the many searches for waste while kernels compile skip it."""
+    gc.freeze()

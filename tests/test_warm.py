@@ -57,15 +57,25 @@ def run(folder, *scripts):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def compiled_by_each(folder):
+    """What each command compiles, one after another in a fresh process.
+
+    They share no more than what one of them has compiled or found on the disk.
+    """
+    parts = ["told = {}"]
+    for name, script in COMMANDS.items():
+        parts += [script, f"told[{name!r}], Compiled.names = Compiled.names, []"]
+    return run(folder, *parts, "Compiled.names = told")
+
+
 @pytest.fixture(scope="module")
 def warm(tmp_path_factory):
     """A cache with all kernels that the commands need."""
-    run(tmp_path_factory.mktemp("cold"), *COMMANDS.values())
+    compiled_by_each(tmp_path_factory.mktemp("cold"))
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_warm_process_compiles_nothing(command, warm, tmp_path):
-    assert run(tmp_path, COMMANDS[command]) == []
+def test_a_warm_process_compiles_nothing(warm, tmp_path):
+    assert compiled_by_each(tmp_path) == {name: [] for name in COMMANDS}
 
 
 USED = """
@@ -83,6 +93,35 @@ def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(
     """numba's imports for compiling are half a second; those of scipy's linalg are most of it."""
     used = set(run(tmp_path, USED))
     idle = ("scipy.linalg", "scipy.interpolate", "numba.np.linalg", "numba.np.arraymath")
+    idle += ("numba.np.arrayobj", "numba.cpython.unicode", "jinja2", "matplotlib", "pandas")
     idle += ("armtwin.prediction.advice", "armtwin.prediction.compare", "armtwin.identification")
     idle += ("armtwin.report.robot_report", "armtwin.report.identification_report")
     assert not used & set(idle)
+
+
+def test_a_warm_prediction_in_python_takes_in_no_command_line(warm, tmp_path):
+    """typer brings pydantic's front end with it, a twentieth of the command."""
+    script = """
+prediction = at.predict(None, job)
+at.write_report(at.Answer(prediction, at.explain(prediction)), folder + "/report.html")
+Compiled.names = sorted(sys.modules)
+"""
+    used = set(run(tmp_path, script))
+    assert not used & {"pydantic", "typer", "rich", "jinja2", "numba.np.arrayobj", "armtwin.app"}
+
+
+def test_what_a_command_took_in_is_not_searched_for_waste():
+    """Neither while it runs nor when it ends: that would be a fifth of a short command."""
+    script = """
+import gc, sys
+from armtwin.__main__ import start
+sys.argv = ["armtwin", "--version"]
+try:
+    start()
+except SystemExit:
+    print(gc.isenabled(), gc.get_freeze_count() > 50_000, len(gc.get_objects()) < 1000)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == "True True True"

@@ -9,7 +9,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from armtwin.maths.blas import one_blas_thread
 
@@ -49,8 +49,10 @@ def blas_threads():
     return [x["num_threads"] for x in threadpool_info() if x["user_api"] == "blas"]
 
 
+@threadpool_limits.wrap(limits=2, user_api="blas")
 def test_one_thread_that_leaves_does_not_lift_the_limit_of_another():
     before = blas_threads()
+    assert set(before) == {2}
     entered, leave = threading.Event(), threading.Event()
 
     def other():

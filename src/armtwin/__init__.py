@@ -4,7 +4,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
     from armtwin.analysis.analyse import analyse
@@ -43,6 +42,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.prediction.sensitivity import sensitivity
     from armtwin.report.writing import write_report
+    from armtwin.robot.robot import Robot
     from armtwin.simulation.bench import (
         Bench,
         BenchFriction,
@@ -129,7 +129,7 @@ __all__ = [
     "write_report",
 ]
 
-# Rooms above the robot are imported when they are first asked for.
+# Rooms are imported when they are first asked for.
 _LATER = {
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
@@ -160,6 +160,7 @@ _LATER = {
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",
     "Prediction": "armtwin.prediction.predict",
+    "Robot": "armtwin.robot.robot",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",

@@ -1,5 +1,24 @@
 """`python -m armtwin` is the command `armtwin`."""
 
-from armtwin.app.commands import main
+import gc
 
-main()
+
+def start() -> None:
+    """Take in the command line and run it.
+
+    What was taken in stays until the end: whoever looks for waste in it, again and again and once
+    more at the end, finds none and spends a fifth of a short command.
+    """
+    gc.disable()
+    from armtwin.app.commands import main
+
+    gc.freeze()
+    gc.enable()
+    try:
+        main()
+    finally:
+        gc.freeze()
+
+
+if __name__ == "__main__":
+    start()

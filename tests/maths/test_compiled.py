@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import armtwin
@@ -107,6 +108,46 @@ def test_a_damaged_cache_is_compiled_again_and_mended(damage, ending, cache):
     assert (kernel(1.5), hits(kernel)) == (3.0, damage != "a folder")
 
 
+@compiled.compiled
+def refused(x):
+    if x > 0:
+        raise ValueError("too large", x)  # made of a number of the run: it needs an environment
+    return x
+
+
+def rows(x):
+    return np.full(3, refused(x))
+
+
+def test_a_kernel_of_the_disk_gives_arrays_and_raises_as_it_did_when_it_was_compiled(cache):
+    """In another process: the environments of the functions inside are those of the file."""
+    script = """
+import sys
+from pathlib import Path
+from armtwin.maths import compiled
+compiled.CACHE_FOLDER = Path(sys.argv[1])
+from tests.maths.test_compiled import hits, rows
+kernel = compiled.compiled(rows)
+found = kernel(-1.0).tolist()
+try:
+    kernel(2.0)
+except ValueError as error:
+    print(hits(kernel), found, error.args, "numba.np.arrayobj" in sys.modules)
+"""
+    told = []
+    for _ in range(2):
+        done = subprocess.run(
+            [sys.executable, "-c", script, str(cache)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=Path(__file__).parents[2],
+        )
+        told.append(done.stdout.strip())
+    same = "[-1.0, -1.0, -1.0] ('too large', 2.0)"
+    assert told == [f"0 {same} True", f"1 {same} False"]
+
+
 def test_machine_code_of_another_signature_is_not_run(cache):
     """Two processes that compile at once may give one file to two signatures."""
     fresh_kernel()(1.5)
@@ -130,10 +171,12 @@ def test_a_cache_on_a_full_disk_is_done_without(cache):
 
 
 def test_a_cache_folder_that_cannot_be_written_any_more_is_done_without(cache):
-    kernel = fresh_kernel()
+    opened, unopened = fresh_kernel(), fresh_kernel()
+    opened(1.5)
     shutil.rmtree(cache)
     cache.write_text("a file in its place")
-    assert kernel(1.5) == 3.0
+    assert (opened(3), unopened(1.5)) == (6, 3.0)
+    assert unopened.stats.cache_path is None
 
 
 def test_what_a_killed_process_was_writing_is_removed_after_a_while(tmp_path):

@@ -7,7 +7,9 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.groups import Process, Tolerance
+from armtwin.prediction import causes, effects
 from armtwin.prediction.path_error import path_error
+from armtwin.simulation.closed_loop import simulate_all
 from tests.jobs.placements import as_in_another_program, line_that_holds
 
 EXACT = at.Model(quantise=False)
@@ -29,19 +31,22 @@ def everywhere(job, **keys):
     )
 
 
-def with_friction_of(job, *names):
+def with_friction_of(*names):
+    """The robot with the friction of these elements; that of others is a millionth.
+
+    None at all would be another structure, whose kernel takes seconds to compile.
+    """
     robot = at.Robot.load("rx90b")
-    return at.Robot(
-        replace(
-            robot.description,
-            friction=tuple(f for f in robot.description.friction if f.name in names),
-        )
-    )
+    factors = []
+    for p in robot.parameter_table:
+        is_other = p.group == "friction" and p.name.partition(".")[0] not in names
+        factors.append(1e-6 if is_other else 1.0)
+    return robot.with_parameters(robot.parameters * factors)
 
 
 def test_with_one_joint_of_friction_that_joint_is_named(line):
     """Only joint 3 has friction, and it reverses at 412.5 mm: the error there is all its own."""
-    told = at.explain(at.predict(with_friction_of(line, "joint_3"), line))
+    told = at.explain(at.predict(with_friction_of("joint_3"), line))
     peak = max(told, key=lambda x: abs(x.span.peak_m))
     assert peak.causes[0].cause == "friction reversal"
     assert peak.causes[0].joint == "joint_3"
@@ -69,7 +74,7 @@ def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
     told = max(at.explain(p), key=lambda x: abs(x.span.peak_m))
     found = next(c for c in told.causes if c.joint == "joint_2" and c.cause == "friction reversal")
     names = [f.name for f in p.robot.description.friction if f.name != "joint_2"]
-    without = with_friction_of(line, *names).with_tool("laser_head")
+    without = with_friction_of(*names).with_tool("laser_head")
     run = at.simulate(without, p.motion.trajectory, EXACT)
     other = path_error(line.seam, run.trace_time, without.forward_kinematics(run.link_side))
     e = p.path_error
@@ -133,6 +138,31 @@ def test_coarse_currents_are_named_as_quantisation(line):
     )
     told = at.explain(at.predict(None, coarse))
     assert any(x.causes and x.causes[0].cause == "quantisation" for x in told)
+
+
+def test_places_beside_each_other_share_their_runs(monkeypatch):
+    """Sideways and upwards of one reversal: half of the runs, and the shares of runs of its own.
+
+    The shared runs begin a little earlier, which the servo has forgotten but for a thousandth.
+    """
+    counted = []
+
+    def counting(runs):
+        counted.append(len(runs))
+        return simulate_all(runs)
+
+    monkeypatch.setattr(effects, "simulate_all", counting)
+    job = at.Job.load("rx90b_line")
+    p = at.predict(None, at.Job(replace(job.description, model=EXACT), job.origin))
+    shared, runs = at.explain(p), sum(counted)
+    assert [x.span.direction for x in shared] == ["lateral", "vertical"]
+    monkeypatch.setattr(causes, "GROWTH", 0.0)
+    alone = at.explain(p)
+    assert sum(counted) == 3 * runs
+    for x, own in zip(shared, alone, strict=True):
+        assert [(c.cause, c.joint) for c in x.causes] == [(c.cause, c.joint) for c in own.causes]
+        shares = [c.share for c in own.causes]
+        assert [c.share for c in x.causes] == pytest.approx(shares, abs=2e-3)
 
 
 def test_peaks_within_tolerance_are_explained_too():

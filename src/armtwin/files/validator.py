@@ -10,9 +10,11 @@ from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic_core import CoreSchema, SchemaValidator, core_schema
+
+from armtwin.maths.units import annotations_of
 
 PLAIN: dict[Any, Callable[[], CoreSchema]] = {
     Any: core_schema.any_schema,
@@ -64,7 +66,7 @@ def _tuple(kinds: tuple[Any, ...]) -> CoreSchema:
 
 
 def _group(kind: Any) -> CoreSchema:
-    types = get_type_hints(kind, include_extras=True)
+    types = annotations_of(kind)
     keys = []
     for f in fields(kind):
         schema = _with_default(schema_of(types[f.name]), f)

@@ -20,6 +20,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -27,8 +28,14 @@ import numba
 import numpy
 from llvmlite.binding import llvm_version_info
 from numba.core import config, event
-from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.caching import (
+    CompileResultCacheImpl,
+    FunctionCache,
+    IndexDataCacheFile,
+    UserProvidedCacheLocator,
+)
 from numba.core.compiler_lock import global_compiler_lock
+from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -154,8 +161,47 @@ def _seal(data: bytes) -> bytes:
     return hashlib.sha256(repr(_MADE_BY).encode() + data).digest()
 
 
-class _KernelCache(FunctionCache):
+class _MachineCode(CompileResultCacheImpl):
+    """What numba keeps of a kernel, without the modules of the functions inside of it.
+
+    Each such function has an environment: constants, and the names of its module, which only code
+    that handles Python objects looks up. numba's own loading imports that module, and with it, for
+    an index into an array, much of what it needs to compile.
+    """
+
+    _locator_classes: list[Any] = [UserProvidedCacheLocator]  # our folder or none
+
+    def reduce(self, kernel: Any) -> Any:
+        """A compiled kernel in parts that can be written."""
+        *parts, environments = super().reduce(kernel)
+        kept = []
+        for x in environments:
+            kept.append((x.env_name, x.globals["__name__"], list(x.consts)))
+        return *parts, kept
+
+    def rebuild(self, context: Any, parts: Any) -> Any:
+        """The kernel of such parts, ready to run."""
+        *others, kept = parts
+        environments = tuple(_environment(*x) for x in kept)
+        return super().rebuild(context, (*others, environments))
+
+
+def _environment(name: str, module: str, constants: list[Any]) -> Any:
+    """The environment of a function by its name; kernels share it."""
+    found = lookup_environment(name)
+    if found is None:
+        loaded = sys.modules.get(module)
+        found = Environment({"__name__": module} if loaded is None else vars(loaded))
+        found.consts[:] = constants
+        found.env_name = name
+        Environment._memo[name] = found
+    return found
+
+
+class _KernelFiles(FunctionCache):
     """numba's cache of a kernel, with sealed files; what cannot be kept is compiled again."""
+
+    _impl_class = _MachineCode
 
     def __init__(self, kernel: Callable[..., Any], name: str) -> None:
         super().__init__(kernel)
@@ -176,6 +222,42 @@ class _KernelCache(FunctionCache):
         """Keep a compiled kernel; a full or read-only disk is no reason to stop."""
         with suppress(OSError):
             super().save_overload(signature, data)
+
+
+class _KernelCache:
+    """The cache of a kernel, opened when the kernel is first called: a command calls few of all.
+
+    numba asks it with its lock on all compiling held.
+    """
+
+    def __init__(self, kernel: Callable[..., Any], name: str, folder: Path) -> None:
+        self._kernel, self._name, self._folder = kernel, name, folder
+
+    @cached_property
+    def _files(self) -> _KernelFiles | None:
+        settings: Any = config  # its fields are made at run time
+        before = settings.CACHE_DIR
+        settings.CACHE_DIR = str(self._folder)
+        try:
+            return _KernelFiles(self._kernel, self._name)
+        except RuntimeError:  # the folder cannot be written any more
+            return None
+        finally:
+            settings.CACHE_DIR = before
+
+    @property
+    def cache_path(self) -> Any:
+        """Folder of its files, or None."""
+        return None if self._files is None else self._files.cache_path
+
+    def load_overload(self, signature: Any, context: Any) -> Any:
+        """A kernel of the disk, ready to run, or None."""
+        return None if self._files is None else self._files.load_overload(signature, context)
+
+    def save_overload(self, signature: Any, data: Any) -> None:
+        """Keep a compiled kernel."""
+        if self._files is not None:
+            self._files.save_overload(signature, data)
 
 
 EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
@@ -205,13 +287,7 @@ def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = Fals
     options = EXACT if exact else OPTIONS
     kernel: Any = numba.njit(**options)(f)
     if CACHE_FOLDER is not None:
-        settings: Any = config  # its fields are made at run time
-        before = settings.CACHE_DIR
-        settings.CACHE_DIR = str(CACHE_FOLDER)
-        try:
-            kernel._cache = _KernelCache(f, name)
-        finally:
-            settings.CACHE_DIR = before
+        kernel._cache = _KernelCache(f, name, CACHE_FOLDER)
     if straight and JOINS_RIGHTLY:
         kernel.compile = _joining(kernel.compile)
     return kernel

@@ -293,10 +293,16 @@ class Unit:
 
 
 @cache
+def annotations_of(kind: Any) -> dict[str, Any]:
+    """Types of the fields of a dataclass with what is noted on them."""
+    return get_type_hints(kind, include_extras=True)
+
+
+@cache
 def units_of(kind: Any) -> tuple[tuple[str, Unit], ...]:
     """Fields of a dataclass that are numbers or tuples of numbers, with their units."""
     found = []
-    for name, hint in get_type_hints(kind, include_extras=True).items():
+    for name, hint in annotations_of(kind).items():
         waiting = [hint]
         while waiting:
             part = waiting.pop(0)

@@ -10,26 +10,29 @@ time around a span: long enough before it for the servo to forget how they began
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Flags, Floats
+from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.effects import (
     Effect,
     Stretch,
+    Window,
     all_friction,
+    nothing,
     single_effects,
     torque_effect,
 )
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, process_is_on
-from armtwin.simulation.closed_loop import simulate_all
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
+GROWTH = 1.5  # by which runs of one place may get longer so that they serve another place too
 LEAST_SHARE = 0.1
 MOST_CAUSES = 4
 MOST_SPANS, PEAKS = 8, 3
@@ -92,13 +95,18 @@ def explain(
             f"explain needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
         )
     places = [*_worst_spans(prediction), *_stop(prediction), *_peaks(prediction)]
-    explanations = []
-    for count, place in enumerate(places, 1):
-        causes = _causes(prediction, place.span)
-        explanations.append(Explanation(place.span, place.time, place.within, tuple(causes)))
-        if progress is not None:
-            progress(count / len(places))
-    return tuple(explanations)
+    times = [_times_of(prediction.path_error, place.span) for place in places]
+    explanations: dict[int, Explanation] = {}
+    for part in _parts(prediction.motion.trajectory, times):
+        window = Window(prediction, slice(part.start, part.stop))
+        for k in part.places:
+            place = places[k]
+            stretch = Stretch(window, place.span.direction, times[k])
+            causes = tuple(_causes(stretch, place.span))
+            explanations[k] = Explanation(place.span, place.time, place.within, causes)
+            if progress is not None:
+                progress(len(explanations) / len(places))
+    return tuple(explanations[k] for k in range(len(places)))
 
 
 @dataclass(frozen=True)
@@ -196,12 +204,63 @@ def _half_height(error: PathError, direction: Direction, k: int, near: Flags) ->
     return Span(start, stop, float(values[k]), float(error.place[k]), direction)
 
 
-def _causes(p: Prediction, span: Span) -> list[Cause]:
+def _times_of(error: PathError, span: Span) -> Floats:
+    """The times at which the error of a span is looked at."""
+    peak = _time_at(error, span)
+    inside = (error.place >= span.from_m) & (error.place <= span.to_m)
+    inside &= np.abs(error.time - peak) < SAME_PASS
+    times = error.time[inside] if inside.any() else np.array([peak])
+    return times[:: max(1, len(times) // MOST_SAMPLES)]
+
+
+@dataclass
+class _Part:
+    """Samples of the motion that are simulated to explain places.
+
+    Attributes:
+        start: The first.
+        stop: One after the last.
+        most: How many they may be.
+        places: Numbers of the places.
+    """
+
+    start: int
+    stop: int
+    most: float
+    places: list[int] = field(default_factory=list)
+
+    def takes(self, start: int, stop: int) -> bool:
+        """Whether other samples are taken in too, which makes it at most so long."""
+        both = min(start, self.start), max(stop, self.stop)
+        if both[1] - both[0] > self.most:
+            return False
+        self.start, self.stop = both
+        return True
+
+
+def _parts(motion: Trajectory, times: Sequence[Floats]) -> list[_Part]:
+    """The motion about places, from before them until their end; near ones share a part.
+
+    A corner that is left sideways and upwards is two places, and their runs are the same.
+    """
+    parts: list[_Part] = []
+    for k, at in enumerate(times):
+        start = max(0, int((at[0] - LEAD) * motion.rate))
+        stop = min(len(motion.q), int(at[-1] * motion.rate) + 3)
+        for part in parts:
+            if part.takes(start, stop):
+                part.places.append(k)
+                break
+        else:
+            parts.append(_Part(start, stop, GROWTH * (stop - start), [k]))
+    return parts
+
+
+def _causes(stretch: Stretch, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
-    stretch = _stretch_about(p, span)
     singles = list(single_effects(stretch))
     torques = [torque_effect(stretch, x, None) for x in stretch.torques]
-    size, *left = _sizes(stretch, [Effect("", "", stretch.ready), *singles, *torques])
+    size, *left = _sizes(stretch, [nothing(stretch), *singles, *torques])
     if not size > 0:
         return []
     found = _shares(size, singles, left[: len(singles)])
@@ -210,7 +269,7 @@ def _causes(p: Prediction, span: Span) -> list[Cause]:
         if torque.share >= LEAST_SHARE:
             large.append(torque.cause)
     found += _largest_joints(stretch, size, large)
-    found += _singularity(p, span, found)
+    found += _singularity(stretch.prediction, span, found)
     kept = [cause for cause in found if cause.share >= LEAST_SHARE]
     kept.sort(key=lambda cause: -cause.share)
     if not kept and stretch.model.friction != "off":  # single elements may make up for each other
@@ -220,26 +279,9 @@ def _causes(p: Prediction, span: Span) -> list[Cause]:
     return kept[:MOST_CAUSES]
 
 
-def _stretch_about(p: Prediction, span: Span) -> Stretch:
-    """The motion about a span, from before it until its end.
-
-    The times at which it is looked at.
-    """
-    error = p.path_error
-    peak = _time_at(error, span)
-    inside = (error.place >= span.from_m) & (error.place <= span.to_m)
-    inside &= np.abs(error.time - peak) < SAME_PASS
-    times = error.time[inside] if inside.any() else np.array([peak])
-    times = times[:: max(1, len(times) // MOST_SAMPLES)]
-    motion = p.motion.trajectory
-    start = max(0, int((times[0] - LEAD) * motion.rate))
-    stop = min(len(motion.q), int(times[-1] * motion.rate) + 3)
-    return Stretch(p, slice(start, stop), span.direction, times)
-
-
 def _sizes(stretch: Stretch, effects: list[Effect]) -> list[float]:
     """The size of the error that is left without each effect, over the span."""
-    runs = simulate_all([effect.ready() for effect in effects])
+    runs = stretch.window.runs(effects)
     return [float(np.linalg.norm(stretch.error(run))) for run in runs]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -19,8 +19,9 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
+from armtwin.robot.coordinates import Compliance
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import made_ready
+from armtwin.simulation.closed_loop import made_ready, simulate_all
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
@@ -44,25 +45,45 @@ class Effect:
     Attributes:
         cause: Its name.
         joint: Where it sits.
-        ready: Makes a run of a stretch of the motion without it ready.
+        taken: What is taken out, whatever it is called: runs of one window without it are one.
+        ready: Makes a run of a window without it ready.
     """
 
     cause: str
     joint: str
+    taken: tuple[str, int | None]
     ready: Callable[[], PreparedRun]
 
 
-class Stretch:
-    """A stretch of a prediction's motion that is simulated again and again."""
+class Window:
+    """A part of a prediction's motion that is simulated again and again.
 
-    def __init__(self, p: Prediction, rows: slice, direction: Direction, times: Floats) -> None:
+    Attributes:
+        prediction: The prediction.
+        model: What is simulated.
+        begins: When it begins [s].
+        motion: The motion in it.
+        torques: Missing torques by cause, (m, n) each [N m].
+    """
+
+    def __init__(self, p: Prediction, rows: slice) -> None:
         motion = p.motion.trajectory
-        self.prediction, self.direction, self.times = p, direction, times
-        self.model = p.job.description.model
+        self.prediction, self.model = p, p.job.description.model
         self.begins = rows.start / motion.rate
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
         self.outside = p.outside.rows(rows)
         self.torques = _missing_torques(p.robot, self.model, self.motion)
+        self._runs: dict[tuple[str, int | None], Run] = {}
+
+    def runs(self, effects: Sequence[Effect]) -> list[Run]:
+        """The run without each effect; what was run before is not run again."""
+        new = {}
+        for effect in effects:
+            if effect.taken not in self._runs:
+                new[effect.taken] = effect
+        found = simulate_all([effect.ready() for effect in new.values()])
+        self._runs.update(zip(new, found, strict=True))
+        return [self._runs[effect.taken] for effect in effects]
 
     def ready(
         self,
@@ -72,7 +93,7 @@ class Stretch:
         change: Callable[[Plant], Plant] | None = None,
         forced: bool = True,
     ) -> PreparedRun:
-        """A run of the stretch, ready to be simulated."""
+        """A run of the window, ready to be simulated."""
         outside = self.outside if forced else self.outside.stilled()
         acting = outside.with_torque(torque)
         return made_ready(
@@ -85,9 +106,37 @@ class Stretch:
             change=change,
         )
 
+
+class Stretch:
+    """A span of the seam whose error is looked at in the runs of a window.
+
+    Attributes:
+        window: The part of the motion that is simulated.
+        direction: Direction of the error.
+        times: Times at which it is looked at [s].
+    """
+
+    def __init__(self, window: Window, direction: Direction, times: Floats) -> None:
+        self.window, self.direction, self.times = window, direction, times
+
+    @property
+    def prediction(self) -> Prediction:
+        """The prediction."""
+        return self.window.prediction
+
+    @property
+    def model(self) -> Model:
+        """What is simulated."""
+        return self.window.model
+
+    @property
+    def torques(self) -> dict[str, Floats]:
+        """Missing torques by cause, (m, n) each [N m]."""
+        return self.window.torques
+
     def error(self, run: Run) -> Floats:
         """Path error of a run at the times of the span, in its direction."""
-        at = self.times - self.begins
+        at = self.times - self.window.begins
         q = np.stack([np.interp(at, run.trace_time, x) for x in run.bodies.T], axis=1)
         X = run.built.forward_kinematics(q)
         found = path_error(self.prediction.job.seam, self.times, X)
@@ -117,7 +166,12 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
     if joint is not None:
         torque = torque * np.eye(torque.shape[1])[joint]
     name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
-    return Effect(cause, name, lambda: stretch.ready(torque=torque))
+    return Effect(cause, name, (cause, joint), partial(stretch.window.ready, torque=torque))
+
+
+def nothing(stretch: Stretch) -> Effect:
+    """No effect: the run as it is."""
+    return Effect("", "", ("", None), stretch.window.ready)
 
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -129,33 +183,44 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", partial(stretch.ready, exact))
+        yield Effect("quantisation", "", ("quantum", None), partial(stretch.window.ready, exact))
     motors = stretch.prediction.robot.description.motor
     for m in _limited(stretch):
-        yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
+        unlimited = _changed(stretch, partial(without_limit, m))
+        yield Effect("torque limit", motors[m].name, ("limit", m), unlimited)
 
 
 def _arm_effects(stretch: Stretch) -> Iterator[Effect]:
     """Elasticity, backlash and ripple gear by gear, deviations of the arm, process forces."""
-    model, places = stretch.model, coordinates(stretch.prediction.robot, stretch.model)
+    model, window = stretch.model, stretch.window
+    places = coordinates(stretch.prediction.robot, model)
     rippling = {gear.compliance for gear in places.rippling}
     for e, compliance in enumerate(places.elastic):
-        stiff = _changed(stretch, partial(without_elasticity, e))
-        yield Effect("elasticity", compliance.name, stiff)
-        if compliance.spring.backlash > 0:
-            yield Effect(
-                "backlash", compliance.name, _changed(stretch, partial(without_backlash, e))
-            )
-        if e in rippling:
-            yield Effect("ripple", compliance.name, _changed(stretch, partial(without_ripple, e)))
+        yield from _gear_effects(stretch, e, compliance, ripples=e in rippling)
     if None in rippling:
         even = replace(model, ripple=False)
-        yield Effect("ripple", "rigid gears", partial(stretch.ready, even))
+        yield Effect("ripple", "rigid gears", ("ripple", None), partial(window.ready, even))
     if model.deviations:
         exact = replace(model, deviations=False)
-        yield Effect("deviation", "", partial(stretch.ready, exact))
-    if stretch.outside.wrench is not None or stretch.outside.torque is not None:
-        yield Effect("process force", "", partial(stretch.ready, forced=False))
+        yield Effect("deviation", "", ("deviation", None), partial(window.ready, exact))
+    if window.outside.wrench is not None or window.outside.torque is not None:
+        unforced = partial(window.ready, forced=False)
+        yield Effect("process force", "", ("force", None), unforced)
+
+
+def _gear_effects(
+    stretch: Stretch, e: int, compliance: Compliance, *, ripples: bool
+) -> Iterator[Effect]:
+    """Elasticity, backlash and ripple of one gear."""
+    name = compliance.name
+    stiff = _changed(stretch, partial(without_elasticity, e))
+    yield Effect("elasticity", name, ("elasticity", e), stiff)
+    if compliance.spring.backlash > 0:
+        tight = _changed(stretch, partial(without_backlash, e))
+        yield Effect("backlash", name, ("backlash", e), tight)
+    if ripples:
+        even = _changed(stretch, partial(without_ripple, e))
+        yield Effect("ripple", name, ("ripple", e), even)
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -163,18 +228,20 @@ def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
     for e, (element, row) in enumerate(stretch.prediction.robot.assembly.friction):
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        yield Effect(kind, name, _changed(stretch, partial(without_friction, [e])))
+        without = _changed(stretch, partial(without_friction, [e]))
+        yield Effect(kind, name, ("friction", e), without)
 
 
 def all_friction(stretch: Stretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
-    return Effect("friction", "all joints", _changed(stretch, partial(without_friction, every)))
+    without = _changed(stretch, partial(without_friction, every))
+    return Effect("friction", "all joints", ("friction", None), without)
 
 
 def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], PreparedRun]:
-    """The stretch with another plant; its structure is the same, so nothing is compiled for it."""
-    return partial(stretch.ready, change=change)
+    """The window with another plant; its structure is the same, so nothing is compiled for it."""
+    return partial(stretch.window.ready, change=change)
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -184,14 +251,16 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        yield Effect("speed feed-forward", d.motor[m].name, partial(stretch.ready, servo=matched))
+        ready = partial(stretch.window.ready, servo=matched)
+        yield Effect("speed feed-forward", d.motor[m].name, ("speed", int(m)), ready)
 
 
 def _reverses(stretch: Stretch, row: Floats) -> bool:
     """Whether the speed of a row changes its sign during the span or shortly before."""
-    time = stretch.motion.time + stretch.begins
+    motion = stretch.window.motion
+    time = motion.time + stretch.window.begins
     recent = (time >= stretch.times[0] - RECENT) & (time <= stretch.times[-1])
-    speed = (stretch.motion.v @ row)[recent]
+    speed = (motion.v @ row)[recent]
     fastest = float(np.abs(speed).max(initial=0.0))
     moving = speed[np.abs(speed) > 1e-6 * max(fastest, 1e-9)]
     return bool((np.diff(np.sign(moving)) != 0).any())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import platform
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -30,11 +31,16 @@ def versions() -> dict[str, str]:
     """Versions of Python and the packages a result depends on."""
     found = {"python": platform.python_version()}
     for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            found[name] = "unknown"
+        found[name] = _version(name)
     return found
+
+
+@cache
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "unknown"
 
 
 def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:

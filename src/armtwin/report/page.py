@@ -9,36 +9,18 @@ import base64
 import hashlib
 import json
 from dataclasses import asdict
-from functools import cache
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.report.blocks import filled, report_markup, shipped
+from armtwin.report.markup import words
 from armtwin.report.sections import Plot, Report, Scene
-
-
-@cache
-def _bundled(name: str) -> str:
-    return (resources.files("armtwin.report") / "bundle" / name).read_text(encoding="utf-8")
-
-
-@cache
-def _template() -> Any:
-    from jinja2 import Environment, StrictUndefined
-
-    text = (resources.files("armtwin.report") / "page.html").read_text(encoding="utf-8")
-    rules = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    return rules.from_string(text)
 
 
 def to_html(report: Report) -> str:
     """The page of a report."""
-    from markupsafe import Markup
-
     blocks = [block for section in report.sections for block in section.blocks]
     plots = [block for block in blocks if isinstance(block, Plot)]
     scene = next((block for block in blocks if isinstance(block, Scene)), None)
@@ -52,21 +34,21 @@ def to_html(report: Report) -> str:
         ],
         "scene": None if scene is None else scene.model,
     }
-    script, style = _bundled("viewer.js"), _bundled("style.css")
+    script, style = shipped("bundle/viewer.js"), shipped("bundle/style.css")
     policy = (
         f"default-src 'none'; script-src {_source(script)}; style-src {_source(style)}; "
         "img-src data:; base-uri 'none'"
     )
-    return str(
-        _template().render(
-            report=report,
-            number=lambda plot: next(k for k, x in enumerate(plots) if x is plot),
-            policy=policy,
-            script=Markup(script),
-            style=Markup(style),
-            data=Markup(_json(data)),
-        )
-    )
+    parts = {
+        "policy": words(policy),
+        "title": words(report.title),
+        "subtitle": words(report.subtitle),
+        "body": report_markup(report, plots),
+        "data": _json(data),
+        "script": script,
+        "style": style,
+    }
+    return filled("page.html", parts)
 
 
 def packed(values: Floats) -> str:

@@ -35,7 +35,6 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     memories: Any,
     slots: Any,
     views: Any,
-    linear: int,
     path: Any,
     counts: Any,
     is_pushed: bool,
@@ -47,8 +46,9 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     """Run loops as `loop.run` does, one in each lane, until the last tick or until one ends.
 
     The stages are put in by name for each structure. len(lanes) is the number of lanes: a tuple
-    makes it known to the compiler. Of views, lateness, stays at limits, record and `ended`, which
-    takes how and where, the first axis is that of the lanes. Returns the tick in which a loop
+    makes it known to the compiler. So does None for a linear model that is not there, and what only
+    such a model needs is not compiled. Of views, lateness, stays at limits, record and `ended`,
+    which takes how and where, the first axis is that of the lanes. Returns the tick in which a loop
     ended, or the last one.
     """
     numbers = memories[0]
@@ -56,7 +56,6 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
         views
     )
     bodies = (u[0], v[0], before[0], tau[0], outside[0], bias[0], force[0], M[0])
-    step, path_curves, M0, D0, K0 = path
     first, last, log_ticks, position_ticks, setpoint_ticks, h = counts
     sensor_delay, readings, output_delay, commands = late
     saturated, since, watching = stays
@@ -100,14 +99,15 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
         if is_pushed:
             do_outside(memories)
         within += 1
-        if linear == 1:
+        if path is None:
+            do_equations(memories)
+        else:
             time = (tick + 0.5) * h
+            step, path_curves, M0, D0, K0 = path
             u_0, v_0, before_0, tau_0, outside_0, bias_0, force_0, M_0 = bodies
             look_ahead(every, u_0, v_0, before_0, h, u_mid, v_mid)
             of_linear(every, step, path_curves, M0, D0, K0, time, u_mid, v_mid, M_0, bias_0)
             net(every, tau_0, outside_0, bias_0, force_0)
-        else:
-            do_equations(memories)
         logging = tick % log_ticks == 0
         row = tick // log_ticks
         if logging:
@@ -261,8 +261,7 @@ def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
         lanes.memories,
         tuple(kernel.memory.arrays[name][1] for name in SLOTS),
         lanes.views,
-        int(run.linear is not None),
-        run.path,
+        run.path if kernel.structure.linear else None,
         (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
         lanes.is_pushed,
         lanes.late,
