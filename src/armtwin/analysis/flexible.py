@@ -67,7 +67,9 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> Coordinates:
             f"{followers[0]}"
         )
     if links and not robot.description.flexure:
-        raise ArmtwinError(f"robot '{robot.name}' has no links that bend: its file gives no flexure")
+        raise ArmtwinError(
+            f"robot '{robot.name}' has no links that bend: its file gives no flexure"
+        )
     places = coordinates(robot, joints=True, links=links)
     if not places.elastic:
         bends = "; its links bend where asked for" if robot.description.flexure else ""

@@ -82,10 +82,7 @@ def analyse(
         raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
     if what != "torques" and any(x is not None for x in (speeds, accelerations, faster)):
         raise ArmtwinError(f"--speeds, --accelerations and --faster change torques, not {what}")
-    if push is not None and what != "sag":
-        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
-    if links and what in ("torques", "coupling", "inertia"):
-        raise ArmtwinError(f"--links lets an elastic robot bend; it does not change {what}")
+    _check_elastic(what, push, links)
     found = at.Robot.load(robot)
     if tool is not None:
         found = found.with_tool(tool)
@@ -112,6 +109,14 @@ def analyse(
     elif at_posture is not None:
         motion = _posture(found, at_posture)
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _check_elastic(what: str, push: str | None, links: bool) -> None:
+    """Refuse options of an elastic robot where they change nothing."""
+    if push is not None and what != "sag":
+        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
+    if links and what not in ("modes", "sag", "compliance"):
+        raise ArmtwinError(f"--links lets an elastic robot bend; it does not change {what}")
 
 
 def _is_job(along: str) -> bool:
