@@ -29,6 +29,9 @@ at.predict(None, at.Job(replace(job.description, override=values)))
 """,
     "explain": "at.explain(at.predict(None, job))",
     "advise": "at.advise(at.predict(None, job.with_speed('400 mm/s')), budget=3)",
+    "a job with a force": """
+at.explain(at.predict(None, at.Job.load("kr300_frame").with_speed("200 mm/s")))
+""",
     "identify": """
 import numpy as np
 robot = at.Robot.load("rx90b")

@@ -100,6 +100,28 @@ def test_compliance_is_the_slope_of_the_sag_under_a_force(robots):
         assert 0.5 * (ahead - back) == pytest.approx(C[:, axis], rel=1e-5, abs=1e-11)
 
 
+def test_links_that_bend_soften_the_kr300_by_what_their_springs_add(robots):
+    """Compliances add up: gears, and each flexure by its lever about the tool (virtual work)."""
+    robot = robots["kr300"]
+    stiff, soft = (at.analyse(robot, "compliance", STRETCHED, links=x) for x in (False, True))
+    here = flexible(elastic_coordinates(robot, links=True), STRETCHED)
+    added = np.zeros((6, 6))
+    for flexure in robot.description.flexure:
+        lever = here.tool[:, here.places.built.joint_names.index(flexure.name)]
+        added += np.outer(lever, lever) / flexure.stiffness
+    apart = soft.matrix[0] - stiff.matrix[0] - added
+    size = np.sqrt(np.diag(soft.matrix[0]))
+    # gravity turns with the arm: it adds some thousandths to the stiffness of either
+    assert np.abs(apart / np.outer(size, size)).max() < 0.01
+    frequencies = []
+    for links in (False, True):
+        found = at.analyse(robot, "modes", STRETCHED, links=links)
+        frequencies.append(found.motors["locked"][0].frequency)
+    assert 0.9 * frequencies[0] < frequencies[1] < frequencies[0]
+
+
 def test_a_rigid_robot_has_no_modes(robots):
     with pytest.raises(at.ArmtwinError, match=r"has nothing elastic: its file gives no"):
         at.analyse(robots["tx40"], "modes", np.zeros(6))
+    with pytest.raises(at.ArmtwinError, match=r"'rx90b' has no links that bend"):
+        at.analyse(robots["rx90b"], "sag", np.zeros(6), links=True)

@@ -10,6 +10,7 @@ import armtwin as at
 from armtwin.drives import springs
 from armtwin.drives.springs import numerical_damping
 from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
+from armtwin.simulation.prepared import prepare
 from tests.simulation.bench import from_rest, joint, line
 
 spring = getattr(
@@ -237,6 +238,19 @@ def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
     log = at.simulate(robot, motion, model, change=change).log
     assert not log.events
     assert log.tau[-1, 0] / log.q[-1, 0] == pytest.approx(2400.0, rel=1e-3)
+
+
+def test_a_clamp_leaves_what_the_other_rows_reach(robot):
+    """The row of an uneven gear of the coupled wrist reaches a motor that its twist does not."""
+    model = replace(ELASTIC, ripple=True)
+    q = np.array([0.3, 0.8, 1.0, 0.2, 1.1, 0.4])
+    still = at.Trajectory.sampled(250, np.tile(q, (10, 1)), np.zeros((10, 6)), np.zeros((10, 6)))
+    clamp = held_at_tool(robot, model, q, ToolClamp(translation=1e6, rotation=1e5))
+    free = prepare(robot, still, model).plant.rows
+    held = prepare(robot, still, model, change=clamp).plant.rows
+    assert any(free.count > (free.weights != 0).sum(axis=1))
+    for r, count in enumerate(free.count):
+        assert set(held.place[r, : held.count[r]]) == set(free.place[r, :count])
 
 
 def test_elastic_joints_need_a_stiffness(robots):

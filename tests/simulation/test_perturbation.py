@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.prediction.predict import planned
 from armtwin.simulation.perturbation import linear_model
 from tests.conftest import relative
 from tests.simulation.bench import from_rest, line
@@ -39,6 +40,24 @@ def test_on_the_line_at_100_mm_s_both_agree_within_2_micrometres(robot):
 
 def test_at_500_mm_s_they_agree_within_5_micrometres(robot):
     assert np.all(apart(robot, line(robot, speed=0.5), 300) < 5)
+
+
+def test_a_force_on_the_tool_does_the_same_in_both_methods():
+    """The force turns over in half a second; it moves the tool of the KR300 by more than 0.1 mm."""
+    job = at.Job.load("kr300_frame")
+    robot = job.robot()
+    motion = planned(robot, job).trajectory
+    some = slice(250, 750)
+    motion = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
+    wrench = np.zeros((len(motion.q), 6))
+    wrench[:, :3] = 600.0 * np.sin(2 * np.pi * motion.time[:, None]) * [1.0, -0.5, 0.5]
+    found = []
+    for method, size in (("nonlinear", 1.0), ("perturbation", 1.0), ("perturbation", 0.0)):
+        run = at.simulate(robot, motion, EXACT, method=method, wrench=size * wrench)
+        found.append(run.tool_poses()[:, :3, 3])
+    full, linear, still = found
+    assert np.abs(linear - still).max() > 1e-4
+    assert np.abs(linear - full).max() < 2e-6
 
 
 def test_the_models_matrices_equal_finite_differences(robot):

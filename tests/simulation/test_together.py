@@ -10,6 +10,7 @@ from armtwin.control.controller import ERROR_LIMIT
 from armtwin.maths.stretches import Part, fused_products, stretches
 from armtwin.maths.tape import Tape
 from armtwin.prediction.predict import planned
+from armtwin.robot.sag import Outside
 from armtwin.simulation import loop, together, traced_loop
 from armtwin.simulation.closed_loop import made_ready, simulate_all
 from armtwin.simulation.plant import without_friction
@@ -67,18 +68,22 @@ def assert_as_alone(make):
 def test_a_run_in_a_lane_has_the_digits_of_the_run_alone(name):
     """In steps of encoders and currents one unit of the last digit would become a whole step.
 
-    Other friction, outside torques and lengths beside it; lanes take their own numbers of substeps.
+    Other friction, outside torques and lengths beside it, forces on the tool that milling has;
+    lanes take their own numbers of substeps.
     """
     case = Case(name)
-    pushed = 0.5 * np.sin(np.arange(SETPOINTS)[:, None] * np.full(case.robot.n, 0.1))
+    turn = 0.1 * np.arange(SETPOINTS)[:, None]
+    torque = 0.5 * np.sin(turn * np.ones(case.robot.n))
+    cut = 100.0 * np.cos(turn * np.arange(1, 7)) if name == "kr300_frame" else None
+    milled, both = Outside(wrench=cut), Outside(torque, cut)
     exact = replace(case.model, quantise=False)
 
     def runs():
         return [
-            case.run(model=replace(case.model, quantise=True)),
-            case.run(model=exact, external=pushed),
-            case.run(300, change=lambda plant: without_friction([0], plant)),
-            case.run(400, model=exact),
+            case.run(model=replace(case.model, quantise=True), outside=milled),
+            case.run(model=exact, outside=both),
+            case.run(300, change=lambda plant: without_friction([0], plant), outside=milled),
+            case.run(400, model=exact, outside=milled),
         ]
 
     ends = assert_as_alone(runs)
@@ -97,7 +102,7 @@ def test_a_run_that_stops_or_runs_away_leaves_its_neighbours_alone(line):
         return [
             line.run(servo=line.servo._replace(gains=strict)),
             line.run(),
-            line.run(servo=line.servo._replace(gains=loose), external=pushed),
+            line.run(servo=line.servo._replace(gains=loose), outside=Outside(pushed)),
         ]
 
     ends = assert_as_alone(runs)

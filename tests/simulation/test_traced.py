@@ -17,7 +17,9 @@ from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
 from armtwin.prediction.predict import planned
 from armtwin.robot.groups import Pose
+from armtwin.robot.sag import Outside
 from armtwin.simulation import equations, loop, prepared, traced_loop
+from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import without_friction, without_limit
 from armtwin.simulation.traced import Structure
 from tests.oracles import as_robot, bodies_only, random_arm
@@ -88,13 +90,21 @@ def test_the_tape_of_a_shipped_robot_uses_the_zeros_of_its_geometry(name):
     assert pattern < 0.6 * dense
 
 
-def prepared_run(job, change=None, **model):
+def pushed(motion):
+    """A force and a torque on the tool that rise and turn over."""
+    size = np.array([200.0, -150.0, 100.0, 10.0, -5.0, 8.0])
+    return Outside(wrench=size * np.sin(3.0 * motion.time[:, None] + 0.5))
+
+
+def prepared_run(job, change=None, *, is_pushed=False, is_linear=False, **model):
     robot = job.robot()
     motion = planned(robot, job).trajectory
     some = slice(0, int(SHORT * motion.rate) + 250)
     short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     chosen = replace(job.description.model, quantise=False, **model)
-    return prepared.prepare(robot, short, chosen, change=change)
+    outside = pushed(short) if is_pushed else None
+    linear = linear_model(robot, short, 60) if is_linear else None
+    return prepared.prepare(robot, short, chosen, change=change, outside=outside, linear=linear)
 
 
 def kernel_name(run):
@@ -103,17 +113,18 @@ def kernel_name(run):
 
 
 @pytest.mark.parametrize(
-    ("name", "model"),
+    ("name", "keys"),
     [
         ("rx90b_line", {}),
-        ("kr300_frame", {}),
-        ("rx90b_line", {"joints": "elastic", "ripple": True}),
+        ("kr300_frame", {"is_pushed": True}),
+        ("kr300_frame", {"is_pushed": True, "is_linear": True}),
+        ("rx90b_line", {"joints": "elastic", "ripple": True, "is_pushed": True}),
     ],
 )
-def test_a_traced_loop_runs_as_the_loop_it_was_traced_from(name, model):
+def test_a_traced_loop_runs_as_the_loop_it_was_traced_from(name, keys):
     """Sums are ordered alike up to fused products: what rounding makes of it in 1800 ticks."""
     job = at.Job.load(name)
-    traced, generic = prepared_run(job, **model), prepared_run(job, **model)
+    traced, generic = prepared_run(job, **keys), prepared_run(job, **keys)
     assert traced.run() == loop.run(*generic.arguments)
     travel = np.abs(generic.record.u).max()
     assert np.abs(traced.record.u - generic.record.u).max() < 1e-13 * travel

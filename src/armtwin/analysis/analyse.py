@@ -38,6 +38,7 @@ def analyse(
     load: float | str | None = None,
     faster: float = 1.0,
     force: ArrayLike | None = None,
+    links: bool = False,
 ) -> TorqueShares | Coupling | EffectiveInertia | Modes | Sag | ToolCompliance:
     """What acts in the equations of motion of a robot, at one posture or along a motion.
 
@@ -53,6 +54,7 @@ def analyse(
             it beside the robot without, the others have it mounted.
         faster: The same path so many times as fast.
         force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,).
+        links: Whether links bend at their flexures, in what is told of an elastic robot.
     """
     if what not in KINDS:
         raise ArmtwinError(f"analysis '{what}' is not known. {did_you_mean(what, KINDS)}")
@@ -64,20 +66,20 @@ def analyse(
     states = _states(robot, motion, v, a)
     if what in ELASTIC:
         name = "" if loaded is None else loaded[1]
-        return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force)
+        return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force, links)
     if what == "coupling":
         return coupling(acting, states)
     return torque_shares(acting, states.faster(faster))
 
 
 def _elastic(
-    robot: Robot, what: str, states: States, load: str, force: ArrayLike | None
+    robot: Robot, what: str, states: States, load: str, force: ArrayLike | None, links: bool
 ) -> Modes | Sag | ToolCompliance:
     if what == "modes":
-        return modes(robot, states, load)
+        return modes(robot, states, load, links=links)
     if what == "sag":
-        return sag(robot, states, load, force)
-    return compliance(robot, states, load)
+        return sag(robot, states, load, force, links=links)
+    return compliance(robot, states, load, links=links)
 
 
 def _states(

@@ -145,7 +145,14 @@ class ToolCompliance:
         return records
 
 
-def sag(robot: Robot, states: States, load: str = "", force: ArrayLike | None = None) -> Sag:
+def sag(
+    robot: Robot,
+    states: States,
+    load: str = "",
+    force: ArrayLike | None = None,
+    *,
+    links: bool = False,
+) -> Sag:
     """Where gravity, and a force on the tool, move the tool at postures.
 
     Args:
@@ -153,8 +160,9 @@ def sag(robot: Robot, states: States, load: str = "", force: ArrayLike | None = 
         states: The postures.
         load: What it carries, in words.
         force: Force, or force and torque, on the tool, base axes, (3,) or (6,).
+        links: Whether links bend at their flexures.
     """
-    places = elastic_coordinates(robot)
+    places = elastic_coordinates(robot, links=links)
     wrench = None if force is None else _wrench(force)
     torque, twist, weight, pushed = [], [], [], []
     for q in states.q:
@@ -178,9 +186,11 @@ def sag(robot: Robot, states: States, load: str = "", force: ArrayLike | None = 
     )
 
 
-def compliance(robot: Robot, states: States, load: str = "") -> ToolCompliance:
-    """Compliance of the tool at postures."""
-    places = elastic_coordinates(robot)
+def compliance(
+    robot: Robot, states: States, load: str = "", *, links: bool = False
+) -> ToolCompliance:
+    """Compliance of the tool at postures, of links that bend where asked for."""
+    places = elastic_coordinates(robot, links=links)
     matrices = [compliance_matrix(flexible(places, q)) for q in states.q]
     return ToolCompliance(robot, states, load, np.array(matrices))
 

@@ -58,19 +58,24 @@ class Flexible:
         return J
 
 
-def elastic_coordinates(robot: Robot) -> Coordinates:
-    """Coordinates of a robot with all springs that its file gives."""
+def elastic_coordinates(robot: Robot, *, links: bool = False) -> Coordinates:
+    """Coordinates of a robot with elastic gears, and with links that bend where asked for."""
     followers = [joint.name for joint in robot.description.joint if joint.mimic is not None]
     if followers:
         raise ArmtwinError(
             f"robot '{robot.name}': joints that follow others are not analysed as elastic ones, as "
             f"{followers[0]}"
         )
-    places = coordinates(robot, joints=True, links=bool(robot.description.flexure))
-    if not places.elastic:
+    if links and not robot.description.flexure:
         raise ArmtwinError(
-            f"robot '{robot.name}' has nothing elastic: its file gives no transmission.stiffness "
-            "and no flexure"
+            f"robot '{robot.name}' has no links that bend: its file gives no flexure"
+        )
+    places = coordinates(robot, joints=True, links=links)
+    if not places.elastic:
+        bends = "; its links bend where asked for" if robot.description.flexure else ""
+        raise ArmtwinError(
+            f"robot '{robot.name}' has nothing elastic: its file gives no transmission.stiffness"
+            f"{bends}"
         )
     return places
 

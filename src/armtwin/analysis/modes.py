@@ -146,7 +146,9 @@ class Modes:
         return records
 
 
-def modes(robot: Robot, states: States, load: str = "", servo: str = SERVO) -> Modes:
+def modes(
+    robot: Robot, states: States, load: str = "", servo: str = SERVO, *, links: bool = False
+) -> Modes:
     """Natural frequencies and shapes of a robot at postures.
 
     Args:
@@ -154,8 +156,9 @@ def modes(robot: Robot, states: States, load: str = "", servo: str = SERVO) -> M
         states: The postures; of a motion the lowest frequencies are found along it.
         load: What it carries, in words.
         servo: Name of the servo that holds its rotors.
+        links: Whether links bend at their flexures.
     """
-    places = elastic_coordinates(robot)
+    places = elastic_coordinates(robot, links=links)
     here = flexible(places, states.q[0])
     found: dict[Rotors, tuple[Mode, ...]] = {"locked": locked_modes(here)}
     if servo in robot.description.servo:

@@ -63,6 +63,9 @@ def analyse(
     push: Annotated[
         str | None, typer.Option("--push", help='Force on the tool for sag: "0, -100, 50 N".')
     ] = None,
+    links: Annotated[
+        bool, typer.Option("--links", help="Let links bend at their flexures; of an elastic robot.")
+    ] = False,
     tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
     out: Annotated[
@@ -79,8 +82,7 @@ def analyse(
         raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
     if what != "torques" and any(x is not None for x in (speeds, accelerations, faster)):
         raise ArmtwinError(f"--speeds, --accelerations and --faster change torques, not {what}")
-    if push is not None and what != "sag":
-        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
+    _check_elastic(what, push, links)
     found = at.Robot.load(robot)
     if tool is not None:
         found = found.with_tool(tool)
@@ -88,6 +90,7 @@ def analyse(
         found = found.with_payload(payload)
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
+    options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
@@ -96,6 +99,8 @@ def analyse(
         settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
         settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
         settings["faster"] = 1.0 if faster is None else _number("--faster", faster)
+    if links:
+        settings["links"] = True
     if push is not None:
         settings["force"] = _list("--push", push, [Unit("N")] * 3)
     motion: Any = None
@@ -104,6 +109,14 @@ def analyse(
     elif at_posture is not None:
         motion = _posture(found, at_posture)
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _check_elastic(what: str, push: str | None, links: bool) -> None:
+    """Refuse options of an elastic robot where they change nothing."""
+    if push is not None and what != "sag":
+        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
+    if links and what not in ("modes", "sag", "compliance"):
+        raise ArmtwinError(f"--links lets an elastic robot bend; it does not change {what}")
 
 
 def _is_job(along: str) -> bool:

@@ -83,7 +83,7 @@ def _bending(d: Description, name: str) -> Description:
             name=flexure.name,
             parent=parts[k],
             child=parts[k + 1],
-            source=flexure.source,
+            source=f"derived: a flexure of {name}",
             origin=Pose(position=position),
             axis=flexure.axis,
         )

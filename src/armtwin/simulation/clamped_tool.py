@@ -63,7 +63,8 @@ def held_at_tool(
     places = coordinates(robot, model)
     start = settled(places, q)
     rows = np.zeros((6, places.count))
-    rows[:, places.link] = robot.jacobian(start[places.link])
+    bodies = places.bodies
+    rows[:, :bodies] = places.built.jacobian(start[:bodies])
     rest = rows @ start
 
     def change(plant: Plant) -> Plant:
@@ -77,6 +78,8 @@ def held_at_tool(
 def _with_rows(rows: Rows, more: Floats) -> Rows:
     weights = np.vstack([rows.weights, more])
     used = weights != 0
+    for r, count in enumerate(rows.count):  # a row may reach more than its weights: ripple
+        used[r, rows.place[r, :count]] = True
     first_used = np.argsort(~used, axis=1, kind="stable")
     return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
 

@@ -1,6 +1,6 @@
 """The lateness of the link encoder behind the motor encoder, before any stiffness or servo.
 
-    q - q_link = δ v + τ_load / c + constant
+    q - q_link = δ v + τ_load / c + constant        the law of `transmission.twist_fit`, one drive
 
 Two encoders that are read or filtered at different times differ in proportion to speed, as much as
 a soft gear would under viscous load. Only the load of the rigid body, which is not proportional to
@@ -10,10 +10,12 @@ speed, tells them apart: a stiffness that is fitted without the offset is an art
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from armtwin.identification.transmission.twist_fit import fit_twist
+from armtwin.identification.transmission.twist_rows import rows_of_drive
 from armtwin.maths.batch import Floats
 
 MOST_LATENESS = 0.05  # [s]; more is no offset between encoders
@@ -47,26 +49,22 @@ def encoder_offset(
     """
     if any(np.isnan(x).any() for x in twist):
         return None
-    centred = np.concatenate([x - x.mean() for x in twist])
-    v = np.concatenate([x - x.mean() for x in speed])
-    tau = np.concatenate([x - x.mean() for x in load])
-    spread = float(centred @ centred)
+    rows = rows_of_drive(speed, load, twist)
+    elastic = fit_twist(rows, (0,))
+    # no gear twists against its load
+    fit = elastic if elastic.compliance[0] > 0 else fit_twist(rows, ())
+    lateness = float(np.clip(fit.offset, -MOST_LATENESS, MOST_LATENESS))
+    chosen = replace(fit, offset=lateness)
+    none = 0 * fit.compliance
+    spread = float((replace(fit, offset=0.0, compliance=none).left(rows) ** 2).sum())
     if not spread > 0:
         return None
-    columns = np.stack([v, tau], axis=1)
-    sizes = np.linalg.norm(columns, axis=0)
-    sizes[sizes == 0] = 1.0
-    scaled, *_ = np.linalg.lstsq(columns / sizes, centred, rcond=1e-9)
-    lateness, compliance = scaled / sizes
-    if compliance < 0:  # no gear twists against its load
-        lateness, compliance = float(v @ centred) / float(v @ v), 0.0
-    lateness = float(np.clip(lateness, -MOST_LATENESS, MOST_LATENESS))
-    left = centred - lateness * v - compliance * tau
-    alone = centred - lateness * v
+    left = float((chosen.left(rows) ** 2).sum())
+    alone = float((replace(chosen, compliance=none).left(rows) ** 2).sum())
     return EncoderOffset(
         lateness=lateness,
-        compliance=float(compliance),
-        share=1 - float(left @ left) / spread,
-        by_time=1 - float(alone @ alone) / spread,
-        left=float(np.sqrt(left @ left / len(left))),
+        compliance=float(fit.compliance[0]),
+        share=1 - left / spread,
+        by_time=1 - alone / spread,
+        left=float(np.sqrt(left / len(rows.twist))),
     )

@@ -29,8 +29,8 @@ class TwistFit:
         compliance_std: Standard deviations, (k,).
         gap: Half of the lost motion of each joint, 0 where it has none, (k,) [rad].
         gap_std: Standard deviations, (k,).
-        extra: Coefficient of one more column of one joint; NaN where there is none.
-        extra_std: Its standard deviation.
+        extra: Coefficients of further columns.
+        extra_std: Their standard deviations.
     """
 
     offset: float
@@ -39,8 +39,8 @@ class TwistFit:
     compliance_std: Floats
     gap: Floats
     gap_std: Floats
-    extra: float = np.nan
-    extra_std: float = np.nan
+    extra: Floats
+    extra_std: Floats
 
     def left(self, rows: TwistRows) -> Floats:
         """Twist that is not explained, each log's constant removed, (m, k) [rad]."""
@@ -56,7 +56,7 @@ def fit_twist(
     rows: TwistRows,
     elastic: Sequence[int],
     loose: Sequence[int] = (),
-    extra: tuple[int, Floats] | None = None,
+    extra: Sequence[tuple[int, Floats]] = (),
 ) -> TwistFit:
     """Fit the twist.
 
@@ -64,7 +64,7 @@ def fit_twist(
         rows: The samples.
         elastic: Joints that have a compliance.
         loose: Joints that have lost motion.
-        extra: One more column of one joint: its number and the column, (m,).
+        extra: Further columns: the joint and what its twist may be proportional to, (m,).
     """
     X, y = _system(rows, elastic, loose, extra)
     weight = np.ones(rows.joints)
@@ -79,9 +79,6 @@ def fit_twist(
     std = _deviations(X, left, weight, rows)
     springs = slice(1, 1 + len(elastic))
     gaps = slice(springs.stop, springs.stop + len(loose))
-    more, more_std = np.nan, np.nan
-    if extra is not None:
-        more, more_std = float(theta[-1]), float(std[-1])
     return TwistFit(
         offset=float(theta[0]),
         offset_std=float(std[0]),
@@ -89,8 +86,8 @@ def fit_twist(
         compliance_std=_of_joints(rows, elastic, std[springs], np.nan),
         gap=_of_joints(rows, loose, theta[gaps], 0.0),
         gap_std=_of_joints(rows, loose, std[gaps], np.nan),
-        extra=more,
-        extra_std=more_std,
+        extra=theta[gaps.stop :],
+        extra_std=std[gaps.stop :],
     )
 
 
@@ -105,18 +102,18 @@ def _system(
     rows: TwistRows,
     elastic: Sequence[int],
     loose: Sequence[int],
-    extra: tuple[int, Floats] | None,
+    extra: Sequence[tuple[int, Floats]],
 ) -> tuple[Floats, Floats]:
     """Columns (k, m, p) and twist (k, m) of the moving samples, each log's means removed."""
     m, joints = rows.twist.shape
-    X = np.zeros((joints, m, 1 + len(elastic) + len(loose) + (extra is not None)))
+    X = np.zeros((joints, m, 1 + len(elastic) + len(loose) + len(extra)))
     X[:, :, 0] = rows.late.T
     for place, j in enumerate(elastic, 1):
         X[j, :, place] = rows.load[:, j]
     for place, j in enumerate(loose, 1 + len(elastic)):
         X[j, :, place] = rows.side[:, j]
-    if extra is not None:
-        X[extra[0], :, -1] = extra[1]
+    for place, (j, column) in enumerate(extra, 1 + len(elastic) + len(loose)):
+        X[j, :, place] = column
     y = rows.twist.T.copy()
     moving = rows.moving.T
     for j in range(joints):

@@ -43,6 +43,7 @@ class TwistRows:
         late: Angle that the motor turns in the time offset, over that offset [rad/s].
         load: Torque of the spring with all friction on the motor's side [N m].
         friction: Friction torque by the robot file [N m].
+        angle: Motor angle when the link encoder was read, joint side [rad].
         side: Sign of the load, smooth where it is small: which flank of a gap bears.
         moving: Whether the joint moves.
         block: Number of the stretch of each sample, (m,).
@@ -53,6 +54,7 @@ class TwistRows:
     late: Floats
     load: Floats
     friction: Floats
+    angle: Floats
     side: Floats
     moving: Flags
     block: NDArray[np.int64]
@@ -123,18 +125,40 @@ def _rows(
     time = grid[grid >= grid[0] + max(offset, 0.0)]
     before = time - offset
     twist = np.empty((len(time), joints))
-    late, carried, rubbing, speed = (np.empty_like(twist) for _ in range(4))
+    late, carried, rubbing, speed, angle = (np.empty_like(twist) for _ in range(5))
     for j in range(joints):
         twist[:, j] = np.interp(time, log.time, log.q[:, j] - log.q_link[:, j])
         late[:, j] = _turned(grid, motion.q[:, j], motion.v[:, j], time, offset)
         carried[:, j] = np.interp(before, grid, load[:, j])
         rubbing[:, j] = np.interp(before, grid, friction[:, j])
         speed[:, j] = np.interp(before, grid, motion.v[:, j])
+        angle[:, j] = np.interp(before, grid, motion.q[:, j])
     side = np.tanh(carried / (SMALL * np.abs(carried).max(axis=0) + 1e-300))
     moving = np.abs(speed) > SLOW * np.abs(speed).max(axis=0)
     place = np.arange(len(time)) * BLOCKS // len(time)
     block = number * BLOCKS + np.minimum(place, BLOCKS - 1)
-    return twist, late, carried, rubbing, side, moving, block, np.full(len(time), number)
+    log_number = np.full(len(time), number)
+    return twist, late, carried, rubbing, angle, side, moving, block, log_number
+
+
+def rows_of_drive(
+    speed: Sequence[Floats], load: Sequence[Floats], twist: Sequence[Floats]
+) -> TwistRows:
+    """Rows of one drive from logs of its speed, its load and its twist, (m,) each."""
+    v, torque, apart = (np.concatenate(values)[:, None] for values in (speed, load, twist))
+    number = np.repeat(np.arange(len(twist)), [len(values) for values in twist])
+    none = np.zeros_like(apart)
+    return TwistRows(
+        twist=apart,
+        late=v,
+        load=torque,
+        friction=none,
+        angle=none,
+        side=none,
+        moving=np.ones(apart.shape, dtype=bool),
+        block=number,
+        log=number,
+    )
 
 
 def _turned(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
