@@ -27,7 +27,8 @@ if TYPE_CHECKING:
         TransmissionIdentification,
         identify_transmission,
     )
-    from armtwin.jobs.experiment import Experiment, ExperimentRun, run_experiment
+    from armtwin.jobs.experiment import Experiment
+    from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -185,8 +186,8 @@ _LATER = {
     "Clamping": "armtwin.identification.clamping.clamp",
     "clamp": "armtwin.identification.clamping.clamp",
     "Experiment": "armtwin.jobs.experiment",
-    "ExperimentRun": "armtwin.jobs.experiment",
-    "run_experiment": "armtwin.jobs.experiment",
+    "ExperimentRun": "armtwin.jobs.experiment_run",
+    "run_experiment": "armtwin.jobs.experiment_run",
     "Recreation": "armtwin.prediction.recreation",
     "recreate": "armtwin.prediction.recreation",
     "TransmissionIdentification": "armtwin.identification.transmission.identify_transmission",
