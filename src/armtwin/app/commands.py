@@ -23,6 +23,7 @@ from armtwin.app import (
     sensitivity_command,
     servo_command,
 )
+from armtwin.app.actuator_commands import actuator
 from armtwin.app.options import Force, given_path
 from armtwin.app.places import is_experiment
 from armtwin.app.showing import say, show
@@ -46,6 +47,7 @@ app = typer.Typer(
 )
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 app.add_typer(export, name="export")
+app.add_typer(actuator, name="actuator")
 
 app.command()(job_commands.demo)
 app.command()(job_commands.predict)

@@ -36,6 +36,7 @@ SUFFIXES = {
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
+    "actuator": "_actuator",
     "sensitivity": "_sensitivity",
 }
 

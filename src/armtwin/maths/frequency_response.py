@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 SHARED = 2 / 36
 LEAST_WINDOWS = 4
@@ -53,7 +53,10 @@ class FrequencyResponse:
 
     def between(self, low: float, high: float) -> FrequencyResponse:
         """The part between two frequencies [Hz]."""
-        kept = (self.frequency >= low) & (self.frequency <= high)
+        return self.where((self.frequency >= low) & (self.frequency <= high))
+
+    def where(self, kept: Flags) -> FrequencyResponse:
+        """The part at frequencies that are marked, (f,)."""
         return FrequencyResponse(
             self.frequency[kept],
             self.response[kept],

@@ -79,8 +79,9 @@ def _features(result: Response) -> Iterator[Block]:
 
 
 def _others(result: Response) -> Iterator[Record]:
-    for name, step in zip(result.names, result.step, strict=True):
-        if step == 0:
+    """Coordinates whose set-points stand still."""
+    for k, name in enumerate(result.names):
+        if not result.setpoint[:, k].any():
             yield {"name": name, "largest": result.disturbance(name)}
 
 
