@@ -15,11 +15,13 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.maths.frequency_response import FrequencyResponse
+from armtwin.maths.frequency_response import (
+    ALIKE,
+    LEAST_COHERENCE,
+    LEAST_STD,
+    FrequencyResponse,
+)
 
-LEAST_COHERENCE = 0.5
-ALIKE = 1.5  # neighbouring frequencies of a Hann window that count as one
-LEAST_STD = 1e-3  # relative, of a response that is known better than the model holds
 LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
 
 
@@ -102,7 +104,8 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     """
     from scipy.optimize import least_squares
 
-    known = response.where(response.coherence >= LEAST_COHERENCE)
+    steady = response.steadied()
+    known = steady.where(steady.coherence >= LEAST_COHERENCE)
     if len(known.frequency) < 8:
         raise ArmtwinError(
             f"a valve needs a response with a coherence of {LEAST_COHERENCE:g} at 8 or more "
