@@ -13,6 +13,15 @@ if TYPE_CHECKING:
     from armtwin.analysis.modes import Modes
     from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.identification.actuator.identify import (
+        ActuatorIdentification,
+        FlowIdentification,
+        ValveIdentification,
+        identify_actuator,
+        identify_flow,
+        identify_valve,
+    )
+    from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.frequency import LogResponse, log_response
@@ -26,7 +35,8 @@ if TYPE_CHECKING:
         TransmissionIdentification,
         identify_transmission,
     )
-    from armtwin.jobs.experiment import Experiment, ExperimentRun, run_experiment
+    from armtwin.jobs.experiment import Experiment
+    from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -63,6 +73,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "ActuatorIdentification",
     "Advice",
     "Answer",
     "ArmtwinError",
@@ -81,12 +92,14 @@ __all__ = [
     "Experiment",
     "ExperimentRun",
     "FileError",
+    "FlowIdentification",
     "Identification",
     "Job",
     "Log",
     "LogResponse",
     "Model",
     "Modes",
+    "OilFit",
     "Prediction",
     "Recipe",
     "Recreation",
@@ -103,6 +116,7 @@ __all__ = [
     "Trajectory",
     "TransmissionIdentification",
     "Validation",
+    "ValveIdentification",
     "__version__",
     "advise",
     "analyse",
@@ -114,9 +128,13 @@ __all__ = [
     "driven_response",
     "error_parts",
     "explain",
+    "fit_oil",
     "identify",
+    "identify_actuator",
+    "identify_flow",
     "identify_servo",
     "identify_transmission",
+    "identify_valve",
     "judge",
     "log_response",
     "predict",
@@ -131,6 +149,14 @@ __all__ = [
 
 # Rooms are imported when they are first asked for.
 _LATER = {
+    "ActuatorIdentification": "armtwin.identification.actuator.identify",
+    "FlowIdentification": "armtwin.identification.actuator.identify",
+    "ValveIdentification": "armtwin.identification.actuator.identify",
+    "identify_actuator": "armtwin.identification.actuator.identify",
+    "identify_flow": "armtwin.identification.actuator.identify",
+    "identify_valve": "armtwin.identification.actuator.identify",
+    "OilFit": "armtwin.identification.actuator.oil",
+    "fit_oil": "armtwin.identification.actuator.oil",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",
@@ -186,8 +212,8 @@ _LATER = {
     "Clamping": "armtwin.identification.clamping.clamp",
     "clamp": "armtwin.identification.clamping.clamp",
     "Experiment": "armtwin.jobs.experiment",
-    "ExperimentRun": "armtwin.jobs.experiment",
-    "run_experiment": "armtwin.jobs.experiment",
+    "ExperimentRun": "armtwin.jobs.experiment_run",
+    "run_experiment": "armtwin.jobs.experiment_run",
     "Recreation": "armtwin.prediction.recreation",
     "recreate": "armtwin.prediction.recreation",
     "TransmissionIdentification": "armtwin.identification.transmission.identify_transmission",

@@ -44,7 +44,7 @@ def test_table_8_1_first_peak_period_and_overshoot(table, step_test):
     found = measured(step_test, key, by)
     for features, overshoot, peak, period in zip(found, overshoots, peaks, periods, strict=True):
         assert 100 * features["overshoot"] == pytest.approx(overshoot, abs=WIDE.get(key, 2))
-        assert 1e3 * features["first peak"] == pytest.approx(peak, abs=0.75)
+        assert 1e3 * features["first peak time"] == pytest.approx(peak, abs=0.75)
         assert 1e3 * features["period"] == pytest.approx(period, abs=0.75)
 
 

@@ -2,8 +2,9 @@
 the shipped robot, and plain equations.
 """
 
+from itertools import pairwise
+
 import numpy as np
-from numba import njit
 
 import armtwin as at
 
@@ -16,50 +17,57 @@ SERVO = BENCH.description.servo["proportional"]
 (GAIN,), (SENSOR_GAIN,), (SENSOR_DELAY,) = SERVO.gain, SERVO.sensor_gain, SERVO.delay.sensor
 
 
-@njit
-def _plain(mass, volts, h, count, flow, frequency, damping, delay, limit, out):
-    """Explicit Runge-Kutta 4 of valve, oil and weight;
-    delays by linear interpolation in the past.
-    """
-    x, v, F, xv, dxv = 0.0, 0.0, mass * 9.81, 0.0, 0.0
-    opening = np.interp(LEAKAGE * F, flow[:, 1], flow[:, 0])
-    xv = opening
-    past_x, past_i = np.zeros(count + 1), np.full(count + 1, opening)
-    for k in range(count):
-        past_x[k] = x
-        late = k - SENSOR_DELAY / h
-        low = int(np.floor(late))
-        seen = 0.0
-        if late > 0:
-            seen = past_x[low] + (late - low) * (past_x[low + 1] - past_x[low])
-        out[k] = SENSOR_GAIN * seen
-        command = GAIN * ((volts if k > 0 else 0.0) - SENSOR_GAIN * seen) + opening
-        past_i[k] = min(max(command, -limit), limit)
-        y = np.array([x, v, F, xv, dxv])
-        total, slope = np.zeros(5), np.zeros(5)
-        for stage in range(4):
-            part = 0.0 if stage == 0 else (0.5 if stage < 3 else 1.0)
-            z = y + part * h * slope
-            late = k + part - delay / h
-            low = int(np.floor(late))
-            i = opening
-            if late > 0:
-                i = past_i[low] + (late - low) * (past_i[low + 1] - past_i[low])
-            Q = np.interp(z[3], flow[:, 0], flow[:, 1])
-            slope[0] = z[1]
-            slope[1] = (z[2] - VISCOUS * z[1]) / mass - 9.81
-            slope[2] = (Q - z[1] - LEAKAGE * z[2]) / COMPLIANCE
-            slope[3] = z[4]
-            slope[4] = frequency**2 * (i - z[3]) - 2 * damping * frequency * z[4]
-            total += slope / (6.0 if stage in (0, 3) else 3.0)
-        y = y + h * total
-        x, v, F, xv, dxv = y
-    return out
+FLOW = [(float(current), float(speed)) for current, speed in VALVE.flow]
+
+
+def _speed(opening):
+    """No-load speed at an opening, linear between the points of the flow and held outside."""
+    for (i0, v0), (i1, v1) in pairwise(FLOW):
+        if opening < i1:
+            return v0 + (v1 - v0) * max(opening - i0, 0.0) / (i1 - i0)
+    return FLOW[-1][1]
+
+
+def _rates(mass, current, v, F, opening, rate):
+    """Rates of place, speed, force, opening and its rate."""
+    w = VALVE.frequency
+    return (
+        v,
+        (F - VISCOUS * v) / mass - 9.81,
+        (_speed(opening) - v - LEAKAGE * F) / COMPLIANCE,
+        rate,
+        w**2 * (current - opening) - 2 * VALVE.damping * w * rate,
+    )
+
+
+def _late(past, place):
+    """Value of a record at a place between its samples; before it the first."""
+    if place <= 0:
+        return past[0]
+    low = int(place)
+    return past[low] + (place - low) * (past[low + 1] - past[low])
 
 
 def plain_response(mass, volts, seconds=0.06, h=5e-6):
-    """The response by plain equations and explicit Runge-Kutta steps."""
+    """The response by plain equations and explicit Runge-Kutta 4, a scalar at a time;
+    delays by linear interpolation in the past.
+    """
     count = round(seconds / h)
-    numbers = (VALVE.frequency, VALVE.damping, VALVE.delay, VALVE.current_limit)
-    y = _plain(mass, volts, h, count, np.array(VALVE.flow), *numbers, np.zeros(count))
-    return np.arange(count) * h, y
+    F = mass * 9.81
+    start = float(np.interp(LEAKAGE * F, *np.array(FLOW).T[::-1]))
+    y = (0.0, 0.0, F, start, 0.0)
+    places, currents, out = [0.0] * (count + 1), [start] * (count + 1), np.zeros(count)
+    for k in range(count):
+        places[k] = y[0]
+        seen = SENSOR_GAIN * _late(places, k - SENSOR_DELAY / h)
+        out[k] = seen
+        command = GAIN * ((volts if k > 0 else 0.0) - seen) + start
+        currents[k] = min(max(command, -VALVE.current_limit), VALVE.current_limit)
+        total, slope = [0.0] * 5, (0.0,) * 5
+        for part, share in ((0.0, 1 / 6), (0.5, 1 / 3), (0.5, 1 / 3), (1.0, 1 / 6)):
+            z = [a + part * h * b for a, b in zip(y, slope, strict=True)]
+            current = _late(currents, k + part - VALVE.delay / h)
+            slope = _rates(mass, current, *z[1:])
+            total = [a + share * b for a, b in zip(total, slope, strict=True)]
+        y = tuple(a + h * b for a, b in zip(y, total, strict=True))
+    return np.arange(count) * h, out

@@ -54,12 +54,18 @@ def gravity_offsets(robot: Robot, tuned: Robot, servo: str, q: Floats) -> Floats
     law = robot.description.servo[servo]
     if not isinstance(law, Proportional):
         raise ArmtwinError(f"servo '{servo}' must be of kind 'proportional', got '{law.kind}'")
-    opening = []
-    for one in (robot, tuned):
-        force = drive_forces(one, q[None], one.gravity(q)[None])[0]
-        currents = []
-        for (drive, _), F in zip(one.assembly.drives, force, strict=True):
-            assert isinstance(drive, Hydraulic)  # proportional servos drive valves
-            currents.append(drive.circuit.oil.opening(float(F)))
-        opening.append(np.array(currents))
-    return np.asarray((opening[0] - opening[1]) / np.array(law.gain))
+    change = holding_currents(robot, q) - holding_currents(tuned, q)
+    return np.asarray(change / np.array(law.gain))
+
+
+def holding_currents(robot: Robot, q: Floats) -> Floats:
+    """Valve currents at which hydraulic drives hold a posture (n,) against gravity, (drives,) [A].
+
+    In the lap of a valve, where no oil flows, its middle.
+    """
+    force = drive_forces(robot, q[None], robot.gravity(q)[None])[0]
+    currents = []
+    for (drive, _), F in zip(robot.assembly.drives, force, strict=True):
+        assert isinstance(drive, Hydraulic)  # proportional servos drive valves
+        currents.append(drive.circuit.oil.opening(float(F)))
+    return np.array(currents)

@@ -23,14 +23,16 @@ from armtwin.app import (
     sensitivity_command,
     servo_command,
 )
+from armtwin.app.actuator_commands import actuator
 from armtwin.app.options import Force, given_path
+from armtwin.app.places import is_experiment
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
-from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
+from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
@@ -45,6 +47,7 @@ app = typer.Typer(
 )
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 app.add_typer(export, name="export")
+app.add_typer(actuator, name="actuator")
 
 app.command()(job_commands.demo)
 app.command()(job_commands.predict)
@@ -56,6 +59,7 @@ app.command()(servo_command.servo)
 app.command()(analyse_command.analyse)
 app.command()(correct_command.correct)
 app.command()(experiment_commands.simulate)
+app.command()(experiment_commands.experiments)
 app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
@@ -116,6 +120,7 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
+    from armtwin.report.experiment_shelf import described_experiment
     from armtwin.report.job_report import job_report
     from armtwin.report.log_report import log_report
     from armtwin.report.robot_report import robot_report
@@ -123,10 +128,10 @@ def check(
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
         return
-    keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
-    if file in experiment.shipped() or keys & {"setup", "setpoint"}:
-        say(repr(experiment.Experiment.load(file)))
+    if is_experiment(file):
+        show(described_experiment(Experiment.load(file)))
         return
+    keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)

@@ -12,8 +12,9 @@ import armtwin as at
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.showing import REPORT, Place, finish
+from armtwin.app.showing import REPORT, Place, finish, show
 from armtwin.errors import ArmtwinError
+from armtwin.jobs.experiment import shipped
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 from armtwin.report.beside import ResultBeside
@@ -56,6 +57,20 @@ def simulate(
         report = experiment_report(run)
     finish(report, place, {LOG: partial(put_csv, run.log.recording)}, json)
     raise typer.Exit(NOT_TOLD if run.ended_early else DONE)
+
+
+def experiments(
+    name: Annotated[
+        str | None, typer.Argument(help="A shipped experiment, or an experiment file (.toml).")
+    ] = None,
+) -> None:
+    """List the shipped experiments, or show one of them; nothing is simulated."""
+    from armtwin.report.experiment_shelf import described_experiment, experiment_shelf
+
+    if name is None:
+        show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
+    else:
+        show(described_experiment(at.Experiment.load(name)))
 
 
 def clamp(

@@ -22,6 +22,7 @@ from armtwin.robot.robot import Robot
 ROOT = Path("armtwin_out")
 ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
+EXPERIMENT_KEYS = {"setup", "setpoint"}  # that only an experiment's file has
 # what the folder's name of each command ends in
 SUFFIXES = {
     "predict": "",
@@ -35,6 +36,7 @@ SUFFIXES = {
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
+    "actuator": "_actuator",
     "sensitivity": "_sensitivity",
 }
 
@@ -130,6 +132,15 @@ def is_job(name: str) -> bool:
         return False
     # a name that is neither is told so as a job
     return not name.endswith(".toml") or not set(read_tables(Path(name))) & ROBOT_KEYS
+
+
+def is_experiment(name: str) -> bool:
+    """Whether a name on the command line is an experiment's, shipped or a file."""
+    if name in experiment.shipped():
+        return True
+    if not name.endswith(".toml") or not Path(name).is_file():
+        return False
+    return bool(set(read_tables(Path(name))) & EXPERIMENT_KEYS)
 
 
 def result_folder(

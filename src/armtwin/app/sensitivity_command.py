@@ -1,4 +1,4 @@
-"""The command that tells what the answer of a job depends on."""
+"""The command that tells what the answer of a job or an experiment depends on."""
 
 from __future__ import annotations
 
@@ -8,10 +8,11 @@ from typing import Annotated
 import typer
 
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_job, result_folder
+from armtwin.app.places import Source, files_of_job, is_experiment, result_folder
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
+from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.maths.units import Unit
 from armtwin.prediction.sensitivity import sensitivity as sensitivity_to
@@ -20,12 +21,17 @@ from armtwin.report.sensitivity_report import sensitivity_report
 
 
 def sensitivity(
-    job: Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")],
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB|EXPERIMENT", help="A job or an experiment, shipped or a file (.toml)."
+        ),
+    ],
     keys: Annotated[
         list[str],
         typer.Argument(
             metavar="KEY...",
-            help='Key paths of the robot file, as "friction.*.level" or "motor + gear".',
+            help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear".',
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",
@@ -36,14 +42,15 @@ def sensitivity(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Say what the path error of a job depends on: numbers changed both ways."""
-    asked = Job.load(job)
+    """Say what a job's path error or an experiment's features depend on, changed both ways."""
+    asked = Experiment.load(what) if is_experiment(what) else Job.load(what)
     try:
         change = Unit("1", above=0).read_word(by)
     except ArmtwinError as error:
         raise ArmtwinError(f"--by {error}") from None
     source = Source("sensitivity", asked.name, asked.origin, {"keys": keys, "by": change})
-    place = result_folder(source, out, (RESULT, REPORT), files_of_job(asked), force)
+    files = asked.files if isinstance(asked, Experiment) else files_of_job(asked)
+    place = result_folder(source, out, (RESULT, REPORT), files, force)
     with progress_bar("runs") as progress:
         found = sensitivity_to(asked, keys, by=change, progress=of(progress, "runs"))
     finish(sensitivity_report(found, asked.name), place, {}, json)

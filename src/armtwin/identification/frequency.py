@@ -41,8 +41,7 @@ class JointResponse:
         kept = r.coherence >= KNOWN
         if not kept.any():
             return None
-        parts = r.frequency[kept], r.response[kept], r.coherence[kept], r.std[kept]
-        return FrequencyResponse(*parts, r.windows)
+        return r.where(kept)
 
     @property
     def record(self) -> dict[str, float | int | None]:

@@ -6,13 +6,16 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
 from armtwin.files.fields import OneOf
-from armtwin.jobs.setpoints import Duration, Setpoint
+from armtwin.jobs.setpoints import Duration, Level, Setpoint
 from armtwin.maths.quantities import Frequency
 from armtwin.robot.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
 from armtwin.simulation.model import Model
+from armtwin.simulation.setpoints import Unit
 
-FeatureName = Literal["first_peak", "overshoot", "period", "settling", "rms", "largest", "clamping"]
+FeatureName = Literal[
+    "first_peak", "period", "overshoot", "settling", "final", "rms", "largest", "clamping"
+]
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,33 @@ class RobotSetup:
     kind: Literal["robot"] = "robot"
 
 
-Setup = BenchSetup | RobotSetup
+@dataclass(frozen=True)
+class HydraulicSetup:
+    """A robot whose proportional servo drives valves; it starts in equilibrium.
+
+    Attributes:
+        robot: A shipped robot, or a robot file beside the experiment.
+        coordinates: What set-points are of: "volts" of the drives' sensors, their "strokes"
+            (lengths of cylinders, angles of motors), or the "wrist" (r, z, phi, gamma, psi).
+        start: Where coordinates that no set-point drives are held, by name; by default where the
+            sensors read zero.
+        tool: A tool of the robot's file.
+        payload: A payload of the robot's file.
+        model: Other values than those of the robot's proportional servo and smooth friction.
+        override: Other values for keys of the robot file, by key path.
+    """
+
+    robot: str
+    coordinates: Unit = "volts"
+    start: dict[str, Level] = field(default_factory=dict)
+    tool: str = ""
+    payload: str = ""
+    model: dict[str, Any] = field(default_factory=dict)
+    override: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["hydraulic"] = "hydraulic"
+
+
+Setup = BenchSetup | RobotSetup | HydraulicSetup
 
 
 @dataclass(frozen=True)
@@ -69,11 +98,11 @@ class ExperimentDescription:
     """An experiment file, checked for its form.
 
     Attributes:
-        setup: What stands on the floor: a bench or a robot.
+        setup: What stands on the floor: a bench, a robot, a hydraulic robot.
         setpoint: What drives it.
         duration: How long [s]; a bench driven by a file lasts as long as that.
         rate: Rate of the log [Hz]; a bench driven by a file logs at the file's times.
-        features: What is read off the responses.
+        features: What is read off the responses; "final" is where one ends, as a share of the step.
         name: Short name; by default the file's.
         title: What it is, in words.
     """

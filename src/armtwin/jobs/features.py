@@ -7,8 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.maths.batch import Floats
-
-SETTLED = 0.05  # of its change within which a response has settled
+from armtwin.maths.responses import StepFeatures, step_features
 
 
 @dataclass(frozen=True)
@@ -59,6 +58,15 @@ class Response:
         return int(np.flatnonzero(np.abs(jumps) > 0.5 * size)[-1])
 
     @property
+    def step(self) -> float:
+        """Height of the last step: the set-point's, or where a response of another kind ends."""
+        sample = self.last_step
+        if sample is None:
+            return 0.0
+        values = self.wanted if self.unit == self.wanted_unit else self.got
+        return float(values[-1] - values[sample])
+
+    @property
     def distance(self) -> Floats | None:
         """Response minus set-point, (m,); None where they are not of one kind."""
         return self.got - self.wanted if self.unit == self.wanted_unit else None
@@ -66,9 +74,12 @@ class Response:
 
 def first_peak(response: Response) -> list[Feature]:
     """When the response to the last step first turns back, and how high it is there."""
-    found = _peaks(response)
-    when = None if not found else found[0][0]
-    height = None if not found else found[0][1]
+    found = _after_step(response)
+    when = height = None
+    if found is not None and found.first_peak is not None and found.overshoot is not None:
+        sample = response.last_step or 0
+        when = found.first_peak
+        height = float(response.got[sample]) + (1 + found.overshoot) * response.step
     return [
         Feature(response.of, "first_peak_time", when, "s"),
         Feature(response.of, "first_peak", height, response.unit),
@@ -76,31 +87,25 @@ def first_peak(response: Response) -> list[Feature]:
 
 
 def period(response: Response) -> list[Feature]:
-    """Time between the first two peaks after the last step."""
-    found = _peaks(response)
-    value = found[1][0] - found[0][0] if len(found) > 1 else None
-    return [Feature(response.of, "period", value, "s")]
+    """Time between the first two peaks after the last step; twice that to the trough between
+    where the second is missing.
+    """
+    return [_feature(response, "period", "s")]
 
 
 def overshoot(response: Response) -> list[Feature]:
-    """By which share of its change after the last step the response goes beyond its end."""
-    after = _after_step(response)
-    value = None
-    if after is not None:
-        _, share = after
-        value = max(float(share.max()) - float(share[-1]), 0.0)
-    return [Feature(response.of, "overshoot", value, "1")]
+    """By which share of the last step the first peak goes beyond it."""
+    return [_feature(response, "overshoot", "1")]
 
 
 def settling(response: Response) -> list[Feature]:
     """Time from the last step until the response stays near its end."""
-    after = _after_step(response)
-    value = None
-    if after is not None:
-        time, share = after
-        outside = np.flatnonzero(np.abs(share - share[-1]) > SETTLED)
-        value = float(time[outside[-1]]) if len(outside) else 0.0
-    return [Feature(response.of, "settling", value, "s")]
+    return [_feature(response, "settling", "s")]
+
+
+def final(response: Response) -> list[Feature]:
+    """Where the response to the last step ends, as a share of it."""
+    return [_feature(response, "final", "1")]
 
 
 def rms(response: Response) -> list[Feature]:
@@ -122,39 +127,22 @@ OF_RESPONSES = {
     "period": period,
     "overshoot": overshoot,
     "settling": settling,
+    "final": final,
     "rms": rms,
     "largest": largest,
 }
 
 
-def _after_step(response: Response) -> tuple[Floats, Floats] | None:
-    """Times after the last step, and the response as a share of its change since then."""
+def _feature(response: Response, name: str, unit: str) -> Feature:
+    found = _after_step(response)
+    value = None if found is None else getattr(found, name)
+    return Feature(response.of, name, value, unit)
+
+
+def _after_step(response: Response) -> StepFeatures | None:
+    """Features of the response to the last step; None where there is none."""
     sample = response.last_step
-    if sample is None:
+    if sample is None or response.step == 0:
         return None
-    change = float(response.got[-1] - response.got[sample])
-    if change == 0:
-        return None
-    time = response.time[sample:] - response.time[sample + 1]
-    return time, (response.got[sample:] - response.got[sample]) / change
-
-
-def _peaks(response: Response) -> list[tuple[float, float]]:
-    """Time after the last step and value of each maximum in its direction; between samples by a
-    parabola.
-    """
-    after = _after_step(response)
-    if after is None:
-        return []
-    time, share = after
-    sample = response.last_step or 0
-    change = float(response.got[-1] - response.got[sample])
-    before, at, behind = share[:-2], share[1:-1], share[2:]
-    found = []
-    for k in np.flatnonzero((at > before) & (at >= behind) & (at > SETTLED)):
-        bend = before[k] - 2 * at[k] + behind[k]
-        shift = 0.0 if bend == 0 else 0.5 * (before[k] - behind[k]) / bend
-        when = time[k + 1] + shift * (time[k + 2] - time[k + 1])
-        top = at[k] - 0.25 * (before[k] - behind[k]) * shift
-        found.append((float(when), float(response.got[sample] + change * top)))
-    return found
+    risen = response.got[sample + 1 :] - response.got[sample]
+    return step_features(response.time[sample + 1 :], risen, response.step)

@@ -14,7 +14,10 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.comma_table import comma_table
 from armtwin.files.fields import Read
+from armtwin.files.opening import SETPOINTS, read_text
+from armtwin.logs.channels import CHANNELS
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Frequency, Number, Positive, Time
@@ -184,12 +187,12 @@ class Noise:
 
 @dataclass(frozen=True)
 class FromFile:
-    """A column of a log, linear between its samples; before and after them it holds.
+    """A column of a log or a table, linear between its samples; before and after them it holds.
 
     Attributes:
         on: What it drives.
-        file: The log, beside the experiment's file.
-        column: Its column, as tau_m1.
+        file: The log, or a table (.csv) with a column time, beside the experiment's file.
+        column: Its column: of a log as tau_m1; of a table any, in SI.
     """
 
     on: str
@@ -199,8 +202,10 @@ class FromFile:
 
     def log_column(self, drive: Drive) -> tuple[Floats, Floats]:
         """Times and values of the column."""
-        log = Log.read(drive.folder / self.file)
         channel = self.column.rstrip("0123456789")
+        if channel not in CHANNELS:
+            return self._table_column(drive)
+        log = Log.read(drive.folder / self.file)
         number = self.column[len(channel) :]
         if channel not in log or not number or int(number) < 1:
             held = ", ".join(f"{name}1" for name in log.channels)
@@ -211,6 +216,21 @@ class FromFile:
                 f"{self.file}: {channel} has {values.shape[1]} columns, not {number}"
             )
         return log.time, values[:, int(number) - 1]
+
+    def _table_column(self, drive: Drive) -> tuple[Floats, Floats]:
+        """Times and values of a column that no log has."""
+        text = read_text(drive.folder / self.file, SETPOINTS)
+        rows = comma_table(text, "a row for each time", self.file)
+        columns = []
+        for name, unit in (("time", "s"), (self.column, drive.unit)):
+            if name not in rows[0]:
+                held = ", ".join(rows[0])
+                raise ArmtwinError(f"{self.file}: has no column '{name}'. It has: {held}.")
+            columns.append(np.array([Unit(unit).read(row.get(name, "")) for row in rows]))
+        time, values = columns
+        if not np.all(np.diff(time) > 0):
+            raise ArmtwinError(f"{self.file}: time must rise from row to row")
+        return time, values
 
     def samples(self, time: Floats, drive: Drive) -> tuple[Floats, Floats]:
         """Values and rates at times (m,)."""

@@ -10,16 +10,20 @@ Ref: [Bendat-Piersol 2010], [Welch 1967]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 
 SHARED = 2 / 36
 LEAST_WINDOWS = 4
 UNEVEN = 1e-3  # of the step of time that a record may be uneven by
+LEAST_COHERENCE = 0.5  # from which a frequency is fitted
+ALIKE = 1.5  # neighbouring frequencies of a Hann window that count as one in a fit
+LEAST_STD = 1e-3  # relative; below it a linear model errs, not the record
+NEIGHBOURS = 9  # frequencies over which noise is taken to be alike
 WINDOWS = 16  # that a record is cut into where no length is given
 
 
@@ -53,7 +57,10 @@ class FrequencyResponse:
 
     def between(self, low: float, high: float) -> FrequencyResponse:
         """The part between two frequencies [Hz]."""
-        kept = (self.frequency >= low) & (self.frequency <= high)
+        return self.where((self.frequency >= low) & (self.frequency <= high))
+
+    def where(self, kept: Flags) -> FrequencyResponse:
+        """The part at frequencies that are marked, (f,)."""
         return FrequencyResponse(
             self.frequency[kept],
             self.response[kept],
@@ -61,6 +68,18 @@ class FrequencyResponse:
             self.std[kept],
             self.windows,
         )
+
+    def steadied(self, bins: int = NEIGHBOURS) -> FrequencyResponse:
+        """The response with deviations and coherence that are means over neighbouring frequencies.
+
+        Those of one frequency rest on few windows and go with its own error: weights made of them
+        prefer errors of one sign.
+        """
+        kernel = np.ones(min(bins, len(self.frequency)))
+        count = np.convolve(np.ones(len(self.frequency)), kernel, mode="same")
+        variance = np.convolve(self.std**2, kernel, mode="same") / count
+        coherence = np.convolve(self.coherence, kernel, mode="same") / count
+        return replace(self, std=np.sqrt(variance), coherence=coherence)
 
 
 def frequency_response(

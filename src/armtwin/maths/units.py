@@ -74,6 +74,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "MPa": (1e6, _dimension(m=-1, kg=1, s=-2)),
     "bar": (1e5, _dimension(m=-1, kg=1, s=-2)),
     "V": (1.0, _dimension(m=2, kg=1, s=-3, A=-1)),
+    "mV": (1e-3, _dimension(m=2, kg=1, s=-3, A=-1)),
     "%": (1e-2, _dimension()),
 }
 

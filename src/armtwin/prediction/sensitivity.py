@@ -1,4 +1,4 @@
-"""What the answer of a job or of a step test depends on; which assumed number matters most."""
+"""What the answer of a job, an experiment or a step test depends on; which assumed number most."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import numpy as np
 from armtwin.analysis.scaled_keys import scaled
 from armtwin.analysis.sensitivity import Features, Measure, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
+from armtwin.files.shape import Tables
 from armtwin.files.writing import to_tables
+from armtwin.jobs.experiment import Experiment
+from armtwin.jobs.experiment_run import run_experiment
 from armtwin.jobs.job import Job
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.simulation.responses import StepTest
@@ -22,34 +25,40 @@ STOPS = ("following_error", "unstable")  # events that end a run
 
 
 def sensitivity(
-    what: Job | StepTest,
+    what: Job | Experiment | StepTest,
     keys: Sequence[str],
     *,
     by: float = CHANGE,
     features: Sequence[str] | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Sensitivity:
-    """What the path error of a job, or a step response, depends on.
+    """What the path error of a job, the features of an experiment or a step response depend on.
 
     Args:
-        what: A job, or a step test.
-        keys: Key paths of the robot file; a list, a group or a star moves together, as do paths
-            joined by "+".
+        what: A job, an experiment that asks for features, or a step test.
+        keys: Key paths of the robot file, or of the bench of an experiment; a list, a group or a
+            star moves together, as do paths joined by "+".
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
     """
-    measure: Measure
-    if isinstance(what, StepTest):
-        robot, measure = what.robot, what.measured
-    elif isinstance(what, Job):
-        robot, measure = what.robot(), _measured_job(what)
-    else:
-        raise ArmtwinError(f"sensitivity needs a Job or a StepTest, got a {type(what).__name__}")
     if not keys:
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
+    tables, measure = _measured(what)
     chosen = measure if features is None else _only(measure, features)
-    return sensitivity_of(to_tables(robot.description), keys, by, chosen, progress)
+    return sensitivity_of(tables, keys, by, chosen, progress)
+
+
+def _measured(what: Job | Experiment | StepTest) -> tuple[Tables, Measure]:
+    """The numbers that may be changed, and what is measured with other ones."""
+    if isinstance(what, StepTest):
+        return to_tables(what.robot.description), what.measured
+    if isinstance(what, Job):
+        return to_tables(what.robot().description), _measured_job(what)
+    if isinstance(what, Experiment):
+        return what.tables(), _measured_experiment(what)
+    kind = type(what).__name__
+    raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
 
 
 def _only(measure: Measure, names: Sequence[str]) -> Measure:
@@ -64,6 +73,15 @@ def _only(measure: Measure, names: Sequence[str]) -> Measure:
         return {name: found[name] for name in names}
 
     return some
+
+
+def _measured_experiment(experiment: Experiment) -> Measure:
+    """Features that an experiment asks for."""
+
+    def measured(values: Mapping[str, Any]) -> Features:
+        return run_experiment(experiment.with_values(values)).measured()
+
+    return measured
 
 
 def _measured_job(job: Job) -> Measure:

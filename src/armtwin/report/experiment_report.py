@@ -7,8 +7,8 @@ from dataclasses import asdict, fields
 
 import numpy as np
 
-from armtwin.jobs.experiment import ExperimentRun
 from armtwin.jobs.experiment_description import BenchSetup
+from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import Response
 from armtwin.maths.batch import Floats
 from armtwin.prediction.recreation import recreate
@@ -17,6 +17,7 @@ from armtwin.report.clamping_report import clamping_report, clamping_verdict
 from armtwin.report.inputs import digest_of
 from armtwin.report.layers import Curve
 from armtwin.report.numbers import PLAIN, Number
+from armtwin.report.response_report import valve_words, what_sensors_show
 from armtwin.report.sampling import at_times, extremes
 from armtwin.report.scales import Axis
 from armtwin.report.sections import (
@@ -38,11 +39,8 @@ GRID, BUCKETS = 1500, 200
 def experiment_report(run: ExperimentRun) -> Report:
     """The report of an experiment."""
     d = run.experiment.description
-    times = _times(run)
-    sections = [
-        Section("", tuple(_head(run))),
-        Section("Responses", tuple(_responses(run, times)), page_only=True),
-    ]
+    shown, series = _shown(run)
+    sections = [Section("", tuple(_head(run))), *shown]
     verdict = _verdict(run)
     clamping = run.clamping
     if clamping is not None:
@@ -55,8 +53,17 @@ def experiment_report(run: ExperimentRun) -> Report:
         subtitle=_subtitle(run),
         sections=tuple(sections),
         verdict=tuple(verdict),
-        series=_series(run, times),
+        series=series,
     )
+
+
+def _shown(run: ExperimentRun) -> tuple[list[Section], dict[str, Floats]]:
+    """Sections on the responses, and the series that they draw."""
+    if run.answer is not None:
+        return what_sensors_show(run.answer)
+    times = _times(run)
+    responses = Section("Responses", tuple(_responses(run, times)), page_only=True)
+    return [responses], _series(run, times)
 
 
 def _subtitle(run: ExperimentRun) -> str:
@@ -65,6 +72,8 @@ def _subtitle(run: ExperimentRun) -> str:
     what = "a bench" if isinstance(setup, BenchSetup) else f"robot {setup.robot}"
     if isinstance(setup, BenchSetup) and setup.robot:
         what = f"{setup.axis} of {setup.robot} on a bench"
+    if run.answer is not None:
+        what = f"{what} from equilibrium, {valve_words(run.answer)}"
     held = ", clamped" if run.clamped else ""
     points = ", ".join(f"{point.kind} on {point.on}" for point in d.setpoint)
     return f"{what}{held}: {points}, {np.ptp(run.log.time):.4g} s"

@@ -28,21 +28,39 @@ LEAST_PATH = 1e-5  # path of the tool that is drawn [m]
 def response_report(result: Response) -> Report:
     """A step response, or the answer to a record of set-points."""
     moved = ", ".join(str(record["name"]) for record in result.table) or "set-points"
-    valves = "spools" if result.model.valves == "spool" else "delays"
-    subtitle = f"{result.run.log.time[-1]:.4g} s from equilibrium, valves as {valves}"
-    kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
-    sections = [
-        Section("", tuple(_features(result))),
-        Section("What the sensors show", (_charts(result, kept),), page_only=True),
-    ]
-    series: dict[str, Floats] = {}
-    path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
-    if np.ptp(path, axis=0).max() > LEAST_PATH:
-        model, series = _scene(result, kept, path)
-        scene = Scene(model, "Cylinders beside the arm: lever, barrel and rod.")
-        sections.append(Section("The robot", (scene,), page_only=True))
+    subtitle = f"{result.run.log.time[-1]:.4g} s from equilibrium, {valve_words(result)}"
+    shown, series = what_sensors_show(result)
+    events = tuple(Text(event.text, "bad") for event in result.run.log.events)
+    first = Section("", (*_features(result), *events))
     title = f"{result.robot.name}: response of {moved}"
-    return Report(title, subtitle, tuple(sections), series=series)
+    return Report(title, subtitle, (first, *shown), series=series)
+
+
+def valve_words(result: Response) -> str:
+    """How valves are simulated, and the order that the circuits then have."""
+    circuits = len(result.names) if result.unit != "wrist" else len(result.robot.assembly.drives)
+    if result.model.valves == "spool":
+        return f"valves as spools (order {5 * circuits})"
+    return f"valves as delays (order {3 * circuits})"
+
+
+def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats]]:
+    """Sections on all coordinates and on the robot in 3-D, and the series of the latter."""
+    kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
+    sections = []
+    others = list(_others(result))
+    if others:
+        pair = Column("name", "set-point"), Column("largest", UNITS[result.unit], PLAIN)
+        sections.append(Section("How far the others were moved", (Table(pair, others, "others"),)))
+    charts = _charts(result, kept)
+    sections.append(Section("What the sensors show", (charts,), page_only=True))
+    path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
+    if np.ptp(path, axis=0).max() <= LEAST_PATH:
+        return sections, {}
+    model, series = _scene(result, kept, path)
+    scene = Scene(model, "Cylinders beside the arm: lever, barrel and rod.")
+    sections.append(Section("The robot", (scene,), page_only=True))
+    return sections, series
 
 
 def _features(result: Response) -> Iterator[Block]:
@@ -58,18 +76,12 @@ def _features(result: Response) -> Iterator[Block]:
     yield Table(columns, result.table, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
     yield Data("unit", result.unit)
-    others = list(_others(result))
-    if others:
-        yield Text("How far the others were moved:")
-        pair = Column("name", "set-point"), Column("largest", UNITS[result.unit], PLAIN)
-        yield Table(pair, others, "others")
-    for event in result.run.log.events:
-        yield Text(event.text, "bad")
 
 
 def _others(result: Response) -> Iterator[Record]:
-    for name, step in zip(result.names, result.step, strict=True):
-        if step == 0:
+    """Coordinates whose set-points stand still."""
+    for k, name in enumerate(result.names):
+        if not result.setpoint[:, k].any():
             yield {"name": name, "largest": result.disturbance(name)}
 
 

@@ -15,8 +15,9 @@ from armtwin.report.sections import Block, Column, Data, Record, Report, Section
 # how a feature is written: by the last words of its name
 NUMBERS = {
     "overshoot": Number(100.0, "%", digits=3),
+    "final": Number(100.0, "%", digits=4),
     "over tolerance": Number(100.0, "%", digits=3),
-    "peak": Number(1e3, "ms", digits=4),
+    "first peak time": Number(1e3, "ms", digits=4),
     "lateral peak": Number(1e6, "µm", digits=4),
     "vertical peak": Number(1e6, "µm", digits=4),
     "period": Number(1e3, "ms", digits=4),

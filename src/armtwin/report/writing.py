@@ -14,6 +14,12 @@ from armtwin.analysis.sensitivity import Sensitivity
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.actuator.identify import (
+    ActuatorIdentification,
+    FlowIdentification,
+    ValveIdentification,
+)
+from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.frequency import LogResponse
@@ -23,7 +29,7 @@ from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
-from armtwin.jobs.experiment import ExperimentRun
+from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
@@ -33,6 +39,12 @@ from armtwin.prediction.compare_reference import ReferenceComparison
 from armtwin.prediction.correct import Correction
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.recreation import recreate
+from armtwin.report.actuator_report import (
+    actuator_report,
+    flow_report,
+    oil_report,
+    valve_report,
+)
 from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
 from armtwin.report.clamping_report import clamping_report
 from armtwin.report.completion_report import completion_report
@@ -63,8 +75,8 @@ def write_report(result: Any, path: str | Path) -> None:
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
-            completion; a clamping, a transmission, an experiment that was run; an analysis; a
-            correction; a robot, a job or a log.
+            completion; a clamping, a transmission, an actuator, an experiment that was run; an
+            analysis; a correction; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -195,3 +207,23 @@ def _of_sensitivity(result: Sensitivity) -> Report:
 @to_report.register
 def _of_step_response(result: Response) -> Report:
     return response_report(result)
+
+
+@to_report.register
+def _of_oil(result: OilFit) -> Report:
+    return oil_report(result)
+
+
+@to_report.register
+def _of_actuator(result: ActuatorIdentification) -> Report:
+    return actuator_report(result)
+
+
+@to_report.register
+def _of_valve(result: ValveIdentification) -> Report:
+    return valve_report(result)
+
+
+@to_report.register
+def _of_flow(result: FlowIdentification) -> Report:
+    return flow_report(result)

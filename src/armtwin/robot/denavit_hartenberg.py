@@ -19,6 +19,7 @@ from typing import Any, Literal
 import numpy as np
 
 from armtwin.errors import FileError
+from armtwin.files.comma_table import comma_table
 from armtwin.files.fields import Source
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
@@ -176,26 +177,7 @@ def read_table(text: str, convention: Convention, origin: str) -> Table:
 
     Numbers are SI, or carry their unit ("90 deg").
     """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if len(lines) < 2:
-        raise FileError(origin, ["must have a header and a row for each joint"])
-    keys = [word.strip() for word in lines[0].split(",")]
-    rows = []
-    for number, line in enumerate(lines[1:], 2):
-        words = [word.strip() for word in line.split(",")]
-        if len(words) != len(keys):
-            raise FileError(
-                origin, [f"line {number}: must have {len(keys)} values, got {len(words)}"]
-            )
-        given = zip(keys, words, strict=True)
-        rows.append({key: _value(word) for key, word in given if word})
+    rows = comma_table(text, "a row for each joint", origin)
     source = f"public: Denavit-Hartenberg table {origin}"
     group = {"row": rows, "convention": convention, "source": source}
     return table_of({KEY: group}, origin)
-
-
-def _value(word: str) -> float | str:
-    try:
-        return float(word)
-    except ValueError:
-        return word

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ class Response:
         model: How it was simulated.
         unit: "volts", "strokes" or "wrist".
         names: Names of the coordinates.
+        start: Set-points at the start, (k,).
         time: Times, (m,) [s].
         setpoint: Set-points less their start, (m, k).
         reading: What sensors show less their start, as late as they are, (m, k).
@@ -59,6 +60,7 @@ class Response:
     model: Model
     unit: Unit
     names: tuple[str, ...]
+    start: Floats
     time: Floats
     setpoint: Floats
     reading: Floats
@@ -170,7 +172,7 @@ def step_response(
     before = coordinates_of(robot, model, unit, q0[None])[0]
     after = joints_of(robot, model, unit, (before + step)[None], q0)[0]
     motion = stepped_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
-    return _response(robot, model, unit, motion)
+    return motion_response(robot, model, unit, motion)
 
 
 def driven_response(
@@ -192,11 +194,29 @@ def driven_response(
     """
     model = hydraulic_model(robot) if model is None else model
     motion = sampled_motion(robot, model, unit, time, setpoints)
-    return _response(robot, model, unit, motion)
+    return motion_response(robot, model, unit, motion)
 
 
-def _response(robot: Robot, model: Model, unit: Unit, motion: Trajectory) -> Response:
-    run = simulate(robot, motion, model)
+def motion_response(
+    robot: Robot,
+    model: Model,
+    unit: Unit,
+    motion: Trajectory,
+    *,
+    log_rate: float | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Response:
+    """Simulate a robot that starts in equilibrium on a motion of its set-points.
+
+    Args:
+        robot: The robot, with what is mounted on it.
+        model: How it is simulated.
+        unit: Coordinates in which it is told: "volts", "strokes" or "wrist".
+        motion: Set-points as joint positions.
+        log_rate: Rate of the log; by default that of the set-points [Hz].
+        progress: Called now and then with the share of the run that is done.
+    """
+    run = simulate(robot, motion, model, log_rate=log_rate, progress=progress)
     time = run.log.time
     wanted = coordinates_of(robot, model, unit, run.log.q_ref)
     reading = coordinates_of(robot, model, unit, run.log.q) - wanted[0]
@@ -204,7 +224,7 @@ def _response(robot: Robot, model: Model, unit: Unit, motion: Trajectory) -> Res
         reading = _late(robot, model, time, reading)
     names = coordinate_names(robot, unit)
     jumped = np.where(np.abs(wanted - wanted[0]) > 1e-12, wanted - wanted[0], 0.0)
-    return Response(robot, model, unit, names, time, jumped, reading, run)
+    return Response(robot, model, unit, names, wanted[0], time, jumped, reading, run)
 
 
 def _late(robot: Robot, model: Model, time: Floats, reading: Floats) -> Floats:
@@ -254,7 +274,7 @@ class StepTest:
             features = response.features(name)
             before = f"{name} " if len(self.steps) > 1 else ""
             found[f"{before}overshoot"] = features.overshoot
-            found[f"{before}first peak"] = features.first_peak
+            found[f"{before}first peak time"] = features.first_peak
             found[f"{before}period"] = features.period
             found[f"{before}settling"] = features.settling
         return found

@@ -152,10 +152,23 @@ def sampled_motion(
     if given.ndim != 2 or len(given) != len(stamps):
         raise ArmtwinError(f"set-points must have {len(stamps)} rows, got shape {given.shape}")
     rate = setpoint_rate(robot, model)
-    _check_delays(robot, model, float(stamps[-1]))
     times = np.arange(round(stamps[-1] * rate) + 1) / rate
     between = np.stack([np.interp(times, stamps, column) for column in given.T], axis=1)
-    q = joints_of(robot, model, unit, between, home_of(robot))
+    return held_motion(robot, model, unit, between)
+
+
+def held_motion(robot: Robot, model: Model, unit: Unit, setpoints: Floats) -> Trajectory:
+    """A motion of the joints through set-points at the servo's rate, each held until the next.
+
+    Args:
+        robot: The robot.
+        model: Its servo gives the rate.
+        unit: "volts", "strokes" or "wrist".
+        setpoints: The set-points, (m, k).
+    """
+    rate = setpoint_rate(robot, model)
+    _check_delays(robot, model, (len(setpoints) - 1) / rate)
+    q = joints_of(robot, model, unit, setpoints, home_of(robot))
     still = np.zeros_like(q)
     return Trajectory.sampled(rate, q, still, still)
 

@@ -13,13 +13,59 @@ Ref: [Machielsen 1983, section 6.1.4]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.comma_table import comma_table
+from armtwin.files.opening import RESONANCES, read_text
+from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, checked
+from armtwin.maths.quantities import Frequency, Mass, Positive
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+QUANTITIES = (("compliance", "m/N"), ("leakage", "m/(N s)"), ("viscous", "N s/m"))
+HELD = 0.9  # probability that an interval holds the number
+
+
+@dataclass(frozen=True)
+class Resonance:
+    """A row of a table of resonances.
+
+    Attributes:
+        mass: The weight on the cylinder [kg].
+        frequency: Its natural frequency [Hz].
+        damping: Its relative damping.
+    """
+
+    mass: Mass
+    frequency: Frequency
+    damping: Positive
+
+
+@dataclass(frozen=True)
+class _File:
+    resonance: tuple[Resonance, ...]
+
+
+_SCHEMA = Schema(_File, "table of resonances")
+
+
+def read_resonances(path: str | Path) -> tuple[Resonance, ...]:
+    """A table of resonances: mass, frequency, damping, one row for each weight (.csv)."""
+    origin = str(path)
+    rows = comma_table(read_text(Path(path), RESONANCES), "a row for each weight", origin)
+    found: _File = _SCHEMA.read({"resonance": rows}, origin)
+    return found.resonance
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +80,7 @@ class OilEstimate:
             numbers as resonances leave nothing to judge by.
         frequency: Resonances of the fit, (m,) [Hz].
         damping: Dampings of the fit, (m,).
+        freedom: Degrees of freedom that the deviations rest on.
     """
 
     compliance: float
@@ -42,6 +89,22 @@ class OilEstimate:
     std: Floats
     frequency: Floats
     damping: Floats
+    freedom: int
+
+    @property
+    def values(self) -> Floats:
+        """Compliance, leakage and viscous friction, (3,)."""
+        return np.array([self.compliance, self.leakage, self.viscous])
+
+    @property
+    def half_width(self) -> Floats:
+        """Half widths of intervals that hold the numbers with probability HELD, (3,).
+
+        Student's distribution with the degrees of freedom that the deviations rest on.
+        """
+        from scipy.stats import t
+
+        return np.asarray(t.ppf(0.5 + 0.5 * HELD, max(self.freedom, 1)) * self.std)
 
 
 def resonance(
@@ -96,7 +159,8 @@ def by_document(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> Oi
         spread[1:] = np.sqrt(variance * np.diag(np.linalg.inv(columns.T @ columns)))
         spread[0] = each.std(ddof=1) / np.sqrt(len(M))
     fitted = resonance(compliance, float(leakage), float(viscous), M)
-    return OilEstimate(compliance, float(leakage), float(viscous), spread, *fitted)
+    freedom = len(M) - 2
+    return OilEstimate(compliance, float(leakage), float(viscous), spread, *fitted, freedom)
 
 
 def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEstimate:
@@ -127,4 +191,81 @@ def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEst
         spread = values * np.sqrt(np.diag(covariance))
     compliance, leakage, viscous = (float(x) for x in values)
     fitted = resonance(compliance, leakage, viscous, M)
-    return OilEstimate(compliance, leakage, viscous, spread, *fitted)
+    return OilEstimate(compliance, leakage, viscous, spread, *fitted, freedom)
+
+
+@dataclass(frozen=True, eq=False)
+class OilFit:
+    """Oil of a cylinder from a table of resonances, the document's way and exactly.
+
+    Attributes:
+        resonances: The table.
+        document: By the mean compliance and a linear regression.
+        exact: All numbers together.
+        origin: The table's file, "" for none.
+    """
+
+    resonances: tuple[Resonance, ...]
+    document: OilEstimate
+    exact: OilEstimate
+    origin: str = ""
+
+    @property
+    def table(self) -> list[dict[str, float | str]]:
+        """A record for each number: both ways, and the interval of the exact one."""
+        records: list[dict[str, float | str]] = []
+        widths = self.exact.half_width
+        for k, (name, unit) in enumerate(QUANTITIES):
+            records.append(
+                {
+                    "name": name,
+                    "unit": unit,
+                    "document": float(self.document.values[k]),
+                    "value": float(self.exact.values[k]),
+                    "half_width": float(widths[k]),
+                    "std": float(self.exact.std[k]),
+                }
+            )
+        return records
+
+    def __repr__(self) -> str:
+        weights = cards.counted(len(self.resonances), "weight")
+        numbers = [f"{row['value']:.4g} {row['unit']}" for row in self.table]
+        return cards.line("OilFit", weights, *numbers)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in self.table:
+            cells = [f"{row[key]:.4g}" for key in ("document", "value", "half_width")]
+            rows.append((str(row["name"]), str(row["unit"]), *cells))
+        return cards.table(repr(self), rows, ("number", "unit", "document", "exact", "± 90 %"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw frequencies and dampings over the weights, measured and fitted.
+
+        Args:
+            axes: Two; new ones where none are given.
+        """
+        mass = np.array([row.mass for row in self.resonances])
+        panels = []
+        for label, name in (("frequency [Hz]", "frequency"), ("damping", "damping")):
+            measured = np.array([getattr(row, name) for row in self.resonances])
+            lines = {"measured": measured, "exact": getattr(self.exact, name)}
+            panels.append(Panel(label, {**lines, "document": getattr(self.document, name)}))
+        return draw_panels(mass, "mass [kg]", panels, axes)
+
+
+def fit_oil(resonances: str | Path | Sequence[Resonance]) -> OilFit:
+    """Oil compliance, leakage and viscous friction of a cylinder from its resonances with weights.
+
+    Args:
+        resonances: A table (.csv) of mass, frequency and damping, or its rows.
+    """
+    origin = ""
+    if isinstance(resonances, str | Path):
+        origin, rows = str(resonances), read_resonances(resonances)
+    else:
+        rows = tuple(resonances)
+    mass = [row.mass for row in rows]
+    measured = [row.frequency for row in rows], [row.damping for row in rows]
+    return OilFit(rows, by_document(mass, *measured), exactly(mass, *measured), origin)

@@ -21,12 +21,15 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.actuator.oil import resonance
 from armtwin.maths.batch import Flags, Floats
-from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
+from armtwin.maths.frequency_response import (
+    ALIKE,
+    LEAST_COHERENCE,
+    LEAST_STD,
+    FrequencyResponse,
+    frequency_response,
+)
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
-LEAST_COHERENCE = 0.5
-ALIKE = 1.5  # neighbouring frequencies of a Hann window that count as one
-LEAST_STD = 1e-3  # relative; below it the small-signal model errs, not the record
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
 
@@ -126,7 +129,7 @@ def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> Actuat
     band = Band() if band is None else band
     if len({test.mass for test in tests}) < 2:
         raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
-    measured = tuple(band.response(test, test.speed) for test in tests)
+    measured = tuple(band.response(test, test.speed).steadied() for test in tests)
     used = [_used(response) for response in measured]
     start = np.log(_start(tests, measured, used))
 

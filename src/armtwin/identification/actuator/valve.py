@@ -1,6 +1,7 @@
-"""A servovalve from its resonance peak, and delays from phases.
+"""A servovalve from its resonance peak, or from its whole response; delays from phases.
 
     |H|max = 1 / (2 β √(1 - β²)),   f_max = f_0 √(1 - 2 β²),   delay = -phase / (2π f)
+    H(s) = k e^(-s t) / (s²/ω² + 2 β s/ω + 1)
 
 Ref: [Machielsen 1983, sections 6.1.2 and 6.1.3]; it takes f_0 = f_max / (1 - 2 β²), 240 Hz, where
 the square root gives 201 Hz, and simulates 1443 rad/s, 230 Hz.
@@ -8,9 +9,20 @@ the square root gives 201 Hz, and simulates 1443 rad/s, 230 Hz.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.maths.frequency_response import (
+    ALIKE,
+    LEAST_COHERENCE,
+    LEAST_STD,
+    FrequencyResponse,
+)
+
+LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
 
 
 def valve_from_peak(frequency: float, decibels: float) -> tuple[float, float]:
@@ -46,3 +58,83 @@ def delay_from_phase(frequency: float, degrees: float, *others: float) -> float:
             f"whole, {degrees:g} deg"
         )
     return delay
+
+
+@dataclass(frozen=True, eq=False)
+class ValveFit:
+    """A valve from its frequency response: by its peak, and by least squares.
+
+    Attributes:
+        peak_hz: Frequency of the peak [Hz].
+        peak_db: Its height above the gain at low frequencies [dB].
+        by_peak: Natural frequency [Hz], relative damping, and delay [s] by the phase there, (3,).
+        values: The same by least squares of the whole response, (3,).
+        std: Standard deviations of these, (3,).
+        gain: Gain at low frequencies.
+        misfit: Root mean square of the residuals over what they should be.
+    """
+
+    peak_hz: float
+    peak_db: float
+    by_peak: Floats
+    values: Floats
+    std: Floats
+    gain: float
+    misfit: float
+
+    @property
+    def without_root(self) -> float:
+        """Natural frequency by the peak where the square root is forgotten, as in print [Hz]."""
+        return float(self.peak_hz / (1 - 2 * self.by_peak[1] ** 2))
+
+
+def spool_gain(values: Floats, frequency: Floats) -> np.ndarray:
+    """Response of a valve of natural frequency [Hz], damping, delay [s] at frequencies, (f,)."""
+    natural, damping, delay = values
+    share = 1j * frequency / natural
+    late = np.exp(-2j * np.pi * frequency * delay)
+    return np.asarray(late / (share**2 + 2 * damping * share + 1))
+
+
+def fit_valve(response: FrequencyResponse) -> ValveFit:
+    """A valve from the response of a bare piston's speed to its current.
+
+    Args:
+        response: The response up to beyond the peak.
+    """
+    from scipy.optimize import least_squares
+
+    steady = response.steadied()
+    known = steady.where(steady.coherence >= LEAST_COHERENCE)
+    if len(known.frequency) < 8:
+        raise ArmtwinError(
+            f"a valve needs a response with a coherence of {LEAST_COHERENCE:g} at 8 or more "
+            f"frequencies, got {len(known.frequency)}"
+        )
+    top = int(np.argmax(known.magnitude))
+    peak = float(known.frequency[top])
+    low = known.frequency <= LEVEL * peak
+    level = float(np.median(known.magnitude[low] if low.any() else known.magnitude[:1]))
+    height = 20 * np.log10(known.magnitude[top] / level)
+    if not height > 0:
+        raise ArmtwinError(
+            "a valve is read off a resonance peak; this response falls from the lowest frequency on"
+        )
+    natural, damping = valve_from_peak(peak, float(height))
+    phase = np.degrees(np.interp(natural, known.frequency, known.phase))
+    by_peak = np.array([natural, damping, delay_from_phase(natural, float(phase), -90.0)])
+
+    def off(logs: Floats) -> Floats:
+        model = np.exp(logs[3]) * spool_gain(np.exp(logs[:3]), known.frequency)
+        width = np.maximum(known.std, LEAST_STD * known.magnitude)
+        left = (model - known.response) / width
+        return np.concatenate([left.real, left.imag])
+
+    start = np.log([*np.maximum(by_peak, 1e-6), level])
+    found = least_squares(off, start, x_scale="jac")
+    misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
+    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
+    numbers = np.exp(found.x)
+    spread = numbers * np.sqrt(np.diag(covariance))
+    gain = float(numbers[3])
+    return ValveFit(peak, float(height), by_peak, numbers[:3], spread[:3], gain, misfit)

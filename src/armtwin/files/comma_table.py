@@ -1,0 +1,36 @@
+"""Small tables of comma-separated text with a header: numbers in SI, or with their unit."""
+
+from __future__ import annotations
+
+from armtwin.errors import FileError
+
+
+def comma_table(text: str, each: str, origin: str) -> list[dict[str, float | str]]:
+    """Rows by the keys of the header; what is empty is left out.
+
+    Args:
+        text: The text.
+        each: What a row is for, as "a row for each joint".
+        origin: The file.
+    """
+    lines = [line for line in text.splitlines() if line.strip()]
+    if len(lines) < 2:
+        raise FileError(origin, [f"must have a header and {each}"])
+    keys = [word.strip() for word in lines[0].split(",")]
+    rows = []
+    for number, line in enumerate(lines[1:], 2):
+        words = [word.strip() for word in line.split(",")]
+        if len(words) != len(keys):
+            raise FileError(
+                origin, [f"line {number}: must have {len(keys)} values, got {len(words)}"]
+            )
+        given = zip(keys, words, strict=True)
+        rows.append({key: _value(word) for key, word in given if word})
+    return rows
+
+
+def _value(word: str) -> float | str:
+    try:
+        return float(word)
+    except ValueError:
+        return word

@@ -1,0 +1,96 @@
+"""Logs of a test set-up as tests of its actuator: one cylinder under a proportional servo.
+
+    i = gain · sensor_gain (x_ref - x(t - t_m))      what the controller asks of the valve
+
+The log's own current is that at the valve, which is late; the controller's follows from set-point
+and position, whose sensor's delay is known.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.actuator.flow import RampTest
+from armtwin.identification.actuator.response_fit import NoiseTest
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Proportional
+from armtwin.robot.strokes import drive_forces
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatorBench:
+    """A robot that is one cylinder under a proportional servo.
+
+    Attributes:
+        robot: The robot.
+        cylinder: Its cylinder.
+        servo: Its servo.
+        friction: Name of the friction on the piston.
+        viscous: Viscous friction of the piston [N s/m].
+    """
+
+    robot: Robot
+    cylinder: Hydraulic
+    servo: Proportional
+    friction: str
+    viscous: float
+
+    def current(self, log: Log) -> Floats:
+        """What the controller asks of the valve, (m,) [A]."""
+        from scipy.interpolate import CubicSpline
+
+        wanted, place = _column(log, "q_ref"), _column(log, "q")
+        delay = self.servo.delay.sensor[0]
+        earlier = np.maximum(log.time - delay, log.time[0])
+        seen = CubicSpline(log.time, place)(earlier)
+        asked = self.servo.gain[0] * self.servo.sensor_gain[0] * (wanted - seen)
+        limit = self.cylinder.circuit.valve.current_limit
+        return np.asarray(np.clip(asked, -limit, limit))
+
+    def speed(self, log: Log) -> Floats:
+        """Speed of the piston, (m,) [m/s]."""
+        if "v" in log:
+            return _column(log, "v")
+        return np.gradient(_column(log, "q"), log.time)
+
+    def noise_test(self, log: Log, mass: float) -> NoiseTest:
+        """A log of noise with a weight [kg] as a test."""
+        return NoiseTest(mass, log.time, self.current(log), self.speed(log))
+
+    def ramp_test(self, log: Log) -> RampTest:
+        """A log of triangles with the robot's own weight as a test."""
+        speed = self.speed(log)
+        q = _column(log, "q")[:, None]
+        weight = drive_forces(self.robot, q, self.robot.gravity(q))[:, 0]
+        force = weight + self.viscous * speed
+        current = _column(log, "current") if "current" in log else self.current(log)
+        return RampTest(log.time, _column(log, "q_ref"), current, speed, force)
+
+
+def actuator_bench(robot: Robot) -> ActuatorBench:
+    """A robot as the test set-up of an actuator."""
+    d = robot.description
+    servos = [servo for servo in d.servo.values() if isinstance(servo, Proportional)]
+    if len(d.hydraulic) != 1 or robot.n != 1 or not servos:
+        raise ArmtwinError(
+            f"robot '{robot.name}' must be a test set-up, one cylinder under a proportional servo, "
+            f"got {robot.n} joints and {len(d.hydraulic)} cylinders"
+        )
+    (cylinder,) = d.hydraulic
+    for element in d.active_friction():
+        if element.on == cylinder.name and hasattr(element.law, "viscous"):
+            return ActuatorBench(robot, cylinder, servos[0], element.name, element.law.viscous)
+    raise ArmtwinError(f"robot '{robot.name}' has no viscous friction on '{cylinder.name}'")
+
+
+def _column(log: Log, name: str) -> Floats:
+    if name not in log:
+        held = ", ".join(log.channels)
+        raise ArmtwinError(f"{log.origin or 'log'}: has no channel '{name}'. It has: {held}.")
+    return log.channels[name][:, 0]
