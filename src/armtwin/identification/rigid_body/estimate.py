@@ -15,10 +15,13 @@ from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.fitting.structure import Structure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.friction_choice import Chosen
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.reversals import mean_friction, plain_torque
+from armtwin.identification.rigid_body.regression import Model
+from armtwin.identification.rigid_body.reversals import mean_friction
+from armtwin.identification.rigid_body.terms import term_columns
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
@@ -61,6 +64,10 @@ class Estimate:
         cutoff: Cut-off, as asked for or common to all logs [Hz].
         recipe: The choices.
         logs: The logs it was fitted to.
+        model: What each parameter adds to the torque.
+        tried: The cut-offs that were tried.
+        friction: The friction terms that were added, and what was tried.
+        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
     """
 
     robot: Robot
@@ -80,6 +87,10 @@ class Estimate:
     cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
+    model: Model
+    tried: Cutoff
+    friction: Chosen
+    distrusted: str
 
     def __repr__(self) -> str:
         parameters = cards.counted(len(self.table), "parameter")
@@ -124,7 +135,7 @@ class Estimate:
     @cached_property
     def structure(self) -> Structure:
         """What any motion could tell."""
-        return identifiable(self.prior)
+        return self.model.structure
 
     @property
     def base(self) -> tuple[str, ...]:
@@ -164,7 +175,7 @@ class Estimate:
         log = in_order_of(log, self.robot.joint_names)
         measured, _ = joint_torque(self.robot, log, self.torque_source)
         motion = predicted_motion(log, self.cutoff, self.recipe)
-        predicted = plain_torque(self.prior, motion, self.reversal, self.plain)
+        predicted = self.model.torque(motion, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def friction_in(self, log: Log) -> tuple[Floats, Floats]:
@@ -180,9 +191,13 @@ class Estimate:
         motion = predicted_motion(log, self.cutoff, self.recipe)
         size, direction = np.linalg.eigh(self.covariance)
         root = direction * np.sqrt(size.clip(0))
+        robot, terms = self.model.robot, self.model.terms
+        p = len(robot.parameters)
+        added = term_columns(robot, terms, motion)
         deviation = np.empty_like(motion.q)
         for k in range(0, len(deviation), CHUNK):
             some = slice(k, k + CHUNK)
-            Y = self.prior.regressor(*motion.at(some))
-            deviation[some] = np.linalg.norm(Y @ root, axis=-1)
+            Y = robot.regressor(*motion.at(some))
+            spread = Y @ root[:p] + added[some] @ root[p:]
+            deviation[some] = np.linalg.norm(spread, axis=-1)
         return deviation

@@ -16,8 +16,8 @@ from armtwin.identification.fitting.robust import refitted
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest, prepared
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
+from armtwin.identification.rigid_body.preparation import Preparation, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
@@ -47,18 +47,20 @@ def identify(
         logs: One or more logs, of any lengths and rates.
         torque: Channel of the torque: "tau", "tau_m", "current" or one of these with a suffix, as
             "current_des"; by default the first of these that is there.
-        cutoff: Cut-off frequency of the filter; by default from the spectra of the logs [Hz].
+        cutoff: Cut-off frequency of the filter; by default the one with which parts left out of the
+            logs are predicted best [Hz].
         recipe: Other choices.
     """
     chosen = recipe or Recipe()
-    experiment = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen).with_width()
-    return solved(experiment, experiment.parts())
+    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen)
+    return solved(ready, ready.experiment.parts())
 
 
 @one_blas_thread()
-def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
+def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     """The estimate from the factors of all parts."""
-    prior, recipe = experiment.prior, experiment.recipe
+    experiment = ready.experiment
+    prior, recipe = experiment.extended, experiment.recipe
     whole = together(parts)
     _refuse_too_few(experiment, whole)
     gains = experiment.gains(whole)
@@ -90,6 +92,10 @@ def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
         cutoff=experiment.cutoff,
         recipe=recipe,
         logs=experiment.logs,
+        model=experiment.model,
+        tried=ready.cutoff,
+        friction=ready.friction,
+        distrusted=ready.distrusted,
     )
 
 
@@ -130,7 +136,7 @@ def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
 
 def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
-    prior, recipe = experiment.prior, experiment.recipe
+    prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
         phi = analysis.truncated(recipe.kept)
     else:
@@ -166,14 +172,14 @@ def _table(
     analysis: Decomposition,
 ) -> tuple[FittedParameter, ...]:
     """Every parameter of the robot with what it rests on."""
-    prior = experiment.prior
+    prior = experiment.extended
     return parameter_table(
         names=prior.parameter_names,
         units=[parameter.unit for parameter in prior.parameter_table],
         prior=prior.parameters,
         values=phi,
         std=np.sqrt(np.diag(spread)),
-        groups=identifiable(prior).groups,
+        groups=experiment.model.structure.groups,
         from_logs=shares,
         told=analysis.told,
     )
@@ -189,7 +195,7 @@ def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Ro
         f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
-    robot = experiment.prior.with_parameters(phi, source)
+    robot = experiment.extended.with_parameters(phi, source)
     if gains is None:
         return robot
     constants = gains / np.abs(robot.assembly.gear).max(axis=1)
