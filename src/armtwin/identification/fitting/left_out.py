@@ -26,7 +26,7 @@ class LeftOutParts:
         fitted: [A | b]ᵀ [A | b] / σ² of each part over the number of rows, (parts, f + 1, f + 1).
         judged: [A | b]ᵀ [A | b] of each part and channel, (parts, n, f + 1, f + 1).
         power: Squares of the target of each channel, (n,).
-        weight: λ about which weights are tried.
+        weight: λ.
     """
 
     fitted: Floats
@@ -35,34 +35,29 @@ class LeftOutParts:
     weight: float
 
     def error(self, coordinates: Sequence[int]) -> float:
-        """Mean over the channels of ln(squares missed / squares) of left-out parts.
-
-        The best of three weights of the prior is taken.
-        """
-        used = np.asarray(coordinates)
-        missed = [self._missed(used, factor * self.weight) for factor in (0.1, 1.0, 10.0)]
-        return float(min(np.log(squares / self.power).mean() for squares in missed))
+        """Mean over the channels of ln(squares missed / squares) of left-out parts."""
+        missed = self._missed(np.asarray(coordinates))
+        return float(np.log(missed / self.power).mean())
 
     def values(self, coordinates: Sequence[int]) -> Floats:
         """The coordinates of a fit to all parts."""
         used = np.asarray(coordinates)
-        return self._fit(self.fitted.sum(axis=0), used, self.weight)
+        return self._fit(self.fitted.sum(axis=0), used)
 
-    def _missed(self, used: Floats, weight: float) -> Floats:
+    def _missed(self, used: Floats) -> Floats:
         """Squares that are missed of each channel, (n,)."""
         f = self.fitted.shape[1] - 1
         whole = self.fitted.sum(axis=0)
         missed = np.zeros(len(self.power))
         for part, judged in zip(self.fitted, self.judged, strict=True):
             gap = np.zeros(f + 1)
-            gap[used] = -self._fit(whole - part, used, weight)
+            gap[used] = -self._fit(whole - part, used)
             gap[f] = 1.0
             missed += np.einsum("a,jab,b->j", gap, judged, gap)
         return np.maximum(missed, 1e-30 * self.power)
 
-    @staticmethod
-    def _fit(H: Floats, used: Floats, weight: float) -> Floats:
-        square = H[np.ix_(used, used)] + weight * np.eye(len(used))
+    def _fit(self, H: Floats, used: Floats) -> Floats:
+        square = H[np.ix_(used, used)] + self.weight * np.eye(len(used))
         return np.asarray(np.linalg.solve(square, H[used, -1]))
 
 

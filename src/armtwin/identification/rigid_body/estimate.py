@@ -15,6 +15,7 @@ from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.fitting.structure import Structure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.contracts import Price
 from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
 from armtwin.identification.rigid_body.friction_choice import Chosen
@@ -67,6 +68,8 @@ class Estimate:
         model: What each parameter adds to the torque.
         tried: The cut-offs that were tried.
         friction: The friction terms that were added, and what was tried.
+        price: What the contracts of a real robot cost on left-out parts; None where they cost
+            nothing.
         distrusted: What a check of the torque said that was not heeded, "" where none spoke.
     """
 
@@ -90,6 +93,7 @@ class Estimate:
     model: Model
     tried: Cutoff
     friction: Chosen
+    price: Price | None
     distrusted: str
 
     def __repr__(self) -> str:

@@ -14,11 +14,12 @@ from armtwin.identification.rigid_body.experiment import Experiment, fastest
 from armtwin.identification.rigid_body.terms import Host, Terms, hosts
 from armtwin.maths.blas import one_blas_thread
 
-RADII = tuple(np.logspace(-5, -2, 10).tolist())  # tried [rad]
-FALLS = (0.01, 0.03, 0.1)  # of the highest speed within which dry friction may fall
-ROOTS = (1 / 3, 1 / 2, 2 / 3)  # exponents of the speed that are tried
+RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
+FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
+ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 # share of the squares missed of left-out parts by which terms must do better to be taken
 GAIN = 0.02
+OWN_GAIN = 0.05  # the same for a radius of one element's own, as many of them are tried
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
@@ -173,7 +174,7 @@ def _best_memory(trial: Trial, places: int, radii: int, errors: dict[str, float]
     errors["with memory of one radius"] = common[best]
     if not common[best] < start - GAIN:
         return []
-    chosen: dict[int, int | None] = {}
+    chosen: dict[int, int | None] = dict.fromkeys(range(places))
     for k in trial.positive([radii * host + best for host in range(places)]):
         chosen[k // radii] = k % radii
     least = common[best]
@@ -181,9 +182,8 @@ def _best_memory(trial: Trial, places: int, radii: int, errors: dict[str, float]
         options: list[int | None] = [None, *range(radii)]
         tried = {r: _with(trial, {**chosen, host: r}, radii) for r in options}
         found = min(tried, key=tried.__getitem__)
-        if not tried[found] < tried[None] - GAIN / places:
-            found = None
-        chosen[host], least = found, tried[found]
+        if tried[found] < least - OWN_GAIN:
+            chosen[host], least = found, tried[found]
     errors["with memory"] = least
     return _numbers(chosen, radii)
 

@@ -15,6 +15,7 @@ from armtwin.identification.fitting.least_squares import covariance, residuals, 
 from armtwin.identification.fitting.robust import refitted
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.consistency import nearest, violations
+from armtwin.identification.rigid_body.contracts import affordable
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
 from armtwin.identification.rigid_body.preparation import Preparation, preparation
@@ -67,6 +68,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
     drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
+    drawn, price = affordable(experiment, parts, drawn)
     whole = drawn.whole
     if recipe.robust:
         drawn = _robust(experiment, drawn, gains)
@@ -95,6 +97,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         model=experiment.model,
         tried=ready.cutoff,
         friction=ready.friction,
+        price=price,
         distrusted=ready.distrusted,
     )
 
