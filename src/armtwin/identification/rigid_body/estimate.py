@@ -70,6 +70,10 @@ class Estimate:
         friction: The friction terms that were added, and what was tried.
         price: What the contracts of a real robot cost on left-out parts; None where they cost
             nothing.
+        inflation: How many times larger deviations are than if rows were independent, by the
+            scatter of estimates with parts left out.
+        missed: Root mean square of what is missed of the torque of parts left out, with what the
+            filter takes away, (n,) [N m].
         distrusted: What a check of the torque said that was not heeded, "" where none spoke.
     """
 
@@ -94,6 +98,8 @@ class Estimate:
     tried: Cutoff
     friction: Chosen
     price: Price | None
+    inflation: float
+    missed: Floats
     distrusted: str
 
     def __repr__(self) -> str:
@@ -182,6 +188,12 @@ class Estimate:
         predicted = self.model.torque(motion, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
+    def standing(self, log: Log) -> Flags:
+        """Which samples of a log have a joint slower than the fit tells from rest, (m, n)."""
+        log = in_order_of(log, self.robot.joint_names)
+        motion = predicted_motion(log, self.cutoff, self.recipe)
+        return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
+
     def friction_in(self, log: Log) -> tuple[Floats, Floats]:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
         log = in_order_of(log, self.robot.joint_names)
@@ -190,7 +202,10 @@ class Estimate:
         return motion.v, measured - self.robot.inverse_dynamics(*motion)
 
     def torque_deviation(self, log: Log) -> Floats:
-        """Standard deviation of the predicted torque by that of the parameters, (m, n) [N m]."""
+        """Standard deviation of the predicted torque, (m, n) [N m].
+
+        It is that of the parameters, and what the model misses of parts left out of the fit.
+        """
         log = in_order_of(log, self.robot.joint_names)
         motion = predicted_motion(log, self.cutoff, self.recipe)
         size, direction = np.linalg.eigh(self.covariance)
@@ -203,5 +218,5 @@ class Estimate:
             some = slice(k, k + CHUNK)
             Y = robot.regressor(*motion.at(some))
             spread = Y @ root[:p] + added[some] @ root[p:]
-            deviation[some] = np.linalg.norm(spread, axis=-1)
+            deviation[some] = np.hypot(np.linalg.norm(spread, axis=-1), self.missed)
         return deviation

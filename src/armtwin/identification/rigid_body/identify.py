@@ -13,6 +13,7 @@ from armtwin.identification.fitting.draw import DrawnFit, drawn_fit
 from armtwin.identification.fitting.factors import Factors, together
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
 from armtwin.identification.fitting.robust import refitted
+from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.contracts import affordable
@@ -27,6 +28,7 @@ from armtwin.robot.drive_groups import Motor
 from armtwin.robot.robot import Robot
 
 ROBUST_STEPS = 4
+TOLD = 0.5  # share of a value from which on the logs tell it
 
 
 def identify(
@@ -68,7 +70,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
     drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
-    drawn, price = affordable(experiment, parts, drawn)
+    drawn, price = affordable(experiment, drawn)
     whole = drawn.whole
     if recipe.robust:
         drawn = _robust(experiment, drawn, gains)
@@ -76,6 +78,9 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     phi = _chosen(experiment, drawn, analysis)
     plain = drawn.without_prior()
     spread, shares = _certainty(experiment, drawn, analysis)
+    parts_apart = scatter(drawn)
+    inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > TOLD)
+    spread = inflation**2 * spread
     return Estimate(
         robot=_identified(experiment, phi, gains),
         prior=prior,
@@ -98,8 +103,20 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         tried=ready.cutoff,
         friction=ready.friction,
         price=price,
+        inflation=inflation,
+        missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
         distrusted=ready.distrusted,
     )
+
+
+def _noise(experiment: Experiment, gains: Floats | None) -> Floats:
+    """Root mean square of the torque that the filter takes away, (n,) [N m]."""
+    power, samples = np.zeros(experiment.prior.n), 0
+    for log in experiment.clean:
+        power += ((log.raw.tau - log.clean.tau) ** 2).sum(axis=0)
+        samples += len(log.raw.time)
+    known = 1.0 if gains is None else gains
+    return np.asarray(known * np.sqrt(power / samples))
 
 
 def _refuse_too_few(experiment: Experiment, whole: Factors) -> None:
