@@ -18,8 +18,10 @@ RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 # share of the squares missed of left-out parts by which terms must do better to be taken
-GAIN = 0.02
+GAIN = 0.04
 OWN_GAIN = 0.05  # the same for a radius of one element's own, as many of them are tried
+# share of the samples at which joints stand from which on it shows that friction holds its sign
+STANDING = 0.05
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
@@ -55,11 +57,13 @@ class Trial:
 
     Attributes:
         own: Number of coordinates of the robot itself.
+        stands: Whether the joints stand often enough to show that friction keeps its sign there.
         terms: The terms, in the order of the coordinates after those.
         squares: Squares of the parts.
     """
 
     own: int
+    stands: bool
     terms: Terms
     squares: LeftOutParts
 
@@ -155,13 +159,21 @@ def _trial(some: Experiment, terms: Terms) -> Trial:
     drawn = drawn_fit(parts, narrow, wide.friction, some.recipe.weight)
     sized = wide.free.scaled(wide.friction, drawn.draw.family_size)
     squares = left_out_parts(parts, sized, drawn.sigma, max(drawn.draw.weight, 1e-8))
-    return Trial(own, terms, squares)
+    return Trial(own, _stands(some), terms, squares)
+
+
+def _stands(some: Experiment) -> bool:
+    """Whether the joints stand for a share of the samples."""
+    rest = some.recipe.rest * fastest(some.clean)
+    slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
+    return bool(slow.mean() > STANDING)
 
 
 def _best_memory(trial: Trial, places: int, radii: int, errors: dict[str, float]) -> list[int]:
     """Terms with the best radius of each host; none where no radius does clearly better.
 
-    One radius for all is found first, then each host's own.
+    One radius for all is found first, then each host's own. Where joints never stand, a memory of
+    the least radius is the sign of the speed, told more sharply; it must do better than that too.
     """
     if not radii:
         return []
@@ -172,7 +184,8 @@ def _best_memory(trial: Trial, places: int, radii: int, errors: dict[str, float]
         common[r] = trial.error(every)
     best = min(common, key=common.__getitem__)
     errors["with memory of one radius"] = common[best]
-    if not common[best] < start - GAIN:
+    rival = start if trial.stands else min(start, common[0])
+    if not common[best] < rival - GAIN:
         return []
     chosen: dict[int, int | None] = dict.fromkeys(range(places))
     for k in trial.positive([radii * host + best for host in range(places)]):
