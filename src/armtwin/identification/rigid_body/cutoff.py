@@ -108,8 +108,10 @@ def _scaled(parts: list[Factors], gains: Floats) -> list[Factors]:
 
 
 def _terms(work: Experiment) -> Terms:
-    """Friction memory of two radii on every element; none for set values, which have none."""
-    if is_set_value(work.source) or work.recipe.friction == "file":
+    """Friction memory of two radii on every element; none where none is looked for."""
+    recipe = work.recipe
+    without = recipe.friction == "file" or recipe.motion == "reference"
+    if without or is_set_value(work.source):
         return ()
     found = []
     for host in hosts(work.prior, work.recipe, fastest(work.clean)):
