@@ -14,7 +14,7 @@ from armtwin.identification.fitting.decomposition import Decomposition
 from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.fitting.structure import Structure
 from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.clean_log import Motion, predicted_motion
 from armtwin.identification.rigid_body.contracts import Price
 from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
@@ -22,7 +22,6 @@ from armtwin.identification.rigid_body.friction_choice import Chosen
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.regression import Model
 from armtwin.identification.rigid_body.reversals import mean_friction
-from armtwin.identification.rigid_body.terms import term_columns
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
@@ -39,7 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
-CHUNK = 2000  # samples whose regressor is held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -162,6 +160,25 @@ class Estimate:
         """Where the torque was measured, in words."""
         return SIDES[channel_kind(self.torque_source) or "tau"]
 
+    @cached_property
+    def _latest(self) -> list[tuple[Log, Motion]]:
+        return []
+
+    def _motion(self, log: Log) -> Motion:
+        """Motion at every sample of a log; that of the latest log is kept."""
+        for known, motion in self._latest:
+            if known is log:
+                return motion
+        ordered = in_order_of(log, self.robot.joint_names)
+        motion = predicted_motion(ordered, self.cutoff, self.recipe)
+        self._latest[:] = [(log, motion)]
+        return motion
+
+    def _measured(self, log: Log) -> Floats:
+        """Joint torque of a log, (m, n) [N m]."""
+        ordered = in_order_of(log, self.robot.joint_names)
+        return joint_torque(self.robot, ordered, self.torque_source)[0]
+
     def validate(
         self, log: Log, cutoff: float | None = None, robot: Robot | None = None
     ) -> Validation:
@@ -173,32 +190,25 @@ class Estimate:
             robot: Another robot to be compared in the same way, for instance the prior.
         """
         model = self.robot if robot is None else robot
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion, measured = self._motion(log), self._measured(log)
         rigid = model.inverse_dynamics(*motion)
         predicted = rigid + mean_friction(model, motion, self.reversal)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """The same with the parameters of plain least squares, which may be those of no robot."""
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion, measured = self._motion(log), self._measured(log)
         predicted = self.model.torque(motion, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def standing(self, log: Log) -> Flags:
         """Which samples of a log have a joint slower than the fit tells from rest, (m, n)."""
-        log = in_order_of(log, self.robot.joint_names)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion = self._motion(log)
         return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
 
     def friction_in(self, log: Log) -> tuple[Floats, Floats]:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion, measured = self._motion(log), self._measured(log)
         return motion.v, measured - self.robot.inverse_dynamics(*motion)
 
     def torque_deviation(self, log: Log) -> Floats:
@@ -206,17 +216,11 @@ class Estimate:
 
         It is that of the parameters, and what the model misses of parts left out of the fit.
         """
-        log = in_order_of(log, self.robot.joint_names)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion = self._motion(log)
         size, direction = np.linalg.eigh(self.covariance)
         root = direction * np.sqrt(size.clip(0))
-        robot, terms = self.model.robot, self.model.terms
-        p = len(robot.parameters)
-        added = term_columns(robot, terms, motion)
-        deviation = np.empty_like(motion.q)
-        for k in range(0, len(deviation), CHUNK):
-            some = slice(k, k + CHUNK)
-            Y = robot.regressor(*motion.at(some))
-            spread = Y @ root[:p] + added[some] @ root[p:]
-            deviation[some] = np.hypot(np.linalg.norm(spread, axis=-1), self.missed)
-        return deviation
+        deviation = []
+        for Y in self.model.regressors(motion):
+            own = np.linalg.norm(Y @ root, axis=-1)
+            deviation.append(np.hypot(own, self.missed))
+        return np.concatenate(deviation)

@@ -5,17 +5,23 @@ Both sides pass the same filter.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.fitting.structure import Group, Structure
-from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
+from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends
 from armtwin.identification.rigid_body.reversals import CHUNK, doubtful_regressor
-from armtwin.identification.rigid_body.terms import Terms, busy_joints, term_columns
+from armtwin.identification.rigid_body.terms import (
+    Terms,
+    busy_joints,
+    term_bends,
+    term_columns,
+)
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
@@ -71,53 +77,47 @@ class Model:
 
     def columns(self, motion: Motion, which: slice = slice(None)) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c)."""
-        own = self._own_columns(motion, which)
-        if not self.terms:
-            return own
-        added = term_columns(self.robot, self.terms, motion)[which]
-        base, busy = identifiable(self.robot).busy, busy_joints(self.robot, self.terms)
-        blocks = []
+        places = self._places()
+        samples = len(np.arange(len(motion.q))[which])
+        columns = np.empty((samples, len(places)))
         first = 0
-        for j in range(self.robot.n):
-            last = first + int(base[j].sum())
-            blocks += [own[:, first:last], added[:, j, busy[j]]]
+        for Y in self.regressors(motion, which):
+            last = first + len(Y)
+            np.take(Y.reshape(len(Y), -1), places, axis=1, out=columns[first:last])
             first = last
-        return np.hstack(blocks)
-
-    def _own_columns(self, motion: Motion, which: slice) -> Floats:
-        """Columns of the base parameters that each joint has, joint after joint, (m, c)."""
-        base = identifiable(self.robot)
-        n, p = self.robot.n, len(self.robot.parameters)
-        joint, column = np.nonzero(base.busy)
-        places = joint * p + np.array(base.kept)[column]
-        shares = bends(self.robot, self.robot.assembly.friction, motion.q)
-        some = motion.at(which)
-        if shares is not None:
-            shares = shares[which]
-        m = len(some.q)
-        columns = np.empty((m, len(places)))
-        Y = None
-        for k in range(0, m, CHUNK):
-            here = slice(k, k + CHUNK)
-            bent = None if shares is None else shares[here]
-            Y = doubtful_regressor(self.robot, some.at(here), self.width, bent, Y)
-            np.take(Y.reshape(-1, n * p), places, axis=1, out=columns[here])
         return columns
+
+    def _places(self) -> Integers:
+        """Where the columns that each joint has lie in a row of the whole regressor."""
+        p = len(self.robot.parameters)
+        kept = np.array([*identifiable(self.robot).kept, *range(p, p + len(self.terms))])
+        joint, column = np.nonzero(self.busy)
+        return np.asarray(joint * (p + len(self.terms)) + kept[column])
+
+    def regressors(self, motion: Motion, which: slice = slice(None)) -> Iterator[Floats]:
+        """The regressor (k, n, p + terms) of some samples of a motion, a few at a time.
+
+        One array is filled again and again where no terms were added.
+        """
+        robot, terms = self.robot, self.terms
+        own = bends(robot, robot.assembly.friction, motion.q)
+        added = term_bends(robot, terms, motion.q)
+        samples = np.arange(len(motion.q))[which]
+        Y = None
+        for k in range(0, len(samples), CHUNK):
+            here = samples[k : k + CHUNK]
+            some = motion.at(here)
+            bent = None if own is None else own[here]
+            Y = doubtful_regressor(robot, some, self.width, bent, Y)
+            if not terms:
+                yield Y
+                continue
+            bent = None if added is None else added[here]
+            yield np.concatenate([Y, term_columns(robot, terms, some, bent)], axis=2)
 
     def torque(self, motion: Motion, phi: Floats) -> Floats:
         """Torque (m, n) of any parameters (p + terms,), also of those that no robot has."""
-        robot = self.robot
-        p = len(robot.parameters)
-        torque, Y = np.empty_like(motion.q), None
-        shares = bends(robot, robot.assembly.friction, motion.q)
-        for k in range(0, len(torque), CHUNK):
-            some = slice(k, k + CHUNK)
-            bent = None if shares is None else shares[some]
-            Y = doubtful_regressor(robot, motion.at(some), self.width, bent, Y)
-            torque[some] = Y @ phi[:p]
-        if self.terms:
-            torque += term_columns(robot, self.terms, motion) @ phi[p:]
-        return torque
+        return np.concatenate([Y @ phi for Y in self.regressors(motion)])
 
 
 def rows(model: Model, log: CleanLog, rest: Floats) -> Rows:

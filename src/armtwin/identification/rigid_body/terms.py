@@ -143,16 +143,23 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     return found
 
 
-def term_columns(robot: Robot, terms: Terms, motion: Motion) -> Floats:
-    """Torque per unit of each term along a motion, (m, n, terms)."""
-    elements = [(term.element, term.row) for term in terms]
+def term_bends(robot: Robot, terms: Terms, q: Floats) -> Floats | None:
+    """Bends of the terms along positions (m, n), None where none has a memory, (m, terms)."""
+    return bends(robot, _elements(terms), q)
+
+
+def term_columns(robot: Robot, terms: Terms, motion: Motion, bent: Floats | None) -> Floats:
+    """Torque per unit of each term at samples of a motion with their bends, (m, n, terms)."""
     q, v = of_all_joints(robot, motion.q), of_all_joints(robot, motion.v)
-    shares = bends(robot, elements, motion.q)
     Z = np.zeros((*q.shape, len(terms)))
-    for k, (row, columns, _) in enumerate(friction_columns(elements, v, q, shares)):
+    for k, (row, columns, _) in enumerate(friction_columns(_elements(terms), v, q, bent)):
         Z[:, :, k] = row * columns[:, :1]
     coupling = robot.assembly.coupling
     return Z if coupling is None else np.asarray(coupling.G.T @ Z)
+
+
+def _elements(terms: Terms) -> list[tuple[FrictionElement, Row]]:
+    return [(term.element, term.row) for term in terms]
 
 
 def busy_joints(robot: Robot, terms: Terms) -> Flags:
