@@ -112,11 +112,16 @@ class Identification:
     @property
     def failed(self) -> bool:
         """Whether the identified robot predicts the unseen worse than its file, or misses half."""
+        return self.worse or self.misses_half
+
+    @property
+    def worse(self) -> bool:
+        """Whether the identified robot predicts the unseen worse than the robot file did."""
         errors = self.errors
         if errors is None:
             return False
         own, prior = errors
-        return bool(np.nanmean(own) > WORSE * np.nanmean(prior)) or self.misses_half
+        return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
 
     @property
     def misses_half(self) -> bool:
