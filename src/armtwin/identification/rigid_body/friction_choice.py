@@ -18,7 +18,7 @@ RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 # share of the squares missed of left-out parts by which terms must do better to be taken
-GAIN = 0.04
+GAIN = 0.02
 OWN_GAIN = 0.05  # the same for a radius of one element's own, as many of them are tried
 # share of the samples at which joints stand from which on it shows that friction holds its sign
 STANDING = 0.05

@@ -18,7 +18,12 @@ NUMBERS = ("period", "rate", "rest", "weight", "cutoff")
 WHOLE = ("kept",)
 FLAGS = ("average", "robust", "trust")
 WORDS = ("estimator", "motion", "only", "friction", "torque")
-LISTS = ("zero", "fixed")
+LISTED = {
+    "zero": "a list of parameters",
+    "fixed": "a list of parameters",
+    "periods": "two whole numbers",
+    "equal": "a list of pairs of parameters",
+}
 
 
 @dataclass(frozen=True)
@@ -71,18 +76,23 @@ def _read(key: str, value: Any) -> tuple[Any, str]:
 
 def _read_list(key: str, value: Any) -> tuple[Any, str]:
     """The value of a key that holds names, pairs or bounds."""
-    if key in LISTS:
-        right = isinstance(value, list) and all(isinstance(name, str) for name in value)
-        return tuple(value) if right else value, "" if right else "a list of parameters"
-    if key == "periods":
-        right = isinstance(value, list) and len(value) == 2 and all(map(_is_whole, value))
-        return tuple(value) if right else value, "" if right else "two whole numbers"
+    if key == "mass":
+        return _read_bounds(value)
+    if not isinstance(value, list):
+        return value, LISTED[key]
     if key == "equal":
-        right = isinstance(value, list) and all(isinstance(pair, list) for pair in value)
-        pairs = tuple(tuple(pair) for pair in value) if right else value
-        return pairs, "" if right else "a list of pairs of parameters"
-    right = isinstance(value, dict) and all(_is_pair(bounds) for bounds in value.values())
-    if not right:
+        right = all(isinstance(pair, list) for pair in value)
+        return tuple(map(tuple, value)) if right else value, "" if right else LISTED[key]
+    if key == "periods":
+        right = len(value) == 2 and all(map(_is_whole, value))
+    else:
+        right = all(isinstance(name, str) for name in value)
+    return tuple(value), "" if right else LISTED[key]
+
+
+def _read_bounds(value: Any) -> tuple[Any, str]:
+    """Lower and upper bounds by the names of links."""
+    if not isinstance(value, dict) or not all(map(_is_pair, value.values())):
         return value, "lower and upper bounds in kg by the names of links"
     return {link: tuple(map(float, bounds)) for link, bounds in value.items()}, ""
 
