@@ -91,7 +91,7 @@ def test_standard_deviations_are_those_of_repeated_experiments():
         chance = np.random.default_rng(seed)
         log = at.Log.of(t, q=q, tau=exact + 2.0 * chance.normal(size=exact.shape))
         found = at.identify(
-            robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, estimator="consistent")
+            robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, friction="file")
         )
         told = [(r.value - p) / r.std for r, p in zip(found.table, robot.parameters, strict=True)]
         scores.append(np.array(told)[base])
