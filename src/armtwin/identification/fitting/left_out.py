@@ -36,7 +36,7 @@ class LeftOutParts:
 
     def error(self, coordinates: Sequence[int]) -> float:
         """Mean over the channels of ln(squares missed / squares) of left-out parts."""
-        missed = self._missed(np.asarray(coordinates))
+        missed = self.missed(coordinates).sum(axis=0)
         return float(np.log(missed / self.power).mean())
 
     def values(self, coordinates: Sequence[int]) -> Floats:
@@ -44,16 +44,17 @@ class LeftOutParts:
         used = np.asarray(coordinates)
         return self._fit(self.fitted.sum(axis=0), used)
 
-    def _missed(self, used: Floats) -> Floats:
-        """Squares that are missed of each channel, (n,)."""
+    def missed(self, coordinates: Sequence[int]) -> Floats:
+        """Squares that are missed of each part and channel, (parts, n), never quite zero."""
+        used = np.asarray(coordinates)
         f = self.fitted.shape[1] - 1
         whole = self.fitted.sum(axis=0)
-        missed = np.zeros(len(self.power))
+        missed = []
         for part, judged in zip(self.fitted, self.judged, strict=True):
             gap = np.zeros(f + 1)
             gap[used] = -self._fit(whole - part, used)
             gap[f] = 1.0
-            missed += np.einsum("a,jab,b->j", gap, judged, gap)
+            missed.append(np.einsum("a,jab,b->j", gap, judged, gap))
         return np.maximum(missed, 1e-30 * self.power)
 
     def _fit(self, H: Floats, used: Floats) -> Floats:

@@ -129,10 +129,10 @@ class Experiment:
         return float(np.average(shares, weights=counts))
 
     @one_blas_thread()
-    def parts(self, robust: Robust | None = None) -> list[Factors]:
-        """Factors of parts of the logs, their rows weighted where robust."""
+    def parts(self, robust: Robust | None = None, count: int = PARTS) -> list[Factors]:
+        """Factors of so many parts of the logs at least, their rows weighted where robust."""
         combination = self.model.combination
-        of_each_log = -(-PARTS // len(self.clean))
+        of_each_log = -(-count // len(self.clean))
         found = []
         for log in self.clean:
             whole = rows(self.model, log, self.rest)

@@ -1,4 +1,8 @@
-"""Which friction terms the logs ask for: those with which left-out parts are predicted better."""
+"""Which friction terms the logs ask for: those with which left-out parts are predicted better.
+
+Every comparison is made part by part, and of several options each part is predicted with the one
+that the other parts find best. What is taken must do better by more than the standard error.
+"""
 
 from __future__ import annotations
 
@@ -7,21 +11,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.fitting.factors import together
-from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
+from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.rigid_body.experiment import Experiment, fastest
+from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
 from armtwin.identification.rigid_body.terms import Host, Terms, hosts
 from armtwin.maths.blas import one_blas_thread
 
 RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
-# share of the squares missed of left-out parts by which terms must do better to be taken
-GAIN = 0.02
-OWN_GAIN = 0.05  # the same for a radius of one element's own, as many of them are tried
-# share of the samples at which joints stand from which on it shows that friction holds its sign
-STANDING = 0.05
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
@@ -51,42 +49,6 @@ class Chosen:
         return len(self.told) > 0
 
 
-@dataclass(frozen=True, eq=False)
-class Trial:
-    """All terms that may be chosen, their squares computed once.
-
-    Attributes:
-        own: Number of coordinates of the robot itself.
-        stands: Whether the joints stand often enough to show that friction keeps its sign there.
-        terms: The terms, in the order of the coordinates after those.
-        squares: Squares of the parts.
-    """
-
-    own: int
-    stands: bool
-    terms: Terms
-    squares: LeftOutParts
-
-    def error(self, chosen: Sequence[int]) -> float:
-        """ln of the squares missed with some terms; infinite where one would drive the joint."""
-        used = [*range(self.own), *(self.own + k for k in chosen)]
-        values = self.squares.values(used)[self.own :]
-        if (values <= 0).any():
-            return np.inf
-        return self.squares.error(used)
-
-    def positive(self, chosen: Sequence[int]) -> list[int]:
-        """Those of some terms whose friction resists."""
-        kept = list(chosen)
-        while kept:
-            used = [*range(self.own), *(self.own + k for k in kept)]
-            values = self.squares.values(used)[self.own :]
-            if (values > 0).all():
-                break
-            kept = [k for k, value in zip(kept, values, strict=True) if value > 0]
-        return kept
-
-
 @one_blas_thread()
 def chosen_terms(experiment: Experiment) -> Chosen:
     """The friction terms that predict left-out parts better than the robot's own laws alone.
@@ -101,23 +63,17 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     if not places:
         return Chosen((), {})
     radii = () if is_set_value(some.source) else RADII
-    trial = _trial(some, _memory_terms(places, radii) + _shape_terms(places, {}))
-    least = trial.error(())
-    errors = {"the laws of the file": least}
-    memory = _best_memory(trial, len(places), len(radii), errors)
+    trial = trial_of(some, _memory_terms(places, radii) + _shape_terms(places, {}))
+    errors = {"the laws of the file": trial.share(trial.missed(()))}
+    memory, told = _best_memory(trial, len(places), len(radii), errors)
     if memory:
         found = {trial.terms[k].host: trial.terms[k].element.radius for k in memory}
-        shapes = _shape_terms(places, found)
         kept = tuple(trial.terms[k] for k in memory)
-        told = _told(trial, memory, len(radii))
-        trial = _trial(some, kept + shapes)
+        trial = trial_of(some, kept + _shape_terms(places, found))
         memory = list(range(len(kept)))
-    else:
-        told = ()
     shape = _best_shape(trial, memory, len(places), errors)
     chosen = tuple(trial.terms[k] for k in [*memory, *shape])
-    shares = {words: float(np.exp(0.5 * error)) for words, error in errors.items()}
-    return Chosen(chosen, shares, told)
+    return Chosen(chosen, errors, (told,) * len(memory))
 
 
 def _some_rows(experiment: Experiment) -> Experiment:
@@ -151,95 +107,86 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
     return tuple(found)
 
 
-def _trial(some: Experiment, terms: Terms) -> Trial:
-    """The squares of left-out parts with all terms."""
-    wide = some.with_terms(terms)
-    parts = wide.parts()
-    gains = wide.gains(together(parts))
-    if gains is not None:
-        parts = [part.scaled(gains) for part in parts]
-    own = some.free.count
-    narrow = replace(wide.free, basis=wide.free.basis[:, :own])
-    drawn = drawn_fit(parts, narrow, wide.friction, some.recipe.weight)
-    sized = wide.free.scaled(wide.friction, drawn.draw.family_size)
-    squares = left_out_parts(parts, sized, drawn.sigma, max(drawn.draw.weight, 1e-8))
-    return Trial(own, _stands(some), terms, squares)
-
-
-def _stands(some: Experiment) -> bool:
-    """Whether the joints stand for a share of the samples."""
-    rest = some.recipe.rest * fastest(some.clean)
-    slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
-    return bool(slow.mean() > STANDING)
-
-
-def _best_memory(trial: Trial, places: int, radii: int, errors: dict[str, float]) -> list[int]:
-    """Terms with the best radius of each host; none where no radius does clearly better.
+def _best_memory(
+    trial: Trial, places: int, radii: int, errors: dict[str, float]
+) -> tuple[list[int], bool]:
+    """Terms with the best radius of each host, none where none does better; whether it is told.
 
     One radius for all is found first, then each host's own. Where joints never stand, a memory of
     the least radius is the sign of the speed, told more sharply; it must do better than that too.
     """
     if not radii:
-        return []
-    start = trial.error(())
-    common = {}
+        return [], False
+    numbers, squares = [], []
     for r in range(radii):
         every = trial.positive([radii * host + r for host in range(places)])
-        common[r] = trial.error(every)
-    best = min(common, key=common.__getitem__)
-    errors["with memory of one radius"] = common[best]
-    rival = start if trial.stands else min(start, common[0])
-    if not common[best] < rival - GAIN:
-        return []
-    chosen: dict[int, int | None] = dict.fromkeys(range(places))
-    for k in trial.positive([radii * host + best for host in range(places)]):
+        numbers.append(every)
+        squares.append(trial.missed(every))
+    best = trial.best(squares)
+    errors["with memory of one radius"] = trial.share(squares[best])
+    rivals = [trial.missed(())]
+    if not trial.stands:
+        rivals.append(squares[0])
+    rival = rivals[trial.best(rivals)]
+    if not gain(rival, by_the_others(squares)).shows:
+        return [], False
+    told = gain(squares[0], squares[best]).shows
+    chosen = dict.fromkeys(range(places), -1)
+    for k in numbers[best]:
         chosen[k // radii] = k % radii
-    least = common[best]
-    for host in range(places):
-        options: list[int | None] = [None, *range(radii)]
-        tried = {r: _with(trial, {**chosen, host: r}, radii) for r in options}
-        found = min(tried, key=tried.__getitem__)
-        if tried[found] < least - OWN_GAIN:
-            chosen[host], least = found, tried[found]
-    errors["with memory"] = least
-    return _numbers(chosen, radii)
+    missed = _with_own_radii(trial, chosen, radii, squares[best])
+    errors["with memory"] = trial.share(missed)
+    return _numbers(chosen, radii), told
 
 
-def _with(trial: Trial, chosen: dict[int, int | None], radii: int) -> float:
-    return trial.error(_numbers(chosen, radii))
+def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:
+    """Squares missed where each host has a radius of its own, or none, that does better.
+
+    Args:
+        trial: The terms.
+        chosen: Number of the radius of each host, -1 for none; changed where another is better.
+        radii: Number of radii.
+        missed: Squares missed as chosen before.
+    """
+    for host in chosen:
+        options, squares = [], []
+        for r in range(-1, radii):
+            numbers = _numbers({**chosen, host: r}, radii)
+            if trial.positive(numbers) == numbers:
+                options.append(r)
+                squares.append(trial.missed(numbers))
+        if squares and gain(missed, by_the_others(squares)).shows:
+            best = trial.best(squares)
+            chosen[host], missed = options[best], squares[best]
+    return missed
 
 
-def _numbers(chosen: dict[int, int | None], radii: int) -> list[int]:
+def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
     """Numbers of the terms from the radius of each host."""
     found = []
     for host in sorted(chosen):
-        r = chosen[host]
-        if r is not None:
-            found.append(radii * host + r)
+        if chosen[host] >= 0:
+            found.append(radii * host + chosen[host])
     return found
-
-
-def _told(trial: Trial, memory: Sequence[int], radii: int) -> tuple[bool, ...]:
-    """For each term whether a radius is told: not the least that was tried."""
-    return tuple(k % radii > 0 for k in memory)
 
 
 def _best_shape(
     trial: Trial, memory: Sequence[int], places: int, errors: dict[str, float]
 ) -> list[int]:
-    """Terms of the shape that does clearly better, the same for all hosts; none where none does."""
+    """Terms of the shape that does better, the same for all hosts; none where none does."""
     first = len(trial.terms) - places * (len(FALLS) + len(ROOTS))
-    start = trial.error(memory)
-    best, least = [], start - GAIN
+    options, squares = [], []
     for words, numbers in _shapes(first, places):
         kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
         if not kept:
             continue
-        error = trial.error([*memory, *kept])
-        errors[f"with {words}"] = error
-        if error < least:
-            best, least = kept, error
-    return best
+        missed = trial.missed([*memory, *kept])
+        errors[f"with {words}"] = trial.share(missed)
+        options.append(kept)
+        squares.append(missed)
+    if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
+        return []
+    return options[trial.best(squares)]
 
 
 def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:

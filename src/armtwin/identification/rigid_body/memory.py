@@ -16,8 +16,14 @@ LEAST_RADIUS = 1e-5  # [rad]
 
 
 def remembers(element: FrictionElement) -> bool:
-    """Whether an element's contact bends so far that a log shows it."""
-    return element.negative is None and element.radius >= LEAST_RADIUS
+    """Whether an element's contact bends so far that a log shows it.
+
+    Only where the file gives a radius: that of a stiffness changes with the level that is fitted.
+    """
+    pre = element.presliding
+    if pre is None or pre.radius is None or element.negative is not None:
+        return False
+    return pre.radius >= LEAST_RADIUS
 
 
 def bends(robot: Robot, elements: Elements, q: Floats) -> Floats | None:

@@ -17,7 +17,7 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.terms import Drop, Power
 from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.memory import bends, of_all_joints, remembers
+from armtwin.identification.rigid_body.memory import bends, of_all_joints
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.drive_groups import FrictionElement, Presliding
@@ -135,9 +135,9 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     for number, (element, row) in enumerate(robot.assembly.friction):
         own = {f"{element.name}.{key}" for key, _ in element.law.coefficients}
         added = {element.name + MEMORY, element.name + SHAPE}
-        if element.negative is not None or remembers(element):
+        if element.negative is not None or row.linkage is not None:
             continue
-        if row.linkage is not None or own & bound or added & names:
+        if element.name.endswith((MEMORY, SHAPE)) or own & bound or added & names:
             continue
         found.append(Host(number, element, row, float(top @ np.abs(row.weights))))
     return found
