@@ -34,14 +34,21 @@ class Scatter:
 
     def inflation(self, white: Floats, told: Flags) -> float:
         """How many times larger than white ones (p,) the deviations of told parameters are."""
-        count = len(self.values)
         use = told & (white > 0)
-        if count < 2 or not use.any():
+        if len(self.values) < 2 or not use.any():
             return 1.0
-        apart = self.values - self.values.mean(axis=0)
-        jack = (count - 1) / count * (apart**2).sum(axis=0)
+        jack = jackknife(self.values).diagonal()
         ratio = jack[use] / white[use] ** 2
         return float(max(1.0, np.exp(0.5 * np.log(np.maximum(ratio, 1e-12)).mean())))
+
+
+def jackknife(values: Floats) -> Floats:
+    """Covariance (k, k) of what estimates with each part left out, (parts, k), are of."""
+    count = len(values)
+    if count < 2:
+        return np.zeros((values.shape[1], values.shape[1]))
+    apart = values - values.mean(axis=0)
+    return np.asarray((count - 1) / count * apart.T @ apart)
 
 
 def scatter(drawn: DrawnFit) -> Scatter:

@@ -49,6 +49,8 @@ class Estimate:
         prior: The robot it started from, with assumed drives where its file had none.
         table: Every parameter with prior, value, standard deviation and group.
         covariance: Covariance of the parameters, (p, p).
+        covariance_at_gains: The same where the drive gains are as estimated, (p, p): that of the
+            torque that a current of these gains is predicted to be.
         torque_source: Channel that the torque came from.
         gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
         draw: How strongly the parameters were drawn to the prior, and what was tried.
@@ -79,6 +81,7 @@ class Estimate:
     prior: Robot
     table: tuple[FittedParameter, ...]
     covariance: Floats
+    covariance_at_gains: Floats
     torque_source: str
     gains: Floats | None
     draw: Draw
@@ -217,7 +220,7 @@ class Estimate:
         It is that of the parameters, and what the model misses of parts left out of the fit.
         """
         motion = self._motion(log)
-        size, direction = np.linalg.eigh(self.covariance)
+        size, direction = np.linalg.eigh(self.covariance_at_gains)
         root = direction * np.sqrt(size.clip(0))
         deviation = []
         for Y in self.model.regressors(motion):

@@ -73,7 +73,7 @@ def chosen_terms(experiment: Experiment) -> Chosen:
         memory = list(range(len(kept)))
     shape = _best_shape(trial, memory, len(places), errors)
     chosen = tuple(trial.terms[k] for k in [*memory, *shape])
-    return Chosen(chosen, errors, (told,) * len(memory))
+    return Chosen(chosen, errors, told)
 
 
 def _some_rows(experiment: Experiment) -> Experiment:
@@ -109,14 +109,14 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
 
 def _best_memory(
     trial: Trial, places: int, radii: int, errors: dict[str, float]
-) -> tuple[list[int], bool]:
-    """Terms with the best radius of each host, none where none does better; whether it is told.
+) -> tuple[list[int], tuple[bool, ...]]:
+    """Terms with the best radius of each host, none where none does better; whether each is told.
 
     One radius for all is found first, then each host's own. Where joints never stand, a memory of
     the least radius is the sign of the speed, told more sharply; it must do better than that too.
     """
     if not radii:
-        return [], False
+        return [], ()
     numbers, squares = [], []
     for r in range(radii):
         every = trial.positive([radii * host + r for host in range(places)])
@@ -129,14 +129,15 @@ def _best_memory(
         rivals.append(squares[0])
     rival = rivals[trial.best(rivals)]
     if not gain(rival, by_the_others(squares)).shows:
-        return [], False
-    told = gain(squares[0], squares[best]).shows
+        return [], ()
+    larger = gain(squares[0], squares[best]).shows
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
         chosen[k // radii] = k % radii
     missed = _with_own_radii(trial, chosen, radii, squares[best])
     errors["with memory"] = trial.share(missed)
-    return _numbers(chosen, radii), told
+    memory = _numbers(chosen, radii)
+    return memory, tuple(larger and k % radii > 0 for k in memory)
 
 
 def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:

@@ -19,6 +19,7 @@ from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.contracts import affordable
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
+from armtwin.identification.rigid_body.gain_spread import gain_spread
 from armtwin.identification.rigid_body.preparation import Preparation, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
@@ -80,12 +81,16 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     spread, shares = _certainty(experiment, drawn, analysis)
     parts_apart = scatter(drawn)
     inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > TOLD)
-    spread = inflation**2 * spread
+    certain = inflation**2 * spread
+    spread = certain
+    if gains is not None:
+        spread = certain + gain_spread(experiment, drawn, gains)
     return Estimate(
         robot=_identified(experiment, phi, gains),
         prior=prior,
         table=_table(experiment, phi, spread, shares, analysis),
         covariance=spread,
+        covariance_at_gains=certain,
         torque_source=experiment.source,
         gains=gains,
         draw=drawn.draw,
