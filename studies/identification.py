@@ -151,7 +151,7 @@ def cells(nrmse):
 
 
 def between(first, second):
-    """Root mean square of z between two fits over the parameters that both tell, and how many."""
+    """z between two fits of each parameter that both tell."""
     rows = {row.name: row for row in second.table}
     z = []
     for row in first.table:
@@ -159,7 +159,12 @@ def between(first, second):
         if other is None or min(row.from_logs, other.from_logs) < 0.5 or row.std == 0:
             continue
         z.append((row.value - other.value) / np.hypot(row.std, other.std))
-    return float(np.sqrt(np.mean(np.square(z)))), len(z)
+    return z
+
+
+def rms(z):
+    """Root mean square and number, as words."""
+    return f"rms z {np.sqrt(np.mean(np.square(z))):.2f} of {len(z)} parameters"
 
 
 def coverage(data, names):
@@ -169,15 +174,18 @@ def coverage(data, names):
             continue
         if case.name == "kr300_a_b":
             ((logs, unseen),) = case.splits
-            fits = [at.identify(case.robot, [log], torque="tau") for log in (logs[0], unseen)]
+            parts = [logs[0], unseen]
         elif case.name.startswith("ur10e_thirds"):
             parts = [unseen for _, unseen in case.splits]
-            fits = [at.identify(case.robot, [part], torque=case.torque) for part in parts]
         else:
             continue
+        fits = [at.identify(case.robot, [part], torque=case.torque) for part in parts]
+        every = []
         for k in range(len(fits) - 1):
-            z, count = between(fits[k], fits[k + 1])
-            print(f"{case.name}: logs {k + 1} and {k + 2}, rms z {z:.2f} of {count} parameters")
+            z = between(fits[k], fits[k + 1])
+            every += z
+            print(f"{case.name}: logs {k + 1} and {k + 2}, {rms(z)}", flush=True)
+        print(f"{case.name}: {rms(every)}", flush=True)
 
 
 def main(data, names, cutoffs):

@@ -148,3 +148,12 @@ def test_an_identified_memory_survives_its_file(tmp_path):
     assert elements["joint_1_memory"].bristle_stiffness == pytest.approx(level / RADIUS)
     doubled = replace(elements["joint_1_memory"].presliding, stiffness=1.0)
     assert doubled.problem() == "must have a stiffness or a radius, and one of them only"
+
+
+def test_bristles_of_a_stiffness_are_no_memory_and_a_radius_of_the_file_is(robots):
+    """The radius of a stiffness would change with the level that is fitted."""
+    q = np.zeros((3, 6))
+    tx40, kr300 = robots["tx40"], robots["kr300"]
+    assert max(element.radius for element in tx40.description.friction) >= 1e-5
+    assert bends(tx40, tx40.assembly.friction, q) is None
+    assert bends(kr300, kr300.assembly.friction, q) == pytest.approx(0.0)

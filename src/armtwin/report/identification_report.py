@@ -280,12 +280,15 @@ def _torques(result: Identification, times: Floats) -> Iterator[Block]:
 
 
 def _parameters(found: Estimate) -> Iterator[Block]:
+    gains = ""
+    if found.gains is not None:
+        gains = " They hold what the drive gains, told with them, are uncertain by."
     yield Text(
         "From logs: the share of a value that the logs tell, the rest is the robot file's. "
         "To 10 %: the share of the parameter that lies in directions which the logs tell to a "
         "tenth of its size in the robot file. Standard deviations count the draw to the robot "
         f"file as knowledge; they are {found.inflation:.1f} times those of independent rows, as "
-        "estimates with parts left out lie that far apart.",
+        f"estimates with parts left out lie that far apart.{gains}",
         "soft",
     )
     columns = (

@@ -17,6 +17,7 @@ from armtwin.maths.smoothing import low_pass
 from armtwin.robot.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
 
 TOLD = 0.5  # share of a value below which it is the prior's more than the logs'
+VAGUE = 0.1  # share of a value that its deviation must not exceed for it to be told well
 LARGE = 20.0  # NRMSE that asks for a reason [%]
 
 
@@ -74,20 +75,20 @@ def _links(found: Estimate) -> Iterator[str]:
         ten = found.prior.layout.link(k)
         if not found.free[ten].any():
             continue
-        if _all_below(parameter.from_logs for parameter in found.table[ten]):
+        if all(parameter.from_logs < TOLD for parameter in found.table[ten]):
             from_file.append(joint.child)
-        elif _all_below(parameter.told for parameter in found.table[ten]):
+        elif all(_vague(parameter) for parameter in found.table[ten]):
             vague.append(joint.child)
     if from_file:
         links = _listed(from_file)
         yield f"Of {links} these logs tell next to nothing; the inertias are the robot file's."
     if vague:
-        yield f"Of {_listed(vague)} no number is told to a tenth of its size in the robot file."
+        yield f"Of {_listed(vague)} no number is told to a tenth of itself."
 
 
-def _all_below(shares: Iterator[float]) -> bool:
-    """Whether no share makes its parameter told."""
-    return max(shares) < TOLD
+def _vague(parameter: FittedParameter) -> bool:
+    """Whether a value's own deviation says that it is not told well."""
+    return parameter.std > VAGUE * abs(parameter.value)
 
 
 def _splits(found: Estimate) -> Iterator[str]:
@@ -114,12 +115,12 @@ def _other_parameters(found: Estimate) -> Iterator[str]:
     for parameter in _told_by_some_motion(found):
         if parameter.from_logs < TOLD:
             from_file.append(parameter.name)
-        elif parameter.told < TOLD:
+        elif _vague(parameter):
             vague.append(parameter.name)
     if from_file:
         yield f"Hardly told: {_listed(from_file)}; the values are mostly the robot file's."
     if vague:
-        yield f"Not told to a tenth of their size in the robot file: {_listed(vague)}."
+        yield f"Told, but not to a tenth of themselves: {_listed(vague)}."
 
 
 def _told_by_some_motion(found: Estimate) -> Iterator[FittedParameter]:
