@@ -20,7 +20,7 @@ import pinocchio
 from scipy.signal import butter, sosfiltfilt
 
 import armtwin as at
-from armtwin.identification.rigid_body import experiment, identify
+from armtwin.identification.rigid_body import identify, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import Cleaning, clean
 from armtwin.robot.robot import Robot
@@ -75,13 +75,11 @@ def stages(robot, paths, recipe):
 
     logs = [at.Log.read(path) for path in paths]
     lap("read files")
-    work = experiment.prepared(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
-    lap("clean, differentiate, suspicions")
-    work = work.with_width()
-    lap("widths of doubt at reversals")
-    parts = work.parts()
+    ready = preparation.preparation(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
+    lap("clean, differentiate, suspicions, friction terms")
+    parts = ready.experiment.parts()
     lap("regressor, filter, factors")
-    identify.solved(work, parts)
+    identify.solved(ready, parts)
     lap("weight, fit, contracts, decomposition")
     return spent
 

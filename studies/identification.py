@@ -1,12 +1,15 @@
-"""Real robots, default estimator: how much torque of a log that the fit never saw is missed.
+"""Real robots, default settings: how much torque of a log that the fit never saw is missed.
 
-    python studies/identification.py DATA
+    python studies/identification.py DATA [--cutoffs] [CASE ...]
 
-DATA holds kuka_kr300, staubli_tx40 and ur10e. Given are the robot file, the torque column and a
-cut-off, nothing else; plain least squares and the robot file are judged beside it.
+DATA holds kuka_kr300, staubli_tx40 and ur10e. Given are the robot file and the torque column,
+nothing else; plain least squares on the same rows and the robot file are judged beside it. With
+--cutoffs every case is repeated with each of a list of cut-offs, to be compared with the chosen
+one. Cases by their names, all by default.
 """
 
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,56 +20,56 @@ from armtwin.identification.rigid_body.validation import pooled
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]
+CUTOFFS = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # [Hz]
+LEAST_RATE = 3  # rate of a log over the highest of them that is tried
+
+
+@dataclass(frozen=True)
+class Case:
+    """A robot, logs to fit and a log that the fit never saw, several times.
+
+    Attributes:
+        name: Its name.
+        robot: The robot.
+        splits: Logs to fit and the log to judge on.
+        torque: Column of the torque.
+        judged_at: Cut-off of both sides where it is judged, None for torque as measured [Hz].
+    """
+
+    name: str
+    robot: at.Robot
+    splits: list
+    torque: str
+    judged_at: float | None = None
 
 
 @dataclass(frozen=True)
 class Missed:
-    """Torque that a fit misses of logs it never saw.
+    """Torque that fits miss of logs they never saw.
 
     Attributes:
         ours: NRMSE of each joint with the default estimator [%].
         plain: The same with plain least squares [%].
         prior: The same with the robot file as it is [%].
-        fit: The (last) fit.
+        standing: Part of `ours` from samples at which the joint stands [%].
+        deviation: Predicted deviation of the torque over the error, of each joint.
+        fits: The fits.
     """
 
     ours: np.ndarray
     plain: np.ndarray
     prior: np.ndarray
-    fit: at.Identification
+    standing: np.ndarray
+    deviation: np.ndarray
+    fits: list
 
 
-def kr300(data):
-    """Fitted on A, judged on B, raw torque."""
-    robot = at.Robot.load("kr300").with_payload("recorded")
-    fitted = at.Log.read(data / "kuka_kr300/ident_A.csv.gz")
-    unseen = at.Log.read(data / "kuka_kr300/valid_B.csv.gz")
-    fit = at.identify(robot, [fitted], torque="tau", cutoff=10.0)
-    ours = fit.validate(unseen)
-    plain = fit.validate_plain(unseen)
-    prior = fit.validate(unseen, robot=fit.prior)
-    return Missed(ours.nrmse, plain.nrmse, prior.nrmse, fit)
-
-
-def left_out(robot, parts, torque, cutoff, judged_at):
-    """Each part predicted from the others, pooled."""
-    ours, plain, prior = [], [], []
+def left_out(parts):
+    """Each part to be predicted from the others."""
+    splits = []
     for k, part in enumerate(parts):
-        others = parts[:k] + parts[k + 1 :]
-        fit = at.identify(robot, others, torque=torque, cutoff=cutoff)
-        ours.append(fit.validate(part, judged_at))
-        plain.append(fit.validate_plain(part, judged_at))
-        prior.append(fit.validate(part, judged_at, robot=fit.prior))
-    return Missed(pooled(ours), pooled(plain), pooled(prior), fit)
-
-
-def tx40(data):
-    """Each of six segments left out in turn, 60 Hz on both sides."""
-    logs = []
-    for k in SEGMENTS:
-        path = data / f"staubli_tx40/segment_{k:02d}.csv.gz"
-        logs.append(at.Log.read(path))
-    return left_out(at.Robot.load("tx40"), logs, "tau", 60.0, 60.0)
+        splits.append((parts[:k] + parts[k + 1 :], part))
+    return splits
 
 
 def moving_thirds(log):
@@ -80,45 +83,137 @@ def moving_thirds(log):
     return parts
 
 
-def ur10e(data, torque, judged_at):
-    """Thirds of the moving part left out in turn; a bare URDF, currents without gains."""
-    log = at.Log.read(data / "ur10e/ident_20_02_10_30sec_12harm.csv.gz")
-    robot = at.Robot.load(data / "ur10e/ur10e.urdf")
-    return left_out(robot, moving_thirds(log), torque, 5.0, judged_at)
-
-
 def cases(data):
-    """Names of the cases, and what each misses."""
-    target, measured = "current_des", "current"
-    yield "KR300, fitted on A, judged on B, raw", kr300(data)
-    yield "TX40, segments left out, 60 Hz on both sides", tx40(data)
-    yield "UR10e, thirds left out, target current, raw", ur10e(data, target, None)
-    yield "UR10e, target current, 5 Hz on both sides", ur10e(data, target, 5.0)
-    yield "UR10e, measured current, raw", ur10e(data, measured, None)
-    yield "UR10e, measured current, 5 Hz on both sides", ur10e(data, measured, 5.0)
+    """All cases."""
+    kr300 = at.Robot.load("kr300").with_payload("recorded")
+    a = at.Log.read(data / "kuka_kr300/ident_A.csv.gz")
+    b = at.Log.read(data / "kuka_kr300/valid_B.csv.gz")
+    yield Case("kr300_a_b", kr300, [([a], b)], "tau")
+    yield Case("kr300_b_a", kr300, [([b], a)], "tau")
+    segments = []
+    for k in SEGMENTS:
+        segments.append(at.Log.read(data / f"staubli_tx40/segment_{k:02d}.csv.gz"))
+    yield Case("tx40_segments", at.Robot.load("tx40"), left_out(segments), "tau", 60.0)
+    ur10e = at.Robot.load(data / "ur10e/ur10e.urdf")
+    long = at.Log.read(data / "ur10e/ident_20_02_10_30sec_12harm.csv.gz")
+    other = at.Log.read(data / "ur10e/ident_20_01_31_unload.csv.gz")
+    for torque in ("current_des", "current"):
+        yield Case(f"ur10e_thirds_{torque}", ur10e, left_out(moving_thirds(long)), torque)
+        yield Case(f"ur10e_other_to_long_{torque}", ur10e, [([other], long)], torque)
+        yield Case(f"ur10e_long_to_other_{torque}", ur10e, [([long], other)], torque)
+
+
+def missed(case, cutoff=None):
+    """What the fits of a case miss, with a cut-off [Hz] or by default."""
+    ours, plain, prior, fits = [], [], [], []
+    standing = power = gap = spread = 0.0
+    for logs, unseen in case.splits:
+        fit = at.identify(case.robot, logs, torque=case.torque, cutoff=cutoff)
+        judged = fit.validate(unseen, case.judged_at)
+        ours.append(judged)
+        plain.append(fit.validate_plain(unseen, case.judged_at))
+        prior.append(fit.validate(unseen, case.judged_at, robot=fit.prior))
+        fits.append(fit)
+        squares = (judged.tau - judged.tau_hat) ** 2
+        standing = standing + (squares * fit.standing(unseen)).sum(axis=0)
+        power = power + (judged.tau**2).sum(axis=0)
+        gap = gap + squares.sum(axis=0)
+        spread = spread + (fit.torque_deviation(unseen) ** 2).sum(axis=0)
+    return Missed(
+        pooled(ours),
+        pooled(plain),
+        pooled(prior),
+        100 * np.sqrt(standing / power),
+        np.sqrt(spread / gap),
+        fits,
+    )
+
+
+def possible(case):
+    """Cut-offs of the list that every log's rate and length allow [Hz]."""
+    found = []
+    for cutoff in CUTOFFS:
+        allowed = True
+        for logs, unseen in case.splits:
+            for log in (*logs, unseen):
+                duration = log.time[-1] - log.time[0]
+                rate = (len(log.time) - 1) / duration
+                allowed &= cutoff <= rate / LEAST_RATE and cutoff * duration >= 3
+        if allowed:
+            found.append(cutoff)
+    return found
 
 
 def cells(nrmse):
     """The joints' numbers and their mean."""
     joints = " ".join(f"{value:.1f}" for value in nrmse)
-    return f"{joints} | {nrmse.mean():.1f}"
+    return f"{joints} | {nrmse.mean():.2f}"
 
 
-def main(data):
+def between(first, second):
+    """z between two fits of each parameter that both tell."""
+    rows = {row.name: row for row in second.table}
+    z = []
+    for row in first.table:
+        other = rows.get(row.name)
+        if other is None or min(row.from_logs, other.from_logs) < 0.5 or row.std == 0:
+            continue
+        z.append((row.value - other.value) / np.hypot(row.std, other.std))
+    return z
+
+
+def rms(z):
+    """Root mean square and number, as words."""
+    return f"rms z {np.sqrt(np.mean(np.square(z))):.2f} of {len(z)} parameters"
+
+
+def coverage(data, names):
+    """How far estimates from different logs lie apart, in their own deviations."""
+    for case in cases(data):
+        if names and case.name not in names:
+            continue
+        if case.name == "kr300_a_b":
+            ((logs, unseen),) = case.splits
+            parts = [logs[0], unseen]
+        elif case.name.startswith("ur10e_thirds"):
+            parts = [unseen for _, unseen in case.splits]
+        else:
+            continue
+        fits = [at.identify(case.robot, [part], torque=case.torque) for part in parts]
+        every = []
+        for k in range(len(fits) - 1):
+            z = between(fits[k], fits[k + 1])
+            every += z
+            print(f"{case.name}: logs {k + 1} and {k + 2}, {rms(z)}", flush=True)
+        print(f"{case.name}: {rms(every)}", flush=True)
+
+
+def main(data, names, cutoffs):
     """Print the table."""
-    kinds = "ours | mean | plain least squares | mean | robot file, mean"
-    print(f"| NRMSE % of joints 1 to 6 | {kinds} |")
-    print("|---|---|---|---|---|---|")
-    for name, missed in cases(data):
-        prior = missed.prior.mean()
-        print(f"| {name} | {cells(missed.ours)} | {cells(missed.plain)} | {prior:.1f} |")
-        gains = missed.fit.gains
-        if gains is not None:
-            broken = len(missed.fit.broken)
-            print(
-                f"| gains {np.round(gains, 1)} N m/A; plain breaks {broken} contracts | | | | | |"
-            )
+    kinds = "ours | mean | plain least squares, mean | robot file, mean | standing, mean"
+    print(f"| NRMSE % of joints 1 to 6 | {kinds} | deviation / error | cut-off Hz | CPU s |")
+    print("|---|---|---|---|---|---|---|---|---|")
+    for case in cases(data):
+        if names and case.name not in names:
+            continue
+        start = time.process_time()
+        found = missed(case)
+        spent = time.process_time() - start
+        hertz = " ".join(f"{fit.cutoff:g}" for fit in found.fits)
+        print(
+            f"| {case.name} | {cells(found.ours)} | {found.plain.mean():.2f} | "
+            f"{found.prior.mean():.1f} | {found.standing.mean():.2f} | "
+            f"{found.deviation.min():.2f} to {found.deviation.max():.2f} | {hertz} | {spent:.1f} |",
+            flush=True,
+        )
+        for cutoff in possible(case) if cutoffs else ():
+            given = missed(case, cutoff).ours.mean()
+            ratio = found.ours.mean() / given
+            words = f"{case.name}, {cutoff:g} Hz given"
+            print(f"| {words} | | {given:.2f} | default / this {ratio:.3f} |", flush=True)
+    coverage(data, names)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    words = [word for word in sys.argv[2:] if word != "--cutoffs"]
+    main(Path(sys.argv[1]), words, "--cutoffs" in sys.argv)

@@ -46,6 +46,7 @@ def test_a_validated_identification_writes_robot_report_and_result(folder, tmp_p
     assert max(len(line) for line in done.out.splitlines()[:-1]) <= 80
     assert tree(tmp_path / "armtwin_out") == [
         "tx40_identified",
+        "tx40_identified/recipe.toml",
         "tx40_identified/report.html",
         "tx40_identified/result.json",
         "tx40_identified/robot.toml",
@@ -90,7 +91,8 @@ def test_out_names_the_robot_file_and_nothing_is_replaced_unasked(folder, tmp_pa
         "my.toml",
     )
     assert call(tmp_path, *words).code == 0
-    assert tree(tmp_path) == ["my.report.html", "my.result.json", "my.toml"]
+    assert tree(tmp_path) == ["my.recipe.toml", "my.report.html", "my.result.json", "my.toml"]
+    assert (tmp_path / "my.recipe.toml").read_text() == 'torque = "tau"\ncutoff = 10.0\n'
     before = (tmp_path / "my.toml").read_bytes()
     refused = call(tmp_path, *words)
     assert refused.code == 2

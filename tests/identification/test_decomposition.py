@@ -91,7 +91,7 @@ def test_standard_deviations_are_those_of_repeated_experiments():
         chance = np.random.default_rng(seed)
         log = at.Log.of(t, q=q, tau=exact + 2.0 * chance.normal(size=exact.shape))
         found = at.identify(
-            robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, estimator="consistent")
+            robot, [log], cutoff=10.0, recipe=at.Recipe(weight=1e-5, friction="file")
         )
         told = [(r.value - p) / r.std for r, p in zip(found.table, robot.parameters, strict=True)]
         scores.append(np.array(told)[base])
@@ -99,17 +99,18 @@ def test_standard_deviations_are_those_of_repeated_experiments():
     assert np.median(spread) == pytest.approx(1.0, abs=0.3)
 
 
-def test_the_deviation_of_a_torque_is_that_of_its_parameters():
-    """sqrt(y C yᵀ) for one row y of the regressor."""
+def test_the_deviation_of_a_torque_is_that_of_its_parameters_and_of_what_is_missed():
+    """sqrt(y C yᵀ + σ²) for one row y of the regressor, σ what parts left out miss."""
     robot = at.Robot.load("tx40")
     log = logged(robot, robot, 8.0, 1)[0]
     found = at.identify(robot, [log], cutoff=10.0)
     deviation = found.torque_deviation(log)
     assert deviation.shape == log.tau.shape
-    assert (deviation < found.sigma).all()  # the mean of many rows is known better than one row
+    own = np.sqrt(deviation**2 - found.missed**2)
+    assert (own < found.sigma).all()  # the mean of many rows is known better than one row
     _, q, v, a = excitation(robot, 8.0, seed=1)  # the same motion without noise
     inside = slice(200, -200, 100)
     Y = robot.regressor(q, v, a)[inside]
     expected = np.sqrt(np.einsum("mij,jk,mik->mi", Y, found.covariance, Y))
-    ratio = deviation[inside] / expected
+    ratio = own[inside] / expected
     assert np.abs(np.median(ratio, axis=0) - 1).max() < 0.05

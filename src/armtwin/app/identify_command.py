@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -14,10 +15,13 @@ from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
+from armtwin.identification.rigid_body.recipe_file import Written, read_recipe, recipe_text
 from armtwin.maths.units import whole_number
 from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
+RECIPE = "recipe.toml"
 
 Out = Annotated[
     Path | None,
@@ -77,6 +81,12 @@ def identify(
     friction_only: Annotated[
         bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")
     ] = False,
+    trust: Annotated[
+        bool, typer.Option("--trust", help="Go on where a check doubts the torque.")
+    ] = False,
+    recipe_file: Annotated[
+        Path | None, typer.Option("--recipe", help="Choices from a recipe file (.toml).")
+    ] = None,
     against: Annotated[
         list[Path] | None, typer.Option("--against", help="Another model to show beside.")
     ] = None,
@@ -89,34 +99,53 @@ def identify(
     Exit code 1: the validation failed.
     """
     prior = mounted(robot, tool, payload)
-    frequency = optional_quantity("--cutoff", cutoff, "Hz")
-    recipe = at.Recipe(
-        estimator=estimator,
-        motion=motion,
-        period=optional_quantity("--period", period, "s"),
-        periods=None if periods is None else _periods(periods),
-        average=average,
-        robust=robust,
-        only="friction" if friction_only else "all",
-    )
+    options = {
+        "estimator": estimator,
+        "motion": motion,
+        "period": optional_quantity("--period", period, "s"),
+        "periods": None if periods is None else _periods(periods),
+        "average": average,
+        "robust": robust,
+        "only": "friction" if friction_only else "all",
+        "trust": trust,
+    }
+    given = Written(at.Recipe(), torque, optional_quantity("--cutoff", cutoff, "Hz"))
+    chosen = _chosen(recipe_file, given, options)
     models = against or []
-    place = robot_place(
-        "identify", prior, out, _inputs(robot, logs, validate, models, columns), force
-    )
+    inputs = _inputs(robot, logs, validate, models, columns)
+    if recipe_file is not None:
+        inputs.append(recipe_file)
+    place = robot_place("identify", prior, out, inputs, force, beside=(RECIPE,))
     with progress_bar("logs") as progress:
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
         others = {path.as_posix(): mounted(path, tool, payload) for path in models}
         if progress is not None:
             progress("fit", 0.0)
-        found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
+        found = at.identify(
+            prior, read, torque=chosen.torque, cutoff=chosen.cutoff, recipe=chosen.recipe
+        )
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     text = to_text(result.estimate.robot.description)
     from armtwin.report.identification_report import identification_report
 
-    finish(identification_report(result), place, {ROBOT: text}, json)
+    used = Written(found.recipe, found.torque_source, found.cutoff)
+    written: dict[str, Content] = {ROBOT: text, RECIPE: recipe_text(used)}
+    finish(identification_report(result), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
+
+
+def _chosen(file: Path | None, given: Written, options: dict[str, Any]) -> Written:
+    """The choices of a recipe file, with those that options give in their place."""
+    found = Written(at.Recipe()) if file is None else read_recipe(file)
+    usual = vars(at.Recipe())
+    changes = {key: value for key, value in options.items() if value != usual[key]}
+    return Written(
+        replace(found.recipe, **changes),
+        found.torque if given.torque is None else given.torque,
+        found.cutoff if given.cutoff is None else given.cutoff,
+    )
 
 
 def _inputs(

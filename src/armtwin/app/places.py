@@ -158,10 +158,18 @@ def result_folder(
 
 
 def robot_place(
-    command: str, robot: Robot, out: Path | None, inputs: Collection[Path], force: bool
+    command: str,
+    robot: Robot,
+    out: Path | None,
+    inputs: Collection[Path],
+    force: bool,
+    beside: tuple[str, ...] = (),
 ) -> Place:
-    """Where a command's robot file goes with its report, checked before any work is done."""
-    written = (ROBOT, REPORT, RESULT)
+    """Where a command's robot file goes with its report and what lies beside them.
+
+    Checked before any work is done.
+    """
+    written = (ROBOT, *beside, REPORT, RESULT)
     if out is None:
         source = Source(command, robot.name, robot.origin)
         return result_folder(source, None, written, inputs, force)

@@ -16,12 +16,14 @@ from armtwin.report.numbers import Number
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text
 
 WEIGHT = Number(digits=2)
+MISSED = Number(100.0, "%", places=2)
 
 
 def basis_blocks(result: Identification) -> Iterator[Block]:
     """The logs and how they were cleaned, the draw to the robot file, the recipe, versions."""
     found = result.estimate
     yield from _cleaned_logs(found)
+    yield from _tried(found)
     yield from _draw(found)
     widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
     yield Text(
@@ -45,6 +47,24 @@ def _recipe(found: Estimate) -> str:
         if value != usual[key]:
             choices.append(f"{key} {value}")
     return ", ".join(choices) or "the default"
+
+
+def _tried(found: Estimate) -> Iterator[Block]:
+    """Cut-offs and friction terms that were tried on left-out parts."""
+    cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
+    if cutoffs:
+        yield Text(
+            f"Cut-off {found.cutoff:g} Hz: the best of those tried for the torque, as measured, of "
+            "parts left out.",
+            "soft",
+        )
+    columns = (Column("tried", "tried"), Column("missed", "missed of left-out torque", MISSED))
+    yield Table(columns, cutoffs, "cutoffs_tried", folded="Cut-offs that were tried")
+    terms = []
+    for words, error in found.friction.errors.items():
+        if np.isfinite(error):
+            terms.append({"tried": words, "missed": error})
+    yield Table(columns, terms, "friction_tried", folded="Friction terms that were tried")
 
 
 def _draw(found: Estimate) -> Iterator[Block]:

@@ -10,11 +10,14 @@ from dataclasses import asdict
 
 import numpy as np
 
+from armtwin.drives.friction.curves import breakaway
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.findings import not_told, reasons
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.rigid_body.memory import remembers
+from armtwin.identification.rigid_body.validation import shares_of
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
@@ -45,6 +48,7 @@ MOVED = 12  # parameters shown unfolded
 SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
 STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
 SHARE = Number(places=2)
+PERCENT = Number(100.0, "%", places=1, signed=True)
 
 
 def identification_report(result: Identification) -> Report:
@@ -92,6 +96,8 @@ def _errors(result: Identification) -> Iterator[Block]:
     columns = [
         Column("name", "joint"),
         Column("nrmse_percent", shown, PER_HUNDRED),
+        Column("nrmse_standing_percent", "standing", PER_HUNDRED, page_only=True),
+        Column("nrmse_moving_percent", "moving", PER_HUNDRED, page_only=True),
         Column("nrmse_plain_percent", "plain", PER_HUNDRED),
         Column("nrmse_prior_percent", "prior", PER_HUNDRED),
     ]
@@ -112,6 +118,9 @@ def _errors(result: Identification) -> Iterator[Block]:
         "In % is what is missed, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: by the identified "
         "robot, by plain least squares, by the robot file (prior). The residual is the fit's."
     )
+    if found.distrusted:
+        yield Text(f"Trusted in spite of a check: {found.distrusted}.", "bad")
+    yield Data("distrusted", found.distrusted)
     why = reasons(found, result.shown, result.fit)
     for sentence in why:
         yield Text(sentence)
@@ -131,10 +140,13 @@ def _settings(found: Estimate) -> str:
 def _joints(result: Identification) -> Iterator[Record]:
     """Errors of each joint."""
     found, errors = result.estimate, result.errors
+    still, moving = shares_of(result.fit, found.standing(result.shown))
     for j, name in enumerate(found.prior.joint_names):
         yield {
             "name": name,
             "nrmse_percent": result.fit.nrmse[j],
+            "nrmse_standing_percent": still[j],
+            "nrmse_moving_percent": moving[j],
             "nrmse_plain_percent": result.plain.nrmse[j],
             "nrmse_prior_percent": result.prior.nrmse[j],
             "nrmse_unseen_percent": None if errors is None else errors[0][j],
@@ -167,6 +179,8 @@ def _data(result: Identification) -> Iterator[Data]:
     yield Data("judged_on", _judged_on(result))
     yield Data("unjudged", result.unjudged)
     yield Data("failed", result.failed)
+    yield Data("cutoff_hz", found.cutoff)
+    yield Data("friction_memory", list(_memory(found)))
     yield Data(
         "decomposition",
         {
@@ -178,6 +192,17 @@ def _data(result: Identification) -> Iterator[Data]:
             "g": d.g[: d.rank],
         },
     )
+
+
+def _memory(found: Estimate) -> Iterator[Record]:
+    """Friction elements that bend before they slide, as identified."""
+    for element in found.robot.description.active_friction():
+        if remembers(element):
+            yield {
+                "row": element.on,
+                "radius_rad": element.radius,
+                "level_n_m": breakaway(element.law),
+            }
 
 
 def _judged_on(result: Identification) -> str:
@@ -248,18 +273,22 @@ def _torques(result: Identification, times: Floats) -> Iterator[Block]:
         )
         caption = (
             f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by "
-            f"the robot file; the parameters' own uncertainty is worth "
+            f"the robot file; the prediction's own standard deviation is "
             f"{NEWTON_METRES.with_unit(spread)}."
         )
         yield Plot("time", "time [s]", "torque", "N m", lines, 0, len(times), caption=caption)
 
 
 def _parameters(found: Estimate) -> Iterator[Block]:
+    gains = ""
+    if found.gains is not None:
+        gains = " They hold what the drive gains, told with them, are uncertain by."
     yield Text(
         "From logs: the share of a value that the logs tell, the rest is the robot file's. "
         "To 10 %: the share of the parameter that lies in directions which the logs tell to a "
         "tenth of its size in the robot file. Standard deviations count the draw to the robot "
-        "file as knowledge.",
+        f"file as knowledge; they are {found.inflation:.1f} times those of independent rows, as "
+        f"estimates with parts left out lie that far apart.{gains}",
         "soft",
     )
     columns = (
@@ -366,6 +395,10 @@ def _consistency(found: Estimate) -> Iterator[Block]:
             "Every link of the identified robot is a body that can exist, every rotor inertia and "
             "friction at least 0."
         )
+    if found.price is not None:
+        share = PERCENT.text(found.price.share)
+        yield Text(f"On parts left out that costs {share} % of the error.")
+        yield Data("contracts", asdict(found.price))
     if not found.broken:
         yield Text("Plain least squares on the same rows breaks no contract either.")
         return

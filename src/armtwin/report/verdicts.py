@@ -247,8 +247,10 @@ def _unseen(result: Identification) -> str:
 
 
 def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
-    if result.failed:
+    if result.worse:
         return "The identified robot is no better than its file", "bad"
+    if result.misses_half:
+        return "The identified robot does not predict its torque", "bad"
     if own > BETTER * prior:
         return "The identified robot predicts hardly better or worse than its file", ""
     return "The identified robot predicts better than its file", "good"

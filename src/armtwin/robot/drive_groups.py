@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
 from armtwin.drives.balancers import StrutForce
+from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
@@ -39,10 +40,13 @@ from armtwin.maths.units import Unit
 from armtwin.robot.servo import Side
 
 Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
+Radius = Annotated[float, Unit("rad", above=0, plausible=0.1, hint="deg", also="m")]
 SpeedStep = Annotated[float, Unit("rad/s", above=0, plausible=50, hint="deg/s")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]
 HeatLoss = Annotated[float, Unit("W/K", above=0)]
 CURRENTS_ARE_TORQUES = "assumed: 1 N m/A, so that currents are torques"
+
+LEAST_TORQUE = 1e-9  # of a contact that has no dry friction, so that its bristle has a stiffness
 
 
 def _row(value: Any) -> str | dict[str, float]:
@@ -123,7 +127,9 @@ class Presliding:
     """Friction before sliding: bristles that bend.
 
     Attributes:
-        stiffness: Bristle stiffness [N m/rad].
+        stiffness: Bristle stiffness [N m/rad], or
+        radius: elastic travel from rest to sliding; stiffness is the breakaway torque over it
+            [rad].
         damping: Bristle damping [N m s/rad], or
         relative_damping: damping relative to critical, with `inertia`.
         inertia: Inertia that vibrates on the bristles, for the relative damping [kg m²].
@@ -131,10 +137,17 @@ class Presliding:
     Ref: [Waiboer 2007, eq. 3.70, 3.79]
     """
 
-    stiffness: TorsionStiffness
+    stiffness: TorsionStiffness | None = None
+    radius: Radius | None = None
     damping: Viscous | None = None
     relative_damping: Share | None = None
     inertia: RotorInertia | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if (self.stiffness is None) == (self.radius is None):
+            return "must have a stiffness or a radius, and one of them only"
+        return ""
 
 
 @dataclass(frozen=True)
@@ -186,6 +199,24 @@ class FrictionElement:
     thermal: Thermal | None = None
     set: str = ""
     side: Side | None = None
+
+    @property
+    def bristle_stiffness(self) -> float | None:
+        """Stiffness before sliding [N m/rad], None where the file gives none."""
+        pre = self.presliding
+        if pre is None or pre.radius is None:
+            return None if pre is None else pre.stiffness
+        return max(breakaway(self.law), LEAST_TORQUE) / pre.radius
+
+    @property
+    def radius(self) -> float:
+        """Elastic travel from rest to sliding [rad], 0 where the file gives none."""
+        pre = self.presliding
+        if pre is None:
+            return 0.0
+        if pre.stiffness is None:
+            return pre.radius or 0.0
+        return breakaway(self.law) / pre.stiffness
 
 
 @dataclass(frozen=True)

@@ -140,12 +140,14 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     Y[:, :, places.friction] = friction_regressor(robot, v, q)
 
 
-def friction_regressor(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
+def friction_regressor(
+    robot: Assembly, v: Floats, q: Floats | None, bends: Floats | None = None
+) -> Floats:
     """Columns (m, n, k) of the coefficients of all friction elements."""
     places = robot.layout.friction
     Y = np.zeros((*v.shape, places.stop - places.start))
     at = 0
-    for row, columns, _ in friction_columns(robot.friction, v, q):
+    for row, columns, _ in friction_columns(robot.friction, v, q, bends):
         width = columns.shape[1]
         for joint in np.flatnonzero(row.any(axis=0)):
             Y[:, joint, at : at + width] = row[:, joint, None] * columns

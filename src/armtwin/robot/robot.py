@@ -379,10 +379,20 @@ class Robot:
         dynamics.full_regressor(self.assembly, (positions, speeds, accelerations), Y)
         return self._columns(Y).reshape(*lead, self.n, p)
 
-    def friction_regressor(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
-        """Columns of the regressor for friction, (..., n, k); q only where a linkage needs it."""
+    def friction_regressor(
+        self, v: ArrayLike, q: ArrayLike | None = None, bends: Floats | None = None
+    ) -> Floats:
+        """Columns of the regressor for friction, (..., n, k).
+
+        Args:
+            v: Joint speeds.
+            q: Joint positions, only where a linkage needs them.
+            bends: Share of its dry friction that each element bears, -1 to 1, nan for all of it in
+                the direction of its speed, (..., elements).
+        """
         lead, speeds, positions = self._speeds(v, q)
-        Y = dynamics.friction_regressor(self.assembly, speeds, positions)
+        shares = None if bends is None else bends.reshape(len(speeds), -1)
+        Y = dynamics.friction_regressor(self.assembly, speeds, positions, shares)
         k = Y.shape[2]
         return self._columns(Y).reshape(*lead, self.n, k)
 

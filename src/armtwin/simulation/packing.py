@@ -217,11 +217,13 @@ def _bristle(element: FrictionElement) -> tuple[float, float]:
     """Stiffness and damping of the bristles of an element."""
     pre = element.presliding
     assert pre is not None  # a robot without is refused before
+    stiffness = element.bristle_stiffness
+    assert stiffness is not None
     if pre.damping is not None:
-        return pre.stiffness, pre.damping
+        return stiffness, pre.damping
     if pre.relative_damping is not None and pre.inertia is not None:
-        return pre.stiffness, bristle_damping(pre.stiffness, pre.relative_damping, pre.inertia)
-    return pre.stiffness, 0.0
+        return stiffness, bristle_damping(stiffness, pre.relative_damping, pre.inertia)
+    return stiffness, 0.0
 
 
 def _springs(places: Coordinates, rows: RowList) -> Springs:

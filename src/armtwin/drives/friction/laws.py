@@ -20,6 +20,7 @@ from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.terms import Drop, Power
 
 Law = (
     Coulomb
@@ -32,4 +33,6 @@ Law = (
     | GearedJoint
     | RollerBearing
     | Table
+    | Drop
+    | Power
 )

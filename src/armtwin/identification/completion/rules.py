@@ -166,18 +166,23 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
     for element in robot.description.friction:
         if element in active and element.presliding is None:
             row = rows[element.name]
-            bristle, rule = _bristle(robot, found, element, row)
+            stiffness, rule = _bristle_stiffness(robot, found, element, row)
+            bristle = Presliding(
+                stiffness=stiffness,
+                relative_damping=RELATIVE_DAMPING,
+                inertia=rounded(_row_inertia(robot, found.postures, row)),
+            )
             element = with_assumed(element, rule, presliding=bristle)
             key = f"friction.{element.name}.presliding.stiffness"
-            filled.append(Filled(key, bristle.stiffness, "N m/rad", rule, BY_REVERSALS))
+            filled.append(Filled(key, stiffness, "N m/rad", rule, BY_REVERSALS))
         elements.append(element)
     return Robot(replace(robot.description, friction=tuple(elements)), robot.origin), filled
 
 
-def _bristle(
+def _bristle_stiffness(
     robot: Robot, found: Sizes, element: FrictionElement, row: Row
-) -> tuple[Presliding, str]:
-    """The bristles of one element and the rule in words.
+) -> tuple[float, str]:
+    """Stiffness of one element's bristles [N m/rad], and the rule of all of them in words.
 
     A row that turns faster than its joint, as a motor's, turns so much further.
     """
@@ -193,13 +198,7 @@ def _bristle(
     if held < least:
         held = least
         rule = f"{LEAST_DRY:g} of the largest torque, {rule.partition(' ')[2]}"
-    inertia = _row_inertia(robot, found.postures, row)
-    bristle = Presliding(
-        stiffness=rounded(held / turn),
-        relative_damping=RELATIVE_DAMPING,
-        inertia=rounded(inertia),
-    )
-    return bristle, f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
+    return rounded(held / turn), f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
 
 
 def _largest_dry(element: FrictionElement, fastest: float) -> float:

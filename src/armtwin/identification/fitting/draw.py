@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -44,6 +45,7 @@ class DrawnFit:
         sigma: Residuals by which the rows were weighted, (n,).
         draw: The draw.
         fit: The fit.
+        parts: Factors of the parts that make up all rows.
     """
 
     whole: Factors
@@ -51,6 +53,12 @@ class DrawnFit:
     sigma: Floats
     draw: Draw
     fit: Fit
+    parts: tuple[Factors, ...]
+
+    @cached_property
+    def others(self) -> list[Factors]:
+        """For each part all the others as one."""
+        return others(self.parts)
 
     @property
     def parameters(self) -> Floats:
@@ -80,7 +88,8 @@ def drawn_fit(
     else:
         draw = Draw(weight, 1.0, {})
     sized = free.scaled(family, draw.family_size)
-    return DrawnFit(whole, sized, sigma, draw, fit(whole, sized, draw.weight, sigma))
+    found = fit(whole, sized, draw.weight, sigma)
+    return DrawnFit(whole, sized, sigma, draw, found, tuple(parts))
 
 
 def best_draw(parts: Sequence[Factors], free: FreeDirections, family: Flags, sigma: Floats) -> Draw:
@@ -88,10 +97,10 @@ def best_draw(parts: Sequence[Factors], free: FreeDirections, family: Flags, sig
 
     One family of parameters has a size of its own, as the prior may know it better or worse.
     """
-    others = _others(parts)
+    without = others(parts)
     best = None
     for size in FAMILY_SIZES if family.any() else FAMILY_SIZES[:1]:
-        errors = _left_out_errors(parts, others, sigma, free.scaled(family, size))
+        errors = _left_out_errors(parts, without, sigma, free.scaled(family, size))
         weight = min(errors, key=errors.__getitem__)
         if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
             best = Draw(weight, size, errors)
@@ -99,16 +108,13 @@ def best_draw(parts: Sequence[Factors], free: FreeDirections, family: Flags, sig
     return best
 
 
-def _others(parts: Sequence[Factors]) -> list[Factors]:
+def others(parts: Sequence[Factors]) -> list[Factors]:
     """For each part all the others as one."""
-    others = []
-    for k in range(len(parts)):
-        others.append(together([*parts[:k], *parts[k + 1 :]]))
-    return others
+    return [together([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
 
 
 def _left_out_errors(
-    parts: Sequence[Factors], others: Sequence[Factors], sigma: Floats, free: FreeDirections
+    parts: Sequence[Factors], without: Sequence[Factors], sigma: Floats, free: FreeDirections
 ) -> dict[float, float]:
     """For each weight the squared residual of left-out parts over that of a fit to all.
 
@@ -117,7 +123,7 @@ def _left_out_errors(
     errors = np.zeros(len(WEIGHTS))
     total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
     power = (sigma**2 * total)[:, None]
-    for left, rest in zip(parts, others, strict=True):
+    for left, rest in zip(parts, without, strict=True):
         if not rest.count.any():
             continue
         z = _coordinates(rest, sigma, free)

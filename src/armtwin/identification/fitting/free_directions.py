@@ -8,7 +8,7 @@ Ref: [Waiboer 2007, section 4.3.4], [Memar-Esfahani 2015, eq. 12]
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -49,9 +49,30 @@ class FreeDirections:
         """φ of free coordinates z."""
         return self.start + self.map @ z
 
+    def with_more(self, sizes: Floats, tied: Sequence[int | None], ease: float) -> FreeDirections:
+        """The same with more parameters, zero at first, each in a direction of its own.
+
+        Args:
+            sizes: Sizes of the new parameters, (k,).
+            tied: For each a parameter that falls as it grows, so that only their sum is drawn, or
+                None.
+            ease: How many times their size they may change as likely as others by once theirs.
+        """
+        p, more = len(self.start), len(sizes)
+        all_sizes = np.concatenate([self.sizes, sizes])
+        basis = np.zeros((p + more, self.count + more))
+        basis[:p, : self.count] = self.basis
+        for k, (size, other) in enumerate(zip(sizes, tied, strict=True)):
+            basis[p + k, self.count + k] = ease
+            if other is not None:
+                basis[other, self.count + k] = -ease * size / self.sizes[other]
+        return FreeDirections(np.concatenate([self.start, np.zeros(more)]), all_sizes, basis)
+
     def share(self, of_coordinates: Floats) -> Floats:
         """Share of each parameter, 0 to 1, (p,), from that of each free coordinate, (f,)."""
-        return np.asarray((np.abs(self.basis) @ of_coordinates).clip(0, 1))
+        size = np.abs(self.basis)
+        whole = np.maximum(size.sum(axis=1), 1.0)
+        return np.asarray((size @ of_coordinates / whole).clip(0, 1))
 
 
 def free_directions(

@@ -14,11 +14,14 @@ from armtwin.identification.fitting.decomposition import Decomposition
 from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.fitting.structure import Structure
 from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.clean_log import Motion, predicted_motion
+from armtwin.identification.rigid_body.contracts import Price
+from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.friction_choice import Chosen
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.reversals import mean_friction, plain_torque
+from armtwin.identification.rigid_body.regression import Model
+from armtwin.identification.rigid_body.reversals import mean_friction
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.cleaning import Cleaning
@@ -35,7 +38,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
-CHUNK = 2000  # samples whose regressor is held at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +49,8 @@ class Estimate:
         prior: The robot it started from, with assumed drives where its file had none.
         table: Every parameter with prior, value, standard deviation and group.
         covariance: Covariance of the parameters, (p, p).
+        covariance_at_gains: The same where the drive gains are as estimated, (p, p): that of the
+            torque that a current of these gains is predicted to be.
         torque_source: Channel that the torque came from.
         gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
         draw: How strongly the parameters were drawn to the prior, and what was tried.
@@ -61,12 +65,23 @@ class Estimate:
         cutoff: Cut-off, as asked for or common to all logs [Hz].
         recipe: The choices.
         logs: The logs it was fitted to.
+        model: What each parameter adds to the torque.
+        tried: The cut-offs that were tried.
+        friction: The friction terms that were added, and what was tried.
+        price: What the contracts of a real robot cost on left-out parts; None where they cost
+            nothing.
+        inflation: How many times larger deviations are than if rows were independent, by the
+            scatter of estimates with parts left out.
+        missed: Root mean square of what is missed of the torque of parts left out, with what the
+            filter takes away, (n,) [N m].
+        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
     """
 
     robot: Robot
     prior: Robot
     table: tuple[FittedParameter, ...]
     covariance: Floats
+    covariance_at_gains: Floats
     torque_source: str
     gains: Floats | None
     draw: Draw
@@ -80,6 +95,13 @@ class Estimate:
     cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
+    model: Model
+    tried: Cutoff
+    friction: Chosen
+    price: Price | None
+    inflation: float
+    missed: Floats
+    distrusted: str
 
     def __repr__(self) -> str:
         parameters = cards.counted(len(self.table), "parameter")
@@ -124,7 +146,7 @@ class Estimate:
     @cached_property
     def structure(self) -> Structure:
         """What any motion could tell."""
-        return identifiable(self.prior)
+        return self.model.structure
 
     @property
     def base(self) -> tuple[str, ...]:
@@ -141,6 +163,25 @@ class Estimate:
         """Where the torque was measured, in words."""
         return SIDES[channel_kind(self.torque_source) or "tau"]
 
+    @cached_property
+    def _latest(self) -> list[tuple[Log, Motion]]:
+        return []
+
+    def _motion(self, log: Log) -> Motion:
+        """Motion at every sample of a log; that of the latest log is kept."""
+        for known, motion in self._latest:
+            if known is log:
+                return motion
+        ordered = in_order_of(log, self.robot.joint_names)
+        motion = predicted_motion(ordered, self.cutoff, self.recipe)
+        self._latest[:] = [(log, motion)]
+        return motion
+
+    def _measured(self, log: Log) -> Floats:
+        """Joint torque of a log, (m, n) [N m]."""
+        ordered = in_order_of(log, self.robot.joint_names)
+        return joint_torque(self.robot, ordered, self.torque_source)[0]
+
     def validate(
         self, log: Log, cutoff: float | None = None, robot: Robot | None = None
     ) -> Validation:
@@ -152,37 +193,37 @@ class Estimate:
             robot: Another robot to be compared in the same way, for instance the prior.
         """
         model = self.robot if robot is None else robot
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion, measured = self._motion(log), self._measured(log)
         rigid = model.inverse_dynamics(*motion)
         predicted = rigid + mean_friction(model, motion, self.reversal)
         return Validation.filtered(log.time, measured, predicted, cutoff)
 
     def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
         """The same with the parameters of plain least squares, which may be those of no robot."""
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
-        predicted = plain_torque(self.prior, motion, self.reversal, self.plain)
+        motion, measured = self._motion(log), self._measured(log)
+        predicted = self.model.torque(motion, self.plain)
         return Validation.filtered(log.time, measured, predicted, cutoff)
+
+    def standing(self, log: Log) -> Flags:
+        """Which samples of a log have a joint slower than the fit tells from rest, (m, n)."""
+        motion = self._motion(log)
+        return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
 
     def friction_in(self, log: Log) -> tuple[Floats, Floats]:
         """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
-        log = in_order_of(log, self.robot.joint_names)
-        measured, _ = joint_torque(self.robot, log, self.torque_source)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
+        motion, measured = self._motion(log), self._measured(log)
         return motion.v, measured - self.robot.inverse_dynamics(*motion)
 
     def torque_deviation(self, log: Log) -> Floats:
-        """Standard deviation of the predicted torque by that of the parameters, (m, n) [N m]."""
-        log = in_order_of(log, self.robot.joint_names)
-        motion = predicted_motion(log, self.cutoff, self.recipe)
-        size, direction = np.linalg.eigh(self.covariance)
+        """Standard deviation of the predicted torque, (m, n) [N m].
+
+        It is that of the parameters, and what the model misses of parts left out of the fit.
+        """
+        motion = self._motion(log)
+        size, direction = np.linalg.eigh(self.covariance_at_gains)
         root = direction * np.sqrt(size.clip(0))
-        deviation = np.empty_like(motion.q)
-        for k in range(0, len(deviation), CHUNK):
-            some = slice(k, k + CHUNK)
-            Y = self.prior.regressor(*motion.at(some))
-            deviation[some] = np.linalg.norm(Y @ root, axis=-1)
-        return deviation
+        deviation = []
+        for Y in self.model.regressors(motion):
+            own = np.linalg.norm(Y @ root, axis=-1)
+            deviation.append(np.hypot(own, self.missed))
+        return np.concatenate(deviation)

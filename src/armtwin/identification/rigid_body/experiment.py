@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from numbers import Real
+from functools import cached_property
 
 import numpy as np
 
@@ -15,21 +15,15 @@ from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.identification.fitting.robust import huber_weights
 from armtwin.identification.rigid_body.clean_log import CleanLog, clean_log, within_rate
 from armtwin.identification.rigid_body.drive_gains import drive_gains, first_gains
-from armtwin.identification.rigid_body.free_parameters import free_parameters
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.log_checks import check_logs
+from armtwin.identification.rigid_body.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import rows
+from armtwin.identification.rigid_body.regression import Model, raw_rows, rows
 from armtwin.identification.rigid_body.reversals import best_width
-from armtwin.identification.rigid_body.suspicion import suspect
-from armtwin.logs.averaging import averaged
-from armtwin.logs.cleaning import choices
-from armtwin.logs.joint_order import in_order_of
+from armtwin.identification.rigid_body.terms import Terms, with_terms
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
@@ -56,6 +50,21 @@ class Robust:
     gains: Floats
 
 
+@dataclass(frozen=True)
+class Filter:
+    """How logs are cleaned.
+
+    Attributes:
+        cutoff: Cut-off frequency [Hz].
+        asked: Whether it was asked for; a chosen one is lowered where a log's rate needs it.
+        recipe: The other choices.
+    """
+
+    cutoff: float
+    asked: bool
+    recipe: Recipe
+
+
 @dataclass(frozen=True, eq=False)
 class Experiment:
     """What an identification works on.
@@ -70,6 +79,7 @@ class Experiment:
         clean: The same, clean.
         rest: Speeds below which a joint counts as standing, (n,) [rad/s].
         width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
+        terms: Friction terms added to those of the robot, their parameters last.
     """
 
     prior: Robot
@@ -81,11 +91,32 @@ class Experiment:
     clean: tuple[CleanLog, ...]
     rest: Floats
     width: Floats
+    terms: Terms = ()
+
+    @cached_property
+    def model(self) -> Model:
+        """What each parameter adds to the torque."""
+        return Model(self.prior, self.width, self.terms)
+
+    @cached_property
+    def extended(self) -> Robot:
+        """The robot with the added terms."""
+        return with_terms(self.prior, self.terms)
 
     @property
     def friction(self) -> Flags:
         """Which parameters belong to friction, (p,)."""
-        return np.array([p.group == "friction" for p in self.prior.parameter_table])
+        own = [p.group == "friction" for p in self.prior.parameter_table]
+        return np.array(own + [True] * len(self.terms))
+
+    def with_all_rows(self) -> Experiment:
+        """The same with the rows of standing joints, where friction with memory has a sign."""
+        return replace(self, rest=np.zeros_like(self.rest))
+
+    def with_terms(self, terms: Terms) -> Experiment:
+        """The same with friction terms beside the robot's own, free to change."""
+        free = term_directions(self.prior, self.free, terms)
+        return replace(self, terms=terms, free=free)
 
     @property
     def independent(self) -> float:
@@ -98,21 +129,36 @@ class Experiment:
         return float(np.average(shares, weights=counts))
 
     @one_blas_thread()
-    def parts(self, robust: Robust | None = None) -> list[Factors]:
-        """Factors of parts of the logs, their rows weighted where robust."""
-        base = identifiable(self.prior)
-        of_each_log = -(-PARTS // len(self.clean))
+    def parts(self, robust: Robust | None = None, count: int = PARTS) -> list[Factors]:
+        """Factors of so many parts of the logs at least, their rows weighted where robust."""
+        combination = self.model.combination
+        of_each_log = -(-count // len(self.clean))
         found = []
         for log in self.clean:
-            whole = rows(self.prior, log, base, self.rest, self.width)
+            whole = rows(self.model, log, self.rest)
             for part in whole.in_parts(of_each_log):
                 if robust is None:
-                    found.append(factors(part, base.combination))
+                    found.append(factors(part, combination))
                     continue
                 scaled = replace(part, target=part.target * robust.gains)
-                gap = scaled.target - scaled.predicted(base.combination @ robust.phi)
+                gap = scaled.target - scaled.predicted(combination @ robust.phi)
                 weights = huber_weights(gap, robust.sigma)
-                found.append(factors(scaled, base.combination, weights))
+                found.append(factors(scaled, combination, weights))
+        return found
+
+    @one_blas_thread()
+    def raw_parts(self, most: int) -> list[Factors]:
+        """Factors of the same parts with the torque as measured, of so many rows at most."""
+        combination = self.model.combination
+        of_each_log = -(-PARTS // len(self.clean))
+        samples = sum(len(log.time) for log in self.logs)
+        step = -(-samples // most)
+        found = []
+        for log, cleaned in zip(self.logs, self.clean, strict=True):
+            torque = logged_torque(self.prior, log, torque_channel(log, self.source))
+            whole = raw_rows(self.model, cleaned, log, torque, step)
+            for part in whole.in_parts(of_each_log):
+                found.append(factors(part, combination))
         return found
 
     def gains(self, found: Factors) -> Floats | None:
@@ -147,61 +193,35 @@ class Experiment:
 
 
 @one_blas_thread()
-def prepared(
-    robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe
-) -> Experiment:
-    """The logs checked and clean, with what may change."""
-    given = _checked(robot, logs, cutoff)
-    prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
-    recipe.check(prior)
-    ordered = tuple(in_order_of(log, prior.joint_names) for log in given)
-    used = (averaged(ordered),) if recipe.average else ordered
-    check_logs(prior, used, recipe.position_channel)
-    source = torque_channel(used[0], torque)
-    common = _common_cutoff(used, recipe) if cutoff is None else cutoff
+def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> Experiment:
+    """Checked logs clean, with what may change.
+
+    Args:
+        prior: The robot, with drives.
+        logs: Its logs, in the order of its joints.
+        source: Channel of the torque.
+        how: The filter and the other choices.
+    """
+    recipe = how.recipe
     clean = []
-    for k, log in enumerate(used, 1):
-        within = within_rate(log, common) if cutoff is None else cutoff
+    for k, log in enumerate(logs, 1):
+        within = how.cutoff if how.asked else within_rate(log, how.cutoff)
         try:
             logged = logged_torque(prior, log, torque_channel(log, source))
             clean.append(clean_log(log, within, recipe, logged))
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
-    suspect(prior, clean)
     return Experiment(
         prior=prior,
         recipe=recipe,
-        cutoff=common,
+        cutoff=how.cutoff,
         source=source,
         free=free_parameters(prior, recipe),
-        logs=used,
+        logs=logs,
         clean=tuple(clean),
         rest=recipe.rest * fastest(clean),
         width=FIRST_WIDTH * _speed_noise(clean),
     )
-
-
-def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
-    """The logs, or an error that says what was given in place of robot, logs or cut-off."""
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(f"identify needs a robot, got a {kind}; load it by at.Robot.load")
-    given = () if isinstance(logs, Log) else tuple(logs)
-    if not given or not all(isinstance(log, Log) for log in given):
-        raise ArmtwinError("identify needs a list of at least one log")
-    if isinstance(cutoff, bool) or not isinstance(cutoff, Real | None):
-        raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")
-    return given
-
-
-def _common_cutoff(logs: Sequence[Log], recipe: Recipe) -> float:
-    """One cut-off for all logs: the median of what their spectra ask for [Hz]."""
-    wanted = []
-    for log in logs:
-        q = getattr(log, recipe.position_channel)
-        if np.ptp(q, axis=0).any():
-            wanted.append(choices(Log.of(log.time, q=q)).cutoff)
-    return float(np.median(wanted))
 
 
 def _speed_noise(logs: Sequence[CleanLog]) -> Floats:

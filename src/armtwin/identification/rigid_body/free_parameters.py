@@ -7,10 +7,12 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections, free_directions
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.terms import Terms
 from armtwin.maths.batch import Floats
 from armtwin.robot.parameters import Parameter
 from armtwin.robot.robot import Robot
 
+EASE = 100.0  # times its size that an added term may have as likely as others once theirs
 ZERO_PRIOR = 1e-3  # size of a parameter whose prior is zero
 
 
@@ -49,3 +51,20 @@ def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:
         if parameter.name.startswith(f"{element}.") and parameter.unit == "N m":
             largest = max(largest, abs(parameter.value))
     return largest
+
+
+def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDirections:
+    """The free directions with those of added terms, hardly drawn.
+
+    A term takes the place of its host's parameter in part: the file knows their sum, not the split.
+    """
+    if not terms:
+        return free
+    names = robot.parameter_names
+    elements = [element for element, _ in robot.assembly.friction]
+    sizes, tied = [], []
+    for term in terms:
+        largest = _largest_friction(robot.parameter_table, elements[term.host].name)
+        sizes.append(largest or ZERO_PRIOR)
+        tied.append(None if term.tied is None else names.index(term.tied))
+    return free.with_more(np.array(sizes), tied, EASE)

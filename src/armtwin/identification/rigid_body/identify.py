@@ -13,11 +13,14 @@ from armtwin.identification.fitting.draw import DrawnFit, drawn_fit
 from armtwin.identification.fitting.factors import Factors, together
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
 from armtwin.identification.fitting.robust import refitted
+from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.consistency import nearest, violations
+from armtwin.identification.rigid_body.contracts import affordable
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest, prepared
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
+from armtwin.identification.rigid_body.gain_spread import gain_spread
+from armtwin.identification.rigid_body.preparation import Preparation, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
@@ -26,6 +29,7 @@ from armtwin.robot.drive_groups import Motor
 from armtwin.robot.robot import Robot
 
 ROBUST_STEPS = 4
+TOLD = 0.5  # share of a value from which on the logs tell it
 
 
 def identify(
@@ -47,24 +51,27 @@ def identify(
         logs: One or more logs, of any lengths and rates.
         torque: Channel of the torque: "tau", "tau_m", "current" or one of these with a suffix, as
             "current_des"; by default the first of these that is there.
-        cutoff: Cut-off frequency of the filter; by default from the spectra of the logs [Hz].
+        cutoff: Cut-off frequency of the filter; by default the one with which parts left out of the
+            logs are predicted best [Hz].
         recipe: Other choices.
     """
     chosen = recipe or Recipe()
-    experiment = prepared(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen).with_width()
-    return solved(experiment, experiment.parts())
+    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen)
+    return solved(ready, ready.experiment.parts())
 
 
 @one_blas_thread()
-def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
+def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     """The estimate from the factors of all parts."""
-    prior, recipe = experiment.prior, experiment.recipe
+    experiment = ready.experiment
+    prior, recipe = experiment.extended, experiment.recipe
     whole = together(parts)
     _refuse_too_few(experiment, whole)
     gains = experiment.gains(whole)
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
     drawn = drawn_fit(parts, experiment.free, experiment.friction, recipe.weight)
+    drawn, price = affordable(experiment, drawn)
     whole = drawn.whole
     if recipe.robust:
         drawn = _robust(experiment, drawn, gains)
@@ -72,11 +79,18 @@ def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
     phi = _chosen(experiment, drawn, analysis)
     plain = drawn.without_prior()
     spread, shares = _certainty(experiment, drawn, analysis)
+    parts_apart = scatter(drawn)
+    inflation = parts_apart.inflation(np.sqrt(np.diag(spread)), shares > TOLD)
+    certain = inflation**2 * spread
+    spread = certain
+    if gains is not None:
+        spread = certain + gain_spread(experiment, drawn, gains)
     return Estimate(
         robot=_identified(experiment, phi, gains),
         prior=prior,
         table=_table(experiment, phi, spread, shares, analysis),
         covariance=spread,
+        covariance_at_gains=certain,
         torque_source=experiment.source,
         gains=gains,
         draw=drawn.draw,
@@ -90,7 +104,24 @@ def solved(experiment: Experiment, parts: list[Factors]) -> Estimate:
         cutoff=experiment.cutoff,
         recipe=recipe,
         logs=experiment.logs,
+        model=experiment.model,
+        tried=ready.cutoff,
+        friction=ready.friction,
+        price=price,
+        inflation=inflation,
+        missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
+        distrusted=ready.distrusted,
     )
+
+
+def _noise(experiment: Experiment, gains: Floats | None) -> Floats:
+    """Root mean square of the torque that the filter takes away, (n,) [N m]."""
+    power, samples = np.zeros(experiment.prior.n), 0
+    for log in experiment.clean:
+        power += ((log.raw.tau - log.clean.tau) ** 2).sum(axis=0)
+        samples += len(log.raw.time)
+    known = 1.0 if gains is None else gains
+    return np.asarray(known * np.sqrt(power / samples))
 
 
 def _refuse_too_few(experiment: Experiment, whole: Factors) -> None:
@@ -130,7 +161,7 @@ def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
 
 def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
-    prior, recipe = experiment.prior, experiment.recipe
+    prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
         phi = analysis.truncated(recipe.kept)
     else:
@@ -166,14 +197,14 @@ def _table(
     analysis: Decomposition,
 ) -> tuple[FittedParameter, ...]:
     """Every parameter of the robot with what it rests on."""
-    prior = experiment.prior
+    prior = experiment.extended
     return parameter_table(
         names=prior.parameter_names,
         units=[parameter.unit for parameter in prior.parameter_table],
         prior=prior.parameters,
         values=phi,
         std=np.sqrt(np.diag(spread)),
-        groups=identifiable(prior).groups,
+        groups=experiment.model.structure.groups,
         from_logs=shares,
         told=analysis.told,
     )
@@ -189,7 +220,7 @@ def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Ro
         f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
-    robot = experiment.prior.with_parameters(phi, source)
+    robot = experiment.extended.with_parameters(phi, source)
     if gains is None:
         return robot
     constants = gains / np.abs(robot.assembly.gear).max(axis=1)

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 WORSE = 1.05  # times the prior's error from which on the validation has failed
+HALF = 50.0  # mean NRMSE above which nothing is predicted [%]
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,12 +111,22 @@ class Identification:
 
     @property
     def failed(self) -> bool:
+        """Whether the identified robot predicts the unseen worse than its file, or misses half."""
+        return self.worse or self.misses_half
+
+    @property
+    def worse(self) -> bool:
         """Whether the identified robot predicts the unseen worse than the robot file did."""
         errors = self.errors
         if errors is None:
             return False
         own, prior = errors
         return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
+
+    @property
+    def misses_half(self) -> bool:
+        """Whether more than half of the unseen torque is missed, mean of the joints."""
+        return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
 
 
 def judge(

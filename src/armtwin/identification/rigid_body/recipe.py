@@ -32,6 +32,9 @@ class Recipe:
             sign there.
         robust: Whether rows with a large residual count less (Huber's weights).
         only: "all", or "friction" to keep the inertias of the robot file and renew friction alone.
+        friction: "chosen" adds the friction terms that predict better what was left out, memory and
+            a shape in speed; "file" keeps to the laws of the robot file.
+        trust: Whether to go on where the torque looks like that of another robot.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         kept: Number of singular values of "truncated"; by default those above ten times the
             residual.
@@ -53,6 +56,8 @@ class Recipe:
     rest: float = 0.01
     robust: bool = False
     only: Literal["all", "friction"] = "all"
+    friction: Literal["chosen", "file"] = "chosen"
+    trust: bool = False
     weight: float | None = None
     kept: int | None = None
     zero: tuple[str, ...] = ()
@@ -90,6 +95,7 @@ class Recipe:
             "estimator": (self.estimator, ESTIMATORS),
             "motion": (self.motion, ("measured", "reference")),
             "only": (self.only, ("all", "friction")),
+            "friction": (self.friction, ("chosen", "file")),
         }
         for key, (value, known) in choices.items():
             if value not in known:

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
+from armtwin.identification.rigid_body.memory import bends, of_all_joints
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
@@ -23,13 +24,28 @@ REVERSALS = 1500  # samples about reversals on which widths are compared
 
 
 def doubtful_regressor(
-    robot: Robot, motion: Motion, width: Floats, out: Floats | None = None
+    robot: Robot,
+    motion: Motion,
+    width: Floats,
+    bent: Floats | None = None,
+    out: Floats | None = None,
 ) -> Floats:
-    """The regressor (m, n, p), friction columns averaged where a speed's sign is in doubt."""
+    """The regressor (m, n, p), friction columns averaged where a speed's sign is in doubt.
+
+    Args:
+        robot: The robot.
+        motion: The motion.
+        width: Half widths of the speeds over which friction is averaged, (n,) [rad/s].
+        bent: Bends of the friction elements, None where none has a memory, (m, elements).
+        out: An earlier regressor for as many samples, whose memory is used again.
+    """
     Y = robot.regressor(*motion, out=out)
+    if bent is not None:
+        Y[:, :, robot.layout.friction] = robot.friction_regressor(motion.v, motion.q, bent)
     near = near_reversal(robot, motion.v, width)
     if near.any():
-        averaged = mean_friction_columns(robot, motion.at(near), width)
+        shares = None if bent is None else bent[near]
+        averaged = mean_friction_columns(robot, motion.at(near), width, shares)
         Y[near, :, robot.layout.friction] = averaged
     return Y
 
@@ -41,16 +57,10 @@ def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
     """
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
-        speed = _of_all_joints(robot, v) @ row.weights
-        doubt = _of_all_joints(robot, width) @ np.abs(row.weights)
+        speed = of_all_joints(robot, v) @ row.weights
+        doubt = of_all_joints(robot, width) @ np.abs(row.weights)
         near |= np.abs(speed) < 2 * doubt
     return near
-
-
-def _of_all_joints(robot: Robot, x: Floats) -> Floats:
-    """Joint quantities of all joints, from those of the coordinates."""
-    coupling = robot.assembly.coupling
-    return x if coupling is None else x @ coupling.G.T
 
 
 def _possible_speeds(motion: Motion, width: Floats) -> Floats:
@@ -60,30 +70,33 @@ def _possible_speeds(motion: Motion, width: Floats) -> Floats:
     return np.asarray(motion.v + _SPREAD[:, None, None] * shift)
 
 
-def mean_friction_columns(robot: Robot, motion: Motion, width: Floats) -> Floats:
+def mean_friction_columns(
+    robot: Robot, motion: Motion, width: Floats, bent: Floats | None = None
+) -> Floats:
     """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
-    every = robot.friction_regressor(_possible_speeds(motion, width), motion.q)
+    speeds = _possible_speeds(motion, width)
+    shares = None
+    if bent is not None:
+        shares = np.repeat(bent[None], POINTS, axis=0)
+    every = robot.friction_regressor(speeds, motion.q, shares)
     return np.asarray(every.mean(axis=0))
 
 
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
-    """Friction torque (m, n), averaged near reversals as in the regression."""
-    torque = robot.friction_torque(motion.v, motion.q)
-    near = near_reversal(robot, motion.v, width)
-    if near.any():
-        there = motion.at(near)
-        every = robot.friction_torque(_possible_speeds(there, width), there.q)
-        torque[near] = every.mean(axis=0)
-    return torque
-
-
-def plain_torque(robot: Robot, motion: Motion, width: Floats, phi: Floats) -> Floats:
-    """Torque (m, n) of any parameters, also of those that no robot has."""
-    torque, Y = np.empty_like(motion.q), None
+    """Friction torque (m, n), with memory, averaged near reversals as in the regression."""
+    values = robot.parameters[robot.layout.friction]
+    shares = bends(robot, robot.assembly.friction, motion.q)
+    torque = np.empty_like(motion.q)
     for k in range(0, len(torque), CHUNK):
         some = slice(k, k + CHUNK)
-        Y = doubtful_regressor(robot, motion.at(some), width, Y)
-        torque[some] = Y @ phi
+        here = motion.at(some)
+        bent = None if shares is None else shares[some]
+        columns = robot.friction_regressor(here.v, here.q, bent)
+        near = near_reversal(robot, here.v, width)
+        if near.any():
+            there = None if bent is None else bent[near]
+            columns[near] = mean_friction_columns(robot, here.at(near), width, there)
+        torque[some] = columns @ values
     return torque
 
 

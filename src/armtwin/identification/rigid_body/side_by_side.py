@@ -44,11 +44,11 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Side
     for name, robot in others.items():
         if name in models:
             raise ArmtwinError(f"another model must not be called '{name}'")
-        _check_parameters(found.prior, name, robot)
+        _check_parameters(found, name, robot)
     models |= others
     values, validation = [], []
     for robot in models.values():
-        values.append(robot.parameters)
+        values.append(_in_order(found.prior, robot))
         validation.append(found.validate(log, robot=robot))
     return SideBySide(
         names=tuple(models),
@@ -59,12 +59,18 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Side
     )
 
 
-def _check_parameters(prior: Robot, name: str, robot: Robot) -> None:
-    """Refuse a model that has other parameters than the prior."""
-    if robot.parameter_names == prior.parameter_names:
+def _in_order(prior: Robot, robot: Robot) -> Floats:
+    """A model's parameters in the order of the prior's, zero where it lacks a term, (p,)."""
+    values = dict(zip(robot.parameter_names, robot.parameters, strict=True))
+    return np.array([values.get(name, 0.0) for name in prior.parameter_names])
+
+
+def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
+    """Refuse a model that has other parameters than the robot file."""
+    of_file = found.model.robot
+    if set(of_file.parameter_names) <= set(robot.parameter_names):
         return
-    differing = set(robot.parameter_names) ^ set(prior.parameter_names)
-    wrong = next(iter(differing), "their order")
+    wrong = next(x for x in of_file.parameter_names if x not in robot.parameter_names)
     raise ArmtwinError(
-        f"model '{name}' must have the parameters of '{prior.name}'; it differs in {wrong}"
+        f"model '{name}' must have the parameters of '{of_file.name}'; it differs in {wrong}"
     )

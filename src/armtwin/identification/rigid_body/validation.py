@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.identification.rigid_body.display import draw_torques
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.notebook import cards
 
@@ -74,6 +74,23 @@ class Validation:
         rate = 1 / float(np.median(np.diff(time)))
         slow, slow_hat = low_pass(tau, rate, cutoff), low_pass(tau_hat, rate, cutoff)
         return Validation.of(time, slow, slow_hat)
+
+
+def shares_of(validation: Validation, standing: Flags) -> tuple[Floats, Floats]:
+    """NRMSE of each joint while it stands and while it moves, both over all torque, (n,) [%].
+
+    Their squares add up to that of all samples.
+
+    Args:
+        validation: The comparison.
+        standing: Which samples of each joint stand, (m, n).
+    """
+    squares = (validation.tau - validation.tau_hat) ** 2
+    power = (validation.tau**2).sum(axis=0)
+    whole = np.where(power > 0, power, np.nan)
+    still = (squares * standing).sum(axis=0) / whole
+    moving = (squares * ~standing).sum(axis=0) / whole
+    return 100 * np.sqrt(still), 100 * np.sqrt(moving)
 
 
 def pooled(parts: Sequence[Validation]) -> Floats:

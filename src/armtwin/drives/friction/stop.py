@@ -1,0 +1,33 @@
+"""Friction with memory: an elastic displacement that stops growing when it slides.
+
+    s <- clip(s + dx, -r, r)        torque = g s / r
+
+s is the displacement of the contact since it last slid, r the radius within which it is elastic,
+g the dry friction while sliding. It is the bristle of `presliding` with a corner in place of its
+exponential, and both start with one slope, c0 = g / r. From rest they differ by at most e⁻¹ g, at
+x = r. After a reversal
+
+    stop      -g + g x / r  up to x = 2 r
+    bristle    g - 2 g exp(-x / r)
+
+the bristle leads by at most (1 - ln 2) g = 0.31 g, at x = r ln 2, and lags by 2 e⁻² g = 0.27 g at
+x = 2 r; the work that both take to turn round is the same. Unlike the bristle it keeps its torque
+however long a logged position trembles within the radius, and it is linear in g.
+
+Ref: [Waiboer 2007, eq. 3.69-3.72], [Al-Bender-Lampaert-Swevers 2005]
+"""
+
+from __future__ import annotations
+
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled
+
+
+@compiled
+def stop_operator(x: Floats, radius: float, share: Floats) -> None:
+    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on."""
+    s = 0.0
+    share[0] = 0.0
+    for k in range(1, len(x)):
+        s = min(max(s + x[k] - x[k - 1], -radius), radius)
+        share[k] = s / radius

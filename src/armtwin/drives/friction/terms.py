@@ -1,0 +1,63 @@
+"""Single terms of a friction law, added to another element's where a log asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+
+from armtwin.drives.friction.lubricated import asperities
+from armtwin.maths.quantities import Friction, Positive, Speed
+
+
+@dataclass(frozen=True)
+class Drop:
+    """τ = level sign(w) exp(-|w / speed|^exponent): dry friction that falls with speed.
+
+    Attributes:
+        level: Torque at the start of sliding [N m].
+        speed: Range of the fall [rad/s].
+        exponent: Shape of the fall, 0.5 to 2.
+
+    Ref: [Waiboer 2007, eq. 3.4, 3.40]
+    """
+
+    level: Friction
+    speed: Speed
+    exponent: Positive = 1.0
+    law: Literal["drop"] = "drop"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("level", "N m"),)
+    dry: ClassVar[tuple[str, ...]] = ("level",)
+    thermal: ClassVar[tuple[str, ...]] = ()
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
+        return asperities(w, self.speed, self.exponent)[..., None]
+
+
+@dataclass(frozen=True)
+class Power:
+    """τ = torque sign(w) |w / speed|^exponent: a sheared film whose height grows with speed.
+
+    Attributes:
+        torque: Torque at the speed [N m].
+        speed: Where it has that torque [rad/s].
+        exponent: Growth, 1 for a film of constant height.
+
+    Ref: [Waiboer 2007, eq. 3.40]
+    """
+
+    torque: Friction
+    speed: Speed
+    exponent: Positive
+    law: Literal["power"] = "power"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("torque", "N m"),)
+    dry: ClassVar[tuple[str, ...]] = ()
+    thermal: ClassVar[tuple[str, ...]] = ("torque",)
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
+        return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]

@@ -1,0 +1,62 @@
+"""Whether one way predicts left-out parts better than another, by what it gains part by part.
+
+    fall = -mean_j ln(Σ_k b_kj / Σ_k a_kj)        d_k = mean_j (b_kj / Σ_i b_ij - a_kj / Σ_i a_ij)
+    its standard error = √(K / (K - 1) Σ_k d_k²)
+
+a and b are the squares that both miss of part k in channel j. Parts are hard or easy for both
+alike, so that differences are taken part by part before they are compared. A fall shows where it is
+larger than its standard error: among ways that predict alike the simplest is the best one.
+
+Ref: [Breiman-Friedman-Olshen-Stone 1984, section 3.4.3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a way gains on left-out parts.
+
+    Attributes:
+        fall: By how much ln of the squares missed falls, mean of the channels.
+        error: Standard error of the fall over the parts.
+    """
+
+    fall: float
+    error: float
+
+    @property
+    def shows(self) -> bool:
+        """Whether it is larger than chance lets parts differ."""
+        return self.fall > self.error
+
+
+def gain(before: Floats, after: Floats) -> Gain:
+    """What squares missed of parts, (parts, n), gain over those before, (parts, n)."""
+    count = len(before)
+    a, b = before.sum(axis=0), after.sum(axis=0)
+    fall = -float(np.log(b / a).mean())
+    apart = (after / b - before / a).mean(axis=1)
+    error = np.sqrt(count / max(count - 1, 1) * (apart**2).sum())
+    return Gain(fall, float(error))
+
+
+def by_the_others(options: Sequence[Floats]) -> Floats:
+    """Squares missed of parts, (parts, n), each with the option that the other parts find best.
+
+    The best of many options looks better than it is on the parts by which it was found.
+
+    Args:
+        options: Squares missed of parts with each option, (parts, n).
+    """
+    squares = np.array(options)
+    others = squares.sum(axis=1, keepdims=True) - squares
+    best = np.log(others).mean(axis=2).argmin(axis=0)
+    return np.asarray(squares[best, np.arange(squares.shape[1])])

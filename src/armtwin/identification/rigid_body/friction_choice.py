@@ -1,0 +1,199 @@
+"""Which friction terms the logs ask for: those with which left-out parts are predicted better.
+
+Every comparison is made part by part, and of several options each part is predicted with the one
+that the other parts find best. What is taken must do better by more than the standard error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.rigid_body.experiment import Experiment, fastest
+from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
+from armtwin.identification.rigid_body.terms import Host, Terms, hosts
+from armtwin.maths.blas import one_blas_thread
+
+RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
+FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
+ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
+SAMPLES = 20_000  # of all logs on which terms are compared
+SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
+
+
+def is_set_value(channel: str) -> bool:
+    """Whether a channel holds what a controller asked for, which no contact has held back."""
+    return channel.endswith(SET_VALUES)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Friction terms that were chosen.
+
+    Attributes:
+        terms: The terms.
+        errors: Share of left-out torque that is missed, mean of the joints, by what was tried.
+        told: For each term with memory whether the logs tell its radius, or only a bound of it.
+    """
+
+    terms: Terms
+    errors: dict[str, float]
+    told: tuple[bool, ...] = ()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether friction has a memory."""
+        return len(self.told) > 0
+
+
+@one_blas_thread()
+def chosen_terms(experiment: Experiment) -> Chosen:
+    """The friction terms that predict left-out parts better than the robot's own laws alone.
+
+    A reference is not the way that a contact went, so that none is looked for in it.
+    """
+    recipe = experiment.recipe
+    if recipe.friction == "file" or recipe.motion == "reference":
+        return Chosen((), {})
+    some = _some_rows(experiment)
+    places = hosts(some.prior, some.recipe, fastest(some.clean))
+    if not places:
+        return Chosen((), {})
+    radii = () if is_set_value(some.source) else RADII
+    trial = trial_of(some, _memory_terms(places, radii) + _shape_terms(places, {}))
+    errors = {"the laws of the file": trial.share(trial.missed(()))}
+    memory, told = _best_memory(trial, len(places), len(radii), errors)
+    if memory:
+        found = {trial.terms[k].host: trial.terms[k].element.radius for k in memory}
+        kept = tuple(trial.terms[k] for k in memory)
+        trial = trial_of(some, kept + _shape_terms(places, found))
+        memory = list(range(len(kept)))
+    shape = _best_shape(trial, memory, len(places), errors)
+    chosen = tuple(trial.terms[k] for k in [*memory, *shape])
+    return Chosen(chosen, errors, told)
+
+
+def _some_rows(experiment: Experiment) -> Experiment:
+    """The experiment with all rows of a stretch of each log."""
+    samples = sum(len(log.clean.time) for log in experiment.clean)
+    share = min(1.0, SAMPLES / samples)
+    clean = []
+    for log in experiment.clean:
+        clean.append(log.first(max(100, int(share * len(log.clean.time)))))
+    return replace(experiment, clean=tuple(clean)).with_all_rows()
+
+
+def _memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
+    """Memory of every radius for every host."""
+    found = []
+    for host in places:
+        for radius in radii:
+            found.append(host.memory(radius))
+    return tuple(found)
+
+
+def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
+    """For every shape a term of each host, a fall with the host's memory where it has one."""
+    found = []
+    for share in FALLS:
+        for host in places:
+            found.append(host.fall(share, radii.get(host.number)))
+    for exponent in ROOTS:
+        for host in places:
+            found.append(host.root(exponent))
+    return tuple(found)
+
+
+def _best_memory(
+    trial: Trial, places: int, radii: int, errors: dict[str, float]
+) -> tuple[list[int], tuple[bool, ...]]:
+    """Terms with the best radius of each host, none where none does better; whether each is told.
+
+    One radius for all is found first, then each host's own. Where joints never stand, a memory of
+    the least radius is the sign of the speed, told more sharply; it must do better than that too.
+    """
+    if not radii:
+        return [], ()
+    numbers, squares = [], []
+    for r in range(radii):
+        every = trial.positive([radii * host + r for host in range(places)])
+        numbers.append(every)
+        squares.append(trial.missed(every))
+    best = trial.best(squares)
+    errors["with memory of one radius"] = trial.share(squares[best])
+    rivals = [trial.missed(())]
+    if not trial.stands:
+        rivals.append(squares[0])
+    rival = rivals[trial.best(rivals)]
+    if not gain(rival, by_the_others(squares)).shows:
+        return [], ()
+    larger = gain(squares[0], squares[best]).shows
+    chosen = dict.fromkeys(range(places), -1)
+    for k in numbers[best]:
+        chosen[k // radii] = k % radii
+    missed = _with_own_radii(trial, chosen, radii, squares[best])
+    errors["with memory"] = trial.share(missed)
+    memory = _numbers(chosen, radii)
+    return memory, tuple(larger and k % radii > 0 for k in memory)
+
+
+def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:
+    """Squares missed where each host has a radius of its own, or none, that does better.
+
+    Args:
+        trial: The terms.
+        chosen: Number of the radius of each host, -1 for none; changed where another is better.
+        radii: Number of radii.
+        missed: Squares missed as chosen before.
+    """
+    for host in chosen:
+        options, squares = [], []
+        for r in range(-1, radii):
+            numbers = _numbers({**chosen, host: r}, radii)
+            if trial.positive(numbers) == numbers:
+                options.append(r)
+                squares.append(trial.missed(numbers))
+        if squares and gain(missed, by_the_others(squares)).shows:
+            best = trial.best(squares)
+            chosen[host], missed = options[best], squares[best]
+    return missed
+
+
+def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
+    """Numbers of the terms from the radius of each host."""
+    found = []
+    for host in sorted(chosen):
+        if chosen[host] >= 0:
+            found.append(radii * host + chosen[host])
+    return found
+
+
+def _best_shape(
+    trial: Trial, memory: Sequence[int], places: int, errors: dict[str, float]
+) -> list[int]:
+    """Terms of the shape that does better, the same for all hosts; none where none does."""
+    first = len(trial.terms) - places * (len(FALLS) + len(ROOTS))
+    options, squares = [], []
+    for words, numbers in _shapes(first, places):
+        kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
+        if not kept:
+            continue
+        missed = trial.missed([*memory, *kept])
+        errors[f"with {words}"] = trial.share(missed)
+        options.append(kept)
+        squares.append(missed)
+    if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
+        return []
+    return options[trial.best(squares)]
+
+
+def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:
+    """Words for every shape, and the numbers of its terms."""
+    words = [f"a fall within {100 * share:g} % of the highest speed" for share in FALLS]
+    words += [f"the power {exponent:.2g} of the speed" for exponent in ROOTS]
+    for k, word in enumerate(words):
+        start = first + k * places
+        yield word, list(range(start, start + places))

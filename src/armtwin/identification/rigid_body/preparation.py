@@ -1,0 +1,121 @@
+"""From a robot, logs and a recipe to an experiment: checked, filtered, with terms and widths.
+
+The cut-off comes first, as the checks of the torque rest on it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Real
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.cutoff import Cutoff, best_cutoff
+from armtwin.identification.rigid_body.experiment import Experiment, Filter, prepared
+from armtwin.identification.rigid_body.friction_choice import Chosen, chosen_terms
+from armtwin.identification.rigid_body.log_checks import check_logs
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.suspicion import suspect
+from armtwin.logs.averaging import averaged
+from armtwin.logs.cleaning import choices
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import torque_channel
+from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
+from armtwin.robot.robot import Robot
+
+Say = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Preparation:
+    """An experiment and how it came about.
+
+    Attributes:
+        experiment: What is fitted.
+        cutoff: The cut-off and what was tried.
+        friction: The friction terms and what was tried.
+        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
+    """
+
+    experiment: Experiment
+    cutoff: Cutoff
+    friction: Chosen
+    distrusted: str
+
+
+def preparation(
+    robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe
+) -> Preparation:
+    """The logs checked and clean, with what may change."""
+    given = _checked(robot, logs, cutoff)
+    prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
+    recipe.check(prior)
+    ordered = tuple(in_order_of(log, prior.joint_names) for log in given)
+    used = (averaged(ordered),) if recipe.average else ordered
+    check_logs(prior, used, recipe.position_channel)
+    source = torque_channel(used[0], torque)
+    tried = _cutoff(prior, used, source, cutoff, recipe)
+    how = Filter(tried.cutoff, cutoff is not None, recipe)
+    experiment = prepared(prior, used, source, how)
+    distrusted = _distrusted(experiment, tried)
+    experiment = experiment.with_width()
+    friction = chosen_terms(experiment)
+    if friction.remembers:
+        experiment = experiment.with_all_rows()
+    experiment = experiment.with_terms(friction.terms)
+    return Preparation(experiment, tried, friction, distrusted)
+
+
+def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
+    """The logs, or an error that says what was given in place of robot, logs or cut-off."""
+    if not isinstance(robot, Robot):
+        kind = type(robot).__name__
+        raise ArmtwinError(f"identify needs a robot, got a {kind}; load it by at.Robot.load")
+    given = () if isinstance(logs, Log) else tuple(logs)
+    if not given or not all(isinstance(log, Log) for log in given):
+        raise ArmtwinError("identify needs a list of at least one log")
+    if isinstance(cutoff, bool) or not isinstance(cutoff, Real | None):
+        raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")
+    return given
+
+
+def _cutoff(
+    prior: Robot, logs: tuple[Log, ...], source: str, asked: float | None, recipe: Recipe
+) -> Cutoff:
+    """The cut-off as asked for, else the one that predicts best; of whole periods by spectrum."""
+    if asked is not None:
+        return Cutoff(asked, {})
+    spectrum = _by_spectrum(logs, recipe)
+    if recipe.period is not None:
+        return Cutoff(spectrum, {})
+    return best_cutoff(prior, logs, source, recipe, spectrum)
+
+
+def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
+    """One cut-off for all logs: the median of what their spectra ask for [Hz]."""
+    wanted = []
+    for log in logs:
+        q = getattr(log, recipe.position_channel)
+        if np.ptp(q, axis=0).any():
+            wanted.append(choices(Log.of(log.time, q=q)).cutoff)
+    return float(np.median(wanted))
+
+
+def _distrusted(experiment: Experiment, tried: Cutoff) -> str:
+    """What a check of the torque says where the recipe goes on in spite of it; else it is raised.
+
+    The sentence names the cut-off that it rests on.
+    """
+    try:
+        suspect(experiment.prior, experiment.clean)
+    except ArmtwinError as error:
+        chosen = "chosen by predicting left-out parts" if tried.errors else "as given"
+        rests = f"judged at a cut-off of {experiment.cutoff:.3g} Hz, {chosen}"
+        sentence = f"{error} ({rests})"
+        if experiment.recipe.trust:
+            return sentence
+        raise ArmtwinError(f"{sentence}; trust the log to go on in spite of it") from None
+    return ""

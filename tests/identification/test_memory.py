@@ -1,0 +1,159 @@
+"""Friction with memory: the law, its columns, and a radius that logs tell or do not tell."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.drives.friction.stop import stop_operator
+from armtwin.identification.rigid_body.findings import friction_sentences
+from armtwin.identification.rigid_body.friction_choice import is_set_value
+from armtwin.identification.rigid_body.memory import bends
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
+
+RATE, LENGTH, NOISE = 250.0, 24.0, 0.2
+RADIUS = 1e-3
+
+
+def steps_between_poses(robot, seed):
+    """Moves of a second between poses, half a second of rest after each: q, v, a at all times."""
+    chance = np.random.default_rng(seed)
+    count = int(LENGTH / 1.5)
+    middle = np.array([0.0, 0.3, 1.0, 0.0, 0.6, 0.0])
+    poses = middle + chance.uniform(-0.8, 0.8, (count + 1, robot.n))
+    t = np.arange(0, LENGTH, 1 / RATE)
+    k = np.minimum((t / 1.5).astype(int), count - 1)
+    x = np.clip(t - 1.5 * k, 0, 1)[:, None]
+    step = np.diff(poses, axis=0)[k]
+    inside = (x > 0) & (x < 1)
+    q = poses[k] + step * x**3 * (10 - 15 * x + 6 * x**2)
+    v = step * 30 * x**2 * (1 - x) ** 2
+    a = np.where(inside, step * 60 * x * (1 - x) * (1 - 2 * x), 0.0)
+    return t, q, v, a
+
+
+def remembering(robot, radius, share):
+    """The robot with a share of each joint's Coulomb friction in contacts that bend."""
+    places = hosts(robot, Recipe(), np.ones(robot.n))
+    wide = with_terms(robot, tuple(host.memory(radius) for host in places))
+    values = dict(zip(wide.parameter_names, wide.parameters, strict=True))
+    for host in places:
+        name = host.element.name
+        level = values[f"{name}.level"]
+        values[f"{name}.level"] = (1 - share) * level
+        values[f"{name}_memory.level"] = share * level
+    return wide.with_parameters(np.array(list(values.values())))
+
+
+def logged(robot, seed):
+    """A log with noise, and its torque without."""
+    t, q, v, a = steps_between_poses(robot, seed)
+    friction = robot.parameters[robot.layout.friction]
+    shares = bends(robot, robot.assembly.friction, q)
+    exact = robot.inverse_dynamics(q, v, a) + robot.friction_regressor(v, q, shares) @ friction
+    noise = NOISE * np.random.default_rng(seed).normal(size=exact.shape)
+    return at.Log.of(t, q=q, tau=exact + noise), exact
+
+
+def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_the_same_work():
+    """Bristle 1 - 2 exp(-x), stop -1 + x up to 1: apart by 1 - ln 2 at x = ln 2, in radii."""
+    x = np.linspace(-3, 12, 15001)
+    path = np.concatenate([np.linspace(3, -3, 1000), x])  # slides backwards, then turns round
+    share = np.empty(len(path))
+    stop_operator(path, 1.0, share)
+    travel = x + 3
+    stop, bristle = share[1000:], 1 - 2 * np.exp(-travel)
+    gap = bristle - stop
+    assert gap.max() == pytest.approx(1 - np.log(2), abs=1e-3)
+    assert travel[gap.argmax()] == pytest.approx(np.log(2), abs=2e-3)
+    assert gap.min() == pytest.approx(-2 * np.exp(-2), abs=1e-3)
+    assert np.trapezoid(gap, travel) == pytest.approx(0, abs=1e-3)
+    at_rest = np.array([0.0, 0.1])
+    stop_operator(at_rest, 1.0, share[:2])
+    assert share[1] == pytest.approx(0.1)  # slope level / r, the bristle's c0
+
+
+def test_a_contact_that_is_bent_fully_slides(robots):
+    """Columns with a bend of the sign of the speed are those of steady sliding."""
+    robot = robots["rx90b"]
+    v = np.random.default_rng(1).normal(size=(20, robot.n))
+    rows = np.array([row.weights for _, row in robot.assembly.friction])
+    bent = robot.friction_regressor(v, None, np.sign(v @ rows.T))
+    assert bent == pytest.approx(robot.friction_regressor(v), abs=1e-12)
+
+
+def test_a_radius_that_the_logs_show_is_found_and_predicts_another_run():
+    """Within 30 %; where joints stand or turn round, to twice the noise."""
+    robot = at.Robot.load("tx40")
+    truth = remembering(robot, RADIUS, 1.0)
+    found = at.identify(robot, [logged(truth, 1)[0]], cutoff=20.0)
+    radii = np.array([radius for _, radius in radii_of(found.model.terms)])
+    assert len(radii) >= 5
+    assert radii == pytest.approx(RADIUS, rel=0.3)
+    other, exact = logged(truth, 2)
+    judged = found.validate(other)
+    standing = found.standing(other)
+    standing[: int(3 * RATE)] = False  # a motion begins with a bend that nobody knows
+    missed = np.where(standing, judged.tau_hat - exact, 0.0)
+    assert np.sqrt((missed**2).sum(axis=0) / standing.sum(axis=0)).max() < 2 * NOISE
+
+
+def test_a_robot_without_a_memory_gets_none():
+    robot = at.Robot.load("tx40")
+    found = at.identify(robot, [moving_only(robot)], cutoff=20.0)
+    assert found.model.terms == ()
+    (said,) = friction_sentences(found)
+    assert said.startswith("The logs do not tell friction before sliding")
+
+
+def moving_only(robot):
+    """A log of harmonics, whose joints never stand."""
+    t = np.arange(0, 16, 1 / RATE)[:, None]
+    w = 2 * np.pi / 8 * np.array([1, 2, 3, 2, 3, 4])
+    q = np.array([0.0, 0.3, 1.0, 0.0, 0.6, 0.0]) + 0.5 * np.sin(w * t) + 0.2 * np.cos(2.5 * w * t)
+    v = 0.5 * w * np.cos(w * t) - 0.5 * w * np.sin(2.5 * w * t)
+    a = -0.5 * w**2 * np.sin(w * t) - 1.25 * w**2 * np.cos(2.5 * w * t)
+    noise = 0.2 * np.random.default_rng(0).normal(size=q.shape)
+    tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v) + noise
+    return at.Log.of(t[:, 0], q=q, tau=tau)
+
+
+def test_a_doubted_torque_is_trusted_when_asked_and_the_doubt_is_kept():
+    robot = at.Robot.load("tx40")
+    log = moving_only(robot)
+    turned = at.Log.of(log.time, q=log.q, tau=log.tau * np.array([1, -1, 1, 1, 1, 1]))
+    with pytest.raises(at.ArmtwinError, match=r"sign reversed.*judged at a cut-off of 10 Hz"):
+        at.identify(robot, [turned], cutoff=10.0)
+    recipe = at.Recipe(trust=True, friction="file")
+    found = at.identify(robot, [turned], cutoff=10.0, recipe=recipe)
+    assert "joint_2" in found.distrusted
+
+
+@pytest.mark.parametrize(
+    ("channel", "asked"), [("tau", False), ("current_des", True), ("tau_m_ff", True)]
+)
+def test_set_values_have_no_memory(channel, asked):
+    assert is_set_value(channel) == asked
+
+
+def test_an_identified_memory_survives_its_file(tmp_path):
+    robot = remembering(at.Robot.load("tx40"), RADIUS, 0.5)
+    robot.save(tmp_path / "tx40.toml")
+    again = at.Robot.load(tmp_path / "tx40.toml")
+    elements = {element.name: element for element in again.description.friction}
+    level = dict(zip(again.parameter_names, again.parameters, strict=True))["joint_1_memory.level"]
+    assert elements["joint_1_memory"].radius == RADIUS
+    assert elements["joint_1_memory"].bristle_stiffness == pytest.approx(level / RADIUS)
+    doubled = replace(elements["joint_1_memory"].presliding, stiffness=1.0)
+    assert doubled.problem() == "must have a stiffness or a radius, and one of them only"
+
+
+def test_bristles_of_a_stiffness_are_no_memory_and_a_radius_of_the_file_is(robots):
+    """The radius of a stiffness would change with the level that is fitted."""
+    q = np.zeros((3, 6))
+    tx40, kr300 = robots["tx40"], robots["kr300"]
+    assert max(element.radius for element in tx40.description.friction) >= 1e-5
+    assert bends(tx40, tx40.assembly.friction, q) is None
+    assert bends(kr300, kr300.assembly.friction, q) == pytest.approx(0.0)
