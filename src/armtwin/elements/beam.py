@@ -48,6 +48,23 @@ def _sides(x: Any, ends: Any, b: int, forms: Any, side: Any, slope: Any) -> None
 
 
 @inlined
+def _chord(x: Any, p: int, q: int, length: float, far: int, chord: Any) -> Any:
+    """Write d, c and the slope of c with d, (5, 3); return the length of d."""
+    square = 0.0 * x[p]
+    for i in range(3):
+        chord[0, i] = x[q + i] - x[p + i]
+        square += chord[0, i] * chord[0, i]
+    now = np.sqrt(square)
+    scale = length / now if far == 1 else 1.0 + 0.0 * now
+    for i in range(3):
+        chord[1, i] = scale * chord[0, i]
+        for j in range(3):
+            along = far * scale * chord[0, i] * chord[0, j] / square
+            chord[2 + i, j] = (scale if i == j else 0.0 * scale) - along
+    return now
+
+
+@inlined
 def measure_beam(
     x: Any,
     ends: Any,
@@ -79,17 +96,7 @@ def measure_beam(
         chord: Room, (5, 3): d, c and the slope of c with d.
     """
     _sides(x, ends, b, forms, side, slope)
-    square = 0.0 * x[0]
-    for i in range(3):
-        chord[0, i] = x[ends[b, 2] + i] - x[ends[b, 0] + i]
-        square += chord[0, i] * chord[0, i]
-    now = np.sqrt(square)
-    scale = length / now if far == 1 else 1.0 + 0.0 * now
-    for i in range(3):
-        chord[1, i] = scale * chord[0, i]
-        for j in range(3):
-            along = far * scale * chord[0, i] * chord[0, j] / square
-            chord[2 + i, j] = (scale if i == j else 0.0 * scale) - along
+    now = _chord(x, ends[b, 0], ends[b, 2], length, far, chord)
     for i in range(6):
         for j in range(14):
             D[row + i, j] = 0.0

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 
 Integers = NDArray[np.int64]
 SINGULAR = 1e-11  # of a block's largest entry: a pivot below it is none
@@ -83,7 +83,9 @@ def _after_what_they_need(depends: NDArray[np.bool_], label: Integers, count: in
     return order
 
 
-def pack(blocks: list[list[tuple[int, int]]], columns: Integers, known: NDArray[np.bool_]) -> Blocks:
+def pack(
+    blocks: list[list[tuple[int, int]]], columns: Integers, known: NDArray[np.bool_]
+) -> Blocks:
     """Tables of an order.
 
     Args:
@@ -120,6 +122,36 @@ def pack(blocks: list[list[tuple[int, int]]], columns: Integers, known: NDArray[
     )
 
 
+@inlined
+def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
+    """Put block b of the slopes into its place; return its largest entry."""
+    first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+    largest = 0.0
+    for i in range(n * n):
+        LU[at + i] = 0.0
+    for i in range(n):
+        for m in range(blocks.inside_start[first + i], blocks.inside_start[first + i + 1]):
+            value = D[blocks.row[first + i], blocks.inside[m, 0]]
+            LU[at + i * n + blocks.inside[m, 1]] = value
+            largest = max(largest, abs(value))
+    return largest
+
+
+@inlined
+def _exchange(LU: Any, at: int, n: int, j: int) -> int:
+    """Bring the largest entry of column j from its diagonal on to the diagonal; its row."""
+    best = j
+    for i in range(j + 1, n):
+        if abs(LU[at + i * n + j]) > abs(LU[at + best * n + j]):
+            best = i
+    if best != j:
+        for k in range(n):
+            kept = LU[at + j * n + k]
+            LU[at + j * n + k] = LU[at + best * n + k]
+            LU[at + best * n + k] = kept
+    return best
+
+
 @compiled
 def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
     """Factors of every block at slopes D, (rows, 14).
@@ -127,31 +159,13 @@ def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
     Returns:
         -1, or the first block that is singular.
     """
-    start, place, inside = blocks.start, blocks.place, blocks.inside
-    for b in range(len(start) - 1):
-        first, n, at = start[b], start[b + 1] - start[b], place[b]
-        largest = 0.0
-        for i in range(n):
-            row = blocks.row[first + i]
-            for j in range(n):
-                LU[at + i * n + j] = 0.0
-            for m in range(blocks.inside_start[first + i], blocks.inside_start[first + i + 1]):
-                value = D[row, inside[m, 0]]
-                LU[at + i * n + inside[m, 1]] = value
-                largest = max(largest, abs(value.real))
+    for b in range(len(blocks.start) - 1):
+        first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+        largest = _fill(blocks, D, b, LU)
         for j in range(n):
-            best, size = j, abs(LU[at + j * n + j].real)
-            for i in range(j + 1, n):
-                if abs(LU[at + i * n + j].real) > size:
-                    best, size = i, abs(LU[at + i * n + j].real)
-            if not size > SINGULAR * largest:
+            pivot[first + j] = _exchange(LU, at, n, j)
+            if not abs(LU[at + j * n + j]) > SINGULAR * largest:
                 return b
-            pivot[first + j] = best
-            if best != j:
-                for k in range(n):
-                    kept = LU[at + j * n + k]
-                    LU[at + j * n + k] = LU[at + best * n + k]
-                    LU[at + best * n + k] = kept
             inverse = 1.0 / LU[at + j * n + j]
             LU[at + j * n + j] = inverse
             for i in range(j + 1, n):

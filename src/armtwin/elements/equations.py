@@ -57,9 +57,7 @@ def _coordinates(structure: Structure, name: str, value: ArrayLike) -> Floats:
     return np.ascontiguousarray(found)
 
 
-def _why_not(
-    structure: Structure, q: Floats, x: Floats, start: Floats | None, taken: int
-) -> str:
+def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, taken: int) -> str:
     """Why no coordinates were found at q, as a sentence.
 
     The start says whether the structure is determined at all; a step that ended far from it says
@@ -157,9 +155,7 @@ class Transfer:
     D2E: Floats
 
 
-def transfer_functions(
-    structure: Structure, q: ArrayLike, start: Floats | None = None
-) -> Transfer:
+def transfer_functions(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Transfer:
     """Geometric transfer functions of first and second order at q.
 
     D2E[a, b] = D_x D2F[a, b] + D_xx[DF a, DF b]
@@ -170,7 +166,8 @@ def transfer_functions(
     D2E = np.zeros((len(placed.e), n, n))
     still = np.zeros((len(structure.free_columns), n))
     for k in range(n):
-        c = placed.slope_change(DF[:, k]) @ DF
+        change = placed.slope_change(DF[:, k])
+        c = np.array([placed.along(change, u) for u in DF.T]).T
         D2F[:, :, k] = placed.follow(-c, still)
         D2E[:, :, k] = placed.D @ D2F[:, :, k] + c
     return Transfer(placed.x, placed.e, DF, D2F, placed.DE, D2E)

@@ -83,15 +83,17 @@ def linearised(placed: Placed, v: Floats, a: Floats) -> Linear:
     still = np.zeros(len(structure.free_columns))
     none = np.zeros(nx)
     G, N, C = np.zeros((3, n, n))
+    at_rest = not v.any() and not a.any()
     for k, w in enumerate(DF.T):
         change = placed.slope_change(w)
-        G[:, k] = DF.T @ (change.T @ sigma)
-        bend = change @ vx
+        G[:, k] = DF.T @ placed.onto(change, sigma)
+        if at_rest:
+            N[:, k] = DF.T @ placed.force_change(vx, ax, w, none, none)
+            continue  # inertia forces are quadratic in the velocities
+        bend = placed.along(change, vx)
         V1 = placed.follow(-bend, still)
-        twice = change @ ax
-        if v.any():
-            twice += 2 * placed.slope_change(V1) @ vx + placed.curvature_change(vx, w)
-        A1 = placed.follow(-twice, still)
+        twice = placed.along(change, ax) + 2 * placed.along(placed.slope_change(V1), vx)
+        A1 = placed.follow(-twice - placed.curvature_change(vx, w), still)
         N[:, k] = DF.T @ placed.force_change(vx, ax, w, V1, A1)
         N[:, k] += DE.T @ (B @ (D @ V1 + bend))
         C[:, k] = DF.T @ placed.force_change(vx, ax, none, w, 2 * V1)

@@ -151,6 +151,7 @@ def axes_about(x: Floats, side: Triple | None) -> Floats:
 
 
 def pack_elements(structure: Structure, columns: Integers, width: Integers) -> Elements:
+    """Tables of the elements alone."""
     places = structure.places
     lambdas = [places[triad.name] for triad in structure.parts.triads if not triad.held]
     lengths = []

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import curve, element_room, measure
 from armtwin.elements.loads import add_forces
 from armtwin.elements.masses import Masses, mass_room
@@ -36,19 +37,25 @@ class Placed:
 
     @cached_property
     def _measured(self) -> tuple[Floats, Floats]:
-        e, D = self._slopes(self.x.astype(np.complex128))
-        return e.real.copy(), D.real.copy()
+        e, local = self._slopes(self.x.astype(np.complex128))
+        D = np.zeros((len(e), len(self.x) + 1))
+        np.put_along_axis(D, self._columns, local.real, axis=1)
+        return e.real.copy(), D[:, :-1]
 
     def _slopes(self, x: Complex) -> tuple[Complex, Complex]:
-        """Deformations and slopes at complex coordinates, (rows,) and (rows, nx)."""
+        """Deformations and slopes at complex coordinates, (rows,) and (rows, 14)."""
         elements = self.structure.tables.elements
         rows = len(elements.width)
         e, local = np.zeros(rows, np.complex128), np.zeros((rows, 14), np.complex128)
         measure(elements, x, e, local, _ROOM)
-        D = np.zeros((rows, len(x) + 1), np.complex128)
+        return e, local
+
+    @cached_property
+    def _columns(self) -> Integers:
+        """Coordinate of each local column; nx beyond the last, (rows, 14)."""
+        elements = self.structure.tables.elements
         used = np.arange(14) < elements.width[:, None]
-        np.put_along_axis(D, np.where(used, elements.columns, len(x)), local, axis=1)
-        return e, D[:, :-1]
+        return np.where(used, elements.columns, len(self.x))
 
     @property
     def e(self) -> Floats:
@@ -99,9 +106,20 @@ class Placed:
         return self.D @ self.DF
 
     def slope_change(self, w: Floats) -> Floats:
-        """Change of the slopes D along w, D_xx[w], (rows, nx)."""
-        _, D = self._slopes(self.x + 1j * STEP * w)
-        return D.imag / STEP
+        """Change of the slopes along w, by local columns, (rows, 14)."""
+        _, local = self._slopes(self.x + 1j * STEP * w)
+        return local.imag / STEP
+
+    def along(self, slopes: Floats, u: Floats) -> Floats:
+        """Slopes by local columns times a change of the coordinates, (rows,)."""
+        padded = np.append(u, 0.0)
+        return np.einsum("rk,rk->r", slopes, padded[self._columns])
+
+    def onto(self, slopes: Floats, sigma: Floats) -> Floats:
+        """Nodal forces of a stress, from slopes by local columns, (nx,)."""
+        shares = (slopes * sigma[:, None]).ravel()
+        forces = np.bincount(self._columns.ravel(), shares, len(self.x) + 1)
+        return np.asarray(forces[:-1], dtype=np.float64)
 
     def curvature_change(self, u: Floats, w: Floats) -> Floats:
         """Change of D_xx[u, u] along w, (rows,)."""
@@ -119,9 +137,7 @@ class Placed:
         add_forces(heavy, loads, x, v, a, g, _MASS_ROOM)
         return g.real.copy()
 
-    def force_change(
-        self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats
-    ) -> Floats:
+    def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
         """Change of the nodal forces with changes of coordinates, velocities, accelerations."""
         tables = self.structure.tables
         g = np.zeros(len(self.x), np.complex128)
@@ -144,7 +160,7 @@ class Placed:
 
     def second_order(self, a: Floats, b: Floats) -> Floats:
         """D2F[a, b] = -J⁻¹ D_C,xx[DF a, DF b], (nx,)."""
-        c = self.slope_change(self.DF @ b) @ (self.DF @ a)
+        c = self.along(self.slope_change(self.DF @ b), self.DF @ a)
         return self.follow(-c, np.zeros(len(self.structure.free_columns)))
 
     def motion(self, v: Floats, a: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from armtwin.elements.parts import BEAM_MODES, Beam, Body, Element, Gas, Hinge, Parts, Triple, Truss
+from armtwin.elements.parts import Beam, Body, Element, Gas, Hinge, Parts, Triple, Truss
 from armtwin.errors import did_you_mean
 
 # Stiffness that each of a beam's modes needs where it is not held.
@@ -32,7 +32,7 @@ def problems(parts: Parts) -> list[str]:
 
 def _twice(parts: Parts) -> Iterator[str]:
     """Names that two nodes or two elements have."""
-    nodes = [part.name for part in (*parts.points, *parts.triads)]
+    nodes = [point.name for point in parts.points] + [triad.name for triad in parts.triads]
     elements = [part.name for part in parts.elements]
     for what, names in (("node", nodes), ("element", elements)):
         for name in sorted(set(names)):
@@ -89,9 +89,8 @@ def _beam_problems(owner: str, beam: Beam) -> Iterator[str]:
         if mode != "free":
             continue
         if beam.section is None:
-            moving = [name for name, m in zip(BEAM_MODES, beam.modes, strict=True) if m == "free"]
-            if moving != ["elongation"]:  # a slide without a spring
-                yield f"{owner}: a section with stiffness is needed, for {', '.join(moving)} is free"
+            if beam.modes[1:] != ("held",) * 5:  # but a slide needs no spring
+                yield f"{owner}: a section with stiffness is needed, for some of its modes are free"
             return
         value = getattr(beam.section, key)
         if not value > 0:

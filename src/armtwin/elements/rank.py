@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import element_room, measure
-from armtwin.elements.parts import Beam, Element, Hinge, Mode, Truss
+from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.maths.batch import Floats
 
 if TYPE_CHECKING:
@@ -122,14 +122,21 @@ def released(structure: Structure) -> Structure:
 
 def _with_released(element: Element, names: tuple[str, ...]) -> Element:
     """An element with the named modes calculated."""
-    from armtwin.elements.parts import BEAM_MODES, HINGE_MODES
-
     if isinstance(element, Truss):
         loose = f"{element.name}.elongation" in names
         return replace(element, mode="calculated") if loose else element
-    kinds = HINGE_MODES if isinstance(element, Hinge) else BEAM_MODES
-    modes: list[Mode] = []
-    for kind, mode in zip(kinds, element.modes, strict=True):
-        modes.append("calculated" if f"{element.name}.{kind}" in names else mode)
-    assert isinstance(element, Hinge | Beam)
-    return replace(element, modes=tuple(modes))
+    if isinstance(element, Hinge):
+        twist, y, z = _loosened(element.name, HINGE_MODES, element.modes, names)
+        return replace(element, modes=(twist, y, z))
+    a, b, c, d, e, f = _loosened(element.name, BEAM_MODES, element.modes, names)
+    return replace(element, modes=(a, b, c, d, e, f))
+
+
+def _loosened(
+    owner: str, kinds: tuple[str, ...], modes: tuple[Mode, ...], names: tuple[str, ...]
+) -> list[Mode]:
+    """Modes of an element, those that are named calculated."""
+    found: list[Mode] = []
+    for kind, mode in zip(kinds, modes, strict=True):
+        found.append("calculated" if f"{owner}.{kind}" in names else mode)
+    return found

@@ -8,7 +8,7 @@ Angles in place of sines, so that a uniformly bent beam is measured exactly:
 Then the terms of second order:
 
     ē1 = e1 + (2 e3² + e3 e4 + 2 e4² + 2 e5² + e5 e6 + 2 e6²)/(30 l0)     shortening by bending
-    ē2 = e2 + (e4 e5 - e3 e6)/l0                                           twist of a beam bent twice
+    ē2 = e2 + (e4 e5 - e3 e6)/l0                                           twist when bent twice
     ē3 = e3 + e2 (e5 + e6)/(6 l0)      ē4 = e4 - e2 (e5 + e6)/(6 l0)
     ē5 = e5 - e2 (e3 + e4)/(6 l0)      ē6 = e6 + e2 (e3 + e4)/(6 l0)
 

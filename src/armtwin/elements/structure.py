@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -198,7 +199,7 @@ class Structure:
         known = pattern & (modes[columns] != "held")
         return packing.pack(self, columns, width, blocks.pack(pairs, columns, known))
 
-    def with_parts(self, **changes: object) -> Structure:
+    def with_parts(self, **changes: Any) -> Structure:
         """The structure with other parts."""
         return replace(self, parts=replace(self.parts, **changes))
 
@@ -208,9 +209,7 @@ def _where(modes: tuple[Mode, ...], wanted: tuple[Mode, ...]) -> Integers:
     return np.array(found, dtype=np.int64)
 
 
-def _dense(
-    pattern: NDArray[np.bool_], columns: Integers, unknowns: Integers
-) -> NDArray[np.bool_]:
+def _dense(pattern: NDArray[np.bool_], columns: Integers, unknowns: Integers) -> NDArray[np.bool_]:
     """Pattern of J, (rows, unknowns)."""
     width = int(max(columns.max(), unknowns.max())) + 1
     whole = np.zeros((len(pattern), width), dtype=bool)
