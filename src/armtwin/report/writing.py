@@ -6,6 +6,7 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.bearing_loads import BearingLoads
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
 from armtwin.identification.rigid_body.estimate import Estimate
@@ -19,6 +20,7 @@ from armtwin.prediction.predict import Prediction
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
+from armtwin.report.loads_report import loads_report
 from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
@@ -84,3 +86,8 @@ def _of_job(job: Job) -> Report:
 @to_report.register
 def _of_log(log: Log) -> Report:
     return log_report(log, file_name(log.origin, "log"))
+
+
+@to_report.register
+def _of_loads(loads: BearingLoads) -> Report:
+    return loads_report(loads)

@@ -8,7 +8,7 @@ axes there. A prismatic joint is a rigid beam whose elongation is its coordinate
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -133,8 +133,9 @@ def reference_poses(assembly: Assembly) -> list[Floats]:
 class _Builder:
     """Builds the structure of one robot, link by link from the base."""
 
-    def __init__(self, assembly: Assembly) -> None:
+    def __init__(self, assembly: Assembly, bending: bool) -> None:
         self.assembly = assembly
+        self.bending = bending
         self.tree = assembly.tree
         self.poses = reference_poses(assembly)
         self.draft = _Draft()
@@ -222,6 +223,8 @@ class _Builder:
 
     def _spec(self, link: str, name: str) -> LinkBeam | None:
         """The beam that the robot file has for a part of a link."""
+        if not self.bending:
+            return None
         for part in self.assembly.description.link:
             if part.name == link:
                 for beam in part.beam:
@@ -311,15 +314,20 @@ def _law(strut: Strut, length: float) -> tuple[Spring | Gas, float]:
     return Gas(strength, force.volume / force.area + shortest - length), length
 
 
-def structure_of(assembly: Assembly) -> RobotStructure:
-    """The structure of a robot; joints that follow others are free here."""
+def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
+    """The structure of a robot; joints that follow others are free here.
+
+    Args:
+        assembly: The robot.
+        bending: Whether the beams of its links bend; else all links are rigid.
+    """
     description = assembly.description
     if description.gear is not None and description.gear.gyroscopic:
         raise ArmtwinError(
             f"robot '{description.name}': rotors with gyroscopic coupling cannot be part of a "
             "structure; set gyroscopic = false in its gear"
         )
-    builder = _Builder(assembly)
+    builder = _Builder(assembly, bending)
     joints = assembly.tree.joints
     for i, joint in enumerate(joints):
         builder.joint(i, joint)
@@ -335,6 +343,29 @@ def structure_of(assembly: Assembly) -> RobotStructure:
     for i, joint in enumerate(joints):
         builder.body(i, joint)
     return _assembled(assembly, builder.draft, frames)
+
+
+def with_joint_springs(
+    robot: RobotStructure, q: Floats, stiffness: dict[str, float]
+) -> RobotStructure:
+    """The robot with motors that stand at q, and joints that turn against their transmissions.
+
+    Args:
+        robot: The robot.
+        q: Where the motors stand, as joint angles, (joints,).
+        stiffness: Of the joints that give way [N m/rad or N/m].
+    """
+    structure = robot.structure
+    angles = dict(zip(robot.joint_names, q.tolist(), strict=True))
+    elements: list[Element] = []
+    for element in structure.parts.elements:
+        if isinstance(element, Hinge) and element.name in stiffness:
+            k = stiffness[element.name]
+            rest = angles[f"{element.name}.twist"]
+            element = replace(element, laws=(Spring(-k * rest, k), None, None))
+        elements.append(element)
+    changed = structure.with_parts(elements=tuple(elements), coordinate_inertia=None)
+    return replace(robot, structure=changed)
 
 
 def _assembled(

@@ -1,0 +1,1 @@
+"""What acts in the equations of motion: torque shares, coupling, inertia, sensitivity."""
