@@ -6,6 +6,7 @@ from armtwin.elements.parts import Beam, Hinge, Parts, Point, Section, Triad, Tr
 from armtwin.elements.placed import Placed
 from armtwin.elements.rotations import rotation_form
 from armtwin.elements.structure import Structure
+from armtwin.errors import ArmtwinError
 from tests.elements.models import BENT, FIXED, beam_row, tube
 
 
@@ -92,8 +93,8 @@ def test_printed_torsion_is_zero_for_every_twist_and_the_corrected_one_is_not():
     """(B.16b) has (z_p, z_q) - (y_p, y_q), which a twist about x leaves at zero."""
     y, z = rotation_form([0.0, 1.0, 0.0]), rotation_form([0.0, 0.0, 1.0])
     for twist in (0.1, 0.7, 2.0):
-        l = quaternion([1.0, 0.0, 0.0], twist)
-        yq, zq = (np.einsum("ijk,j,k", form, l, l) for form in (y, z))
+        turn = quaternion([1.0, 0.0, 0.0], twist)
+        yq, zq = (np.einsum("ijk,j,k", form, turn, turn) for form in (y, z))
         yp, zp = np.eye(3)[1], np.eye(3)[2]
         assert abs(zp @ zq - yp @ yq) < 1e-15
         assert np.isclose((zp @ yq - yp @ zq) / 2, np.sin(twist), atol=1e-15)
@@ -104,9 +105,9 @@ def test_hinge_follows_its_angle_beyond_half_a_turn():
     hinge = Hinge("hinge", "ground", "link", (0.0, 0.0, 1.0))
     structure = Structure(Parts((), triads, (hinge,)))
     for angle in (-4.7, 3.5, 4.7, 7.0, 30.0):
-        l = place(structure, [angle]).x[4:]
+        found = place(structure, [angle]).x[4:]
         expected = quaternion([0.0, 0.0, 1.0], angle)
-        assert min(np.abs(l - expected).max(), np.abs(l + expected).max()) < 1e-14
+        assert min(np.abs(found - expected).max(), np.abs(found + expected).max()) < 1e-14
 
 
 def test_hinge_measures_about_its_axis_in_the_axes_of_its_first_triad():
@@ -156,7 +157,7 @@ def test_second_order_terms_have_the_energy_of_eight_elements(rng):
 
 def test_bent_section_needs_its_stiffness():
     section = Section(1e6, 1.0, 0.0, 1.0)
-    with pytest.raises(Exception, match="beam 'b0': EIy must be above 0, got 0"):
+    with pytest.raises(ArmtwinError, match="beam 'b0': EIy must be above 0, got 0"):
         beam_row(1, section, modes=BENT)
 
 

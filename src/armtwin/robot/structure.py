@@ -263,23 +263,32 @@ class _Builder:
         _, point, triad = self.draft.at[joint.child][0]
         self.draft.bodies.append(Body(point, triad, tuple(ten.tolist())))
 
-    def strut(self, name: str, strut: Strut) -> None:
-        """Add a balancer as a slider truss.
+    def pins(self, name: str, strut: Strut) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of a balancer's two pins.
 
-        Where the file has no pins but only L² = squares - product cos(x + angle), both pins are
-        laid at the radius √(product/2) with the rest of the squares along the axis.
+        Where the file has none but only L² = squares - product cos(x + angle), both are laid at
+        the radius √(product/2), with the rest of the squares along the axis.
         """
         balancer = next(b for b in self.assembly.description.balancer if b.name == name)
-        if balancer.pins is not None:
-            pins = balancer.pins
-            ends = ((pins.link_a, pins.a), (pins.link_b, pins.b))
-            targets = [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
-        else:
-            targets = self._assumed_pins(strut)
+        if balancer.pins is None:
+            return self._assumed_pins(strut)
+        given = balancer.pins
+        ends = ((given.link_a, given.a), (given.link_b, given.b))
+        return [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
+
+    def lay_pins(self, link: str, pins: dict[str, list[tuple[str, Floats]]]) -> None:
+        """Give a link its nodes at pins, so that beams to what lies beyond start there."""
+        for name, ends in pins.items():
+            for end, (owner, target) in zip("ab", ends, strict=True):
+                if owner == link:
+                    self.node(link, target, f"{name}.{end}")
+
+    def strut(self, name: str, strut: Strut, pins: list[tuple[str, Floats]]) -> None:
+        """Add a balancer as a slider truss between its pins."""
         nodes = []
-        for end, (link, target) in zip("ab", targets, strict=True):
+        for end, (link, target) in zip("ab", pins, strict=True):
             nodes.append(self.node(link, target, f"{name}.{end}")[0])
-        length = float(np.linalg.norm(targets[1][1] - targets[0][1]))
+        length = float(np.linalg.norm(pins[1][1] - pins[0][1]))
         law, zero = _law(strut, length)
         self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
@@ -329,10 +338,14 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
         )
     builder = _Builder(assembly, bending)
     joints = assembly.tree.joints
+    struts = dict(zip([b.name for b in description.balancer], assembly.struts, strict=True))
+    pins = {name: builder.pins(name, strut) for name, strut in struts.items()}
+    builder.lay_pins(assembly.tree.root, pins)
     for i, joint in enumerate(joints):
         builder.joint(i, joint)
-    for balancer, strut in zip(description.balancer, assembly.struts, strict=True):
-        builder.strut(balancer.name, strut)
+        builder.lay_pins(joint.child, pins)
+    for name, strut in struts.items():
+        builder.strut(name, strut, pins[name])
     frames = {}
     for frame in ("flange", "tool"):
         body, X = assembly.frame(frame)
