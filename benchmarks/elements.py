@@ -12,6 +12,7 @@ import numpy as np
 
 import armtwin as at
 from armtwin.elements import dynamics
+from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state
 from armtwin.mechanics import newton_euler
 from armtwin.robot.structure import structure_of
@@ -50,11 +51,11 @@ def main() -> None:
     stress = np.empty((SAMPLES, len(structure.row_names)))
     taken = np.zeros(SAMPLES, dtype=np.int64)
     nx = len(structure.reference)
-    state, room = empty_state(structure.tables, nx), np.zeros((3, nx))
+    state, room = empty_state(tables_of(structure), nx), np.zeros((3, nx))
 
     def by_elements() -> None:
         x = structure.reference.copy()
-        dynamics.inverse_dynamics(structure.tables, q, v, a, x, state, room, tau, stress, taken)
+        dynamics.inverse_dynamics(tables_of(structure), q, v, a, x, state, room, tau, stress, taken)
 
     def by_newton_euler() -> None:
         assembly = robot.assembly

@@ -6,6 +6,7 @@ from armtwin.elements.parts import Beam, Hinge, Parts, Point, Section, Triad, Tr
 from armtwin.elements.placed import Placed
 from armtwin.elements.rotations import rotation_form
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from tests.elements.models import BENT, FIXED, beam_row, tube
 
@@ -132,7 +133,7 @@ def test_second_order_terms_have_the_energy_of_eight_elements(rng):
     section = tube(EA=2e3)
 
     def energy(structure, q):
-        laws = structure.tables.laws
+        laws = tables_of(structure).laws
         e = place(structure, q).e
         pairs = zip(laws.springs, laws.spring_rows, strict=True)
         return 0.5 * sum(k * e[i] * e[j] for k, (i, j) in pairs)

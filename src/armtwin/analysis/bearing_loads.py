@@ -41,7 +41,9 @@ def bearing_loads(robot: Robot, time: Floats, q: Floats, v: Floats, a: Floats) -
     """Moments on every bearing and forces in every link of a motion, (m, n)."""
     if robot.assembly.coupling is not None:
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others have no bearings yet")
-    from armtwin.robot.structure import structure_of  # its kernels are for those who ask
+    # kernels of elements are for those who ask
+    from armtwin.elements.tables import tables_of
+    from armtwin.robot.structure import structure_of
 
     built = structure_of(robot.assembly, bending=False)
     structure = built.structure
@@ -50,7 +52,7 @@ def bearing_loads(robot: Robot, time: Floats, q: Floats, v: Floats, a: Floats) -
     for hinge in structure.hinges:
         moments.append(_across(structure.row_names, stress, hinge.name, ("bend_y", "bend_z"), 1.0))
     axial, bending, torsion = [], [], []
-    lengths = structure.tables.elements.beam_length
+    lengths = tables_of(structure).elements.beam_length
     for beam, length in zip(structure.beams, lengths, strict=True):
         rows = structure.row_names
         axial.append(stress[:, structure.row(f"{beam.name}.elongation")])

@@ -12,6 +12,7 @@ from armtwin.elements.linearisation import Linear, linearised, stresses
 from armtwin.elements.placed import Placed
 from armtwin.elements.rank import rank_problem
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked, stacked
@@ -41,9 +42,9 @@ def place(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Pl
         start: Coordinates of a state nearby, (nx,); None stands for the reference state.
     """
     x = (structure.reference if start is None else start).copy()
-    state = empty_state(structure.tables, len(x))
+    state = empty_state(tables_of(structure), len(x))
     target = _coordinates(structure, "q", q)
-    taken = transfer.find(structure.tables, target, x, state)
+    taken = transfer.find(tables_of(structure), target, x, state)
     if taken < 0:
         raise ArmtwinError(_why_not(structure, target, x, start, taken))
     return Placed(structure, x)
@@ -94,8 +95,8 @@ def inverse_dynamics(
     stress = np.empty((m, len(structure.row_names)))
     taken = np.zeros(m, dtype=np.int64)
     room = np.zeros((3, len(x)))
-    state = empty_state(structure.tables, len(x))
-    dynamics.inverse_dynamics(structure.tables, q, v, a, x, state, room, tau, stress, taken)
+    state = empty_state(tables_of(structure), len(x))
+    dynamics.inverse_dynamics(tables_of(structure), q, v, a, x, state, room, tau, stress, taken)
     if taken.min() < 0:
         row = int(np.argmin(taken))
         reason = _why_not(structure, q[row], x, start, int(taken[row]))
@@ -183,7 +184,7 @@ def regressor(
     placed = place(structure, q, start)
     rate, gain = _coordinates(structure, "v", v), _coordinates(structure, "a", a)
     vx, ax = placed.motion(rate, gain)
-    masses = structure.tables.masses
+    masses = tables_of(structure).masses
     unloaded = placed.forces(vx, ax, masses._replace(bodies=masses.bodies[:0]))
     columns = []
     for place_of in masses.bodies:

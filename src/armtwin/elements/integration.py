@@ -25,6 +25,7 @@ from armtwin.elements.equations import place
 from armtwin.elements.loads import add_forces
 from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import State, empty_state, find, rates
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
@@ -286,8 +287,8 @@ def integrate(
     work = _start(structure, path[0], given[0], moves, acts)
     x, tau = np.empty((len(t), len(work.x))), np.zeros((len(t), n))
     x[0], tau[0] = work.x, work.tau
-    tables = structure.tables
-    bare = structure.with_parts(gravity=(0.0, 0.0, 0.0), loads=()).tables
+    tables = tables_of(structure)
+    bare = tables_of(structure.with_parts(gravity=(0.0, 0.0, 0.0), loads=()))
     failed = _advance(tables, bare, moves, acts, given, scheme, work, path, x, tau)
     if failed >= 0:
         raise ArmtwinError(
@@ -303,12 +304,12 @@ def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any
     placed = place(structure, q)
     v, a = np.zeros(n), np.zeros(n)
     v[acts], a[acts] = given[1], given[2]
-    state = empty_state(structure.tables, len(placed.x))
+    state = empty_state(tables_of(structure), len(placed.x))
     room = np.zeros((3, len(placed.x)))
     x = placed.x.copy()
-    find(structure.tables, q, x, state)
+    find(tables_of(structure), q, x, state)
     tau, sigma = np.zeros(n), np.zeros(rows)
-    torque(structure.tables, x, v, a, state, room, tau, sigma)
+    torque(tables_of(structure), x, v, a, state, room, tau, sigma)
     a[moves] = -np.linalg.solve(placed.mass[np.ix_(moves, moves)], tau[moves])
     m = len(moves)
     return Work(

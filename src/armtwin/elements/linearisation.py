@@ -20,6 +20,7 @@ import numpy as np
 
 from armtwin.elements.loads import Laws, add_stress
 from armtwin.elements.placed import Placed
+from armtwin.elements.tables import tables_of
 from armtwin.maths.batch import Floats
 
 
@@ -65,7 +66,7 @@ def stresses(placed: Placed, vx: Floats, ax: Floats) -> tuple[Floats, Floats]:
     """Force on each degree of freedom, without inertia along q, and stress of every row."""
     structure, D = placed.structure, placed.D
     sigma = np.zeros(len(placed.e))
-    add_stress(structure.tables.laws, placed.e, D @ vx, sigma)
+    add_stress(tables_of(structure).laws, placed.e, D @ vx, sigma)
     g = placed.forces(vx, ax) + D.T @ sigma
     rows, columns = structure.prescribed_rows, structure.calculated_columns
     reaction = np.linalg.solve(D[np.ix_(rows, columns)].T, g[columns])
@@ -78,7 +79,7 @@ def linearised(placed: Placed, v: Floats, a: Floats) -> Linear:
     structure, DF, DE, D = placed.structure, placed.DF, placed.DE, placed.D
     vx, ax = placed.motion(v, a)
     tau, sigma = stresses(placed, vx, ax)
-    S, B = stiffness_of(structure.tables.laws, placed.e)
+    S, B = stiffness_of(tables_of(structure).laws, placed.e)
     n, nx = structure.n, len(placed.x)
     still = np.zeros(len(structure.free_columns))
     none = np.zeros(nx)
@@ -103,6 +104,6 @@ def linearised(placed: Placed, v: Floats, a: Floats) -> Linear:
         K=DE.T @ S @ DE,
         N=N,
         G=G,
-        tau=tau + structure.tables.rotors @ a,
+        tau=tau + tables_of(structure).rotors @ a,
         stress=sigma,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,10 +13,8 @@ from armtwin.elements.loads import Laws, Loads
 from armtwin.elements.masses import Masses
 from armtwin.elements.parts import Beam, Force, Gas, Moment, Spring, Triple, stiffness
 from armtwin.elements.rotations import relative_form, rotation_form
+from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
-
-if TYPE_CHECKING:
-    from armtwin.elements.structure import Structure
 
 WIDTH = 14
 # Local columns of a beam's printed deformations that can differ from zero.

@@ -20,6 +20,7 @@ from armtwin.elements.deformation import curve, element_room, measure
 from armtwin.elements.loads import add_forces
 from armtwin.elements.masses import Masses, mass_room
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.maths.batch import Floats
 
 Complex = NDArray[np.complex128]
@@ -44,7 +45,7 @@ class Placed:
 
     def _slopes(self, x: Complex) -> tuple[Complex, Complex]:
         """Deformations and slopes at complex coordinates, (rows,) and (rows, 14)."""
-        elements = self.structure.tables.elements
+        elements = tables_of(self.structure).elements
         rows = len(elements.width)
         e, local = np.zeros(rows, np.complex128), np.zeros((rows, 14), np.complex128)
         measure(elements, x, e, local, _ROOM)
@@ -53,7 +54,7 @@ class Placed:
     @cached_property
     def _columns(self) -> Integers:
         """Coordinate of each local column; nx beyond the last, (rows, 14)."""
-        elements = self.structure.tables.elements
+        elements = tables_of(self.structure).elements
         used = np.arange(14) < elements.width[:, None]
         return np.where(used, elements.columns, len(self.x))
 
@@ -125,13 +126,13 @@ class Placed:
         """Change of D_xx[u, u] along w, (rows,)."""
         c = np.zeros(len(self.e), np.complex128)
         twice = u.astype(np.complex128)
-        curve(self.structure.tables.elements, self.x + 1j * STEP * w, twice, twice, c, _ROOM)
+        curve(tables_of(self.structure).elements, self.x + 1j * STEP * w, twice, twice, c, _ROOM)
         return c.imag / STEP
 
     def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:
         """Nodal forces g = M ax + h - f, (nx,); with `masses` of those alone."""
-        loads = self.structure.tables.loads
-        heavy = self.structure.tables.masses if masses is None else masses
+        loads = tables_of(self.structure).loads
+        heavy = tables_of(self.structure).masses if masses is None else masses
         g = np.zeros(len(self.x), np.complex128)
         x, v, a = (y.astype(np.complex128) for y in (self.x, vx, ax))
         add_forces(heavy, loads, x, v, a, g, _MASS_ROOM)
@@ -139,7 +140,7 @@ class Placed:
 
     def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
         """Change of the nodal forces with changes of coordinates, velocities, accelerations."""
-        tables = self.structure.tables
+        tables = tables_of(self.structure)
         g = np.zeros(len(self.x), np.complex128)
         h = 1j * STEP
         x, v, a = self.x + h * dx, vx + h * dv, ax + h * da
@@ -156,7 +157,7 @@ class Placed:
     @cached_property
     def mass(self) -> Floats:
         """Mass matrix DF' M DF with the inertia along q, (n, n)."""
-        return self.DF.T @ self.MDF + self.structure.tables.rotors
+        return self.DF.T @ self.MDF + tables_of(self.structure).rotors
 
     def second_order(self, a: Floats, b: Floats) -> Floats:
         """D2F[a, b] = -J⁻¹ D_C,xx[DF a, DF b], (nx,)."""

@@ -8,25 +8,21 @@ nothing prevents.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.elements import packing
 from armtwin.elements.blocks import Integers
 from armtwin.elements.deformation import element_room, measure
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
+from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
-
-if TYPE_CHECKING:
-    from armtwin.elements.structure import Structure
 
 NONE = 1e-9  # of the largest singular value: what is below it is zero
 
 
 def prescribed_slopes(structure: Structure, x: Floats) -> Floats:
     """J at coordinates x, dense, (prescribed rows, calculated coordinates)."""
-    from armtwin.elements import packing
-
     columns, width = packing.columns(structure)
     elements = packing.pack_elements(structure, columns, width)
     rows = len(width)

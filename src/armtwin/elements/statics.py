@@ -19,6 +19,7 @@ from armtwin.elements.linearisation import Linear, linearised
 from armtwin.elements.parts import Force
 from armtwin.elements.placed import Placed
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 
@@ -110,7 +111,7 @@ def _settled(
 ) -> tuple[Floats, Placed, Linear, int]:
     """Newton's method on the forces of what moves."""
     structure, none = here.structure, np.zeros(here.structure.n)
-    scale = structure.tables.freedom.stride
+    scale = tables_of(structure).freedom.stride
     for iteration in range(1, MOST_ITERATIONS + 1):
         linear = linearised(here, v, none)
         step = np.zeros(structure.n)

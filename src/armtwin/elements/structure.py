@@ -7,11 +7,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armtwin.elements import blocks, packing
 from armtwin.elements.blocks import Integers
-from armtwin.elements.packing import Tables
 from armtwin.elements.parts import (
     BEAM_MODES,
     HINGE_MODES,
@@ -24,7 +21,6 @@ from armtwin.elements.parts import (
     Truss,
 )
 from armtwin.elements.problems import problems
-from armtwin.elements.rank import rank_problem
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
 
@@ -179,25 +175,10 @@ class Structure:
         names = [self.column_names[i] for i in self.free_columns]
         return tuple(names + [self.row_names[i] for i in self.free_rows])
 
-    # what the kernels take
-
     @cached_property
-    def tables(self) -> Tables:
-        """Everything packed; a structure that is not determined is refused by a sentence."""
-        columns, width = packing.columns(self)
-        pattern = packing.pattern(self, columns, width)
-        rows, unknowns = self.prescribed_rows, self.calculated_columns
-        order = None
-        if len(rows) == len(unknowns):
-            order = blocks.ordered(_dense(pattern[rows], columns[rows], unknowns))
-        if order is None:
-            raise ArmtwinError(rank_problem(self, self.reference))
-        pairs = []
-        for block in order:
-            pairs.append([(int(rows[i]), int(unknowns[j])) for i, j in block])
-        modes = np.array(self.column_modes)
-        known = pattern & (modes[columns] != "held")
-        return packing.pack(self, columns, width, blocks.pack(pairs, columns, known))
+    def kept(self) -> dict[str, Any]:
+        """What was computed from it once, by name."""
+        return {}
 
     def with_parts(self, **changes: Any) -> Structure:
         """The structure with other parts."""
@@ -207,12 +188,3 @@ class Structure:
 def _where(modes: tuple[Mode, ...], wanted: tuple[Mode, ...]) -> Integers:
     found = [i for i, mode in enumerate(modes) if mode in wanted]
     return np.array(found, dtype=np.int64)
-
-
-def _dense(pattern: NDArray[np.bool_], columns: Integers, unknowns: Integers) -> NDArray[np.bool_]:
-    """Pattern of J, (rows, unknowns)."""
-    width = int(max(columns.max(), unknowns.max())) + 1
-    whole = np.zeros((len(pattern), width), dtype=bool)
-    for row, entries in enumerate(pattern):
-        whole[row, columns[row, entries]] = True
-    return whole[:, unknowns]

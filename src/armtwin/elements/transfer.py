@@ -23,7 +23,7 @@ from armtwin.elements.masses import mass_room
 from armtwin.maths.compiled import compiled, inlined
 
 MOST_ITERATIONS = 20
-CONVERGED = 1e-9  # of the coordinates: the error left is its square
+CONVERGED = 3e-8  # of the coordinates: the error left is its square
 MOST_PIECES = 400
 
 

@@ -30,6 +30,7 @@ def name_problems(description: Description) -> Iterator[str]:
     """Sentences on names that stand for nothing or for two things; the links must form a tree."""
     mentions = (
         *_mentioned_links(description),
+        *_mentioned_beams(description),
         *_mentioned_joints(description),
         *_mentioned_rows(description),
         *_mentioned_choices(description),
@@ -51,6 +52,17 @@ def _joints(description: Description) -> list[str]:
 def _drives(description: Description) -> list[str]:
     motors = [motor.name for motor in description.motor]
     return [*motors, *(cylinder.name for cylinder in description.hydraulic)]
+
+
+def _mentioned_beams(description: Description) -> Iterator[Mention]:
+    """Beams must end at something that their link carries."""
+    for i, link in enumerate(description.link, 1):
+        carried = [joint.name for joint in description.joint if joint.parent == link.name]
+        if description.flange is not None and description.flange.link == link.name:
+            carried += ["flange", "tool"]
+        for k, beam in enumerate(link.beam, 1):
+            place = f"link.{i}.beam.{k}.to"
+            yield Mention(place, f"what link '{link.name}' carries,", beam.to, carried)
 
 
 def _mentioned_links(description: Description) -> Iterator[Mention]:
