@@ -51,11 +51,14 @@ def main() -> None:
     stress = np.empty((SAMPLES, len(structure.row_names)))
     taken = np.zeros(SAMPLES, dtype=np.int64)
     nx = len(structure.reference)
-    state, room = empty_state(tables_of(structure), nx), np.zeros((3, nx))
+    tables = tables_of(structure)
+    state, room = empty_state(tables, nx), np.zeros((3, nx))
+    past = np.zeros((5, nx))
 
     def by_elements() -> None:
         x = structure.reference.copy()
-        dynamics.inverse_dynamics(tables_of(structure), q, v, a, x, state, room, tau, stress, taken)
+        motions = (q, v, a)
+        dynamics.inverse_dynamics(tables, *motions, x, state, room, past, tau, stress, taken)
 
     def by_newton_euler() -> None:
         assembly = robot.assembly

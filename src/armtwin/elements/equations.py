@@ -96,7 +96,10 @@ def inverse_dynamics(
     taken = np.zeros(m, dtype=np.int64)
     room = np.zeros((3, len(x)))
     state = empty_state(tables_of(structure), len(x))
-    dynamics.inverse_dynamics(tables_of(structure), q, v, a, x, state, room, tau, stress, taken)
+    past = np.zeros((5, len(x)))
+    dynamics.inverse_dynamics(
+        tables_of(structure), q, v, a, x, state, room, past, tau, stress, taken
+    )
     if taken.min() < 0:
         row = int(np.argmin(taken))
         reason = _why_not(structure, q[row], x, start, int(taken[row]))

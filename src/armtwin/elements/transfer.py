@@ -24,6 +24,7 @@ from armtwin.maths.compiled import compiled, inlined
 
 MOST_ITERATIONS = 20
 CONVERGED = 3e-8  # of the coordinates: the error left is its square
+EXACT = 1e-13  # a step so small leaves the slopes as they are
 MOST_PIECES = 400
 
 
@@ -71,13 +72,6 @@ def empty_state(tables: Any, nx: int) -> State:
         room=element_room(np.float64),
         mass_room=mass_room(np.float64),
     )
-
-
-@compiled
-def update(tables: Any, x: Any, state: State) -> int:
-    """Measure at x and factor J; -1, or the block that is singular."""
-    measure(tables.elements, x, state.e, state.D, state.room)
-    return factor(tables.blocks, state.D, state.LU, state.pivot)
 
 
 @inlined
@@ -134,9 +128,12 @@ def _gap(tables: Any, q: Any, x: Any, state: State) -> None:
 
 @compiled
 def _newton(tables: Any, q: Any, x: Any, state: State) -> int:
-    """Iterations that Newton's method took from x; negative where it failed."""
+    """Iterations that Newton's method took from x; negative where it failed.
+
+    `state` comes measured at x.
+    """
     for iteration in range(MOST_ITERATIONS):
-        if update(tables, x, state) >= 0:
+        if factor(tables.blocks, state.D, state.LU, state.pivot) >= 0:
             return -2
         _gap(tables, q, x, state)
         solve(tables.blocks, state.D, state.LU, state.pivot, state.rhs, state.step)
@@ -146,8 +143,12 @@ def _newton(tables: Any, q: Any, x: Any, state: State) -> int:
             largest = max(largest, abs(state.step[i]))
         if not largest < 1e6:
             return -1
+        if largest < EXACT:
+            return iteration + 1
+        measure(tables.elements, x, state.e, state.D, state.room)
         if largest < CONVERGED:
-            return iteration + 1 if update(tables, x, state) < 0 else -2
+            bad = factor(tables.blocks, state.D, state.LU, state.pivot)
+            return iteration + 1 if bad < 0 else -2
     return -1
 
 
