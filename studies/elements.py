@@ -29,6 +29,7 @@ from armtwin.elements.parts import (  # noqa: E402
     Moment,
     Parts,
     Point,
+    Section,
     Triad,
 )
 from armtwin.elements.statics import (  # noqa: E402
@@ -159,11 +160,36 @@ def vibrations() -> Iterator[Row]:
         found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[::2][:3]
         off = found / exact[: len(found)] - 1
         yield f"clamped-free, {count} elements", str(found.round(4)), str(off.round(5))
+    for count in (4, 16):
+        row = beam_row(count, tube(), modes=UNSTRETCHED)
+        row = row.with_parts(bodies=tuple(halves(count)))
+        q = np.zeros(row.n)
+        found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[0]
+        yield f"clamped-free, lumped, {count} elements", "", f"{found / exact[0] - 1:+.1e}"
+    for count in (2, 8):
+        for name, section in (("torsion", tube(EI=1e4, GJ=1.0, polar=1.0)), ("axial", rod())):
+            row = beam_row(count, section)
+            q = np.zeros(row.n)
+            found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies
+            off = np.abs(found / (np.pi / 2) - 1).min()
+            yield f"{name}, {count} elements", "", f"{off:+.1e}"
     for count in (1, 2, 4, 8):
         offs = []
         for speed, flap in ((0.0, 3.5160), (2.0, 4.1373), (6.0, 7.3604), (12.0, 13.1702)):
             offs.append(spinning(count, speed) / flap - 1)
         yield f"flap at 0, 2, 6, 12, {count} elements", "", str(np.array(offs).round(5))
+
+
+def rod() -> Section:
+    """A section that is soft in tension only."""
+    return tube(EI=1e4, EA=1.0, mass=1.0)
+
+
+def halves(count: int) -> Iterator[Body]:
+    """The mass of a row of beams as points, half of each at its ends."""
+    for i in range(1, count + 1):
+        mass = (0.5 if i == count else 1.0) / count
+        yield Body(f"p{i}", f"t{i}", (mass, *(0.0,) * 9))
 
 
 def spinning(count: int, speed: float) -> float:

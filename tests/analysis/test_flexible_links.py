@@ -7,6 +7,7 @@ import pytest
 from rich.console import Console
 
 from armtwin.analysis.bearing_loads import bearing_loads
+from armtwin.analysis.flexibility import flexibility
 from armtwin.analysis.flexible_links import compliance, modes, resting, sag
 from armtwin.errors import ArmtwinError
 from armtwin.report.terminal import to_terminal
@@ -115,6 +116,22 @@ def test_robot_that_gives_way_nowhere_says_so(robots):
         resting(robots["rx90b"], LEVEL, joints="locked")
 
 
+def test_report_of_the_flexibility_shows_sag_and_lowest_mode(bending):
+    found = flexibility(bending, LEVEL, locked=True)
+    text = shown_in_terminal(found)
+    assert "Links that bend: link_4" in text
+    rest = resting(bending, LEVEL, joints="locked")
+    assert np.array_equal(found.sag, sag(rest).shift)
+    assert f"{found.frequencies[0]:.4g}" in text
+
+
+def shown_in_terminal(result):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(to_terminal(to_report(result)))
+    return shown.get()
+
+
 def test_bearings_carry_the_weight_and_the_report_shows_the_peak(robots):
     """At rest, level: joint 2's bearing carries no moment about its axis, joint 1's all weight."""
     robot = robots["rx90b"]
@@ -126,9 +143,6 @@ def test_bearings_carry_the_weight_and_the_report_shows_the_peak(robots):
     spring = robot.assembly.struts[0].torque(q)[0]
     sideways = G * (lever[0, 2] + lever[1, 2] + lever[2, 2])
     assert abs(loads.moments[0, 0] - np.hypot(held + spring, sideways)) < 1e-9
-    console = Console(width=80)
-    with console.capture() as shown:
-        console.print(to_terminal(to_report(loads)))
-    text = shown.get()
+    text = shown_in_terminal(loads)
     assert "joint_1" in text
     assert "peak moment" in text

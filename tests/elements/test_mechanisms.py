@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from armtwin.elements.deformation import curve, element_room, measure
 from armtwin.elements.equations import (
     forward_dynamics,
     inverse_dynamics,
@@ -11,13 +12,27 @@ from armtwin.elements.equations import (
     place,
     transfer_functions,
 )
-from armtwin.elements.parts import Beam, Body, Hinge, Parts, Point, Spring, Triad, Truss
+from armtwin.elements.loads import add_forces, add_stress
+from armtwin.elements.masses import mass_room
+from armtwin.elements.parts import (
+    Beam,
+    Force,
+    Hinge,
+    Moment,
+    Parts,
+    Point,
+    Spring,
+    Triad,
+    Truss,
+)
 from armtwin.elements.rank import rank_problem, released
 from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
 from tests.elements.models import (
     FIXED,
     PLANE,
+    beam_row,
     circles_meet,
     four_bar,
     four_bar_by_hand,
@@ -25,6 +40,7 @@ from tests.elements.models import (
     point_mass,
     polar_arm,
     slider_crank,
+    tube,
 )
 
 
@@ -100,29 +116,61 @@ def test_forward_dynamics_returns_the_accelerations():
     assert abs((tau - slow)[0] + 0.6 * M[0, 0]) < 1e-13
 
 
+def whole_torque(structure, x, v, a):
+    """Forces on the degrees of freedom at complex coordinates, everything in plain matrices."""
+    tables = tables_of(structure)
+    elements, rows = tables.elements, len(tables.elements.width)
+    room = element_room(np.complex128)
+    e, local = np.zeros(rows, complex), np.zeros((rows, 14), complex)
+    measure(elements, x, e, local, room)
+    D = np.zeros((rows, len(x)), complex)
+    for row in range(rows):
+        count = elements.width[row]
+        D[row, elements.columns[row, :count]] = local[row, :count]
+    held, unknown = structure.prescribed_rows, structure.calculated_columns
+    J = D[np.ix_(held, unknown)]
+
+    def follow(change):
+        found = np.zeros(len(x), complex)
+        found[unknown] = np.linalg.solve(J, change[held])
+        return found
+
+    def on_rows(value):
+        found = np.zeros(rows, complex)
+        found[structure.free_rows] = value
+        return found
+
+    vx = follow(on_rows(v))
+    bend = np.zeros(rows, complex)
+    curve(elements, x, vx, vx, bend, room)
+    ax = follow(on_rows(a) - bend)
+    sigma, g = np.zeros(rows, complex), np.zeros(len(x), complex)
+    add_stress(tables.laws, e, D @ vx, sigma)
+    add_forces(tables.masses, tables.loads, x, vx, ax, g, mass_room(np.complex128))
+    reaction = np.zeros(rows, complex)
+    reaction[held] = np.linalg.solve(J.T, (g + D.T @ sigma)[unknown])
+    return reaction[structure.free_rows]
+
+
 def test_linear_equations_are_the_complex_step_of_the_whole(rng):
-    """A spring, a damper, gravity and a loop: K + N + G and C against steps of the torque.
+    """x + i h DF is F(q + i h) exactly: one complex evaluation is a column of K + N + G.
 
-    x + i h DF is exact for q + i h; here by central differences of the torque, 1e-7 of it.
+    A row of bending beams on a driven hinge with a loop to its tip, damped, moving, loaded.
     """
-    structure = four_bar(gravity=(0.0, -9.81, 0.0))
-    rocker = Truss("spring", "A", "C", "calculated", Spring(30.0, 400.0, 7.0))
-    bodies = (
-        Body("B", "crank_end", (1.5, 0.1, 0.05, 0.0, 0.2, 0.3, 0.4, 0.01, 0.0, 0.0)),
-        point_mass("C", "ground", 2.0),
-    )
-    elements = (*structure.parts.elements, rocker)
-    structure = structure.with_parts(elements=elements, bodies=bodies)
-    q, v, a, h = np.array([0.9]), np.array([1.7]), np.array([-0.8]), 1e-5
-    linear = linearise(structure, q, v, a)
-
-    def torque(q, v):
-        return inverse_dynamics(structure, [q], [v], [a]).tau[0, 0]
-
-    K = (torque(q + h, v) - torque(q - h, v)) / (2 * h)
-    C = (torque(q, v + h) - torque(q, v - h)) / (2 * h)
-    assert abs(linear.stiffness[0, 0] - K) < 1e-7 * abs(K)
-    assert abs(linear.C[0, 0] - C) < 1e-7 * abs(C)
+    section = tube(EI=20.0, EA=1e4, mass=1.0, polar=0.01, relaxation=1e-3)
+    loads = (Force("p2", (1.0, 2.0, 3.0)), Moment("t2", (0.3, 0.2, 0.1), "base"))
+    row = beam_row(2, section, loads=loads, gravity=(0.0, -9.81, 0.0), drive=(0.0, 0.0, 1.0))
+    strut = Truss("strut", "p0", "p2", "calculated", Spring(30.0, 400.0, 7.0))
+    row = row.with_parts(elements=(strut, *row.parts.elements))
+    q, v, a = rng.normal(size=(3, row.n)) * [[0.05], [0.5], [0.5]]
+    linear, there = linearise(row, q, v, a), place(row, q)
+    h = 1e-100
+    scale = np.abs(linear.stiffness).max()
+    for k in range(row.n):
+        stepped = whole_torque(row, there.x + 1j * h * there.DF[:, k], v, a)
+        assert np.abs(stepped.imag / h - linear.stiffness[:, k]).max() < 1e-12 * scale
+        faster = whole_torque(row, there.x + 0j, v + 1j * h * np.eye(row.n)[k], a)
+        assert np.abs(faster.imag / h - linear.C[:, k]).max() < 1e-12 * np.abs(linear.C).max()
 
 
 def test_four_bar_of_spatial_hinges_is_held_three_times_too_often():

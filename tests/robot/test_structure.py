@@ -59,6 +59,21 @@ def test_rx90b_with_its_laser_head_has_the_same_regressor(robots, rng):
     assert relative(spring, Y[:, columns]) < 1e-12
 
 
+def test_parameter_linear_form_has_the_rank_of_the_robot(robots, rng):
+    """62 columns, ten a body and two of the spring: 37 of them can be told apart."""
+    robot = robots["rx90b"]
+    structure = structure_of(robot.assembly)
+    row = structure.structure.row("spring.elongation")
+    rows = []
+    for q, v, a in zip(*states(robot, rng, 25), strict=True):
+        motion = [structure.coordinates(y) for y in (q, v, a)]
+        there = place(structure.structure, motion[0])
+        spring = there.DE[row][:, None] * [1.0, there.e[row]]
+        rows.append(np.hstack([regressor(structure.structure, *motion), spring]))
+    W = np.vstack(rows)
+    assert np.linalg.matrix_rank(W / np.linalg.norm(W, axis=0).clip(1e-12), tol=1e-8) == 37
+
+
 def test_weight_of_all_bodies_rests_on_the_first_bearing(robots, rng):
     """Arm at rest: moments on bearing 1 from the hinge's stresses and from the bodies' weights."""
     robot = robots["rx90b"]

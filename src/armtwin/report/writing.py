@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.analysis.bearing_loads import BearingLoads
+from armtwin.analysis.flexibility import Flexibility
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
 from armtwin.identification.rigid_body.estimate import Estimate
@@ -17,6 +18,7 @@ from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.predict import Prediction
+from armtwin.report.flexibility_report import flexibility_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -86,6 +88,11 @@ def _of_job(job: Job) -> Report:
 @to_report.register
 def _of_log(log: Log) -> Report:
     return log_report(log, file_name(log.origin, "log"))
+
+
+@to_report.register
+def _of_flexibility(found: Flexibility) -> Report:
+    return flexibility_report(found)
 
 
 @to_report.register
