@@ -71,7 +71,9 @@ def test_parameter_linear_form_has_the_rank_of_the_robot(robots, rng):
         spring = there.DE[row][:, None] * [1.0, there.e[row]]
         rows.append(np.hstack([regressor(structure.structure, *motion), spring]))
     W = np.vstack(rows)
-    assert np.linalg.matrix_rank(W / np.linalg.norm(W, axis=0).clip(1e-12), tol=1e-8) == 37
+    sizes = np.linalg.norm(W, axis=0)
+    acting = sizes > 1e-9 * sizes.max()  # the others are rounding
+    assert np.linalg.matrix_rank(W[:, acting] / sizes[acting], tol=1e-8) == 37
 
 
 def test_weight_of_all_bodies_rests_on_the_first_bearing(robots, rng):
