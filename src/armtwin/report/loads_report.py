@@ -24,7 +24,10 @@ def loads_report(loads: BearingLoads) -> Report:
 
 
 def _note() -> Text:
-    return Text("Rigid links; moments about a joint's own axis are its torque and not shown here.")
+    return Text(
+        "Links are rigid, and the body of each acts at its joint: a link shows what it carries for "
+        "others. Moments about a joint's own axis are its torque and not shown here."
+    )
 
 
 def _peak(values: Floats, time: Floats) -> tuple[float, float]:
