@@ -70,8 +70,8 @@ def test_lowest_frequency_is_that_of_a_cantilever_with_a_body_on_it(bending):
     assert abs(found[0] - 100) < 2
 
 
-def test_a_stiff_link_leaves_the_transmissions_alone(robots):
-    """EI a thousand times as large: sag and frequencies are those of the joint springs, K⁻¹ τ."""
+def test_rigid_links_leave_the_transmissions_alone(robots):
+    """Without beams, turns, frequencies and compliance are those of the tree on joint springs."""
     robot = robots["rx90b"]
     stiffness = np.array([t.stiffness for t in robot.description.transmission])
     rest = resting(robot, LEVEL)

@@ -123,10 +123,10 @@ def test_hinge_measures_about_its_axis_in_the_axes_of_its_first_triad():
     assert np.abs(q - want).max() < 1e-14
 
 
-def test_second_order_terms_have_the_energy_of_eight_elements(rng):
-    """Cubic part of the energy of one element against eight with inner nodes at rest.
+def test_one_better_element_stores_nearly_the_energy_of_eight():
+    """Under one load in all directions, against eight elements with their inner nodes at rest.
 
-    Both forms agree with the row of eight to second order; to third order only the better one.
+    Both forms agree with the eight to second order in the load; the better one also to third.
     """
     from armtwin.elements.statics import equilibrium
 
