@@ -7,11 +7,13 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
+    from armtwin.identification.servo.identify_servo import ServoIdentification, identify_servo
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.answer import Answer
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
+    from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.report.writing import write_report
     from armtwin.simulation.closed_loop import simulate
@@ -33,6 +36,7 @@ __all__ = [
     "Answer",
     "ArmtwinError",
     "Comparison",
+    "Completion",
     "Estimate",
     "Event",
     "FileError",
@@ -42,15 +46,19 @@ __all__ = [
     "Model",
     "Prediction",
     "Recipe",
+    "ReferenceComparison",
     "Robot",
     "Run",
+    "ServoIdentification",
     "Trajectory",
     "Validation",
     "__version__",
     "advise",
     "compare",
+    "complete",
     "explain",
     "identify",
+    "identify_servo",
     "judge",
     "predict",
     "simulate",
@@ -62,7 +70,10 @@ _LATER = {
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
+    "Completion": "armtwin.identification.completion.complete",
+    "complete": "armtwin.identification.completion.complete",
     "Estimate": "armtwin.identification.rigid_body.estimate",
+    "ReferenceComparison": "armtwin.prediction.compare_reference",
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",
     "Event": "armtwin.logs.recording",
@@ -77,6 +88,8 @@ _LATER = {
     "explain": "armtwin.prediction.causes",
     "Identification": "armtwin.identification.rigid_body.judgement",
     "identify": "armtwin.identification.rigid_body.identify",
+    "ServoIdentification": "armtwin.identification.servo.identify_servo",
+    "identify_servo": "armtwin.identification.servo.identify_servo",
     "judge": "armtwin.identification.rigid_body.judgement",
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",

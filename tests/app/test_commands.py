@@ -7,8 +7,10 @@ import sys
 
 import pytest
 
+import armtwin as at
 from tests.app.test_job_commands import call
 from tests.conftest import SHIPPED
+from tests.incomplete import incomplete
 
 
 def armtwin(*words, cwd=None):
@@ -39,7 +41,8 @@ def test_a_robot_page_is_a_useful_summary():
 
 
 def test_check_tells_what_is_assumed_and_missing(tmp_path):
-    out = call(tmp_path, "check", "tx40").out
+    incomplete(at.Robot.load("tx40")).save(tmp_path / "bare.toml")
+    out = call(tmp_path, "check", "bare.toml").out
     assert "servo.cascade: a servo controller is missing" in out
     assert "assumed: an engineering assumption" in out
     assert "65 mm from wrist centre to flange" in out

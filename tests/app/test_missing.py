@@ -62,29 +62,6 @@ def test_a_tool_that_is_not_there_does_not_hide_what_else_is_missing(bare, tmp_p
         assert x in told[0].err
 
 
-def test_the_identified_ur10e_is_told_everything_in_one_round(shared_data, tmp_path):
-    """What the list names is enough: with it filled in, the loop runs."""
-    folder = shared_data / "ur10e"
-    log = at.Log.read(folder / "ident_20_02_10_30sec_12harm.csv.gz")
-    found = at.identify(
-        at.Robot.load(folder / "ur10e.urdf"), [log], torque="current_des", cutoff=5.0
-    ).robot
-    save(tmp_path, WITHOUT_TOOL)
-    job = at.Job.load(tmp_path / "job.toml")
-    named = [x.partition(":")[0] for x in lacking(lambda: at.predict(found, job))]
-    assert named == ["servo.cascade", "friction.presliding", "motor.current_limit"]
-    d, other = found.description, at.Robot.load("rx90b").description
-    whole = replace(
-        d,
-        servo={"cascade": other.servo["cascade"]},
-        friction=tuple(replace(f, presliding=other.friction[0].presliding) for f in d.friction),
-        motor=tuple(replace(m, current_limit=10.0) for m in d.motor),
-    )
-    still = at.Trajectory.sampled(250, *np.zeros((3, 4, 6)))
-    assert len(at.simulate(at.Robot(whole), still).log.time) == 4
-    assert missing(whole, Wants("cascade"), seam=True) == []
-
-
 def test_check_refuses_a_servo_that_the_robot_does_not_have(tmp_path):
     save(tmp_path, JOB + '[model]\nservo = "pid"\n')
     checked, predicted = (call(tmp_path, word, "job.toml") for word in ("check", "predict"))

@@ -42,7 +42,8 @@ def fed_forward(ref, k, within, ticks, period, late):
 
 def tick(c, state, memory, reading, wanted, speed=0.0, limit=np.inf):
     """Position and velocity loop of the only drive; returns its current for a constant of 1."""
-    return both_loops(c.gains, c.filters, c.tick, state, memory, reading, wanted, speed, limit)
+    still = (*wanted, 0.0)  # nothing shifts the reference
+    return both_loops(c.gains, c.filters, c.tick, state, memory, reading, still, speed, limit)
 
 
 def at_rest(c):
@@ -172,13 +173,13 @@ PERIOD = 0.004
 
 
 def setpoints(count=12):
-    """Set-points (count, 4, 1) of x = t³ - t with torque 2 t, as a trajectory gives them."""
+    """Set-points (count, 5, 1) of x = t³ - t with torque 2 t and shift speed 3 t."""
     t = PERIOD * np.arange(count)
-    return np.stack([t**3 - t, 3 * t**2 - 1, 6 * t, 2 * t], axis=1)[:, :, None]
+    return np.stack([t**3 - t, 3 * t**2 - 1, 6 * t, 2 * t, 3 * t], axis=1)[:, :, None]
 
 
 def expected_at(t):
-    return [t**3 - t, 3 * t**2 - 1, 6 * t, 2 * t]
+    return [t**3 - t, 3 * t**2 - 1, 6 * t, 2 * t, 3 * t]
 
 
 @pytest.mark.parametrize("share", [0.0, 0.25, 0.7, 1.0])

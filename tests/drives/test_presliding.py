@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from armtwin.drives.friction.coulomb import Coulomb
-from armtwin.drives.friction.curves import FLOOR, INTERVALS, ROOT, look_up, split, tabulate
+from armtwin.drives.friction.curves import FIRST, FLOOR, OCTAVES, look_up, scale_of, split, tabulate
 from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.drives.friction.presliding import bristle, bristle_damping, relaxed
 from armtwin.drives.friction.stribeck import Stribeck
+from armtwin.maths.bits import coarse_numbers
 from armtwin.maths.compiled import compiled
 from tests.conftest import relative
 
@@ -26,14 +27,14 @@ def looked_up(table, scale, w, out):
 def driven(table, scale, c0, c1, w, z, h, out):
     """Friction torque of a bristle along a history of speeds."""
     for i in range(w.shape[0]):
-        out[i], _, g, g_slope = bristle(table, 0, scale, c0, c1, w[i], z, h)
-        z = relaxed(table, 0, scale, c0, w[i], z, h, w[i], g, g_slope)
+        out[i], _ = bristle(table, 0, scale, c0, c1, w[i], z, h)
+        z = relaxed(table, 0, scale, c0, w[i], z, h)
     return z
 
 
 def packed(law):
     table = tabulate(law, LARGEST)
-    return np.stack([table, table])[None], INTERVALS / LARGEST ** (1 / ROOT)
+    return np.stack([table, table])[None], scale_of(LARGEST)
 
 
 @pytest.mark.parametrize(
@@ -52,7 +53,7 @@ def test_tables_are_the_law(law):
     assert relative(out[:, 2], f) < 1e-6
     h = 1e-6 * w
     slopes = [(b - a) / (2 * h) for a, b in zip(split(law, w - h), split(law, w + h), strict=True)]
-    assert relative(out[:, 1], w * slopes[0]) < 1e-4
+    assert relative(w * out[:, 1], w * slopes[0]) < 1e-4
     assert relative(out[:, 3], slopes[1]) < 1e-3
 
 
@@ -117,10 +118,27 @@ def test_relative_damping_is_equation_3_79():
 @pytest.mark.parametrize("name", ["rx90b", "lwa4p", "kr300", "tx40"])
 def test_tabulated_dry_friction_stays_above_zero_between_its_nodes(robots, name):
     """Also where a law's friction vanishes at rest: a negative g would push the bristles."""
-    from armtwin.drives.friction.curves import tabulate
-
+    nodes = coarse_numbers(FIRST, OCTAVES)
+    share = np.linspace(0, 1, 50, endpoint=False)
+    y = nodes[:-1, None] + np.diff(nodes)[:, None] * share
     for element in robots[name].description.friction:
-        table = tabulate(element.law, 10.0)[:, :4]
-        x = np.linspace(0, 1, 50)
-        g = table @ np.vstack([np.ones_like(x), x, x**2, x**3])
-        assert g.min() > 0
+        table, scale = packed(element.law)
+        out = np.empty((y.size, 4))
+        looked_up(table, scale, (y.ravel() - FIRST) / scale, out)
+        assert out[:, 0].min() > 0
+
+
+@pytest.mark.parametrize("law", [JOINT_1, Stribeck(2, 5, 0.1, 2.0, 3)])
+def test_tables_have_no_step_at_their_nodes_and_go_on_straight_beyond_the_last(law):
+    """On both sides of a node, 1e-9 of it apart, values and slopes differ by no more than that."""
+    table, scale = packed(law)
+    inner = (coarse_numbers(FIRST, OCTAVES)[1:] - FIRST) / scale
+    left, right = np.empty((2, len(inner), 4))
+    looked_up(table, scale, inner * (1 - 1e-9), left)
+    looked_up(table, scale, inner * (1 + 1e-9), right)
+    for k, size in ((0, 1.0), (1, inner), (2, 1.0), (3, inner)):
+        assert relative(size * left[:, k], size * right[:, k]) < 1e-7
+    last = inner[-1]
+    beyond = np.empty((2, 4))
+    looked_up(table, scale, np.array([last, 5 * last]), beyond)
+    assert beyond[1, 2] == pytest.approx(beyond[0, 2] + 4 * last * beyond[0, 3], rel=1e-12)

@@ -36,11 +36,11 @@ def test_a_steady_motion_is_read_as_it_was_whatever_the_place_in_the_ring(late):
             assert found == pytest.approx(0.3 * (k - late), abs=1e-13)
 
 
-def test_each_drive_has_its_own_delay_and_none_is_none():
+def test_each_drive_has_its_own_delays_of_position_and_speed_and_none_is_none():
     past = np.zeros((2, 2, 5))
-    delay = np.array([0.0, 1.5])
+    delay = np.array([[0.0, 0.0], [1.5, 0.5]])
     for k in range(12):
         position, speed = np.full(2, float(k)), np.full(2, 10.0 * k)
         read_late(delay, past, k % 5, position, speed)
     assert position.tolist() == [11.0, 9.5]
-    assert speed.tolist() == [110.0, 95.0]
+    assert speed.tolist() == [110.0, 105.0]

@@ -12,6 +12,7 @@ import armtwin as at
 from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Window
 from armtwin.prediction.verdict import inside_window, verdict_on
+from tests.incomplete import incomplete
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
 
 
@@ -229,8 +230,9 @@ def test_a_robot_without_drives_does_not_lack_a_friction_that_is_switched_off(ba
 def test_a_robot_without_servo_in_place_of_the_jobs_is_refused_with_its_file_and_what_is_missing(
     tmp_path,
 ):
-    error = lacking(None, loaded(tmp_path).with_robot("tx40", ""))
-    assert Path(error.origin).name == "tx40.toml"
+    incomplete(at.Robot.load("tx40")).save(tmp_path / "bare.toml")
+    error = lacking(None, loaded(tmp_path).with_robot(str(tmp_path / "bare.toml"), ""))
+    assert Path(error.origin).name == "bare.toml"
     assert "cannot be predicted: servo.cascade: a servo controller is missing" in error.problems
     assert any(
         "friction.presliding: a bristle stiffness is missing for joint_1" in x

@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from armtwin.maths import choice
+from armtwin.maths import bits, choice
+from armtwin.maths.compiled import compiled
+from armtwin.maths.machine_code import stretch_kernel
+from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, evaluated, stretches
 from armtwin.maths.tape import Symbol, Table, Tape
 from armtwin.maths.tracing import python_of
@@ -97,6 +100,49 @@ def test_choices_clips_and_whole_numbers_are_those_of_numbers(x):
     assert value_of(tape, sign, x=x) == (1.0 if x > 0 else -1.0)
     whole = python_of(choice.whole)(abs(symbol))
     assert value_of(tape, whole, x=x) == int(abs(x))
+
+
+@pytest.mark.parametrize("x", [1e-9, 0.37, 1.0, 1.0624, 1.0626, 5e3])
+def test_leading_bits_give_the_nearest_node_below_and_its_place(x):
+    """16 nodes in each octave: x = 2^k (1 + i/16 + rest)."""
+    exponent = np.floor(np.log2(x))
+    sixteenths = np.floor(16 * (x / 2**exponent - 1))
+    tape = Tape()
+    symbol = tape.input("x", ())
+    node = value_of(tape, python_of(bits.coarse)(symbol), x=x)
+    assert node == 2**exponent * (1 + sixteenths / 16)
+    place = value_of(tape, python_of(bits.rank)(symbol), x=x)
+    assert place - value_of(tape, python_of(bits.rank)(symbol), x=1.0) == 16 * exponent + sixteenths
+
+
+@pytest.mark.parametrize("large", [0.1, 1e6])
+def test_sines_and_cosines_taken_together_are_those_of_the_library(large):
+    """To two units of the last digit of 1, also where one angle is too large for the polynomial."""
+    angles = np.array([0.3, -2.0, 1.5, 40.0, -7.7, large])
+    n = len(angles)
+    tape = Tape()
+    part = Part(tape)
+    x = tape.inputs("x", (n,))
+    for i in range(n):
+        part.put("y", (i, 0), np.sin(x[i]))
+        part.put("y", (i, 1), np.cos(x[i]))
+    part.put("y", (n, 0), np.sin(np.cos(x[0])))  # an angle that comes from another one
+    memory = Memory()
+    memory.add("x", (n,))
+    memory.add("y", (n + 1, 2))
+    do = stretch_kernel(lambda: (stretches(part, "kept"), memory))
+
+    @compiled
+    def run(memories):
+        do(memories)
+
+    numbers = np.zeros(memory.sizes[0])
+    numbers[:n] = angles
+    run((numbers,))
+    found = numbers[n:].reshape(n + 1, 2)
+    assert np.abs(found[:n, 0] - np.sin(angles)).max() < 5e-16
+    assert np.abs(found[:n, 1] - np.cos(angles)).max() < 5e-16
+    assert found[n, 0] == pytest.approx(np.sin(np.cos(angles[0])), rel=1e-15)
 
 
 def test_a_table_is_read_where_it_is_computed():

@@ -115,12 +115,12 @@ def test_the_other_orientation_is_the_same_in_the_middle_of_the_seam():
 def test_where_the_error_is_not_monotonic_the_speeds_tried_are_told(monkeypatch):
     """An error that holds below 25 mm/s and between 70 and 90 mm/s, nowhere else."""
 
-    def outcome(like, job):
-        v = job.description.speed
-        holds = v < 0.025 or 0.07 < v < 0.09
-        return trials._Outcome(0.9 if holds else 1.5, None)
+    def outcomes(like, jobs):
+        speeds = [job.description.speed for job in jobs]
+        holds = [v < 0.025 or 0.07 < v < 0.09 for v in speeds]
+        return [trials._Outcome(0.9 if held else 1.5, None) for held in holds]
 
-    monkeypatch.setattr(trials, "_outcome", outcome)
+    monkeypatch.setattr(trials, "_outcomes", outcomes)
     found = advice._speeds(trials.Trials(None, 100, None), line_that_holds())
     assert not found.monotonic
     assert found.options[0].job.description.speed == pytest.approx(0.09, rel=0.03)

@@ -148,7 +148,7 @@ def test_the_bundle_carries_the_licences_of_what_is_in_it():
 
 def test_write_report_writes_a_prediction_and_refuses_other_things(answer, tmp_path):
     at.write_report(answer.prediction, tmp_path / "r.html")
-    assert "The seam does not hold" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "the seam does not hold" in (tmp_path / "r.html").read_text(encoding="utf-8")
     with pytest.raises(at.ArmtwinError, match="there is no report of a int"):
         at.write_report(3, tmp_path / "s.html")
     assert not (tmp_path / "s.html").exists()

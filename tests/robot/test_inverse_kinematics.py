@@ -246,3 +246,15 @@ body = { mass = 2, com = [0, 0, 0], inertia = { xx = 0.01, yy = 0.01, zz = 0.01 
     assert len(robot.inverse_kinematics(X[0])) == 1
     with pytest.raises(at.ArmtwinError, match=r"q0 must have shape \(1,\), got \(2, 1\)"):
         robot.follow(X, [[0.0], [1.0]])
+
+
+def test_right_angles_that_a_file_rounds_lose_no_solution(rng):
+    """1.570796327 is off by 2e-10 rad: the closed form is recognised, and meets its poses."""
+    from tests.test_readme import ROOT
+
+    robot = at.Robot.load(ROOT / "docs" / "puma560.urdf")
+    assert robot.inverse_kinematics_kind == "closed form"
+    for q in rng.uniform(-1.5, 1.5, (50, 6)):
+        found = robot.inverse_kinematics(robot.forward_kinematics(q))
+        assert len(found) == 8
+        assert np.abs(found - q).max(axis=1).min() < 1e-6

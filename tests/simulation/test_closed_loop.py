@@ -8,6 +8,7 @@ import pytest
 
 import armtwin as at
 from tests.conftest import relative
+from tests.incomplete import incomplete
 from tests.simulation.bench import from_rest, joint, line, sine
 
 EXACT = at.Model(quantise=False)
@@ -350,7 +351,7 @@ def test_wrong_calls_are_refused_with_a_sentence(robot, call, sentence):
 
 def test_robots_that_lack_a_drive_are_refused(robots):
     with pytest.raises(at.ArmtwinError, match=r"servo.cascade: a servo controller is missing"):
-        at.simulate(robots["tx40"], from_rest(robots["tx40"], 0.1))
+        at.simulate(incomplete(robots["tx40"]), from_rest(robots["tx40"], 0.1))
     bare = replace(robots["rx90b"].description.friction[0], presliding=None, source="assumed: x")
     robot = at.Robot(replace(robots["rx90b"].description, friction=(bare,)))
     with pytest.raises(
@@ -360,7 +361,7 @@ def test_robots_that_lack_a_drive_are_refused(robots):
 
 
 def test_every_shipped_robot_with_a_servo_runs(robots):
-    for name in ("lwa4p", "kr300"):
+    for name in ("lwa4p", "kr300", "tx40"):
         robot = robots[name]
         t = np.arange(0, 2.001, 1 / robot.description.servo["cascade"].setpoint_rate)[:, None]
         w = np.pi

@@ -6,6 +6,11 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction import curves
+from armtwin.drives.friction.curves import at_viscosity
+from armtwin.drives.sensors import quantised
+from armtwin.drives.temperature import viscosity_factor
+from armtwin.maths import tracing
 from armtwin.maths.rotations import from_rpy
 from armtwin.maths.stretches import Part, evaluated, stretches
 from armtwin.maths.tape import Tape
@@ -149,3 +154,34 @@ def test_a_robot_with_a_deviated_link_shares_a_kernel_with_every_other():
         run = prepared.prepare(deviated, motion, job.description.model)
         names.add(kernel_name(run))
     assert len(names) == 2
+
+
+def test_a_loop_with_tables_of_friction_follows_the_laws_themselves(robots, monkeypatch):
+    """From rest into sliding, 1e-8 rad: the same kernels in Python, with the law for its table."""
+    robot = robots["rx90b"]
+    model = at.Model(quantise=False)
+    t = np.arange(0, 0.1601, 1 / 250)[:, None]
+    size, w = np.array([0.02, 0.015, -0.02, 0.03, -0.03, 0.04]), 2 * np.pi * 3
+    q = np.array([0.1, 0.6, 1.3, 0.2, 1.0, 0.1]) + size * (1 - np.cos(w * t))
+    motion = at.Trajectory.sampled(250, q, size * w * np.sin(w * t), size * w * w * np.cos(w * t))
+    laws = []
+    for element, _ in robot.assembly.friction:
+        factor = viscosity_factor(element.thermal, model.temperature)
+        both = (element.law, element.negative or element.law)
+        laws.append([at_viscosity(law, factor) for law in both])
+
+    def exact(table, e, side, scale, speed):
+        w = np.array([speed * (1 - 1e-5), speed, speed * (1 + 1e-5) + 1e-12])
+        g, f = curves._smooth_split(laws[e][side], w)
+        apart = w[2] - w[0]
+        return g[1], (g[2] - g[0]) / apart, f[1], (f[2] - f[0]) / apart
+
+    tabulated, lawful = (prepared.prepare(robot, motion, model) for _ in range(2))
+    in_python = {curves.look_up: exact, quantised: lambda x, step: x}  # no steps in this model
+    monkeypatch.setattr(tracing, "_known", in_python)
+    ended = tabulated.run()
+    assert ended[0] == loop.FINISHED
+    assert python_of(loop.run)(*lawful.arguments) == ended
+    travel = np.ptp(lawful.record.u, axis=0)
+    assert travel.max() > 1e-3
+    assert np.abs(tabulated.record.trace - lawful.record.trace).max() < 1e-8

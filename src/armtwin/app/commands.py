@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import identify_command, job_commands
+from armtwin.app import complete_command, identify_command, job_commands, servo_command
 from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
@@ -40,6 +40,8 @@ app.command()(job_commands.predict)
 app.command()(job_commands.compare)
 app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
+app.command()(complete_command.complete)
+app.command()(servo_command.servo)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

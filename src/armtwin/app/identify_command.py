@@ -8,19 +8,16 @@ from typing import Annotated, Literal
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder
+from armtwin.app.options import Force, Json, given_path, optional_quantity
+from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import Say, of, progress_bar
-from armtwin.app.showing import REPORT, Place, finish
+from armtwin.app.robots import mounted
+from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError
-from armtwin.maths.units import Unit, whole_number
-from armtwin.report.beside import ResultBeside
-from armtwin.report.folder import RESULT
+from armtwin.maths.units import whole_number
 from armtwin.robot.files import to_text
 
 DONE, FAILED = 0, 1
-ROBOT = "robot.toml"
-WRITTEN = (ROBOT, REPORT, RESULT)
 
 Out = Annotated[
     Path | None,
@@ -91,23 +88,25 @@ def identify(
 
     Exit code 1: the validation failed.
     """
-    prior = _mounted(robot, tool, payload)
-    frequency = _optional("--cutoff", cutoff, "Hz")
+    prior = mounted(robot, tool, payload)
+    frequency = optional_quantity("--cutoff", cutoff, "Hz")
     recipe = at.Recipe(
         estimator=estimator,
         motion=motion,
-        period=_optional("--period", period, "s"),
+        period=optional_quantity("--period", period, "s"),
         periods=None if periods is None else _periods(periods),
         average=average,
         robust=robust,
         only="friction" if friction_only else "all",
     )
     models = against or []
-    place = _place(prior, out, _inputs(robot, logs, validate, models, columns), force)
+    place = robot_place(
+        "identify", prior, out, _inputs(robot, logs, validate, models, columns), force
+    )
     with progress_bar("logs") as progress:
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
-        others = {path.as_posix(): _mounted(path, tool, payload) for path in models}
+        others = {path.as_posix(): mounted(path, tool, payload) for path in models}
         if progress is not None:
             progress("fit", 0.0)
         found = at.identify(prior, read, torque=torque, cutoff=frequency, recipe=recipe)
@@ -136,16 +135,6 @@ def _inputs(
     return inputs
 
 
-def _mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:
-    """A robot with what was mounted while logging."""
-    found = at.Robot.load(robot)
-    if tool is not None:
-        found = found.with_tool(tool)
-    if payload is not None:
-        found = found.with_payload(payload)
-    return found
-
-
 def _read(logs: list[Path], columns: Path | None, progress: Say | None) -> list[at.Log]:
     found = []
     for number, path in enumerate(logs):
@@ -153,16 +142,6 @@ def _read(logs: list[Path], columns: Path | None, progress: Say | None) -> list[
             progress("logs", number / len(logs))
         found.append(at.Log.read(path, columns))
     return found
-
-
-def _optional(option: str, text: str | None, unit: str) -> float | None:
-    """A quantity above 0, where one is given."""
-    if text is None:
-        return None
-    try:
-        return Unit(unit, above=0).read_word(text)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{option} {error}") from None
 
 
 def _periods(text: str) -> tuple[int, int]:
@@ -177,13 +156,3 @@ def _periods(text: str) -> tuple[int, int]:
     if last < first:
         raise ArmtwinError(f"--periods must not run backwards, got {text}")
     return first - 1, last - first + 1
-
-
-def _place(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> Place:
-    """Where results go, checked before any work is done."""
-    if out is None:
-        source = Source("identify", prior.name, prior.origin)
-        return result_folder(source, None, WRITTEN, inputs, force)
-    place = ResultBeside(out, ROBOT, WRITTEN, inputs, force)
-    place.check()
-    return place

@@ -11,14 +11,23 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import files_of_job, files_of_log, of_job, result_folder
+from armtwin.app.places import (
+    files_of_job,
+    files_of_log,
+    is_job,
+    of_job,
+    of_log,
+    result_folder,
+)
 from armtwin.app.progress import of, progress_bar
+from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
+from armtwin.maths.batch import Floats
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.report.prediction_report import prediction_report
 
@@ -33,6 +42,10 @@ Method = Annotated[
 ]
 RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot than the job's.")]
 ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
+ServoName = Annotated[
+    str | None,
+    typer.Option("--servo", help="Another servo of the robot file than the job's, as fitted."),
+]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
 Out = Annotated[
     Path | None,
@@ -62,6 +75,7 @@ def predict(
     job: JobName = DEFAULT_JOB,
     robot: RobotName = None,
     tool: ToolName = None,
+    servo: ServoName = None,
     method: Method = "nonlinear",
     speed: Speed = None,
     advise: Advise = False,
@@ -74,7 +88,7 @@ def predict(
     Exit code 1: out of tolerance.
     """
     asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, speed)
+    chosen = _chosen(asked, robot, tool, servo, speed)
     source = of_job("predict", asked, chosen, method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
@@ -84,10 +98,22 @@ def predict(
 
 
 def compare(
-    job: JobName,
-    log: Annotated[Path, typer.Argument(help="A logged run of that job (.csv, .csv.gz, .npz).")],
+    job: Annotated[
+        str,
+        typer.Argument(
+            metavar="JOB|ROBOT", help="A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."
+        ),
+    ],
+    log: Annotated[Path, typer.Argument(help="A logged run (.csv, .csv.gz, .npz).")],
     robot: RobotName = None,
     tool: ToolName = None,
+    payload: Annotated[
+        str | None, typer.Option("--payload", help="Payload that a robot carried.")
+    ] = None,
+    servo: Annotated[
+        str | None,
+        typer.Option("--servo", help="Another servo than the job's, or than a robot's fitted one."),
+    ] = None,
     method: Method = "nonlinear",
     speed: Speed = None,
     columns: Annotated[
@@ -97,22 +123,65 @@ def compare(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Show a logged run of a job over the predicted one.
+    """Show a logged run over the predicted one: of a job, or of a robot on the log's reference.
 
-    Exit code 1: the logged run was out of tolerance.
+    Exit code 1: the logged run of a job was out of tolerance.
     """
-    asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, speed)
-    source = of_job("compare", asked, chosen, method)
-    inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
+    if is_job(job):
+        if payload is not None:
+            raise ArmtwinError("--payload is for a robot; a job says it in its file")
+        asked = Job.load(job)
+        chosen = _chosen(asked, robot, tool, servo, speed)
+        source = of_job("compare", asked, chosen, method)
+        inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
+        place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
+        _compare_job(chosen, at.Log.read(log, columns), method, place, json)
+        return
+    if robot is not None or speed is not None:
+        option = "--speed" if robot is None else "--robot"
+        raise ArmtwinError(f"{option} is for a job, but '{job}' is a robot")
+    twin = mounted(job, tool, payload)
+    inputs = [Path(job), *files_of_log(log, columns)]
+    source = of_log(twin, log, servo, method)
     place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
-    logged = at.Log.read(log, columns)
+    _compare_reference(twin, at.Log.read(log, columns), servo, method, place, json)
+
+
+def _compare_job(
+    job: Job,
+    log: at.Log,
+    method: Literal["nonlinear", "perturbation"],
+    place: ResultFolder,
+    json: bool,
+) -> None:
+    """A logged run of a job over its prediction."""
     with progress_bar("path") as progress:
-        comparison = at.compare(chosen, logged, method=method, progress=progress)
+        comparison = at.compare(job, log, method=method, progress=progress)
         causes = at.explain(comparison.prediction, of(progress, "causes"))
     answer = at.Answer(comparison.prediction, causes, comparison=comparison)
     _deliver(answer, place, json)
     raise typer.Exit(WITHIN if comparison.verdict.within else OUT)
+
+
+def _compare_reference(
+    robot: at.Robot,
+    log: at.Log,
+    servo: str | None,
+    method: Literal["nonlinear", "perturbation"],
+    place: ResultFolder,
+    json: bool,
+) -> None:
+    """A logged run over the twin's run on the log's own reference."""
+    model = None if servo is None else at.Model(servo=servo)
+    with progress_bar("simulation") as progress:
+        comparison = at.compare(robot, log, model=model, method=method, progress=progress)
+    from armtwin.report.reference_report import reference_report
+
+    contents: dict[str, Content] = {
+        LOG: partial(put_csv, comparison.run.log.recording),
+        COMPARED: _compared(comparison.time, comparison.channels),
+    }
+    finish(reference_report(comparison), place, contents, json)
 
 
 def jobs(
@@ -129,10 +198,14 @@ def jobs(
         show(job_report(Job.load(name)))
 
 
-def _chosen(job: Job, robot: str | None, tool: str | None, speed: str | None) -> Job:
+def _chosen(
+    job: Job, robot: str | None, tool: str | None, servo: str | None, speed: str | None
+) -> Job:
     """A job with what the command line changes."""
     if robot is not None or tool is not None:
         job = _with_robot(job, robot, tool)
+    if servo is not None:
+        job = job.with_servo(servo)
     if speed is not None:
         try:
             job = job.with_speed(speed)
@@ -173,18 +246,19 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
     """Write and show an answer with its log, its comparison and its advised job."""
     contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
-        contents[COMPARED] = _compared(answer.comparison)
+        comparison = answer.comparison
+        contents[COMPARED] = _compared(comparison.time, comparison.channels)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
         contents[ADVISED] = best.job.seen_from(place.folder).to_toml()
     finish(prediction_report(answer), place, contents, json)
 
 
-def _compared(comparison: at.Comparison) -> str:
+def _compared(time: Floats, channels: dict[str, Floats]) -> str:
     """Measured and predicted series side by side, as CSV."""
     names = ["time"]
-    columns = [comparison.time]
-    for name, pair in comparison.channels.items():
+    columns = [time]
+    for name, pair in channels.items():
         for which, values in zip(("measured", "predicted"), pair, strict=True):
             names.append(f"{name.replace(' ', '_')}_{which}")
             columns.append(values)

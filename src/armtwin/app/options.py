@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.units import Unit
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
@@ -20,3 +21,13 @@ def given_path(text: str) -> Path:
     if "\0" in text:
         raise ArmtwinError("--out must be a path without null characters")
     return Path(text)
+
+
+def optional_quantity(option: str, text: str | None, unit: str) -> float | None:
+    """A quantity above 0, where one is given."""
+    if text is None:
+        return None
+    try:
+        return Unit(unit, above=0).read_word(text)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{option} {error}") from None

@@ -7,14 +7,27 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from armtwin.app.showing import REPORT, ROBOT, Place
 from armtwin.files.names import safe_name
+from armtwin.files.reading import read_tables
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
-from armtwin.report.folder import ResultFolder, result_around, seen_from
+from armtwin.report.beside import ResultBeside
+from armtwin.report.folder import RESULT, ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
+from armtwin.robot.robot import Robot
 
 ROOT = Path("armtwin_out")
+ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
+ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
+SUFFIXES = {
+    "predict": "",
+    "compare": "_compared",
+    "identify": "_identified",
+    "complete": "_completed",
+    "servo": "_servo",
+}
 
 
 @dataclass(frozen=True)
@@ -71,10 +84,39 @@ def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     if has.tool != had.tool:
         options["tool"] = has.tool
         words.append(has.tool or "no_tool")
+    if has.model.servo != had.model.servo:
+        options["servo"] = has.model.servo
+        words.append(has.model.servo)
     if method != "nonlinear":
         options["method"] = method
         words.append(method)
     return Source(command, asked.name, asked.origin, options, tuple(words))
+
+
+def of_log(robot: Robot, log: Path, servo: str | None, method: str) -> Source:
+    """The source of a robot's run on a log's own reference."""
+    mounted = robot.description.mounted
+    options: dict[str, Any] = {"log": str(log)}
+    words = [log.name.partition(".")[0]]
+    chosen = {"tool": mounted.tool, "payload": mounted.payload, "servo": servo or ""}
+    for key, name in chosen.items():
+        if name:
+            options[key] = name
+            words.append(name)
+    if method != "nonlinear":
+        options["method"] = method
+        words.append(method)
+    return Source("compare", robot.name, robot.origin, options, tuple(words))
+
+
+def is_job(name: str) -> bool:
+    """Whether a name on the command line is a job's, shipped or a file; else it is a robot's."""
+    if name in job_files.shipped():
+        return True
+    if name in robot_files.shipped() or name.endswith(ROBOT_ENDINGS):
+        return False
+    # a name that is neither is told so as a job
+    return not name.endswith(".toml") or not set(read_tables(Path(name))) & ROBOT_KEYS
 
 
 def result_folder(
@@ -85,9 +127,21 @@ def result_folder(
     force: bool,
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    suffixes = {"predict": "", "compare": "_compared", "identify": "_identified"}
-    folder = source.folder(suffixes[source.command]) if out is None else out
+    folder = source.folder(SUFFIXES[source.command]) if out is None else out
     place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
+    place.check()
+    return place
+
+
+def robot_place(
+    command: str, robot: Robot, out: Path | None, inputs: Collection[Path], force: bool
+) -> Place:
+    """Where a command's robot file goes with its report, checked before any work is done."""
+    written = (ROBOT, REPORT, RESULT)
+    if out is None:
+        source = Source(command, robot.name, robot.origin)
+        return result_folder(source, None, written, inputs, force)
+    place = ResultBeside(out, ROBOT, written, inputs, force)
     place.check()
     return place
 

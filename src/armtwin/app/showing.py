@@ -17,6 +17,7 @@ from armtwin.report.sections import Report
 from armtwin.report.terminal import to_terminal
 
 REPORT = "report.html"
+ROBOT = "robot.toml"
 
 
 class Place(Protocol):

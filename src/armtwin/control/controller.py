@@ -1,13 +1,15 @@
 """The servo of every drive as one equation with numbers; both its loops as compiled steps.
 
     c = k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref + coulomb sign(v_ref)
+        + k_shift d/dt shift
     u = G_out(G_in c - G_fb k_v v) + G_ff(k_afc a_ref + k_tfc τ_ref)
     i = u / k_m, limited, then quantised
 
 All kinds of servos are this equation: the CS7B without filters, its friction compensation in k_vf
 and coulomb, and its acceleration set-points taken as given in place of the cubic's; the velocity
 law with k_v times its gains and the integral of its velocity loop in G_out; proportional control
-with k_p alone.
+with k_p alone. What a servo adds to the reference before it feeds its speed forward, the shift, is
+a table beside the set-points.
 
 Controllers see what a real one sees: what their sensors read, set-points at their rate.
 
@@ -33,16 +35,19 @@ from armtwin.robot.servo import (
     Filter,
     Proportional,
     Servo,
+    Shaping,
     Side,
     VelocityLaw,
 )
 from armtwin.robot.servo_rule import for_each
 
-KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT = range(11)
-COLUMNS = 11
+KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
+COLUMNS = 12
 IN, FEEDBACK, OUT, FORWARD = range(4)
 INTEGRAL, COMMAND, BEFORE, FF, SATURATED, HELD = range(6)
-POSITION, SPEED, ACCELERATION, TORQUE = range(4)
+POSITION, SPEED, ACCELERATION, TORQUE, SHIFT = range(5)
+REFERENCES = 5
+BY_SPEED, BY_ACCELERATION, BY_SIGN, SIGN_SPEED, BY_TORQUE = range(5)
 NO_FILTERS: tuple[Filter | None, ...] = (None, None, None, None)
 
 
@@ -50,7 +55,7 @@ class Controller(NamedTuple):
     """Gains, filters and rates of all drives, packed.
 
     Attributes:
-        gains: One row for each drive, columns KP .. ERROR_LIMIT, (drives, COLUMNS).
+        gains: One row for each drive, columns KP .. KSHIFT, (drives, COLUMNS).
         filters: Coefficients of G_in, G_fb, G_out, G_ff, (drives, 4, 5).
         lateness: Lateness of fed-forward speed, acceleration and torque, (drives,) [ticks].
         tick: Period of the velocity loop [s].
@@ -58,6 +63,8 @@ class Controller(NamedTuple):
         setpoint_ticks: Velocity ticks between set-points.
         given_acceleration: 1 where acceleration set-points are taken as given, 0 where the cubic's
             are used.
+        shaping: What shifts the reference, columns BY_SPEED .. BY_TORQUE, (drives, 5).
+        setpoint_delay: Lateness of the whole reference, (drives,) [s].
     """
 
     gains: Any
@@ -67,6 +74,8 @@ class Controller(NamedTuple):
     position_ticks: int
     setpoint_ticks: int
     given_acceleration: int
+    shaping: Any
+    setpoint_delay: Any
 
 
 class Equation(NamedTuple):
@@ -116,6 +125,7 @@ def _of_cascade(servo: Cascade, drives: int) -> Equation:
         servo.feedforward_filter,
     )
     rates = (servo.setpoint_rate, servo.position_rate, servo.velocity_rate)
+    gains[KSHIFT] = gains[KV]
     return Equation(gains, filters, rates)
 
 
@@ -140,9 +150,10 @@ def _of_cs7b(servo: CS7B, drives: int) -> Equation:
 @equation.register
 def _of_velocity_law(servo: VelocityLaw, drives: int) -> Equation:
     kv = np.array(servo.kv)
-    gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFC: servo.ktfc}
-    if servo.kff is not None:
-        gains[KTFV] = kv * np.array(servo.kff)
+    gains = {KP: kv * np.array(servo.kp), KV: kv, KVF: kv, KTFC: servo.ktfc, KSHIFT: kv}
+    for column, values in ((KI, servo.ki), (KVF, servo.kvf), (KTFV, servo.kff)):
+        if values is not None:
+            gains[column] = kv * np.array(values)
     rates = (servo.setpoint_rate, servo.position_rate, servo.velocity_rate)
     return Equation(gains, NO_FILTERS, rates, reset=servo.kiv)
 
@@ -172,6 +183,43 @@ def controller(servo: Servo, drives: int) -> Controller:
         position_ticks=_whole(rate, position_rate, "velocity_rate", "position_rate"),
         setpoint_ticks=_whole(rate, setpoint_rate, "velocity_rate", "setpoint_rate"),
         given_acceleration=int(found.given_acceleration),
+        shaping=_shaping(getattr(servo, "shaping", None), drives),
+        setpoint_delay=np.array(for_each(servo.delay.setpoint, drives), dtype=np.float64),
+    )
+
+
+def _shaping(shaping: Shaping | None, drives: int) -> Floats:
+    """What shifts the reference of each drive, columns BY_SPEED .. BY_TORQUE, (drives, 5)."""
+    packed = np.zeros((drives, 5))
+    packed[:, SIGN_SPEED] = 1.0
+    if shaping is None:
+        return packed
+    columns = (
+        shaping.speed,
+        shaping.acceleration,
+        shaping.sign,
+        shaping.sign_speed,
+        shaping.torque,
+    )
+    for column, values in enumerate(columns):
+        packed[:, column] = for_each(values, drives)
+    return packed
+
+
+def uses_torque(c: Controller) -> bool:
+    """Whether a servo feeds the model's torque forward."""
+    return bool(c.gains[:, [KTFV, KTFC]].any() or c.shaping[:, BY_TORQUE].any())
+
+
+def shift(c: Controller, v: Floats, a: Floats, torque: Floats) -> Floats:
+    """What is added to the reference before its speed is fed forward, (k, drives).
+
+    shift = T v_ref + b a_ref + s tanh(v_ref / v_s) + τ_ref / c
+    """
+    by_speed, by_acceleration, by_sign, sign_speed, by_torque = c.shaping.T
+    smooth_sign = np.tanh(v / sign_speed)
+    return np.asarray(
+        by_speed * v + by_acceleration * a + by_sign * smooth_sign + by_torque * torque
     )
 
 
@@ -264,11 +312,11 @@ def with_matched_speed(c: Controller, drive: int) -> Controller:
 @inlined
 def interpolate(
     ref: Any, k: int, m: int, share: float, period: float
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float, float, float]:
     """Cubic through positions and speeds of set-points k and k + 1 of drive m, at a share between.
 
-    ref is (set-points, 4, drives): position, speed, acceleration, torque of the model; the torque
-    is linear.
+    ref is (set-points, 5, drives): position, speed, acceleration, torque of the model, speed of
+    the shift; the last two are linear.
     """
     last = ref.shape[0] - 1
     a, b = smaller(k, last), smaller(k + 1, last)
@@ -282,20 +330,21 @@ def interpolate(
     speed = rate * (d0 + x * (2 * c2 + 3 * x * c3))
     acceleration = rate * rate * (2 * c2 + 6 * x * c3)
     torque = (1.0 - x) * ref[a, TORQUE, m] + x * ref[b, TORQUE, m]
+    shifting = (1.0 - x) * ref[a, SHIFT, m] + x * ref[b, SHIFT, m]
     end = ref[a, ACCELERATION, m]
     ended = k >= last  # the last set-point has no next one
     position = choose(ended, y0, position)
     speed = choose(ended, rate * d0, speed)
     acceleration = choose(ended, end, acceleration)
-    return position, speed, acceleration, torque
+    return position, speed, acceleration, torque, shifting
 
 
 @inlined
 def reference(
     ref: Any, k: int, within: int, m: int, ticks: int, period: float, lateness: float, given: int
-) -> tuple[float, float, float, float]:
+) -> tuple[float, float, float, float, float]:
     """Set-points of drive m some ticks after set-point k; what is fed forward may be late."""
-    position, speed, acceleration, torque = interpolate(ref, k, m, within / ticks, period)
+    position, speed, acceleration, torque, shifting = interpolate(ref, k, m, within / ticks, period)
     late = lateness > 0.0
     before = larger(k * ticks + within - lateness, 0.0) / ticks
     earlier = whole(before)
@@ -304,24 +353,27 @@ def reference(
     stepped = ref[smaller(since, ref.shape[0] - 1), ACCELERATION, m]
     speed = choose(late, was[1], speed)
     acceleration = choose(given == 1, stepped, choose(late, was[2], acceleration))
-    return position, speed, acceleration, choose(late, was[3], torque)
+    torque = choose(late, was[3], torque)
+    shifting = choose(late, was[4], shifting)
+    return position, speed, acceleration, torque, shifting
 
 
 @inlined
 def position_loop(g: Any, state: Any, m: int, reading: float, wanted: Any, dt: float) -> float:
     """Position loop of drive m: writes its command and feed-forward, returns the following error.
 
-    wanted is (position, speed, acceleration, torque) as the sensor would read it. The integrator
+    wanted is (position, speed, acceleration, torque, speed of the shift) as the sensor would read
+    it. The integrator
     stands while the current is at its limit and the error would push it further.
     """
-    position, speed, acceleration, torque = wanted
+    position, speed, acceleration, torque, shifting = wanted
     e = position - reading
     moves = choose(state[m, SATURATED] * e <= 0.0, 1.0, 0.0)
     integral = state[m, INTEGRAL] + moves * e * dt
     change = e - state[m, BEFORE]
-    corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change / dt
+    corrected = g[m, KP] * e + g[m, KI] * integral + g[m, KD] * change * (1.0 / dt)
     advanced = g[m, KVF] * speed + g[m, KAFV] * acceleration + g[m, COULOMB] * sign(speed)
-    offset = g[m, KTFV] * torque + state[m, HELD]
+    offset = g[m, KTFV] * torque + g[m, KSHIFT] * shifting + state[m, HELD]
     state[m, INTEGRAL] = integral
     state[m, COMMAND] = corrected + advanced + offset
     state[m, BEFORE] = e
@@ -352,7 +404,7 @@ def velocity_loop(
     feedback = filtered(c, memory, m, FEEDBACK, g[m, KV] * v)
     forward = filtered(c, memory, m, FORWARD, state[m, FF])
     u = filtered(c, memory, m, OUT, command - feedback) + forward
-    i = u / per_current
+    i = u * (1.0 / per_current)
     limited = smaller(larger(i, -limit), limit)
     state[m, SATURATED] = sign(i - limited)
     return quantised(limited, step)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.drives.sensors import recalled
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import exactly
 
 
 class Outputs(NamedTuple):
@@ -32,7 +32,7 @@ class Outputs(NamedTuple):
     delay: Any
 
 
-@compiled
+@exactly
 def give_late(delay: Any, past: Any, head: int, current: Any) -> None:
     """Keep the commanded currents of this tick and replace them by those that flow now."""
     for m in range(delay.shape[0]):

@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from armtwin.maths.choice import choose, whole
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.compiled import exactly, inlined
 
 POSITION, SPEED = 0, 1
 
@@ -24,7 +24,7 @@ class Sensors(NamedTuple):
         zero: Position that reads as 0.
         quantum: Step of the position reading; 0 reads every value.
         speed_quantum: Step of the speed reading.
-        delay: Age of what is read [ticks].
+        delay: Age of the positions and of the speeds that are read, (drives, 2) [ticks].
     """
 
     row: Any
@@ -39,12 +39,13 @@ class Sensors(NamedTuple):
 @inlined
 def quantised(x: float, step: float) -> float:
     """x in whole steps; a step of 0 changes nothing."""
-    steps = x / step
+    smooth = step == 0.0
+    steps = x * (1.0 / choose(smooth, 1.0, step))
     half = choose(steps > 0.0, 0.5, -0.5)
-    return choose(step == 0.0, x, step * whole(steps + half))
+    return choose(smooth, x, step * whole(steps + half))
 
 
-@inlined
+@exactly
 def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     """Value `ticks` ago in a ring (drives, kinds, length), newest at head, linear between ticks."""
     length = past.shape[2]
@@ -55,12 +56,13 @@ def recalled(past: Any, m: int, what: int, head: int, ticks: float) -> float:
     return (1.0 - share) * younger + share * older
 
 
-@compiled
+@exactly
 def read_late(delay: Any, past: Any, head: int, position: Any, speed: Any) -> None:
     """Keep positions and speeds of this tick and replace them by those that late sensors show."""
     for m in range(delay.shape[0]):
         past[m, POSITION, head] = position[m]
         past[m, SPEED, head] = speed[m]
-        if delay[m] > 0.0:
-            position[m] = recalled(past, m, POSITION, head, delay[m])
-            speed[m] = recalled(past, m, SPEED, head, delay[m])
+        if delay[m, POSITION] > 0.0:
+            position[m] = recalled(past, m, POSITION, head, delay[m, POSITION])
+        if delay[m, SPEED] > 0.0:
+            speed[m] = recalled(past, m, SPEED, head, delay[m, SPEED])

@@ -115,6 +115,11 @@ class Job:
         tool = self.description.tool if tool is None else tool
         return Job(replace(self.description, robot=robot, tool=tool), self.origin)
 
+    def with_servo(self, servo: str) -> Job:
+        """The job with another servo of its robot's file."""
+        model = replace(self.description.model, servo=servo)
+        return Job(replace(self.description, model=model), self.origin)
+
     def seen_from(self, folder: Path) -> Job:
         """The job with the files it names as seen from another folder, to be saved there."""
 

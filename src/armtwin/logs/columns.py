@@ -29,7 +29,7 @@ from armtwin.robot.groups import TurnCoordinate
 
 ANGLES = ("q", "q_ref", "q_link")
 # channels that take a joint's sign
-TURNED = (*ANGLES, "v", "a", "tau", "v_ref", "a_ref", "tau_friction")
+TURNED = (*ANGLES, "v", "a", "tau", "tau_ff", "v_ref", "a_ref", "tau_friction")
 COLUMNS_FORMAT = 1
 MOST_JOINTS = 99  # that a text with {} numbers
 CELSIUS = ("degC", "°C")

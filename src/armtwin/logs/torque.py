@@ -11,6 +11,7 @@ from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
 CHANNELS = ("tau", "tau_m", "current")
+FED_FORWARD = ("tau_m_ff", "tau_ff")  # torque that a servo adds in advance, at the motor or joint
 
 
 def torque_channel(log: Log, channel: str | None = None) -> str:
@@ -36,12 +37,19 @@ def needs_gains(robot: Robot, channel: str) -> bool:
     """Whether a channel is a current and the robot file lacks the torque constant of a motor."""
     if channel_kind(channel) != "current":
         return False
-    missing = [m.name for m in robot.description.motor if m.torque_constant is None]
+    missing = [m.name for m in robot.description.motor if m.known_constant is None]
     if missing and len(missing) < len(robot.description.motor):
         raise ArmtwinError(
             f"robot '{robot.name}': motor.torque_constant is given for others, but not {missing[0]}"
         )
     return bool(missing) or not robot.description.motor
+
+
+def tells_torque(robot: Robot, log: Log) -> bool:
+    """Whether a log has joint torques: its own, or currents of motors with torque constants."""
+    if not any(name in log for name in CHANNELS):
+        return False
+    return not needs_gains(robot, torque_channel(log))
 
 
 def logged_torque(robot: Robot, log: Log, channel: str) -> Floats:
@@ -72,6 +80,21 @@ def joint_torque(robot: Robot, log: Log, channel: str | None = None) -> tuple[Fl
         )
     constants = np.array([m.torque_constant for m in robot.description.motor], dtype=np.float64)
     return (values * constants) @ N, source
+
+
+def feedforward_torque(robot: Robot, log: Log) -> tuple[Floats | None, str]:
+    """Motor torques (m, motors) [N m] that a machine fed forward, and their channel, if logged."""
+    for channel in FED_FORWARD:
+        if channel in log:
+            break
+    else:
+        return None, ""
+    values = log.channels[channel]
+    if channel == "tau_m_ff":
+        _check_columns(values, len(robot.assembly.motor_rows), channel, "motor")
+        return values, channel
+    _check_columns(values, robot.n, channel, "joint")
+    return values @ robot.assembly.motor_inverse, channel
 
 
 def _check_columns(values: Floats, count: int, channel: str, part: str) -> None:

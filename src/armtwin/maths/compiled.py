@@ -1,4 +1,4 @@
-"""The only place that knows numba: kernels compiled once and cached per state of the whole package.
+"""Kernels compiled once and cached per state of the whole package; the house's door to numba.
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file
 would keep running the old law after that file was edited, so the cache lives in a folder named
@@ -25,8 +25,10 @@ from typing import Any, TypeVar
 
 import numba
 import numpy
+from llvmlite.binding import llvm_version_info
 from numba.core import config, event
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.runtime.nrt import rtsys
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -176,10 +178,15 @@ class _KernelCache(FunctionCache):
             super().save_overload(signature, data)
 
 
-OPTIONS: dict[str, Any] = {"error_model": "numpy", "fastmath": {"contract"}, "nogil": True}
+EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
+OPTIONS = EXACT | {"fastmath": {"contract"}}
 
 
-def compiled(f: F, name: str = "") -> F:
+# numba leaves equal operations apart since LLVM 14 put some together wrongly
+JOINS_RIGHTLY = llvm_version_info >= (20, 0, 0)
+
+
+def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = False) -> F:
     """Compile a kernel on first call and keep the machine code on disk.
 
     error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
@@ -189,24 +196,47 @@ def compiled(f: F, name: str = "") -> F:
     Args:
         f: The kernel.
         name: Tells kernels apart that one function makes, for several structures.
+        straight: Whether it has long stretches without loops, in which equal operations are found
+            and done side by side.
+        exact: Whether multiply-adds are left as they stand.
     """
-    settings: Any = config  # its fields are made at run time
-    if settings.DISABLE_JIT:
+    if not compiles():
         return f
-    kernel: Any = numba.njit(**OPTIONS)(f)
+    options = EXACT if exact else OPTIONS
+    kernel: Any = numba.njit(**options)(f)
     if CACHE_FOLDER is not None:
+        settings: Any = config  # its fields are made at run time
         before = settings.CACHE_DIR
         settings.CACHE_DIR = str(CACHE_FOLDER)
         try:
             kernel._cache = _KernelCache(f, name)
         finally:
             settings.CACHE_DIR = before
+    if straight and JOINS_RIGHTLY:
+        kernel.compile = _joining(kernel.compile)
     return kernel
 
 
-def is_kept(name: str) -> bool:
-    """Whether machine code of a kernel with such a name is on disk; it may have * in it."""
-    return CACHE_FOLDER is not None and any(CACHE_FOLDER.rglob(f"*{name}*.nbi"))
+def compiles() -> bool:
+    """Whether kernels are compiled; NUMBA_DISABLE_JIT has them run as they stand."""
+    settings: Any = config
+    return not settings.DISABLE_JIT
+
+
+def _joining(compile: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile with equal operations side by side (superword-level parallelism)."""
+    settings: Any = config
+
+    def joined(signature: Any) -> Any:
+        with global_compiler_lock:
+            before = settings.SLP_VECTORIZE
+            settings.SLP_VECTORIZE = 1
+            try:
+                return compile(signature)
+            finally:
+                settings.SLP_VECTORIZE = before
+
+    return joined
 
 
 def inlined(f: F) -> F:
@@ -214,10 +244,21 @@ def inlined(f: F) -> F:
 
     A call would hand over every field of its arrays.
     """
-    settings: Any = config
-    if settings.DISABLE_JIT:
+    if not compiles():
         return f
     part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
+    return part
+
+
+def exactly(f: F) -> F:
+    """Compile a part of a kernel, with its multiply-adds as they stand, into each place.
+
+    Where the compiler may fuse them, it fuses others in other kernels: this part gives the same
+    digits in all.
+    """
+    if not compiles():
+        return f
+    part: Any = numba.njit(forceinline=True, **EXACT)(f)
     return part
 
 

@@ -9,37 +9,42 @@ from typing import Any
 
 from llvmlite import ir
 
+from armtwin.maths.angles import any_lane, of_angles
+from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.lanes import (
     DOUBLE,
-    FAST,
     INTEGER,
-    LARGEST_ANGLE,
+    LANES,
     Wide,
     exponential,
+    fused,
     power,
-    sine,
     transposed,
+    vector,
 )
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, Stretch, blocks
+from armtwin.maths.stretches import Side, Stretch, blocks, fused_products
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {
     "root": "llvm.sqrt",
-    "cosine": "llvm.cos",
-    "sine": "llvm.sin",
     "floor": "llvm.floor",
-    "exponential": "llvm.exp",
-    "power": "llvm.pow",
 }
-OUTSIDE = {"arctangent": "atan", "growth": "expm1", "hyperbolic_tangent": "tanh"}
+OUTSIDE = {
+    "arctangent": "atan",
+    "growth": "expm1",
+    "hyperbolic_tangent": "tanh",
+}
+IN_LANES = ("sine", "cosine", "exponential", "power")
 COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
 
 
 class Emitter:
     """Writes the instructions of a stretch, for one row or for several in lanes.
 
-    In lanes both sides of a choice are computed, and no table is read at computed places.
+    In lanes both sides of a choice are computed, and only woven tables are read at computed places.
+    The compiler may change no instruction and join none: a row gives the same digits alone and in
+    a lane.
     """
 
     def __init__(
@@ -54,10 +59,14 @@ class Emitter:
                 ir.VectorType(kind, lanes) for kind in (DOUBLE, INTEGER, TRUTH)
             )
         self.blocks = blocks(stretch)
+        self.fused = fused_products(stretch)
+        self.taken_in = set(self.fused.values())
         self.values: dict[int, Any] = {}
 
     def write(self) -> None:
         """Write all operations, then the outputs."""
+        if self.lanes == 1:
+            self._do_angles()
         self._do(None)
         if self.lanes > 1:
             self._write_lanes()
@@ -67,10 +76,18 @@ class Emitter:
             self.builder.store(self._double(self._value(number)), pointer)
 
     def _write_lanes(self) -> None:
-        """Store the outputs of several rows, neighbours in a row together."""
+        """Store the outputs of several rows."""
         values: dict[tuple[int, int], Any] = {}
         for (array, place), number in self.stretch.outputs:
             values[self._element(array, place)] = self._double(self._value(number))
+        if not self.memory.woven:
+            self._write_rows(values)
+            return
+        for (memory, element), value in values.items():
+            self.builder.store(value, self._side_by_side(memory, element), align=8)
+
+    def _write_rows(self, values: dict[tuple[int, int], Any]) -> None:
+        """Store rows that lie one after the other, neighbours in a row together."""
         waiting = sorted(values)
         while waiting:
             memory, first = waiting[0]
@@ -108,6 +125,11 @@ class Emitter:
         row = lane * self.memory.sizes[memory]
         return self.builder.gep(self.pointers[memory], [INTEGER(row + element)])
 
+    def _side_by_side(self, memory: int, element: int) -> Any:
+        """Pointer to an element of all lanes in a woven memory."""
+        pointer = self.builder.gep(self.pointers[memory], [INTEGER(self.lanes * element)])
+        return self.builder.bitcast(pointer, self.double.as_pointer())
+
     def _pointer(self, array: str, place: tuple[int, ...]) -> Any:
         return self._at(*self._element(array, place))
 
@@ -116,6 +138,8 @@ class Emitter:
         if self.lanes == 1:
             return self.builder.load(self._pointer(array, place))
         memory, element = self._element(array, place)
+        if self.memory.woven:
+            return self.builder.load(self._side_by_side(memory, element), align=8)
         found = ir.Constant(self.double, ir.Undefined)
         apart = memory in self.memory.tables
         for lane in range(self.lanes):
@@ -126,11 +150,54 @@ class Emitter:
     def _do(self, side: Side | None) -> None:
         """The operations of a side of a choice, or of none."""
         for number in self.blocks.get(side, []):
+            if number in self.values or number in self.taken_in:
+                continue
             operation = self.tape.operations[number]
             if operation.name == "choose" and self._branches(number):
                 self.values[number] = self._branch(number)
             elif operation.name != "constant":
                 self.values[number] = self._result(number)
+
+    def _do_angles(self) -> None:
+        """Sines and cosines of angles that come from no others, LANES of them at once."""
+        functions = self._functions_of_angles()
+        angles = sorted(functions)
+        here = set(self.blocks.get(None, []))
+        for number in self.tape.needed(angles):
+            if number in self.taken_in:
+                continue
+            if number in here and self.tape.constant(number) is None:
+                self.values[number] = self._result(number)
+        for first in range(0, len(angles), LANES):
+            self._do_together(angles[first : first + LANES], functions)
+
+    def _functions_of_angles(self) -> dict[int, list[int]]:
+        """Sines and cosines that need no other one and no branch, by the number of their angle."""
+        functions: dict[int, list[int]] = {}
+        after: set[int] = set()
+        for number in self.blocks.get(None, []):
+            name, of, _ = self.tape.operations[number]
+            if self._branches(number) or not after.isdisjoint(of):
+                after.add(number)
+            elif name in ("sine", "cosine"):
+                functions.setdefault(of[0], []).append(number)
+                after.add(number)
+        return functions
+
+    def _do_together(self, angles: list[int], functions: dict[int, list[int]]) -> None:
+        """The sines and cosines of a few angles."""
+        values = [self._double(self._value(angle)) for angle in angles]
+        together = Wide(self.builder, vector(self.builder, values))
+        for name in ("sine", "cosine"):
+            found = of_angles(name, together, self._called)
+            for lane, angle in enumerate(angles):
+                for number in functions[angle]:
+                    if self.tape.operations[number].name == name:
+                        value = self.builder.extract_element(found, INTEGER(lane))
+                        self.values[number] = value
+
+    def _called(self, name: str, values: list[Any]) -> Any:
+        return self.builder.call(self._declared(name, values), values)
 
     def _branches(self, number: int) -> bool:
         return (number, True) in self.blocks or (number, False) in self.blocks
@@ -176,6 +243,8 @@ class Emitter:
         name, of, detail = self.tape.operations[number]
         if name == "input":
             return self._read(*detail)
+        if number in self.fused:
+            return self._sum_with_product(name, of, self.fused[number])
         values = [self._value(x) for x in of]
         if name == "load":
             return self._load(detail, values)
@@ -188,21 +257,54 @@ class Emitter:
             return getattr(self.builder, "and_" if name == "both" else "or_")(*truths)
         return self._arithmetic(name, values)
 
+    def _sum_with_product(self, name: str, of: tuple[int, ...], product: int) -> Any:
+        """A sum or difference of which one term is a product: a b + c, c - a b, a b - c."""
+        factors = [self._value(x) for x in self.tape.operations[product].of]
+        if all(x.type == self.integer for x in factors):
+            self.values[product] = self._of_integers("multiply", factors)
+            return self._arithmetic(name, [self._value(x) for x in of])
+        a, b = (self._double(x) for x in factors)
+        first, second = of
+        term = self._double(self._value(second if first == product else first))
+        if name == "subtract" and first == product:
+            term = self.builder.fneg(term)
+        elif name == "subtract":
+            a = self.builder.fneg(a)
+        return fused(self.builder, a, b, term)
+
     def _load(self, table: str, place: list[Any]) -> Any:
-        assert self.lanes == 1
+        """An element of a table at a computed place, in each lane at its own."""
+        indices = [self._integer(index) for index in place]
+        if self.lanes == 1:
+            return self._load_one(table, indices)
+        assert self.memory.woven
+        found = ir.Constant(self.double, ir.Undefined)
+        for lane in range(self.lanes):
+            here = [self.builder.extract_element(x, INTEGER(lane)) for x in indices]
+            value = self._load_one(table, here, lane)
+            found = self.builder.insert_element(found, value, INTEGER(lane))
+        return found
+
+    def _load_one(self, table: str, indices: list[Any], lane: int = 0) -> Any:
+        """An element of a table."""
         memory, first, shape = self.memory.arrays[table]
         flat: Any = INTEGER(0)
-        for index, length in zip(place, shape, strict=True):
+        for index, length in zip(indices, shape, strict=True):
             flat = self.builder.mul(flat, INTEGER(length))
-            flat = self.builder.add(flat, self._integer(index))
-        pointer = self.builder.gep(self.pointers[memory], [self.builder.add(flat, INTEGER(first))])
-        return self.builder.load(pointer)
+            flat = self.builder.add(flat, index)
+        flat = self.builder.add(flat, INTEGER(first))
+        if self.lanes > 1:
+            flat = self.builder.mul(flat, INTEGER(self.lanes))
+            flat = self.builder.add(flat, INTEGER(lane))
+        return self.builder.load(self.builder.gep(self.pointers[memory], [flat]))
 
     def _arithmetic(self, name: str, values: list[Any]) -> Any:
         b = self.builder
         if name == "whole":
             return b.fptosi(values[0], self.integer)
-        if name in FUNCTIONS or name in OUTSIDE:
+        if name in ("coarse", "rank"):
+            return self._of_bits(name, b.bitcast(self._double(values[0]), self.integer))
+        if name in FUNCTIONS or name in OUTSIDE or name in IN_LANES:
             return self._function(name, [self._double(x) for x in values])
         if name in COMPARISONS:
             left, right = self._alike(values)
@@ -215,6 +317,12 @@ class Emitter:
         if all(x.type == self.integer for x in values) and name != "divide":
             return self._of_integers(name, values)
         return self._of_doubles(name, [self._double(x) for x in values])
+
+    def _of_bits(self, name: str, bits: Any) -> Any:
+        """A number without its last bits, or its place among such numbers."""
+        if name == "rank":
+            return self.builder.lshr(bits, self._constant(DROPPED))
+        return self.builder.bitcast(self.builder.and_(bits, self._constant(MASK)), self.double)
 
     def _extreme(self, name: str, left: Any, right: Any) -> Any:
         """min or max as Python has it: the first of two that compare equal or not at all."""
@@ -238,65 +346,62 @@ class Emitter:
     def _of_doubles(self, name: str, values: list[Any]) -> Any:
         b = self.builder
         if name == "negative":
-            return b.fneg(values[0], flags=FAST)
+            return b.fneg(values[0])
         if name == "absolute":
             return self._call("llvm.fabs", values)
         do = {"add": b.fadd, "subtract": b.fsub, "multiply": b.fmul, "divide": b.fdiv}[name]
-        return do(*values, flags=FAST)
+        return do(*values)
 
     def _function(self, name: str, values: list[Any]) -> Any:
         """An elementary function."""
-        if self.lanes == 1:
-            return self._of_one(name, values)
-        lanes = [Wide(self.builder, x) for x in values]
-        if name in ("sine", "cosine"):
-            return self._of_angle(name, lanes[0])
-        if name == "exponential":
-            return exponential(lanes[0]).value
-        if name == "power":
-            return self._power(*lanes)
-        if name in OUTSIDE:
-            return self._one_by_one(name, values)
-        return self._call(FUNCTIONS[name], values)
-
-    def _of_one(self, name: str, values: list[Any]) -> Any:
-        """A function of the library, of a double."""
         if name in FUNCTIONS:
             return self._call(FUNCTIONS[name], values)
-        function = self._declared(OUTSIDE[name], values)
-        return self.builder.call(function, values)
+        if name in OUTSIDE:
+            return self._one_by_one(OUTSIDE[name], values)
+        if self.lanes > 1:
+            return self._of_lanes(name, [Wide(self.builder, x) for x in values])
+        # by the same instructions as in lanes, for the same digits
+        alone = [Wide(self.builder, vector(self.builder, [x])) for x in values]
+        return self.builder.extract_element(self._of_lanes(name, alone), INTEGER(0))
+
+    def _of_lanes(self, name: str, values: list[Wide]) -> Any:
+        """An elementary function that is computed in lanes."""
+        if name == "exponential":
+            return exponential(values[0]).value
+        if name == "power":
+            return self._power(*values)
+        return of_angles(name, values[0], self._called)
 
     def _one_by_one(self, name: str, values: list[Any]) -> Any:
         """A function of the library, lane by lane."""
-        found = ir.Constant(self.double, ir.Undefined)
-        for lane in range(self.lanes):
+        if not isinstance(values[0].type, ir.VectorType):
+            return self._called(name, values)
+        found = ir.Constant(values[0].type, ir.Undefined)
+        for lane in range(LANES):
             of = [self.builder.extract_element(x, INTEGER(lane)) for x in values]
-            found = self.builder.insert_element(found, self._of_one(name, of), INTEGER(lane))
+            value = self._called(name, of)
+            found = self.builder.insert_element(found, value, INTEGER(lane))
         return found
 
-    def _of_angle(self, name: str, x: Wide) -> Any:
-        """Sine or cosine in lanes; the library's where an angle is large."""
-        size = Wide(self.builder, self._call("llvm.fabs", [x.value]))
-        large = size.compare(">", LARGEST_ANGLE)
-        library = partial(self._one_by_one, name, [x.value])
-        quarters = 1 if name == "cosine" else 0
-        return self._branched(self._any(large), library, lambda: sine(x, quarters).value)
-
     def _power(self, x: Wide, y: Wide) -> Any:
-        """A power in lanes; the library's where a number is negative."""
-        library = partial(self._one_by_one, "power", [x.value, y.value])
-        return self._branched(self._any(x.compare("<", 0.0)), library, lambda: power(x, y).value)
-
-    def _any(self, conditions: Any) -> Any:
-        """Whether a condition holds in some lane."""
-        lanes = ir.IntType(self.lanes)
-        return self.builder.icmp_signed("!=", self.builder.bitcast(conditions, lanes), lanes(0))
+        """A power in lanes; the library's of numbers that are negative."""
+        near = power(x, y)
+        negative = x.compare("<", 0.0)
+        start = self.builder.block
+        with self.builder.if_then(any_lane(self.builder, negative), likely=False):
+            library = Wide(self.builder, self._one_by_one("llvm.pow.f64", [x.value, y.value]))
+            apart = near.replaced(negative, library)
+            end = self.builder.block
+        found = self.builder.phi(near.value.type)
+        found.add_incoming(near.value, start)
+        found.add_incoming(apart.value, end)
+        return found
 
     def _call(self, name: str, values: list[Any]) -> Any:
         """An instruction of LLVM, on a double or on lanes."""
         wide = isinstance(values[0].type, ir.VectorType)
         suffix = f"v{self.lanes}f64" if wide else "f64"
-        return self.builder.call(self._declared(f"{name}.{suffix}", values), values)
+        return self._called(f"{name}.{suffix}", values)
 
     def _declared(self, name: str, values: list[Any]) -> Any:
         module = self.builder.module

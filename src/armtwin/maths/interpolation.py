@@ -10,15 +10,16 @@ import numpy as np
 from armtwin.maths.batch import Floats
 
 
-def hermite_cubics(y: Floats, d: Floats) -> Floats:
+def hermite_cubics(y: Floats, d: Floats, step: Floats | float = 1.0) -> Floats:
     """Cubics through values y (m,) with slopes d, coefficients of 1, x, x², x³, (m - 1, 4).
 
-    x runs from 0 to 1 in each interval, and the slopes are those over x.
+    x runs from 0 to the step of each interval, and the slopes are those over x.
     """
-    y0, y1 = y[:-1], y[1:]
+    y0 = y[:-1]
     d0, d1 = d[:-1], d[1:]
-    c2 = 3 * (y1 - y0) - 2 * d0 - d1
-    c3 = 2 * (y0 - y1) + d0 + d1
+    chord = np.diff(y) / step
+    c2 = (3 * chord - 2 * d0 - d1) / step
+    c3 = (d0 + d1 - 2 * chord) / step**2
     return np.stack([y0, d0, c2, c3], axis=1)
 
 

@@ -16,7 +16,6 @@ from llvmlite import ir
 
 LANES = 4
 DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)
-FAST = ("contract",)  # multiply-adds may fuse, nothing else changes
 
 # x + ROUNDER has the nearest whole number to x in its last bits
 ROUNDER = 1.5 * 2.0**52
@@ -74,6 +73,29 @@ def transposed(builder: Any, rows: Sequence[Any]) -> list[Any]:
     ]
 
 
+def vector(builder: Any, values: Sequence[Any]) -> Any:
+    """Up to LANES doubles in lanes; the last one fills the rest."""
+    found = ir.Constant(ir.VectorType(DOUBLE, LANES), ir.Undefined)
+    for lane in range(LANES):
+        value = values[min(lane, len(values) - 1)]
+        found = builder.insert_element(found, value, INTEGER(lane))
+    return found
+
+
+def fused(builder: Any, a: Any, b: Any, c: Any) -> Any:
+    """a b + c of doubles or of lanes, rounded once where the processor can.
+
+    Where it cannot, product and sum are rounded: in one lane as in several.
+    """
+    kind = a.type
+    suffix = f"v{LANES}f64" if isinstance(kind, ir.VectorType) else "f64"
+    name = f"llvm.fmuladd.{suffix}"
+    function = builder.module.globals.get(name)
+    if function is None:
+        function = ir.Function(builder.module, ir.FunctionType(kind, [kind] * 3), name)
+    return builder.call(function, [a, b, c])
+
+
 def splat(kind: Any, value: Any) -> Any:
     """A constant in all lanes."""
     return ir.Constant(ir.VectorType(kind, LANES), [value] * LANES)
@@ -89,16 +111,20 @@ class Wide:
         self.value = value
 
     def __add__(self, other: Any) -> Wide:
-        return self._new(self.builder.fadd(self.value, self._of(other), flags=FAST))
+        return self._new(self.builder.fadd(self.value, self._of(other)))
 
     def __sub__(self, other: Any) -> Wide:
-        return self._new(self.builder.fsub(self.value, self._of(other), flags=FAST))
+        return self._new(self.builder.fsub(self.value, self._of(other)))
 
     def __mul__(self, other: Any) -> Wide:
-        return self._new(self.builder.fmul(self.value, self._of(other), flags=FAST))
+        return self._new(self.builder.fmul(self.value, self._of(other)))
 
     def __truediv__(self, other: Any) -> Wide:
-        return self._new(self.builder.fdiv(self.value, self._of(other), flags=FAST))
+        return self._new(self.builder.fdiv(self.value, self._of(other)))
+
+    def times_plus(self, factor: Any, term: Any) -> Wide:
+        """These times a factor plus a term, in one operation."""
+        return self._new(fused(self.builder, self.value, self._of(factor), self._of(term)))
 
     def __neg__(self) -> Wide:
         return self._new(self.builder.fneg(self.value))
@@ -106,6 +132,10 @@ class Wide:
     def compare(self, sign: str, other: Any) -> Any:
         """Where a comparison holds."""
         return self.builder.fcmp_ordered(sign, self.value, self._of(other))
+
+    def beyond(self, size: float) -> Any:
+        """Where they are larger than a size, of either sign."""
+        return self.builder.or_(self.compare(">", size), self.compare("<", -size))
 
     def replaced(self, condition: Any, other: Any) -> Wide:
         """Others where a condition holds, else these."""
@@ -129,18 +159,18 @@ class Wide:
 
 def polynomial(x: Wide, coefficients: Sequence[float]) -> Wide:
     """c0 + c1 x + c2 x² ..."""
-    total = x * coefficients[-1] + coefficients[-2]
+    total = x.times_plus(coefficients[-1], coefficients[-2])
     for c in reversed(coefficients[:-2]):
-        total = total * x + c
+        total = total.times_plus(x, c)
     return total
 
 
 def _quadrant(x: Wide) -> tuple[Wide, Any]:
     """The angle less whole quarter turns, within ±π/4, and the number of these."""
-    rounded = x * (2.0 / math.pi) + ROUNDER
+    rounded = x.times_plus(2.0 / math.pi, ROUNDER)
     turns = rounded - ROUNDER
     for piece in QUARTER:
-        x = x - turns * piece
+        x = turns.times_plus(-piece, x)
     return x, rounded.bits
 
 
@@ -150,7 +180,7 @@ def sine(x: Wide, quarters: int = 0) -> Wide:
     r, count = _quadrant(x)
     count = b.add(count, splat(INTEGER, quarters))
     z = r * r
-    sin = r + r * z * polynomial(z, SINE)
+    sin = (r * z).times_plus(polynomial(z, SINE), r)
     cos = polynomial(z, (1.0, -0.5, *COSINE))
     odd = b.icmp_signed("!=", b.and_(count, splat(INTEGER, 1)), splat(INTEGER, 0))
     found = sin.replaced(odd, cos)
@@ -162,11 +192,11 @@ def sine(x: Wide, quarters: int = 0) -> Wide:
 def exponential(x: Wide) -> Wide:
     """exp(x) = 2^k exp(r), r within ±ln 2 / 2."""
     b = x.builder
-    rounded = x * (1.0 / math.log(2.0)) + ROUNDER
+    rounded = x.times_plus(1.0 / math.log(2.0), ROUNDER)
     whole = rounded - ROUNDER
     r = x
     for piece in LN2:
-        r = r - whole * piece
+        r = whole.times_plus(-piece, r)
     shifted = b.shl(b.add(rounded.bits, splat(INTEGER, 1023)), splat(INTEGER, 52))
     found = polynomial(r, EXPONENTIAL) * x.from_bits(shifted)
     found = found.replaced(x.compare(">", 709.0), math.inf)
@@ -189,8 +219,9 @@ def logarithm(x: Wide) -> Wide:
     s = f / (f + 2.0)
     z = s * s
     half = f * f * 0.5
-    rest = s * (half + z * polynomial(z, LOGARITHM)) + k * LN2[1]
-    return k * LN2[0] - ((half - rest) - f)
+    series = z.times_plus(polynomial(z, LOGARITHM), half)
+    rest = s.times_plus(series, k * LN2[1])
+    return k.times_plus(LN2[0], f - (half - rest))
 
 
 def power(x: Wide, y: Wide) -> Wide:

@@ -58,7 +58,7 @@ def staged(
 ) -> Any:
     """A kernel from a function that calls stages: `do_x` is the stage x; it is kept by its name.
 
-    Stages that are wide do LANES rows at once.
+    Stages that are wide do LANES rows at once. Multiply-adds are fused where the tape has it.
     """
     names = dict(function.__globals__)
     for stage, make in stages.items():
@@ -66,4 +66,5 @@ def staged(
     kernel: Any = FunctionType(function.__code__, names, function.__name__)
     kernel.__qualname__ = function.__qualname__
     kernel.__module__ = function.__module__
-    return compiled(kernel, f"-{name}")
+    narrow = any(stage not in wide for stage in stages)
+    return compiled(kernel, f"-{name}", straight=narrow, exact=True)

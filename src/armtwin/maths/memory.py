@@ -10,12 +10,14 @@ class Memory:
         arrays: For each array by name the number of the memory, its first element there, its shape.
         sizes: Elements of each memory, or of one of its rows.
         tables: Memories with rows: the arrays lie in them once for each row, one after the other.
+        woven: Whether in lanes each element lies in all memories once for each lane, side by side.
     """
 
     def __init__(self) -> None:
         self.arrays: dict[str, tuple[int, int, tuple[int, ...]]] = {}
         self.sizes: list[int] = []
         self.tables: set[int] = set()
+        self.woven = False
 
     def add(self, name: str, shape: tuple[int, ...], memory: int = 0) -> None:
         """Give an array its place at the end of a memory."""

@@ -125,12 +125,7 @@ def _crossing(
 
 def _sides(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, Side]:
     """For each operation that only one costly side of a choice needs, that side."""
-    users: dict[int, set[int]] = defaultdict(set)
-    for number in numbers:
-        for x in tape.operations[number].of:
-            users[x].add(number)
-    for number in outputs:
-        users[number].add(-1)
+    users = _users(tape, numbers, outputs)
     here = set(numbers)
     sides: dict[int, Side] = {}
     for number in numbers:  # inner choices come first and keep what is theirs
@@ -143,6 +138,17 @@ def _sides(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, 
                 for x in only:
                     sides.setdefault(x, (number, holds))
     return sides
+
+
+def _users(tape: Tape, numbers: list[int], outputs: Iterable[int]) -> dict[int, set[int]]:
+    """Operations that need each operation; -1 stands for all places that it is written to."""
+    users: dict[int, set[int]] = defaultdict(set)
+    for number in numbers:
+        for x in tape.operations[number].of:
+            users[x].add(number)
+    for number in outputs:
+        users[number].add(-1)
+    return users
 
 
 def _only_for(
@@ -164,6 +170,27 @@ def _only_for(
 def _cost(tape: Tape, numbers: Iterable[int]) -> int:
     names = [tape.operations[x].name for x in numbers]
     return sum(0 if name in FREE else COSTS.get(name, 1) for name in names)
+
+
+def fused_products(stretch: Stretch) -> dict[int, int]:
+    """For each sum or difference that takes in a product, that product: a b + c in one operation.
+
+    It is one that nothing else needs, the later one of two. The tape alone decides, so that every
+    writer rounds alike, whichever branches and lanes it writes.
+    """
+    tape = stretch.tape
+    users = _users(tape, stretch.numbers, [number for _, number in stretch.outputs])
+    here = set(stretch.numbers)
+    found: dict[int, int] = {}
+    for number in stretch.numbers:
+        name, of, _ = tape.operations[number]
+        if name not in ("add", "subtract") or of[0] == of[1]:
+            continue
+        for x in of:
+            is_product = x in here and tape.operations[x].name == "multiply"
+            if is_product and users[x] == {number}:
+                found[number] = max(x, found.get(number, x))
+    return found
 
 
 def blocks(stretch: Stretch) -> dict[Side | None, list[int]]:

@@ -19,9 +19,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.maths import bits
 from armtwin.maths.batch import Floats
 
 ROUNDING = 1e-15  # by which a zero or one of a rotation matrix may be missed
+
+
+def _python(kernel: Any) -> Callable[..., Any]:
+    return getattr(kernel, "py_func", kernel)
+
 
 COMPUTED: dict[str, Callable[..., Any]] = {
     "add": operator.add,
@@ -38,6 +44,8 @@ COMPUTED: dict[str, Callable[..., Any]] = {
     "larger": max,
     "whole": int,
     "floor": math.floor,
+    "coarse": _python(bits.coarse),
+    "rank": _python(bits.rank),
     "root": math.sqrt,
     "cosine": math.cos,
     "sine": math.sin,

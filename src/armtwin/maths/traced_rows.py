@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats, spread
-from armtwin.maths.compiled import inlined
+from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import staged
 from armtwin.maths.memory import Memory
@@ -147,6 +147,11 @@ class _Kernel:
 
 _kernels: dict[str, _Kernel] = {}
 _making = Lock()
+
+
+def is_traced(rows: int) -> bool:
+    """Whether a call with so many rows has its kernel traced."""
+    return rows >= LEAST_ROWS and compiles()
 
 
 def kernel_of(formula: Formula) -> _Kernel:

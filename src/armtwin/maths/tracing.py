@@ -6,12 +6,12 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
-from armtwin.maths import choice
+from armtwin.maths import bits, choice
 from armtwin.maths.tape import Symbol
 
 
 def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of `choice` for numbers and for symbols."""
+    """A function of `choice` or `bits` for numbers and for symbols."""
 
     def chosen(*of: Any) -> Any:
         for x in of:
@@ -34,7 +34,7 @@ def python_of(kernel: Any) -> Callable[..., Any]:
 
 def _plain(kernel: Any) -> Callable[..., Any]:
     function = getattr(kernel, "py_func", kernel)
-    if function.__module__ == choice.__name__:
+    if function.__module__ in (choice.__name__, bits.__name__):
         return _symbolic(function.__name__, function)
     names = dict(function.__globals__)
     for name in function.__code__.co_names:

@@ -11,13 +11,12 @@ time around a span: long enough before it for the servo to forget how they began
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import Flags, Floats, thread_count
+from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.effects import (
     Effect,
     Stretch,
@@ -28,6 +27,7 @@ from armtwin.prediction.effects import (
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction, Span, process_is_on
+from armtwin.simulation.closed_loop import simulate_all
 
 LEAD = 1.5  # time before a span that is simulated with it [s]
 LEAST_SHARE = 0.1
@@ -198,21 +198,24 @@ def _half_height(error: PathError, direction: Direction, k: int, near: Flags) ->
 def _causes(p: Prediction, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
     stretch = _stretch_about(p, span)
-    size = float(np.linalg.norm(stretch.error(stretch.positions())))
+    singles = list(single_effects(stretch))
+    torques = [torque_effect(stretch, x, None) for x in stretch.torques]
+    size, *left = _sizes(stretch, [Effect("", "", stretch.ready), *singles, *torques])
     if not size > 0:
         return []
-    found = _shares(stretch, size, list(single_effects(stretch)))
-    for torque in _shares(
-        stretch, size, [torque_effect(stretch, x, None) for x in stretch.torques]
-    ):
+    found = _shares(size, singles, left[: len(singles)])
+    large = []
+    for torque in _shares(size, torques, left[len(singles) :]):
         if torque.share >= LEAST_SHARE:
-            found.append(_largest_joint(stretch, size, torque.cause))
+            large.append(torque.cause)
+    found += _largest_joints(stretch, size, large)
     found += _singularity(p, span, found)
     kept = [cause for cause in found if cause.share >= LEAST_SHARE]
     kept.sort(key=lambda cause: -cause.share)
     if not kept and stretch.model.friction != "off":  # single elements may make up for each other
-        together = _shares(stretch, size, [all_friction(stretch)])
-        kept = [cause for cause in together if cause.share >= LEAST_SHARE]
+        together = [all_friction(stretch)]
+        shares = _shares(size, together, _sizes(stretch, together))
+        kept = [cause for cause in shares if cause.share >= LEAST_SHARE]
     return kept[:MOST_CAUSES]
 
 
@@ -233,22 +236,27 @@ def _stretch_about(p: Prediction, span: Span) -> Stretch:
     return Stretch(p, slice(start, stop), span.direction, times)
 
 
-def _shares(stretch: Stretch, size: float, effects: list[Effect]) -> list[Cause]:
-    """The share of an error of some size that each effect explains."""
-
-    def share(effect: Effect) -> float:
-        return 1 - float(np.linalg.norm(stretch.error(effect.run()))) / size
-
-    with ThreadPoolExecutor(thread_count()) as pool:
-        found = list(pool.map(share, effects))
-    return [Cause(x.cause, x.joint, share) for x, share in zip(effects, found, strict=True)]
+def _sizes(stretch: Stretch, effects: list[Effect]) -> list[float]:
+    """The size of the error that is left without each effect, over the span."""
+    runs = simulate_all([effect.ready() for effect in effects])
+    return [float(np.linalg.norm(stretch.error(run))) for run in runs]
 
 
-def _largest_joint(stretch: Stretch, size: float, cause: str) -> Cause:
-    """The joint whose missing torque of a kind explains most."""
+def _shares(size: float, effects: list[Effect], left: list[float]) -> list[Cause]:
+    """The share of an error of some size that each effect explains, by what is left without it."""
+    found = []
+    for effect, rest in zip(effects, left, strict=True):
+        found.append(Cause(effect.cause, effect.joint, 1 - rest / size))
+    return found
+
+
+def _largest_joints(stretch: Stretch, size: float, causes: list[str]) -> Iterator[Cause]:
+    """For each kind of missing torque the joint whose torque explains most."""
     joints = range(stretch.prediction.robot.n)
-    found = _shares(stretch, size, [torque_effect(stretch, cause, j) for j in joints])
-    return max(found, key=lambda x: x.share)
+    effects = [torque_effect(stretch, cause, j) for cause in causes for j in joints]
+    found = _shares(size, effects, _sizes(stretch, effects))
+    for cause in causes:
+        yield max((x for x in found if x.cause == cause), key=lambda x: x.share)
 
 
 def _singularity(p: Prediction, span: Span, found: list[Cause]) -> Iterator[Cause]:

@@ -2,8 +2,6 @@
 
 Joint errors, path error and torques, aligned in time.
 
-    share explained = 1 - ‖measured - predicted‖ / ‖measured‖
-
 Ref: [Waiboer 2007, section 5.4]
 """
 
@@ -11,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -20,60 +18,29 @@ from armtwin.jobs.job import Job
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion, other_pace
-from armtwin.logs.torque import CHANNELS, joint_torque
+from armtwin.logs.positions import joint_positions
+from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.prediction import display
+from armtwin.prediction.agreement import HEADS, Agreement, Series, agreement
 from armtwin.prediction.alignment import align
+from armtwin.prediction.compare_reference import ReferenceComparison, compare_reference
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method
+from armtwin.simulation.model import Model
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
-ROUNDING = 1e-12  # of an SI unit
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 # a deviation from the commanded motion that is larger than both is that of another job
 FAR = 0.02  # [rad, m]
 FAR_SHARE = 0.05  # of a joint's travel
-HEADS = ("quantity", "rms measured", "rms predicted", "rms difference", "explained")
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """One quantity, measured and predicted.
-
-    Attributes:
-        name: "joint_1 error", "lateral", "joint_1 torque", ...
-        unit: Its SI unit.
-        rms_measured: Root mean square of the measured values.
-        peak_measured: Largest measured magnitude.
-        rms_predicted: Root mean square of the predicted values.
-        peak_predicted: Largest predicted magnitude.
-        rms_difference: Root mean square of measured minus predicted.
-        share_explained: 1 - ‖measured - predicted‖ / ‖measured‖; negative where the prediction is
-            worse than none.
-    """
-
-    name: str
-    unit: str
-    rms_measured: float
-    peak_measured: float
-    rms_predicted: float
-    peak_predicted: float
-    rms_difference: float
-    share_explained: float
-
-    def cells(self) -> tuple[str, ...]:
-        """A row of a table, in the unit that people read."""
-        scale, unit = display.SHOWN[self.unit]
-        sizes = (self.rms_measured, self.rms_predicted, self.rms_difference)
-        texts = [f"{scale * _rounded(size):.3g} {unit}" for size in sizes]
-        return self.name, *texts, f"{100 * self.share_explained:.0f} %"
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +102,7 @@ class Comparison:
         return display.draw_agreement(self.measured.place, pairs, tolerance, axes)
 
 
+@overload
 def compare(
     job: Job,
     log: Log,
@@ -142,24 +110,63 @@ def compare(
     robot: Robot | None = None,
     method: Method = "nonlinear",
     progress: Progress | None = None,
-) -> Comparison:
+) -> Comparison: ...
+
+
+@overload
+def compare(
+    job: Robot,
+    log: Log,
+    *,
+    model: Model | None = None,
+    method: Method = "nonlinear",
+    progress: Progress | None = None,
+) -> ReferenceComparison: ...
+
+
+def compare(
+    job: Job | Robot,
+    log: Log,
+    *,
+    robot: Robot | None = None,
+    model: Model | None = None,
+    method: Method = "nonlinear",
+    progress: Progress | None = None,
+) -> Comparison | ReferenceComparison:
     """Compare a logged run of a job with its prediction; a log of another job is refused.
 
+    With a robot in place of the job, the twin runs on the reference q_ref of the log itself.
+
     Args:
-        job: The job.
+        job: The job, or a robot with what it carried mounted.
         log: The logged run.
         robot: A robot in place of the job's.
+        model: What is simulated on a log's own reference; a job has a model of its own.
         method: How to predict.
         progress: Called with what is being done and the share that is done.
     """
-    if not isinstance(job, Job) or not isinstance(log, Log):
+    if not isinstance(job, Job | Robot) or not isinstance(log, Log):
         raise ArmtwinError(
-            "compare needs a Job and a Log: at.compare(at.Job.load(name), at.Log.read(file))"
+            "compare needs a Job or a Robot, and a Log: at.compare(at.Job.load(name), "
+            "at.Log.read(file))"
         )
+    if isinstance(job, Robot):
+        if robot is not None:
+            raise ArmtwinError("compare: robot= is for a job; the first argument is a robot")
+        return compare_reference(job, log, model, method=method, progress=progress)
+    if model is not None:
+        raise ArmtwinError("compare: model= is for a robot; a job has a model of its own")
+    return _compare_job(job, log, robot, method, progress)
+
+
+def _compare_job(
+    job: Job, log: Log, robot: Robot | None, method: Method, progress: Progress | None
+) -> Comparison:
+    """A logged run of a job over its prediction."""
     prediction = predict(robot, job, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
-    q, side = _positions(robot, log)
+    q, side = joint_positions(robot, log)
     moved = Log(log.time, {**log.channels, "q": q})
     check_motion(moved, "q", Pace.of_motion(robot, motion.v))
     shift = _aligned(prediction, log, q)
@@ -171,7 +178,7 @@ def compare(
     measured = path_error(job.seam, log.time[inside], robot.forward_kinematics(q[inside]), shift)
     series = list(_errors(prediction, side, time, deviation, measured))
     source = ""
-    if any(name in log for name in CHANNELS):
+    if tells_torque(robot, log):
         torque, source = joint_torque(robot, log)
         series += _torques(prediction, time, torque[inside])
     # a prediction that stops early has nothing to say later
@@ -188,19 +195,11 @@ def compare(
         torque_source=source,
         time=time,
         channels={x.name: x.pair for x in series},
-        rows=tuple(_agreement(x.name, x.unit, x.pair[:, both]) for x in series),
+        rows=tuple(agreement(x._replace(pair=x.pair[:, both])) for x in series),
         measured=measured,
         covered=covered,
         verdict=verdict,
     )
-
-
-class _Series(NamedTuple):
-    """A quantity by name with its unit, measured and predicted, (2, m)."""
-
-    name: str
-    unit: str
-    pair: Floats
 
 
 def _covered(job: Job, measured: PathError) -> float:
@@ -213,24 +212,6 @@ def _covered(job: Job, measured: PathError) -> float:
         held += float(np.clip(inside, 0.0, None).sum())
         wanted += last - first
     return held / wanted
-
-
-def _positions(robot: Robot, log: Log) -> tuple[Floats, str]:
-    """Joint positions of a log, link side where it has them."""
-    for side in ("q_link", "q", "q_m"):
-        if side in log:
-            break
-    else:
-        raise ArmtwinError(
-            f"the log has no positions (q_link, q or q_m). It has: {', '.join(log.channels)}."
-        )
-    values = getattr(log, side)
-    if values.shape[1] != robot.n:
-        columns = f"{robot.n} columns of {side}"
-        raise ArmtwinError(
-            f"the log must have {columns} for robot '{robot.name}', got {values.shape[1]}"
-        )
-    return (values @ robot.assembly.motor_inverse.T if side == "q_m" else values), side
 
 
 def _aligned(prediction: Prediction, log: Log, q: Floats) -> float:
@@ -262,7 +243,7 @@ def _check_same_job(prediction: Prediction, log: Log, q: Floats, deviation: Floa
 
 def _errors(
     prediction: Prediction, side: str, time: Floats, deviation: Floats, measured: PathError
-) -> Iterator[_Series]:
+) -> Iterator[Series]:
     """Joint and path errors, measured and predicted on the same side of the gears, by name."""
     run = prediction.run
     on_link = side == "q_link"
@@ -271,39 +252,14 @@ def _errors(
     wanted = prediction.motion.trajectory.at(run.trace_time)[0]
     for j, name in enumerate(prediction.robot.joint_names):
         predicted = np.interp(time, run.trace_time, positions[:, j] - wanted[:, j])
-        yield _Series(f"{name} error", "rad", np.stack([deviation[:, j], predicted]))
+        yield Series(f"{name} error", "rad", np.stack([deviation[:, j], predicted]))
     for direction in ("lateral", "vertical", "lag"):
         predicted = np.interp(time, error.time, getattr(error, direction))
-        yield _Series(direction, "m", np.stack([getattr(measured, direction), predicted]))
+        yield Series(direction, "m", np.stack([getattr(measured, direction), predicted]))
 
 
-def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[_Series]:
+def _torques(prediction: Prediction, time: Floats, torque: Floats) -> Iterator[Series]:
     log = prediction.log
     for j, name in enumerate(prediction.robot.joint_names):
         predicted = np.interp(time, log.time, log.tau[:, j])
-        yield _Series(f"{name} torque", "N m", np.stack([torque[:, j], predicted]))
-
-
-def _agreement(name: str, unit: str, pair: Floats) -> Agreement:
-    measured, predicted = pair
-    size = _rms(measured)
-    gap = _rms(measured - predicted)
-    return Agreement(
-        name=name,
-        unit=unit,
-        rms_measured=size,
-        peak_measured=float(np.abs(measured).max()),
-        rms_predicted=_rms(predicted),
-        peak_predicted=float(np.abs(predicted).max()),
-        rms_difference=gap,
-        share_explained=1 - gap / size if size > 0 else float("nan"),
-    )
-
-
-def _rounded(size: float) -> float:
-    """A size without what is rounding alone."""
-    return 0.0 if abs(size) < ROUNDING else size
-
-
-def _rms(values: Floats) -> float:
-    return float(np.sqrt(np.mean(values**2)))
+        yield Series(f"{name} torque", "N m", np.stack([torque[:, j], predicted]))

@@ -20,10 +20,11 @@ from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.closed_loop import made_ready
 from armtwin.simulation.model import Model
+from armtwin.simulation.outcome import Run
 from armtwin.simulation.plant import Plant, without_friction, without_limit
-from armtwin.simulation.prepared import controller_of
+from armtwin.simulation.prepared import PreparedRun, controller_of
 
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
 
@@ -35,12 +36,12 @@ class Effect:
     Attributes:
         cause: Its name.
         joint: Where it sits.
-        run: Simulates a stretch of the motion without it; returns positions at the trace's times.
+        ready: Makes a run of a stretch of the motion without it ready.
     """
 
     cause: str
     joint: str
-    run: Callable[[], Floats]
+    ready: Callable[[], PreparedRun]
 
 
 class Stretch:
@@ -54,22 +55,21 @@ class Stretch:
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
         self.torques = _missing_torques(p.robot, self.model, self.motion)
 
-    def positions(
+    def ready(
         self,
         model: Model | None = None,
         torque: Floats | None = None,
         servo: Controller | None = None,
         change: Callable[[Plant], Plant] | None = None,
-    ) -> Floats:
-        """Joint positions of the links at the times of the span."""
+    ) -> PreparedRun:
+        """A run of the stretch, ready to be simulated."""
         robot, model = self.prediction.robot, model or self.model
-        run = simulate(robot, self.motion, model, torque=torque, servo=servo, change=change)
-        at = self.times - self.begins
-        return np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
+        return made_ready(robot, self.motion, model, torque=torque, servo=servo, change=change)
 
-    def error(self, q: Floats) -> Floats:
-        """Path error in the span's direction."""
-        p = self.prediction
+    def error(self, run: Run) -> Floats:
+        """Path error of a run at the times of the span, in its direction."""
+        p, at = self.prediction, self.times - self.begins
+        q = np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
         found = path_error(p.job.seam, self.times, p.robot.forward_kinematics(q))
         return np.asarray(getattr(found, self.direction))
 
@@ -97,7 +97,7 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
     if joint is not None:
         torque = torque * np.eye(torque.shape[1])[joint]
     name = "" if joint is None else stretch.prediction.robot.joint_names[joint]
-    return Effect(cause, name, lambda: stretch.positions(torque=torque))
+    return Effect(cause, name, lambda: stretch.ready(torque=torque))
 
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -108,7 +108,7 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
-        yield Effect("quantisation", "", partial(stretch.positions, exact))
+        yield Effect("quantisation", "", partial(stretch.ready, exact))
     motors = stretch.prediction.robot.description.motor
     for m in _limited(stretch):
         yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
@@ -128,9 +128,9 @@ def all_friction(stretch: Stretch) -> Effect:
     return Effect("friction", "all joints", _changed(stretch, partial(without_friction, every)))
 
 
-def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], Floats]:
+def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], PreparedRun]:
     """The stretch with another plant; its structure is the same, so nothing is compiled for it."""
-    return partial(stretch.positions, change=change)
+    return partial(stretch.ready, change=change)
 
 
 def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
@@ -140,9 +140,7 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
     c = controller_of(p.robot, model)
     for m in np.flatnonzero(speed_surplus(c)):
         matched = with_matched_speed(c, int(m))
-        yield Effect(
-            "speed feed-forward", d.motor[m].name, partial(stretch.positions, servo=matched)
-        )
+        yield Effect("speed feed-forward", d.motor[m].name, partial(stretch.ready, servo=matched))
 
 
 def _reverses(stretch: Stretch, row: Floats) -> bool:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,17 +13,20 @@ import numpy as np
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
+from armtwin.maths.batch import thread_count
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
 from armtwin.notebook import cards
 from armtwin.prediction import display
 from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method, setpoint_rate, simulate
+from armtwin.simulation.closed_loop import Method, made_ready, setpoint_rate, simulate, simulate_all
 from armtwin.simulation.outcome import Run
+from armtwin.simulation.prepared import PreparedRun
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,6 +73,7 @@ class Prediction:
         yield from display.verdict_facts(self.verdict)
         seam = self.job.seam
         yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
+        yield "servo", self.servo.summary or "given"
         yield "assumed numbers", str(len(self.assumed))
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
@@ -97,6 +102,12 @@ class Prediction:
         """What a machine would have logged."""
         return self.run.log
 
+    @cached_property
+    def servo(self) -> ServoBasis:
+        """What the servo rests on."""
+        duration = float(self.run.log.time[-1])
+        return servo_basis(self.robot, self.job.description.model.servo, duration)
+
     @property
     def assumed(self) -> tuple[Origin, ...]:
         """The assumed numbers that the verdict rests on."""
@@ -120,20 +131,84 @@ def predict(
             "predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))"
         )
     say: Progress = progress or (lambda what, share: None)
-    given, robot = robot, job.robot(robot)
+    plan = _plan(robot, job, say)
+    say("simulation", 0.0)
+    watch = None if progress is None else lambda share: say("simulation", share)
+    model, trajectory = job.description.model, plan.motion.trajectory
+    run = simulate(plan.robot, trajectory, model, method=method, progress=watch)
+    say("path error", 0.0)
+    prediction = _judged(plan, method, run)
+    say("path error", 1.0)
+    return prediction
+
+
+def predict_all(
+    robot: Robot | None, jobs: Sequence[Job], *, method: Method = "nonlinear"
+) -> list[Prediction | None]:
+    """Predict jobs, each as `predict` does, their runs together; None for one that is refused.
+
+    Args:
+        robot: A robot in place of the jobs', or None.
+        jobs: The jobs.
+        method: As of `predict`.
+    """
+    found: list[Prediction | None] = [None] * len(jobs)
+    with ThreadPoolExecutor(thread_count()) as pool:
+        made = pool.map(partial(_made_ready, robot, method), jobs)
+        possible = {place: ready for place, ready in enumerate(made) if ready is not None}
+        plans = [plan for plan, _ in possible.values()]
+        runs = simulate_all([prepared for _, prepared in possible.values()])
+        judged = pool.map(lambda plan, run: _judged(plan, method, run), plans, runs)
+        for place, prediction in zip(possible, judged, strict=True):
+            found[place] = prediction
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """A job planned for a robot; fields as of a Prediction."""
+
+    job: Job
+    robot: Robot
+    given: Robot | None
+    motion: JointMotion
+    feasibility: Feasibility
+
+
+def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
+    """The motion of a job and what it uses of the robot's limits."""
+    robot = job.robot(given)
     refuse_incomplete(robot, job)
     say("path", 0.0)
     motion = planned(robot, job)
     say("limits", 0.0)
-    found = checked_limits(robot, job, motion)
-    say("simulation", 0.0)
-    watch = None if progress is None else lambda share: say("simulation", share)
-    run = simulate(robot, motion.trajectory, job.description.model, method=method, progress=watch)
-    say("path error", 0.0)
+    return _Plan(job, robot, given, motion, checked_limits(robot, job, motion))
+
+
+def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
+    """A job planned and its run ready; None where it is out of reach or beyond limits."""
+    try:
+        plan = _plan(robot, job, lambda what, share: None)
+        model, trajectory = job.description.model, plan.motion.trajectory
+        return plan, made_ready(plan.robot, trajectory, model, method=method)
+    except ArmtwinError:
+        return None
+
+
+def _judged(plan: _Plan, method: Method, run: Run) -> Prediction:
+    """A simulated run beside its seam."""
+    job, robot = plan.job, plan.robot
     error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
-    say("path error", 1.0)
     return Prediction(
-        job, robot, given, method, motion, found, run, error, verdict_on(job, error, run.log.events)
+        job=job,
+        robot=robot,
+        given=plan.given,
+        method=method,
+        motion=plan.motion,
+        feasibility=plan.feasibility,
+        run=run,
+        path_error=error,
+        verdict=verdict_on(job, error, run.log.events),
     )
 
 

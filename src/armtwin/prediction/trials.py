@@ -1,11 +1,9 @@
-"""Trials of changed jobs: each simulated once, two at a time, within a budget."""
+"""Trials of changed jobs: each simulated once, several at a time, within a budget."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from functools import partial
 
 import numpy as np
 
@@ -13,11 +11,13 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import thread_count
-from armtwin.prediction.predict import Prediction, predict
+from armtwin.maths.lanes import LANES
+from armtwin.prediction.predict import Prediction, predict_all
 
 CLOSE = 1.02  # ratio of a speed that fails to one that holds at which the search ends
 MARGIN = 1.03  # at this much more speed the advice must fail
 MORE_STEPS = 10
+TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what they keep in memory
 
 
 @dataclass(frozen=True)
@@ -77,13 +77,14 @@ class Trials:
         """Simulate those of the jobs that are new, as far as the budget reaches."""
         fresh = [(key, job) for key, job in jobs.items() if key not in self.known]
         fresh = fresh[: self.budget - self.count]
-        outcome = partial(_outcome, self.prediction)
-        with ThreadPoolExecutor(thread_count()) as pool:
-            found = pool.map(outcome, [job for _, job in fresh])
-            for (key, _), result in zip(fresh, found, strict=True):
-                self.known[key] = result
-                if self.progress is not None:
-                    self.progress(self.count / self.budget)
+        most = TOGETHER * thread_count()
+        for first in range(0, len(fresh), most):
+            some = fresh[first : first + most]
+            found = _outcomes(self.prediction, [job for _, job in some])
+            for (key, _), outcome in zip(some, found, strict=True):
+                self.known[key] = outcome
+            if self.progress is not None:
+                self.progress(self.count / self.budget)
 
     def seen(self, job: Job) -> Prediction | None:
         """The run of a job that was tried."""
@@ -106,13 +107,14 @@ def _key(job: Job) -> str:
     return to_toml(to_tables(job.description))
 
 
-def _outcome(like: Prediction, job: Job) -> _Outcome:
-    """A job predicted as another one was."""
-    try:
-        prediction = predict(like.given, job, method=like.method)
-    except ArmtwinError:  # out of reach or beyond limits: an answer like any other
-        return _Outcome(np.inf, None)
-    return _Outcome(prediction.verdict.worst_ratio, prediction)
+def _outcomes(like: Prediction, jobs: Sequence[Job]) -> list[_Outcome]:
+    """Jobs predicted as another one was."""
+    found = []
+    for prediction in predict_all(like.given, jobs, method=like.method):
+        # out of reach or beyond limits: an answer like any other
+        ratio = np.inf if prediction is None else prediction.verdict.worst_ratio
+        found.append(_Outcome(ratio, prediction))
+    return found
 
 
 def duration_of(job: Job) -> float:

@@ -36,12 +36,12 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
     )
     yield Text("Measured lines are dashed in the plots.", "soft")
     columns = (
-        Column("name", "", words=_name),
-        _number("rms_measured", "rms log"),
-        _number("rms_predicted", "rms pred."),
-        _number("peak_measured", "peak log"),
-        _number("peak_predicted", "peak pred."),
-        _number("rms_difference", "rms diff."),
+        Column("name", "", words=agreement_name),
+        agreement_number("rms_measured", "rms log"),
+        agreement_number("rms_predicted", "rms pred."),
+        agreement_number("peak_measured", "peak log"),
+        agreement_number("peak_predicted", "peak pred."),
+        agreement_number("rms_difference", "rms diff."),
         Column("share_explained", "explained", PERCENT),
     )
     yield Table(columns, [asdict(row) for row in c.rows], "comparison.rows")
@@ -57,11 +57,12 @@ def comparison_blocks(c: Comparison) -> Iterator[Block]:
     yield Data("comparison.measured", _measured(c.verdict))
 
 
-def _name(record: Record) -> str:
+def agreement_name(record: Record) -> str:
+    """Name of a quantity with the unit it is shown in."""
     return f"{record['name']} [{NUMBERS[record['unit']].unit}]"
 
 
-def _number(key: str, head: str) -> Column:
+def agreement_number(key: str, head: str) -> Column:
     """A column whose numbers are written in the unit of their record."""
     return Column(key, head, Number(), words=lambda x: NUMBERS[x["unit"]].text(x[key]))
 

@@ -97,9 +97,7 @@ def _first_sample(answer: Answer, times: Floats) -> int:
 
 def _verdict(answer: Answer) -> Iterator[Text]:
     p, comparison = answer.prediction, answer.comparison
-    sentence = verdict_sentence(p)
-    if comparison is not None:
-        sentence = f"Predicted: {sentence}"
+    sentence = verdict_sentence(p, logged=comparison is not None)
     yield Text(sentence, "good" if p.verdict.within else "bad")
     if comparison is not None:
         yield logged_verdict(comparison)
@@ -153,6 +151,7 @@ def _data(p: Prediction) -> Iterator[Data]:
     yield Data("duration_s", p.job.seam.duration)
     yield Data("process_on_m", p.job.process_on())
     yield Data("verdict", verdict_record(p.verdict))
+    yield Data("verdict.servo", asdict(p.servo))
     yield Data("events", [event_record(event) for event in p.log.events])
 
 

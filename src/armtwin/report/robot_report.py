@@ -14,6 +14,7 @@ from armtwin.report.sections import Block, Column, Facts, Record, Report, Sectio
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.groups import Joint
 from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Servo
 
 BRIEF = Number(digits=3)
 SPEEDS = (0.1, 1.0)  # at which friction is shown [rad/s]
@@ -162,7 +163,7 @@ def _facts(robot: Robot) -> Facts:
     balancers = [f"{b.name} ({b.force.kind})" for b in d.balancer]
     servos = []
     for name, servo in d.servo.items():
-        servos.append(name if name == servo.kind else f"{name} ({servo.kind})")
+        servos.append(_servo(name, servo))
     return Facts(
         (
             ("moving mass", f"{PLAIN.text(mass)} kg"),
@@ -176,6 +177,16 @@ def _facts(robot: Robot) -> Facts:
             ("servos", ", ".join(servos)),
         )
     )
+
+
+def _servo(name: str, servo: Servo) -> str:
+    """A servo by its name and what is to be said of it."""
+    notes: list[str] = []
+    if name != servo.kind:
+        notes.append(servo.kind)
+    if servo.structure != "known":
+        notes.append("structure not known")
+    return f"{name} ({', '.join(notes)})" if notes else name
 
 
 def _friction_sets(robot: Robot) -> Iterator[str]:
@@ -198,6 +209,8 @@ def _sources(robot: Robot) -> Iterator[Block]:
         yield Text("Missing for a prediction:")
     for phrase in known.missing:
         yield Text(f"  {phrase}")
+    if known.missing:
+        yield Text("armtwin complete fills what can be filled by rules.")
     if known.not_given:
         yield Text("Not given, and so not simulated or not checked:")
     for phrase in known.not_given:

@@ -10,6 +10,7 @@ import numpy as np
 
 from armtwin.logs.recording import Event
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.servo_basis import ServoBasis
 from armtwin.prediction.verdict import Span, Verdict
 from armtwin.report.numbers import (
     FINE_PERCENT,
@@ -23,18 +24,52 @@ from armtwin.report.numbers import (
 from armtwin.report.sections import Record, Text, Tone
 
 if TYPE_CHECKING:
+    from armtwin.identification.completion.complete import Completion
     from armtwin.identification.rigid_body.judgement import Identification
+    from armtwin.identification.servo.identify_servo import ServoIdentification
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.compare import Comparison
+    from armtwin.prediction.compare_reference import ReferenceComparison
 
 GROUPS_NAMED = 5
 BETTER = 0.9  # of the error of the robot file, up to which an estimate is called better
 LITTLE = 0.02  # of the tolerance to spare, which is told to a tenth of a percent
+NOTHING = 0.01  # share of the variance of an error below which nothing of it is explained
+EXPLAINED = 0.8  # share of the variance of an error from which on it counts as explained
 ALLOWED = Number(1e3, "mm", digits=4)
+ROUGH = Number(1e3, "mm", digits=2)
 
 
-def verdict_sentence(p: Prediction) -> str:
-    """Whether the predicted seam holds, by what margin, and what that rests on."""
+def verdict_sentence(p: Prediction, *, logged: bool = False) -> str:
+    """Whether the predicted seam holds, by what margin, and what that rests on.
+
+    Args:
+        p: The prediction.
+        logged: Whether a logged run stands beside it.
+    """
+    sentence = _predicted(p)
+    if logged:
+        servo = p.servo.summary
+        beside = f" ({servo})" if servo else ""
+        return f"Predicted{beside}: {_in_midst(sentence)}"
+    return _by_servo(p.servo, sentence)
+
+
+def _by_servo(basis: ServoBasis, sentence: str) -> str:
+    """A sentence behind what the servo rests on, where that is worth saying."""
+    servo = basis.summary
+    if not servo:
+        return sentence
+    return f"{servo[0].upper()}{servo[1:]}: {_in_midst(sentence)}"
+
+
+def _in_midst(sentence: str) -> str:
+    """A sentence as it stands behind a colon."""
+    return sentence[0].lower() + sentence[1:]
+
+
+def _predicted(p: Prediction) -> str:
+    """Whether the predicted seam holds, by what margin, and how many numbers are assumed."""
     verdict = p.verdict
     count = len(p.assumed)
     basis = f"this rests on {count} assumed numbers" if count else "no number behind it is assumed"
@@ -112,6 +147,39 @@ def comparison_sentence(comparison: Comparison) -> str:
     return f"The logged run {held}; the predicted one {predicted} it."
 
 
+def reference_verdict(c: ReferenceComparison) -> Text:
+    """How well the twin explains a logged run on its own reference."""
+    worst = c.worst
+    if worst is None:
+        return Text("No joint moves in this log, so there is nothing to explain.", "bad")
+    joint = worst.name.removesuffix(" error")
+    share = PERCENT.with_unit(worst.variance_explained)
+    explained = f"explains at least {share} of each joint's error ({joint} least)"
+    if worst.variance_explained < NOTHING:
+        explained = f"explains nothing of the error of {joint}"
+    lateral, vertical = c.row("lateral"), c.row("vertical")
+    left = float(np.hypot(lateral.rms_difference, vertical.rms_difference))
+    whole = float(np.hypot(lateral.rms_measured, vertical.rms_measured))
+    sentence = (
+        f"The twin {explained}; at the tool {ROUGH.with_unit(left)} rms of "
+        f"{ROUGH.with_unit(whole)} are left."
+    )
+    tone: Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
+    return Text(_by_servo(c.servo, sentence), tone)
+
+
+def completion_verdict(result: Completion) -> Text:
+    """What a completed robot is worth."""
+    if result.still:
+        return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
+    if not result.table:
+        return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
+    count = len(result.table)
+    guessed = result.robot.description.servo != result.given.description.servo
+    servo = "; its servo is a guess" if guessed else ""
+    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
+
+
 def advice_sentence(advice: Advice) -> str:
     """What is best to do."""
     best = advice.best
@@ -143,6 +211,30 @@ def identification_verdict(result: Identification) -> Text:
     )
     sentence, tone = _worth(result, own, prior)
     return Text(f"{sentence}: {beside}.", tone)
+
+
+def servo_verdict(found: ServoIdentification) -> Text:
+    """What a fitted servo is worth."""
+    share = found.share
+    worst = int(np.argmin(share))
+    least = FINE_PERCENT.with_unit(float(share[worst]))
+    where = ", ".join(found.judgement.judged_on)
+    explained = f"it explains at least {least} of the error on {where}"
+    worst_joint = found.robot.joint_names[worst]
+    told = f"{explained} ({worst_joint}){_as_written(found)}."
+    if not found.validated:
+        return Text(f"The servo is not validated: {told}", "bad")
+    return Text(f"The servo is validated: {told}", "good")
+
+
+def _as_written(found: ServoIdentification) -> str:
+    """What the servo of the robot file is worth, where it was judged with another torque."""
+    if found.feedforward == "model":
+        return ""
+    worst = int(np.argmin(found.twin.share))
+    least = FINE_PERCENT.with_unit(float(found.twin.share[worst]))
+    joint = found.robot.joint_names[worst]
+    return f" with the logged torque, and as written, with the model's, {least} ({joint})"
 
 
 def _unseen(result: Identification) -> str:

@@ -10,14 +10,18 @@ from armtwin.analysis.bearing_loads import BearingLoads
 from armtwin.analysis.flexibility import Flexibility
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.completion.complete import Completion
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
+from armtwin.prediction.compare_reference import ReferenceComparison
 from armtwin.prediction.predict import Prediction
+from armtwin.report.completion_report import completion_report
 from armtwin.report.flexibility_report import flexibility_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
@@ -26,8 +30,10 @@ from armtwin.report.loads_report import loads_report
 from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
+from armtwin.report.reference_report import reference_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.servo_report import servo_report
 from armtwin.robot.robot import Robot
 
 
@@ -36,8 +42,8 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            an estimate, or an identification that holds one with its judgement; a robot, a job or
-            a log.
+            an estimate, or an identification that holds one with its judgement; a fitted servo; a
+            completion; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -66,6 +72,16 @@ def _of_comparison(comparison: Comparison) -> Report:
 
 
 @to_report.register
+def _of_reference(comparison: ReferenceComparison) -> Report:
+    return reference_report(comparison)
+
+
+@to_report.register
+def _of_completion(result: Completion) -> Report:
+    return completion_report(result)
+
+
+@to_report.register
 def _of_identification(result: Identification) -> Report:
     return identification_report(result)
 
@@ -73,6 +89,11 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_servo(found: ServoIdentification) -> Report:
+    return servo_report(found)
 
 
 @to_report.register

@@ -15,13 +15,19 @@ import numpy as np
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import FrictionElement, Gear, Motor
+from armtwin.robot.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
+from armtwin.robot.rows import gear_matrix
 
 START = 0.04  # time in which a joint's largest torque brings its rotor alone to full speed [s]
 # of a joint's largest torque that is taken for dry, and at full speed for viscous friction
 SHARE_OF_TORQUE = 0.02
-POSES = 64
-SOURCE = "assumed: the robot file gives none; first guess for identification"
+ROTOR_SOURCE = f"assumed: the joint's largest torque brings it alone to full speed in {START:g} s"
+FRICTION_SOURCE = (
+    f"assumed: {100 * SHARE_OF_TORQUE:g} % of the joint's largest torque dry, and as much viscous "
+    "at full speed"
+)
+GEAR_SOURCE = "assumed: motors on the joints, without gears"
 
 
 def lacks_drives(robot: Robot) -> bool:
@@ -38,7 +44,8 @@ def _have_inertia(motors: Iterable[Motor]) -> bool:
 
 def with_assumed_drives(robot: Robot) -> Robot:
     """The robot with rotors and friction for each joint where its file has none."""
-    torque, speed = _sizes(robot)
+    found = joint_sizes(robot)
+    torque, speed = found.torque.tolist(), found.speed.tolist()
     description = robot.description
     if not description.hydraulic:  # cylinders have no rotors
         inertia = START * np.array(torque) / np.array(speed)
@@ -48,42 +55,44 @@ def with_assumed_drives(robot: Robot) -> Robot:
         for name, largest, top in zip(robot.joint_names, torque, speed, strict=True):
             dry = SHARE_OF_TORQUE * largest
             law = CoulombViscous(dry, dry / top)
-            elements.append(FrictionElement(name, name, SOURCE, law, offset=0.0))
+            elements.append(FrictionElement(name, name, FRICTION_SOURCE, law, offset=0.0))
         description = replace(description, friction=tuple(elements))
     return Robot(description, robot.origin)
 
 
 def _with_rotors(robot: Robot, inertia: Sequence[float]) -> Description:
-    """The description with a rotor inertia on each joint, (n,), where no motor has one [kg m²]."""
+    """The description with motors on joints that none turns, and rotors where no motor has one.
+
+    Args:
+        robot: The robot.
+        inertia: Inertia of the rotor of each joint, on the joint, (n,) [kg m²].
+    """
     description = robot.description
-    if not description.motor:
-        motors = []
-        rows = []
-        for name, on_joint in zip(robot.joint_names, inertia, strict=True):
-            motors.append(Motor(f"motor_{name}", on_joint, SOURCE))
-            rows.append(tuple(float(name == joint.name) for joint in description.joint))
-        gear = Gear(SOURCE, matrix=tuple(rows))
-        return replace(description, motor=tuple(motors), gear=gear)
-    if _have_inertia(description.motor):
-        return description
+    motors = list(description.motor)
+    if not _have_inertia(motors):
+        motors = _with_inertias(robot, inertia)
+    gear = description.gear
+    rows = list(map(tuple, gear_matrix(description).tolist()))
+    for j in idle_joints(robot):
+        name = robot.joint_names[j]
+        motors.append(Motor(f"motor_{name}", inertia[j], ROTOR_SOURCE))
+        rows.append(tuple(float(name == joint.name) for joint in description.joint))
+    if len(motors) > len(description.motor):
+        gear = replace(gear or Gear(GEAR_SOURCE), matrix=tuple(rows))
+    return replace(description, motor=tuple(motors), gear=gear)
+
+
+def _with_inertias(robot: Robot, inertia: Sequence[float]) -> list[Motor]:
+    """The motors of the file with rotor inertias by those on the joints, (n,) [kg m²]."""
     motors = []
-    for motor, row in zip(description.motor, robot.assembly.motor_rows, strict=True):
+    for motor, row in zip(robot.description.motor, robot.assembly.motor_rows, strict=True):
         ratios = np.abs(row)
         on_motor = inertia[int(ratios.argmax())] / ratios.max() ** 2
-        motors.append(replace(motor, rotor_inertia=on_motor, source=SOURCE))
-    return replace(description, motor=tuple(motors))
+        motors.append(replace(motor, rotor_inertia=on_motor, source=ROTOR_SOURCE))
+    return motors
 
 
-def _sizes(robot: Robot) -> tuple[list[float], list[float]]:
-    """Largest torque and highest speed of each joint, from limits where the file has them."""
-    chance = np.random.default_rng(1)
-    low, high = robot.position_limits
-    low = np.where(np.isfinite(low), low, -np.pi)
-    high = np.where(np.isfinite(high), high, np.pi)
-    q = chance.uniform(low, high, (POSES, robot.n))
-    inertia = np.einsum("mjj->mj", robot.mass_matrix(q)).mean(axis=0)
-    weight = np.abs(robot.gravity(q)).max(axis=0) + inertia  # at 1 rad/s²
-    limits = robot.limits
-    torque = np.where(np.isfinite(limits.torque), limits.torque, weight)
-    speed = np.where(np.isfinite(limits.velocity), limits.velocity, 1.0)
-    return torque.tolist(), speed.tolist()
+def idle_joints(robot: Robot) -> list[int]:
+    """Numbers of the joints that no motor turns."""
+    turned = robot.assembly.motor_rows.any(axis=0)
+    return np.flatnonzero(~turned).tolist()

@@ -39,6 +39,7 @@ Backlash = Annotated[float, Unit("rad", at_least=0, plausible=0.1, hint="deg")]
 SpeedStep = Annotated[float, Unit("rad/s", above=0, plausible=50, hint="deg/s")]
 HeatCapacity = Annotated[float, Unit("J/K", above=0)]
 HeatLoss = Annotated[float, Unit("W/K", above=0)]
+CURRENTS_ARE_TORQUES = "assumed: 1 N m/A, so that currents are torques"
 
 
 def _row(value: Any) -> str | dict[str, float]:
@@ -89,6 +90,12 @@ class Motor:
     encoder_counts: Positive | None = None
     speed_quantum: SpeedStep | None = None
     spin: Spin | None = None
+
+    @property
+    def known_constant(self) -> float | None:
+        """The torque constant, but not one that only makes currents torques [N m/A]."""
+        source = self.source.get("torque_constant") if isinstance(self.source, dict) else ""
+        return None if source == CURRENTS_ARE_TORQUES else self.torque_constant
 
 
 @dataclass(frozen=True)

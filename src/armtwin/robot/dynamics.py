@@ -13,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, spread
-from armtwin.maths.traced_rows import LEAST_ROWS, compute
+from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor, traced
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.assembly import Assembly
@@ -45,7 +45,7 @@ def inverse_dynamics(
     m, n = q.shape
     tau = np.empty((m, n)) if out is None else out
     turning = robot.rotors if rotors is None else rotors
-    if m >= LEAST_ROWS:
+    if is_traced(m):
         compute(traced.inverse_dynamics(robot.arm, turning), (q, v, a), (tau,))
     else:
         spread(newton_euler.inverse_dynamics, m, 4 * n, robot.arm, turning, q, v, a, tau)
@@ -100,7 +100,7 @@ def linearise(
     K = np.empty((m, n, n))
     D = np.empty((m, n, n))
     turning = robot.rotors if rotors is None else rotors
-    if m >= LEAST_ROWS:
+    if is_traced(m):
         compute(traced.linearisation(robot.arm, turning), (q, v, a), (K, D))
     else:
         spread(linearisation.linearise, m, 100 * n, robot.arm, turning, q, v, a, K, D)
@@ -125,7 +125,7 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
     m, n = q.shape
-    formula = whole_regressor(robot) if m >= LEAST_ROWS else None
+    formula = whole_regressor(robot) if is_traced(m) else None
     if formula is not None:
         compute(formula, state, (Y,))
         return

@@ -7,11 +7,13 @@ from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source
-from armtwin.maths.quantities import Frequency, Positive, Share, Time
+from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
+from armtwin.robot.servo_fit import Fit
 from armtwin.robot.servo_rule import Gain, Rule, ServoGains
 
 Side = Literal["motor", "link"]
+Structure = Literal["known", "not known"]
 FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")]
 
 
@@ -66,11 +68,39 @@ class Delays:
         sensor: Age of the positions and speeds that it reads.
         output: Time from a command to its current.
         reference: Lateness of the fed-forward speed, acceleration and torque.
+        setpoint: Lateness of the whole reference.
+        encoder: Age of the positions that the position loop reads, beyond that of the sensor: of
+            one encoder beside the other.
     """
 
     sensor: tuple[Time, ...] = (0.0,)
     output: tuple[Time, ...] = (0.0,)
     reference: tuple[Time, ...] = (0.0,)
+    setpoint: tuple[Time, ...] = (0.0,)
+    encoder: tuple[Time, ...] = (0.0,)
+
+
+@dataclass(frozen=True)
+class Shaping:
+    """What a servo adds to the reference before it feeds the speed forward, on the motor side.
+
+        shift = T v_ref + b a_ref + s tanh(v_ref / v_s) + τ_ref / c
+
+    Each number is one for all drives or one each.
+
+    Attributes:
+        speed: Lead T [s].
+        acceleration: b [s²].
+        sign: s [rad].
+        sign_speed: v_s [rad/s].
+        torque: Elastic compensation 1 / c [rad/(N m)].
+    """
+
+    speed: tuple[Number, ...] = (0.0,)
+    acceleration: tuple[Number, ...] = (0.0,)
+    sign: tuple[Number, ...] = (0.0,)
+    sign_speed: tuple[Positive, ...] = (1.0,)
+    torque: tuple[Number, ...] = (0.0,)
 
 
 def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
@@ -88,7 +118,7 @@ def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
 class Cascade:
     """Position loop around a velocity loop, all terms in motor N m.
 
-        c = G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref)
+        c = G_in(k_p e + k_i ∫e + k_d e' + k_vf v_ref + k_afv a_ref + k_tfv τ_ref + k_v d/dt shift)
         u = G_out[c - G_fb k_v v] + G_ff(k_afc a_ref + k_tfc τ_ref)
 
     Attributes:
@@ -107,6 +137,8 @@ class Cascade:
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
 
     Ref: [Waiboer 2007, section 2.3]
     """
@@ -131,7 +163,10 @@ class Cascade:
     feedforward_filter: Filter | None = None
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
+    shaping: Shaping | None = None
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["cascade"] = "cascade"
 
     def problem(self) -> str:
@@ -156,6 +191,8 @@ class CS7B:
         viscous: Viscous friction compensation [N m s/rad].
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
 
     Ref: [Aarts-Jonker-Waiboer 2006, section 5]
     """
@@ -174,6 +211,8 @@ class CS7B:
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["cs7b"] = "cs7b"
 
     def problem(self) -> str:
@@ -185,7 +224,7 @@ class CS7B:
 class VelocityLaw:
     """Position error and feed-forward as a velocity command to a PI velocity loop.
 
-        v_cmd = v_ref(t - d) + k_p (q_ref - q) + k_ff τ_ref(t - d)
+        v_cmd = [k_vf v_ref + d/dt shift + k_ff τ_ref](t - d) + k_p (q_ref - q) + k_i ∫(q_ref - q)
         u = k_v [(v_cmd - v) + k_iv ∫(v_cmd - v)] + k_tfc τ_ref(t - d)
 
     With a large k_v the drive follows its velocity command whatever the load.
@@ -195,12 +234,16 @@ class VelocityLaw:
         position_rate: Rate of the position loop [Hz].
         velocity_rate: Rate of the velocity loop [Hz].
         kp: Position gain [1/s].
+        ki: Gain of the integrated position error [1/s²].
+        kvf: Share of the reference speed that is fed forward; the whole where none is given.
         kv: Gain of the velocity loop [N m s/rad].
         kiv: Integral gain of the velocity loop [1/s].
         kff: Velocity offset per torque of the model, motor side [rad/(N m s)].
         ktfc: Share of the model's torque that is fed forward to the current.
         feedback: Encoder of the position loop, "motor" or "link", one for all drives or one each.
         following_error_limit: Motor following error that stops the robot [rad].
+        structure: Whether the robot's control law is known to be this one.
+        fit: What it rests on, where it was fitted to logs.
     """
 
     setpoint_rate: Frequency
@@ -209,12 +252,17 @@ class VelocityLaw:
     kp: Gain
     kv: Gain
     source: Source
+    ki: Gain | None = None
+    kvf: Gain | None = None
     kiv: Gain | None = None
     kff: Gain | None = None
     ktfc: Gain | None = None
     feedback: tuple[Side, ...] = ("motor",)
     delay: Delays = Delays()
+    shaping: Shaping | None = None
     following_error_limit: FollowingError | None = None
+    structure: Structure = "known"
+    fit: Fit | None = None
     kind: Literal["velocity"] = "velocity"
 
 
@@ -229,6 +277,7 @@ class Proportional:
         gain: Current per voltage [A/V].
         sensor_gain: Voltage per stroke or angle [V/m or V/rad].
         sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
+        structure: Whether the robot's control law is known to be this one.
 
     Ref: [Machielsen 1983, chapter 5]
     """
@@ -239,6 +288,7 @@ class Proportional:
     source: Source
     sensor_zero: Gain | None = None
     delay: Delays = Delays()
+    structure: Structure = "known"
     kind: Literal["proportional"] = "proportional"
 
 
@@ -250,7 +300,9 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
     problems = []
     for f in fields(servo):
         value = getattr(servo, f.name)
-        if isinstance(value, Delays | Rule):
+        if isinstance(value, Fit):
+            problems += _unjudged_drives(value, drives)
+        elif isinstance(value, Delays | Rule | Shaping):
             for inner in fields(value):
                 key = f"{f.name}.{inner.name}"
                 problems += _not_for_each(key, getattr(value, inner.name), drives)
@@ -267,3 +319,10 @@ def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
     if not isinstance(value, tuple) or len(value) in (1, drives):
         return []
     return [f"{key} must have 1 or {drives} values, got {len(value)}"]
+
+
+def _unjudged_drives(fit: Fit, drives: int) -> list[str]:
+    """What is wrong with the shares of a fit: none, or one for each of as many joints."""
+    if len(fit.share) in (0, drives):
+        return []
+    return [f"fit.share must have a number for each of {drives} joints, got {len(fit.share)}"]

@@ -5,7 +5,7 @@ The result holds the Log a machine would write.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from threading import Thread
 from typing import Literal
 
@@ -23,6 +23,7 @@ from armtwin.simulation.outcome import Run, outcome
 from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
+from armtwin.simulation.together import run_together
 
 Method = Literal["nonlinear", "perturbation"]
 MOST_SETPOINTS = 20_000_000  # of a run; what it records must fit into memory
@@ -45,6 +46,7 @@ def simulate(
     log_rate: float | None = None,
     torque: ArrayLike | None = None,
     wrench: ArrayLike | None = None,
+    feedforward: ArrayLike | None = None,
     servo: Controller | None = None,
     change: Callable[[Plant], Plant] | None = None,
     progress: Callable[[float], None] | None = None,
@@ -63,35 +65,91 @@ def simulate(
         torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
             it acts through the Jacobian of the reference motion.
+        feedforward: Torques that the servo feeds forward at the trajectory's samples, motor side,
+            (m, motors) [N m]; by default those of the robot's own model. A servo that feeds none
+            forward has no use for them.
         servo: A packed controller in place of the model's.
         change: Gives another plant for that of the robot, as one without a friction element.
         progress: Called now and then with the share of the run that is done.
     """
+    prepared = made_ready(
+        robot,
+        trajectory,
+        model,
+        method=method,
+        points=points,
+        settle=settle,
+        log_rate=log_rate,
+        torque=torque,
+        wrench=wrench,
+        feedforward=feedforward,
+        servo=servo,
+        change=change,
+    )
+    before = prepared.stored_energy()
+    ended = prepared.run() if progress is None else _watched(prepared, progress)
+    return outcome(prepared, ended, prepared.stored_energy() - before)
+
+
+def simulate_all(
+    runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None
+) -> list[Run]:
+    """Simulate runs that were made ready; each gives what `simulate` gives.
+
+    Args:
+        runs: Runs, each to be run once; many of robots that differ in numbers only run four at a
+            time on each core.
+        progress: Called with the number of runs that are done.
+    """
+    before = [run.stored_energy() for run in runs]
+    ends = run_together(runs, progress)
+    found = []
+    for run, ended, energy in zip(runs, ends, before, strict=True):
+        found.append(outcome(run, ended, run.stored_energy() - energy))
+    return found
+
+
+def made_ready(
+    robot: Robot,
+    trajectory: Trajectory,
+    model: Model | None = None,
+    *,
+    method: Method = "nonlinear",
+    points: int = 300,
+    settle: tuple[float, float] = (0.0, 0.0),
+    log_rate: float | None = None,
+    torque: ArrayLike | None = None,
+    wrench: ArrayLike | None = None,
+    feedforward: ArrayLike | None = None,
+    servo: Controller | None = None,
+    change: Callable[[Plant], Plant] | None = None,
+) -> PreparedRun:
+    """A run that `simulate` would make of the same arguments, checked and ready to be run."""
     model = Model() if model is None else model
     _check(robot, trajectory, model, points, settle)
     c = controller_of(robot, model) if servo is None else servo
     rate = 1 / (c.tick * c.setpoint_ticks)
     _check_length(trajectory, settle, rate)
     motion = trajectory.at_rate(rate).with_standstill(*settle)
-    external = _external(robot, trajectory, motion, round(settle[0] * rate) / rate, torque, wrench)
+    start = round(settle[0] * rate) / rate
+    external = _external(robot, trajectory, motion, start, torque, wrench)
+    advanced = _advanced(robot, trajectory, motion, start, feedforward)
     linear = None
     if method == "perturbation":
         linear = linear_model(robot, motion, points, coordinates(robot, model))
     elif method != "nonlinear":
         raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
-    prepared = prepare(
+    return prepare(
         robot,
         motion,
         model,
         servo=c,
         external=external,
+        feedforward=advanced,
         log_rate=log_rate,
         linear=linear,
         change=change,
     )
-    before = prepared.stored_energy()
-    ended = prepared.run() if progress is None else _watched(prepared, progress)
-    return outcome(prepared, ended, prepared.stored_energy() - before)
 
 
 def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:
@@ -170,6 +228,21 @@ def _external(
     times = motion.time - start
     acting = (times > -1e-9) & (times < given.duration + 1e-9)
     return np.stack([np.interp(times, given.time, x) * acting for x in total.T], axis=1)
+
+
+def _advanced(
+    robot: Robot,
+    given: Trajectory,
+    motion: Trajectory,
+    start: float,
+    feedforward: ArrayLike | None,
+) -> Floats | None:
+    """Torques fed forward at the set-points, (k, motors); at rest those of the ends."""
+    if feedforward is None:
+        return None
+    torques = _samples("feedforward", feedforward, (len(given.q), len(robot.assembly.drives)))
+    times = motion.time - start
+    return np.stack([np.interp(times, given.time, x) for x in torques.T], axis=1)
 
 
 def _samples(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:

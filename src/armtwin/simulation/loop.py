@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
-from armtwin.maths.choice import choose
+from armtwin.maths.choice import choose, smaller
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.accounts import account, account_springs, release
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
@@ -40,8 +40,8 @@ class Inputs(NamedTuple):
     """What drives a run.
 
     Attributes:
-        ref: Set-points of the drives, position, speed, acceleration, torque of the model,
-            (set-points, 4, drives).
+        ref: Set-points of the drives, position, speed, acceleration, torque of the model, speed of
+            the shift, (set-points, 5, drives).
         external: Torques from outside on the coordinates at the set-points, linear between them;
             or (0, N).
         ticks: Number of ticks to run.
@@ -106,11 +106,12 @@ class Record(NamedTuple):
     trace: Any
 
 
-@compiled
-def push(every: Any, external: Any, k: int, share: float, outside: Any) -> None:
-    """Torques from outside, a share of the way from set-point k to the next."""
+@inlined
+def push(every: Any, external: Any, k: int, within: int, setpoint_ticks: int, outside: Any) -> None:
+    """Torques from outside in the middle of a tick, `within` ticks from set-point k to the next."""
     last = external.shape[0] - 1
-    a, b = min(k, last), min(k + 1, last)
+    a, b = smaller(k, last), smaller(k + 1, last)
+    share = (within + 0.5) / setpoint_ticks
     for j in range(len(every)):
         outside[j] = (1 - share) * external[a, j] + share * external[b, j]
 
@@ -185,16 +186,31 @@ def write(record: Any, row: int, u: Any, v: Any, current: Any) -> None:
         record.current[row, m] = current[m]
 
 
-@compiled
-def write_means(
-    record: Any, row: int, rows: Any, friction_row: Any, v: Any, before: Any, F: Any, h: float
+@inlined
+def means(
+    every: Any,
+    rows: Any,
+    friction_row: Any,
+    v: Any,
+    before: Any,
+    F: Any,
+    h: float,
+    acceleration: Any,
+    resistance: Any,
 ) -> None:
-    """Log the mean accelerations and friction of the tick that began with the sample."""
-    for j in range(v.shape[0]):
-        record.a[row, j] = (v[j] - before[j]) / h
-        record.friction[row, j] = 0.0
+    """Mean accelerations and friction of a tick, on the coordinates."""
+    for j in range(len(every)):
+        acceleration[j] = (v[j] - before[j]) / h
+        resistance[j] = 0.0
         for e in range(friction_row.shape[0]):
-            record.friction[row, j] += rows[friction_row[e], j] * F[e]
+            resistance[j] += rows[friction_row[e], j] * F[e]
+
+
+@compiled
+def write_means(record: Any, row: int, acceleration: Any, resistance: Any) -> None:
+    """Log the means of the tick that began with the sample."""
+    for j in range(acceleration.shape[0]):
+        record.a[row, j], record.friction[row, j] = acceleration[j], resistance[j]
 
 
 @compiled
@@ -242,7 +258,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
     sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
-    gains, filters, lateness, h, position_ticks, setpoint_ticks, given = c
+    gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
     ref, external, ticks, log_ticks, slow, substeps = inputs
     u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
     trace = record.trace
@@ -253,7 +269,8 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     M, A, none = np.zeros((N, N)), np.zeros((N, N)), np.zeros(N)
     bias, force, u_mid, v_mid = none.copy(), none.copy(), none.copy(), none.copy()
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
-    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 4))
+    acceleration, resistance = none.copy(), none.copy()
+    F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows = weights.copy()
@@ -299,7 +316,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         if cylinder_row.shape[0] > 0:
             move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
-            push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
+            push(every, external, k, within, setpoint_ticks, outside)
         within += 1
         look_ahead(every, u, v, before, h, u_mid, v_mid)
         if lever_row.shape[0] > 0:
@@ -379,7 +396,8 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         if lost >= 0:
             return UNSTABLE, tick, lost
         if logging:
-            write_means(record, tick // log_ticks, rows, friction_row, v, before, F, h)
+            means(every, rows, friction_row, v, before, F, h, acceleration, resistance)
+            write_means(record, tick // log_ticks, acceleration, resistance)
         if late >= 0:
             return FOLLOWING_ERROR, tick, late
     return FINISHED, ticks, -1

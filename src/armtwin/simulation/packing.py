@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
-from armtwin.drives.friction.curves import INTERVALS, ROOT, at_viscosity, breakaway, tabulate
+from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
@@ -130,7 +130,9 @@ def _sensors(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             speed_quantum[k] = drive.speed_quantum or 0.0
             if drive.encoder_counts:
                 quantum[k] = 2 * np.pi / drive.encoder_counts
-    delay = np.array(for_each(servo.delay.sensor, m), dtype=np.float64) / tick
+    age = np.array(for_each(servo.delay.sensor, m), dtype=np.float64)
+    further = np.array(for_each(servo.delay.encoder, m), dtype=np.float64)
+    delay = np.stack([age + further, age], axis=1) / tick
     return Sensors(
         _integers(positions), _integers(speeds), scale, zero, quantum, speed_quantum, delay
     )
@@ -186,9 +188,8 @@ def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Flo
     backward = at_viscosity(element.negative or element.law, factor)
     c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)
     curves = np.stack([tabulate(forward, largest), tabulate(backward, largest)])
-    scale = INTERVALS / largest ** (1 / ROOT)
     offset = element.offset or 0.0
-    numbers = np.array([scale, c0, c1, offset, breakaway(forward), breakaway(backward)])
+    numbers = np.array([scale_of(largest), c0, c1, offset, breakaway(forward), breakaway(backward)])
     return curves, numbers
 
 

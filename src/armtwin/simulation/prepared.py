@@ -9,7 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.control.controller import KTFC, KTFV, Controller, controller
+from armtwin.control.controller import (
+    ACCELERATION,
+    POSITION,
+    REFERENCES,
+    SHIFT,
+    SPEED,
+    TORQUE,
+    Controller,
+    controller,
+    shift,
+    uses_torque,
+)
 from armtwin.drives.springs import beyond, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
@@ -79,14 +90,19 @@ class PreparedRun:
         tail = (self.plant, self.controller, self.inputs, self.state, self.record)
         return (*head, *tail, switching)
 
+    @property
+    def structure(self) -> Structure:
+        """What shapes the kernel of its loop."""
+        arm, linear = self.robot.assembly.arm, self.linear is not None
+        return Structure(arm, self.plant, self.controller, linear=linear)
+
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
-        arm, linear = self.robot.assembly.arm, self.linear is not None
-        structure = Structure(arm, self.plant, self.controller, linear=linear)
-        kernel = kernel_of(structure)
+        kernel = kernel_of(self.structure)
         if kernel is None:
-            return loop.run(*self.arguments)
-        return run_traced(kernel, self)
+            ended: Ended = loop.run(*self.arguments)
+            return ended
+        return run_traced(kernel, [self])[0]
 
     def stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""
@@ -151,6 +167,7 @@ def prepare(
     *,
     servo: Controller | None = None,
     external: Floats | None = None,
+    feedforward: Floats | None = None,
     log_rate: float | None = None,
     linear: LinearModel | None = None,
     change: Callable[[Plant], Plant] | None = None,
@@ -163,6 +180,8 @@ def prepare(
         model: What is simulated.
         servo: A packed controller in place of the model's.
         external: Joint torques from outside at the set-points, (set-points, n).
+        feedforward: Torques that the servo feeds forward in place of the model's, motor side,
+            (set-points, motors).
         log_rate: Rate of the log; by default the set-point rate [Hz].
         linear: A linear model along the motion in place of the bodies.
         change: Gives another plant for that of the robot.
@@ -180,7 +199,8 @@ def prepare(
     M = mass_matrix(robot, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
-    inputs = _inputs(robot, motion, places, c, parts, external, log_rate, M)
+    ref = _references(robot, motion, c, feedforward)
+    inputs = _inputs(ref, places, c, parts, external, log_rate, M)
     state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
@@ -212,8 +232,7 @@ def _with_numerical_damping(parts: Plant, M: Floats, tick: float) -> Plant:
 
 
 def _inputs(
-    robot: Robot,
-    motion: Trajectory,
+    ref: Floats,
     places: Coordinates,
     c: Controller,
     parts: Plant,
@@ -221,18 +240,41 @@ def _inputs(
     log_rate: float | None,
     M: Floats,
 ) -> Inputs:
-    ticks = (len(motion.q) - 1) * c.setpoint_ticks + 1
+    ticks = (len(ref) - 1) * c.setpoint_ticks + 1
     log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
     pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
     slow, substeps = _presliding(parts, M, c.tick)
-    ref = _references(robot, motion, c)
     return Inputs(ref, np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
 
 
-def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
-    """Set-points of the drives: position, speed, acceleration, torque of the model, (k, 4, m)."""
+def _references(
+    robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None
+) -> Floats:
+    """Set-points of the drives as they get them, (k, REFERENCES, m); some may get them late."""
+    ref = _on_time(robot, motion, c, feedforward)
+    for late in np.unique(c.setpoint_delay[c.setpoint_delay > 0]):
+        delayed = Trajectory(motion.rate, *motion.at(motion.time - late))
+        torque = _before(feedforward, motion.rate * late)
+        which = c.setpoint_delay == late
+        ref[:, :, which] = _on_time(robot, delayed, c, torque)[:, :, which]
+    return ref
+
+
+def _before(values: Floats | None, samples: float) -> Floats | None:
+    """Columns of values some samples earlier, linear between samples; at first the first ones."""
+    if values is None:
+        return None
+    now = np.arange(len(values), dtype=np.float64)
+    found = np.empty_like(values)
+    for k in range(values.shape[1]):
+        found[:, k] = np.interp(now - samples, now, values[:, k])
+    return found
+
+
+def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None) -> Floats:
+    """Position, speed, acceleration, torque fed forward, speed of the shift, (k, 5, m)."""
     drives = robot.assembly.drives
-    ref = np.zeros((len(motion.q), 4, len(drives)))
+    ref = np.zeros((len(motion.q), REFERENCES, len(drives)))
     for k, (_, row) in enumerate(drives):
         x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
         if row.linkage is not None:
@@ -241,13 +283,17 @@ def _references(robot: Robot, motion: Trajectory, c: Controller) -> Floats:
             x = row.linkage.length(x)
             a = slope * a + bend * v**2
             v = slope * v
-        ref[:, 0, k] = x
-        ref[:, 1, k] = v
-        ref[:, 2, k] = a
-    if c.gains[:, [KTFV, KTFC]].any():
+        ref[:, POSITION, k] = x
+        ref[:, SPEED, k] = v
+        ref[:, ACCELERATION, k] = a
+    if feedforward is not None:
+        ref[:, TORQUE] = feedforward
+    elif uses_torque(c):
         torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
         torque = torque + robot.friction_torque(motion.v, motion.q)
-        ref[:, 3] = torque @ robot.assembly.motor_inverse
+        ref[:, TORQUE] = torque @ robot.assembly.motor_inverse
+    shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
+    ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
     return ref
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.control.controller import HELD, Controller, initial
+from armtwin.control.controller import HELD, KTFC, KTFV, TORQUE, Controller, initial
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
@@ -73,10 +73,14 @@ def equilibrium(
     opening = _openings(robot, oil)
     current = force / parts.outputs.per_current
     current[parts.cylinders.drive] = opening
-    wanted, wanted_speed, wanted_acceleration, _ = inputs.ref[0]
-    held = np.where(is_valve, 0.0, force)
+    wanted, wanted_speed, wanted_acceleration = inputs.ref[0, :3]
+    modelled = inputs.ref[0, TORQUE]
+    # what is fed forward to the current is not the integrator's to hold
+    held = np.where(is_valve, 0.0, force) - c.gains[:, KTFC] * modelled
     servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
-    # the set-point of a valve in equilibrium is off by this much
+    # in equilibrium the set-point of a valve is off by its opening, and a loop has settled about
+    # the torque that is fed forward into it
+    servo[:, HELD] = -c.gains[:, KTFV] * modelled
     servo[parts.cylinders.drive, HELD] = opening
     position = np.where(is_valve, wanted, parts.rows.weights[parts.sensors.row] @ u)
     commands = _past(parts.outputs.delay, m, 1)

@@ -153,14 +153,14 @@ def smooth_step(
     """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
     dv comes as h times the torque that is left for friction and acceleration, A as the matrix of
-    the other parts. Writes torque F and slope D of each element, and in G, (e, 4), its speed, the
-    speed's change, and scratch; A is overwritten.
+    the other parts. Writes torque F and slope D of each element, and in G, (e, 2), its speed and
+    the speed's change; A is overwritten.
     """
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
         if kind == 1:
-            F[e], D[e], G[e, 2], G[e, 3] = bristle(
+            F[e], D[e] = bristle(
                 curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
             )
         else:
@@ -174,9 +174,7 @@ def smooth_step(
     if kind == 1:
         for e in range(friction_row.shape[0]):
             w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = relaxed(
-                curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h, G[e, 0], G[e, 2], G[e, 3]
-            )
+            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h)
     return solved
 
 

@@ -14,7 +14,7 @@ from armtwin.control.controller import (
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.sensors import quantised
 from armtwin.maths.choice import both, choose, either
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.compiled import compiled, exactly, inlined
 
 
 @inlined
@@ -62,7 +62,8 @@ def position_tick(
     period, late = setpoint_ticks * h, -1
     for m in range(position.shape[0]):
         want = reference(ref, k, within, m, setpoint_ticks, period, lateness[m], given)
-        wanted = (scale[m] * (want[0] - zero[m]), scale[m] * want[1], scale[m] * want[2], want[3])
+        position_wanted = scale[m] * (want[0] - zero[m])
+        wanted = (position_wanted, scale[m] * want[1], scale[m] * want[2], want[3], want[4])
         reading = quantised(scale[m] * (position[m] - zero[m]), quantum[m])
         e = position_loop(gains, servo, m, reading, wanted, position_ticks * h)
         late = choose(both(abs(e) > gains[m, ERROR_LIMIT], late < 0), m, late)
@@ -107,7 +108,7 @@ def motor_torques(
             tau[j] += rows[output_row[m], j] * torque
 
 
-@compiled
+@exactly
 def watch(servo: Any, saturated: Any, since: Any, time: float, h: float) -> None:
     """Keep the longest stay at a current limit of each drive; since is -1 while it is below."""
     for m in range(servo.shape[0]):

@@ -13,14 +13,26 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.control.controller import REFERENCES
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import Table, Tape, pattern_of
+from armtwin.maths.tape import ROUNDING, Table, Tape, pattern_of
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
-NUMBERS = ("h", "dt", "position_ticks", "setpoint_ticks", "substeps", "setpoints", "k", "within")
+NUMBERS = (
+    "h",
+    "dt",
+    "position_ticks",
+    "setpoint_ticks",
+    "substeps",
+    "setpoints",
+    "pushes",
+    "k",
+    "within",
+    "taken",
+)
 RESULTS = ("late", "limited", "steps", "gone")
 OF_DRIVES = (
     "scale",
@@ -35,6 +47,8 @@ OF_DRIVES = (
 )
 OF_SPRINGS = ("stiffness", "damping", "gap", "numerical")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
+# below which an element of the geometry is a deviation: sines of 3 degrees, 5 mm, a tilted base
+SMALLEST_BY_DESIGN = {"turn": 0.05, "offset": 0.005, "axis": 0.05, "gravity": 0.5}
 # arrays that do not change in a run, and in a tick
 IN_A_RUN = {
     *GEOMETRY,
@@ -62,13 +76,28 @@ STAGES = (
     "position_loops",
     "velocity_loops",
     "torques",
+    "outside",
     "equations",
     "steps",
     "before_steps",
     "one_step",
+    "means",
 )
-CURVES, BALANCER_TABLE, REF, KEPT = 1, 2, 3, 4  # memories beside that of the numbers, which is 0
+# memories beside that of the numbers, which is 0
+CURVES, BALANCER_TABLE, REF, EXTERNAL, KEPT = 1, 2, 3, 4, 5
 MOST_KEPT = 8192  # results that are kept from loop to loop
+
+
+def is_out_of_square(arm: Any) -> bool:
+    """Whether some angle or length of the geometry is so small that it is a deviation, no design.
+
+    Robots with deviated links share one kernel, in which no zero of the geometry is used.
+    """
+    for name, smallest in SMALLEST_BY_DESIGN.items():
+        size = np.abs(getattr(arm, name))
+        if np.any((size > ROUNDING) & (size < smallest)):
+            return True
+    return False
 
 
 class Structure:
@@ -82,9 +111,9 @@ class Structure:
         dense: Whether the geometry is taken as if it had no zeros, ones and right angles.
     """
 
-    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool, dense: bool = False) -> None:
+    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool) -> None:
         self.arm, self.plant, self.c = arm, plant, c
-        self.linear, self.dense = linear, dense
+        self.linear, self.dense = linear, is_out_of_square(arm)
         self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
         self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
 
@@ -146,6 +175,7 @@ class Structure:
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
+            **dict.fromkeys(("acceleration", "resistance"), (N,)),
             **dict.fromkeys((*NUMBERS, *RESULTS), ()),
         }
 
@@ -156,20 +186,28 @@ class Structure:
             memory.add(name, shape)
         memory.add("curves", self.plant.friction.curves.shape, CURVES)
         memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
-        memory.add("ref", (1, 4, self.drives), REF)
+        memory.add("ref", (1, REFERENCES, self.drives), REF)
+        memory.add("external", (1, self.coordinates), EXTERNAL)
         return memory
 
 
-def traced(structure: Structure) -> tuple[dict[str, list[Stretch]], Memory]:
-    """The stretches of each stage of a loop, and where their arrays lie."""
+def traced(
+    structure: Structure, *, in_lanes: bool = False
+) -> tuple[dict[str, list[Stretch]], Memory]:
+    """The stretches of each stage of a loop, and where their arrays lie.
+
+    In lanes a step is taken only where `taken` is 1: loops take more or fewer of them in a tick.
+    """
     tracer = _Tracer(structure)
     memory = structure.memory()
+    memory.woven = in_lanes
     stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
     for name, part in tracer.parts():
         once, inside = _parted(name, part, [IN_A_RUN], memory)
         stages["before"].append(once)
         stages[name].append(inside)
-    found = _parted("one_step", tracer.one_step(), [IN_A_RUN, IN_A_TICK], memory)
+    one_step = tracer.one_step(is_chosen=in_lanes)
+    found = _parted("one_step", one_step, [IN_A_RUN, IN_A_TICK], memory)
     for name, stretch in zip(("before", "before_steps", "one_step"), found, strict=True):
         stages[name].append(stretch)
     return stages, memory
@@ -213,7 +251,9 @@ class _Tracer:
         yield "position_loops", self._position_loops()
         yield "velocity_loops", self._velocity_loops()
         yield "torques", self._torques()
+        yield "outside", self._outside()
         yield "steps", self._steps()
+        yield "means", self._means()
         if not self.structure.linear:
             yield "equations", self._equations()
 
@@ -266,7 +306,7 @@ class _Tracer:
             tape.pattern("scale", sensors.scale),
             tape.pattern("zero", sensors.zero),
             quantum,
-            Table(tape, "ref", (setpoints, 4, self.structure.drives)),
+            Table(tape, "ref", (setpoints, REFERENCES, self.structure.drives)),
             servo,
             position,
             self._number(tape, "k"),
@@ -324,6 +364,31 @@ class _Tracer:
         _put(part, "tau", tau)
         return part
 
+    def _outside(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        N = self.structure.coordinates
+        found = _scratch(N)
+        external = Table(tape, "external", (self._number(tape, "pushes"), N))
+        k, within, setpoint_ticks = (
+            self._number(tape, name) for name in ("k", "within", "setpoint_ticks")
+        )
+        python_of(loop.push)(self.every, external, k, within, setpoint_ticks, found)
+        _put(part, "outside", found)
+        return part
+
+    def _means(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        rows, _, _ = self._rows(tape)
+        v, before, F = self._all(tape, "v", "before", "F")
+        acceleration, resistance = (_scratch(self.structure.coordinates) for _ in range(2))
+        h, row = self._number(tape, "h"), self.plant.friction.row
+        python_of(loop.means)(self.every, rows, row, v, before, F, h, acceleration, resistance)
+        _put(part, "acceleration", acceleration)
+        _put(part, "resistance", resistance)
+        return part
+
     def _equations(self) -> Part:
         tape = Tape()
         part = Part(tape)
@@ -365,8 +430,8 @@ class _Tracer:
         part.put("steps", (), found)
         return part
 
-    def one_step(self) -> Part:
-        """A step of the plant."""
+    def one_step(self, *, is_chosen: bool) -> Part:
+        """A step of the plant; one that is chosen changes something only where `taken` is 1."""
         tape = Tape()
         part = Part(tape)
         N, e = self.structure.coordinates, self.structure.elements
@@ -380,7 +445,7 @@ class _Tracer:
         stiffness, damping, gap, numerical = self._all(tape, *OF_SPRINGS)
         dt = self._number(tape, "dt")
         A, dv = _scratch(N, N), _scratch(N)
-        F, D, G = _scratch(e), _scratch(e), _scratch(e, 4)
+        F, D, G = _scratch(e), _scratch(e), _scratch(e, 2)
         twisted = _scratch(len(springs.row), 2)
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
@@ -398,11 +463,26 @@ class _Tracer:
             u, v, dv, twisted,
         )  # fmt: skip
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)
+        changing["F"], gone = F, tape.choose(solved, lost, N)
+        (known["F"],) = self._all(tape, "F")
+        if is_chosen:
+            taken = self._number(tape, "taken") > 0.5
+            gone = tape.choose(taken, gone, -1)
+            for name, values in changing.items():
+                changing[name] = _chosen(tape, taken, values, known[name])
         for name, values in changing.items():
             _put(part, name, values, known[name])
-        _put(part, "F", F)
-        part.put("gone", (), tape.choose(solved, lost, N))
+        part.put("gone", (), gone)
         return part
+
+
+def _chosen(tape: Tape, condition: Any, values: Any, others: Any) -> Any:
+    """Values where a condition holds, others elsewhere; what is the same in both is left alone."""
+    found = others.copy()
+    for place, value in np.ndenumerate(values):
+        if value is not others[place]:
+            found[place] = tape.choose(condition, value, others[place])
+    return found
 
 
 def _memoryless(filters: Floats) -> Any:

@@ -1,8 +1,13 @@
-"""The closed loop around traced stages: ticks and steps, one kernel for each structure."""
+"""The closed loop around traced stages: ticks and steps, one kernel for each structure.
+
+A kernel runs one loop, or as many as there are lanes: the same stages on woven memories, in which
+each number lies once for each lane. A loop gives the same digits in a lane as alone.
+"""
 
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from functools import lru_cache
 from threading import Lock
 from typing import Any
@@ -11,124 +16,148 @@ import numpy as np
 
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
-from armtwin.maths.compiled import inlined, is_kept
+from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.machine_code import staged
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Stretch
 from armtwin.simulation.equations import of_linear
-from armtwin.simulation.loop import (
-    FINISHED,
-    FOLLOWING_ERROR,
-    UNSTABLE,
-    keep,
-    look_ahead,
-    net,
-    push,
-    write,
-    write_means,
-)
+from armtwin.simulation.lanes import Lanes
+from armtwin.simulation.loop import FINISHED, FOLLOWING_ERROR, UNSTABLE, look_ahead, net
 from armtwin.simulation.ticks import watch
-from armtwin.simulation.traced import MOST_KEPT, STAGES, Structure, traced
+from armtwin.simulation.traced import STAGES, Structure, traced
 
-VIEWS = (
-    "u",
-    "v",
-    "before",
-    "tau",
-    "outside",
-    "bias",
-    "force",
-    "M",
-    "position",
-    "speed",
-    "current",
-    "servo",
-    "F",
-)
-SLOTS = ("k", "within", "dt", "late", "limited", "steps", "gone")
+SLOTS = ("k", "within", "dt", "late", "limited", "steps", "taken", "gone")
 
 
 def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and model
     every: Any,
+    lanes: Any,
     memories: Any,
     slots: Any,
     views: Any,
     linear: int,
     path: Any,
     counts: Any,
-    delays: Any,
-    rows: Any,
-    external: Any,
-    late_state: Any,
+    is_pushed: bool,
+    late: Any,
+    stays: Any,
     record: Any,
-) -> Any:
-    """Run a loop as `loop.run` does; the stages are put in by name for each structure."""
+    ended: Any,
+) -> int:
+    """Run loops as `loop.run` does, one in each lane, until the last tick or until one ends.
+
+    The stages are put in by name for each structure. len(lanes) is the number of lanes: a tuple
+    makes it known to the compiler. Of views, lateness, stays at limits, record and `ended`, which
+    takes how and where, the first axis is that of the lanes. Returns the tick in which a loop
+    ended, or the last one.
+    """
     numbers = memories[0]
-    u, v, before, tau, outside, bias, force, M, position, speed, current, servo, F = views
+    u, v, before, tau, outside, bias, force, M, position, speed, current, servo, mean_a, mean_F = (
+        views
+    )
+    bodies = (u[0], v[0], before[0], tau[0], outside[0], bias[0], force[0], M[0])
     step, path_curves, M0, D0, K0 = path
-    ticks, log_ticks, position_ticks, setpoint_ticks, h = counts
-    sensor_delay, output_delay = delays
-    weights, friction_row = rows
-    readings, commands, saturated = late_state
-    K, WITHIN, DT, LATE, LIMITED, STEPS, GONE = slots
-    trace = record.trace
-    m, N = position.shape[0], u.shape[0]
-    u_mid, v_mid, since = np.zeros(N), np.zeros(N), np.full(m, -1.0)
-    late_readings, late_commands = readings.shape[2], commands.shape[2]
-    k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
+    first, last, log_ticks, position_ticks, setpoint_ticks, h = counts
+    sensor_delay, readings, output_delay, commands = late
+    saturated, since, watching = stays
+    record_u, record_v, record_a, record_current, record_friction, trace = record
+    K, WITHIN, DT, LATE, LIMITED, STEPS, TAKEN, GONE = slots
+    L, N = len(lanes), len(every)
+    u_mid, v_mid, lost = np.zeros(N), np.zeros(N), np.full(L, -1)
+    late_readings, late_commands = readings.shape[3], commands.shape[3]
+    k, within = first // setpoint_ticks, first % setpoint_ticks  # set-point, and ticks since it
     do_before(memories)
-    for tick in range(ticks):
+    for tick in range(first, last):
         if within == setpoint_ticks:
             k, within = k + 1, 0
         turn_of_position = within % position_ticks == 0
+        if turn_of_position or is_pushed:
+            for lane in range(L):
+                numbers[K * L + lane] = k
+                numbers[WITHIN * L + lane] = within
         do_speeds(memories)
         if turn_of_position or late_readings > 0:
             do_positions(memories)
         if late_readings > 0:
-            read_late(sensor_delay, readings, tick % late_readings, position, speed)
+            head = tick % late_readings
+            for lane in range(L):
+                read_late(sensor_delay[lane], readings[lane], head, position[lane], speed[lane])
         if turn_of_position:
-            for j in range(N):
-                trace[tick // position_ticks, j] = u[j]
-            numbers[K] = k
-            numbers[WITHIN] = within
+            for lane in range(L):
+                _copy(lane, u, trace, tick // position_ticks)
             do_position_loops(memories)
-            late = int(numbers[LATE])
         do_velocity_loops(memories)
-        limited = numbers[LIMITED] != 0.0
-        if limited or watching:
-            watch(servo, saturated, since, tick * h, h)
-            watching = limited
+        for lane in range(L):
+            limited = numbers[LIMITED * L + lane] != 0.0
+            if limited or watching[lane]:
+                watch(servo[lane], saturated[lane], since[lane], tick * h, h)
+                watching[lane] = limited
         if late_commands > 0:
-            give_late(output_delay, commands, tick % late_commands, current)
+            head = tick % late_commands
+            for lane in range(L):
+                give_late(output_delay[lane], commands[lane], head, current[lane])
         do_torques(memories)
-        if external.shape[0] > 0:
-            push(every, external, k, (within + 0.5) / setpoint_ticks, outside)
+        if is_pushed:
+            do_outside(memories)
         within += 1
         if linear == 1:
-            look_ahead(every, u, v, before, h, u_mid, v_mid)
-            of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
-            net(every, tau, outside, bias, force)
+            time = (tick + 0.5) * h
+            u_0, v_0, before_0, tau_0, outside_0, bias_0, force_0, M_0 = bodies
+            look_ahead(every, u_0, v_0, before_0, h, u_mid, v_mid)
+            of_linear(every, step, path_curves, M0, D0, K0, time, u_mid, v_mid, M_0, bias_0)
+            net(every, tau_0, outside_0, bias_0, force_0)
         else:
             do_equations(memories)
         logging = tick % log_ticks == 0
+        row = tick // log_ticks
         if logging:
-            write(record, tick // log_ticks, u, v, current)
+            for lane in range(L):
+                _copy(lane, u, record_u, row)
+                _copy(lane, v, record_v, row)
+                _copy(lane, current, record_current, row)
         do_steps(memories)
-        steps = int(numbers[STEPS])
-        lost = -1
-        numbers[DT] = h / steps
-        keep(every, v, before)
+        most = 0
+        for lane in range(L):
+            steps = int(numbers[STEPS * L + lane])
+            numbers[DT * L + lane] = h / steps
+            most = max(most, steps)
+        for j in range(N):
+            for lane in range(L):
+                before[lane, j] = v[lane, j]
         do_before_steps(memories)
-        for _ in range(steps):
+        for count in range(most):
+            if L > 1:
+                for lane in range(L):
+                    is_taken = count < numbers[STEPS * L + lane]
+                    numbers[TAKEN * L + lane] = 1.0 if is_taken else 0.0
             do_one_step(memories)
-            lost = max(lost, int(numbers[GONE]))
-        if lost >= 0:
-            return UNSTABLE, tick, lost
+            for lane in range(L):
+                gone = numbers[GONE * L + lane]
+                if gone >= 0.0:
+                    lost[lane] = max(lost[lane], int(gone))
         if logging:
-            write_means(record, tick // log_ticks, weights, friction_row, v, before, F, h)
-        if late >= 0:
-            return FOLLOWING_ERROR, tick, late
-    return FINISHED, ticks, -1
+            do_means(memories)
+        is_over = False
+        for lane in range(L):
+            if lost[lane] >= 0:
+                ended[lane, 0], ended[lane, 1], is_over = UNSTABLE, lost[lane], True
+                continue
+            if logging:
+                _copy(lane, mean_a, record_a, row)
+                _copy(lane, mean_F, record_friction, row)
+            behind = int(numbers[LATE * L + lane])
+            if behind >= 0:
+                ended[lane, 0], ended[lane, 1], is_over = FOLLOWING_ERROR, behind, True
+        if is_over:
+            return tick
+    return last
+
+
+@inlined
+def _copy(lane: int, values: Any, record: Any, row: int) -> None:
+    """Write the values of a lane, (lanes, n), to its row of a record, (lanes, rows, n)."""
+    for j in range(values.shape[1]):
+        record[lane, row, j] = values[lane, j]
 
 
 @inlined
@@ -137,17 +166,28 @@ def _nothing(memories: Any) -> None:
 
 
 do_before = do_speeds = do_positions = do_position_loops = do_velocity_loops = _nothing
-do_torques = do_equations = do_steps = do_before_steps = do_one_step = _nothing
+do_torques = do_outside = do_equations = do_steps = do_before_steps = do_one_step = _nothing
+do_means = _nothing
 
 
-class _Kernel:
-    """The kernel of a structure: its machine code, made or found on first call."""
+class Kernel:
+    """The kernel of a structure: its machine code, made or found on first call.
 
-    def __init__(self, structure: Structure, name: str) -> None:
-        self.structure, self.name = structure, name
+    Attributes:
+        structure: What shapes it.
+        name: The structure's name.
+        lanes: How many loops it runs at once.
+        memory: Where the arrays lie.
+    """
+
+    def __init__(self, structure: Structure, name: str, lanes: int) -> None:
+        self.structure, self.name, self.lanes = structure, name, lanes
         self.memory = structure.memory()
         stages = {stage: self._stretches(stage) for stage in STAGES}
-        self.run = staged(drive, stages, name)
+        if lanes == 1:
+            self.run = staged(drive, stages, name)
+        else:
+            self.run = staged(drive, stages, f"{name}-{lanes}", wide=STAGES)
 
     def _stretches(self, stage: str) -> Any:
         def made() -> tuple[list[Stretch], Memory]:
@@ -158,32 +198,27 @@ class _Kernel:
 
     @lru_cache(maxsize=1)  # noqa: B019  a kernel lives as long as the process
     def _traced(self) -> tuple[dict[str, list[Stretch]], Memory]:
-        return traced(self.structure)
+        return traced(self.structure, in_lanes=self.lanes > 1)
 
 
-_kernels: dict[str, _Kernel] = {}
+_kernels: dict[tuple[str, int], Kernel] = {}
 _making = Lock()
 
 
-def kernel_of(structure: Structure) -> _Kernel | None:
+def kernel_of(structure: Structure, lanes: int = 1) -> Kernel | None:
     """The kernel of a structure; None where it cannot be traced.
 
-    A robot whose geometry differs from that of one known already, as one with a deviated link,
-    shares a kernel with all such robots, in which no zero of the geometry is used.
+    Args:
+        structure: What shapes it.
+        lanes: How many loops it runs at once, 1 or LANES.
     """
-    if not structure.can_be_traced:
+    if not (compiles() and structure.can_be_traced):
         return None
-    family = _digest(structure.family())
-    name = f"{family}-{_digest(structure.geometry())}"
+    name = f"{_digest(structure.family())}-{_digest(structure.geometry())}"
     with _making:
-        if name not in _kernels:
-            relatives = any(known.startswith(family) for known in _kernels) or is_kept(family)
-            if relatives and not is_kept(name):
-                structure.dense = True
-                name = f"{family}-{_digest(structure.geometry())}"
-        if name not in _kernels:
-            _kernels[name] = _Kernel(structure, name)
-        return _kernels[name]
+        if (name, lanes) not in _kernels:
+            _kernels[name, lanes] = Kernel(structure, name, lanes)
+        return _kernels[name, lanes]
 
 
 def _digest(parts: Any) -> str:
@@ -193,74 +228,46 @@ def _digest(parts: Any) -> str:
     return digest.hexdigest()[:12]
 
 
-def run_traced(kernel: _Kernel, prepared: Any) -> Any:
-    """Run a prepared loop: how, when and where it ended; its state and record are written."""
-    plant, c, inputs, state = (
-        prepared.plant,
-        prepared.controller,
-        prepared.inputs,
-        prepared.state,
-    )
-    arm = prepared.robot.assembly.arm
-    numbers = np.zeros(kernel.memory.sizes[0])
-    given = {
-        **arm._asdict(),
-        **plant.springs._asdict(),
-        "weights": plant.rows.weights,
-        "rotor_inertia": plant.rotors.inertia,
-        "numbers": plant.friction.numbers,
-        "gains": c.gains,
-        "filters": c.filters,
-        "lateness": c.lateness,
-        "scale": plant.sensors.scale,
-        "zero": plant.sensors.zero,
-        "sensor_quantum": plant.sensors.quantum,
-        "speed_quantum": plant.sensors.speed_quantum,
-        "per_current": plant.outputs.per_current,
-        "per_ampere": plant.outputs.torque,
-        "limit": plant.outputs.limit,
-        "current_quantum": plant.outputs.quantum,
-        "slow": inputs.slow,
-        "h": c.tick,
-        "position_ticks": c.position_ticks,
-        "setpoint_ticks": c.setpoint_ticks,
-        "substeps": inputs.substeps,
-        "setpoints": len(inputs.ref),
-        "late": -1,
-        "before": state.v,
-    }
-    changing = ("u", "v", "z", "servo", "memory", "energy")
-    given |= {name: getattr(state, name) for name in changing}
-    for name, values in given.items():
-        if name in kernel.memory.arrays:
-            view(kernel.memory, numbers, name)[...] = values
-    tables = (
-        np.ascontiguousarray(plant.friction.curves).ravel(),
-        np.ascontiguousarray(plant.balancers.table).ravel(),
-        np.ascontiguousarray(inputs.ref).ravel(),
-        np.zeros(MOST_KEPT),
-    )
-    ended = kernel.run(
-        (0,) * prepared.coordinates.count,
-        (numbers, *tables),
+def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]]:
+    """Run prepared loops, one in each lane: how, when and where each ended.
+
+    Their states and records are written. A lane without a loop of its own, or whose loop has
+    ended, does what another lane does.
+    """
+    lanes = Lanes(kernel.memory, runs, kernel.lanes)
+    ends: dict[int, tuple[int, int, int]] = {}
+    first = 0
+    while lanes.running:
+        last = min(runs[lane].inputs.ticks for lane in lanes.running)
+        tick = _driven(kernel, lanes, first, last)
+        for lane in list(lanes.running):
+            how, where = lanes.ended[lane]
+            if how != FINISHED or tick == runs[lane].inputs.ticks:
+                ends[lane] = int(how), tick, int(where)
+                lanes.finish(lane)
+        lanes.fill()
+        first = tick if tick == last else tick + 1
+    return [ends[lane] for lane in range(len(runs))]
+
+
+def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
+    """Run the ticks from the first to the last, or to that in which a loop ends."""
+    run = lanes.runs[0]
+    c = run.controller
+    lanes.ended[:] = FINISHED, -1
+    tick: int = kernel.run(
+        (0,) * run.coordinates.count,
+        (0,) * kernel.lanes,
+        lanes.memories,
         tuple(kernel.memory.arrays[name][1] for name in SLOTS),
-        tuple(view(kernel.memory, numbers, name) for name in VIEWS),
-        int(prepared.linear is not None),
-        prepared.path,
-        (inputs.ticks, inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
-        (plant.sensors.delay, plant.outputs.delay),
-        (plant.rows.weights, plant.friction.row),
-        inputs.external,
-        (state.readings, state.commands, state.saturated),
-        prepared.record,
+        lanes.views,
+        int(run.linear is not None),
+        run.path,
+        (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
+        lanes.is_pushed,
+        lanes.late,
+        lanes.stays,
+        lanes.record,
+        lanes.ended,
     )
-    for name in changing:
-        getattr(state, name)[...] = view(kernel.memory, numbers, name)
-    return ended
-
-
-def view(memory: Memory, numbers: Any, name: str) -> Any:
-    """An array in the memory of numbers."""
-    _, first, shape = memory.arrays[name]
-    size = int(np.prod(shape))
-    return numbers[first : first + size].reshape(shape)
+    return tick

@@ -2,8 +2,10 @@
 
 The bristle model needs the dry part alone: steady sliding is F = sign(w) g(|w|) + sign(w) f(|w|).
 
-Tables hold cubics in s = |w|^(1/4): the nodes crowd near zero, where g may fall with an infinite
-slope and f rise with one (exponents below 1), and both are smooth in s.
+Tables hold cubics between nodes that crowd near zero, where g may fall with an infinite slope and f
+rise with one (exponents below 1): with y = FIRST + scale |w|, scale a power of 2 with which the
+largest |w| lies between 1/2 and 1, the nodes are the numbers y of few leading bits. Place and node
+are read off the bits of y. Beyond the last node the curves go on straight.
 
 Ref: [Waiboer 2007, eq. 3.70-3.72]
 """
@@ -19,14 +21,18 @@ import numpy as np
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Floats, read_only
-from armtwin.maths.choice import choose, smaller, whole
+from armtwin.maths.bits import LEADING, coarse, coarse_numbers, rank
+from armtwin.maths.choice import smaller
 from armtwin.maths.compiled import inlined
 from armtwin.maths.interpolation import hermite_cubics
 
-INTERVALS = 256
+OCTAVES = 28  # between the first node and the last, which is 1
+FIRST = 2.0**-OCTAVES
+FIRST_RANK = (1023 - OCTAVES) << LEADING
+INTERVALS = (OCTAVES << LEADING) + 1  # the last one has no end
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
 SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
-ROOT = 4
+DIFFERENCE = 1e-4  # share of an interval over which slopes are taken: exact to 1e-10 of the torque
 
 
 def coefficients(law: Law) -> dict[str, float]:
@@ -57,27 +63,42 @@ def breakaway(law: Law) -> float:
     return float(split(law, np.array([1e-12]))[0][0])
 
 
+def scale_of(largest: float) -> float:
+    """Scale of a table up to |w| = largest: a power of 2."""
+    _, exponent = np.frexp(largest)
+    return float(2.0 ** -float(exponent))
+
+
 @lru_cache(maxsize=512)
 def tabulate(law: Law, largest: float) -> Floats:
-    """Cubic coefficients in s of g and f on equal steps of s up to |w| = largest, (INTERVALS, 8).
+    """Cubic coefficients of g and f in y less its node, up to |w| = largest, (INTERVALS, 8).
 
     Tables are kept: runs of one robot, and of others that differ in something else, use them again.
     """
-    s = np.linspace(0, largest ** (1 / ROOT), INTERVALS + 1)
-    step = s[1]
-    g, f = _smooth_split(law, s)
-    h = 1e-6 * step
-    inner = np.clip(s, 2 * h, None)
-    gp, fp = _smooth_split(law, inner + h)
-    gm, fm = _smooth_split(law, inner - h)
-    g_slope = _without_overshoot(g, (gp - gm) / (2 * h), step)
-    f_slope = (fp - fm) / (2 * h)
-    dry = hermite_cubics(g, step * g_slope)
-    wet = hermite_cubics(f, step * f_slope)
-    return read_only(np.hstack([dry, wet]))
+    scale = scale_of(largest)
+    y = coarse_numbers(FIRST, OCTAVES)
+    w = (y - FIRST) / scale
+    step = np.diff(y)
+    h = DIFFERENCE * np.append(step, step[-1]) / scale
+    above, below = w + h, np.maximum(w - h, 0.0)
+    apart = scale * (above - below)
+    g, f = _smooth_split(law, w)
+    g_above, f_above = _smooth_split(law, above)
+    g_below, f_below = _smooth_split(law, below)
+    g_slope = _without_overshoot(g, (g_above - g_below) / apart, step)
+    f_slope = (f_above - f_below) / apart
+    return read_only(np.hstack([_cubics(g, g_slope, step), _cubics(f, f_slope, step)]))
 
 
-def _without_overshoot(y: Floats, d: Floats, step: float) -> Floats:
+def _cubics(y: Floats, d: Floats, step: Floats) -> Floats:
+    """Cubics between nodes some steps apart, and the straight line that goes on, (INTERVALS, 4)."""
+    found = np.zeros((INTERVALS, 4))
+    found[:-1] = hermite_cubics(y, d, step)
+    found[-1, :2] = y[-1], d[-1]
+    return found
+
+
+def _without_overshoot(y: Floats, d: Floats, step: Floats) -> Floats:
     """Slopes with which cubics stay between their ends: g must not pass below zero in between.
 
     Ref: [Fritsch-Carlson 1980]
@@ -90,9 +111,9 @@ def _without_overshoot(y: Floats, d: Floats, step: float) -> Floats:
     return np.clip(d, -room, room)
 
 
-def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:
-    """g with its floor and f made linear below SMOOTH, at s = |w|^(1/4)."""
-    w = np.maximum(s**ROOT, 1e-30)
+def _smooth_split(law: Law, speed: Floats) -> tuple[Floats, Floats]:
+    """g with its floor and f made linear below SMOOTH, at speeds |w|."""
+    w = np.maximum(speed, 1e-30)
     g, f = split(law, w)
     below = w < 50 * SMOOTH
     # w (w² + ε²)^(-δ/2) has the slope of the law above ε and is linear below it
@@ -108,21 +129,15 @@ def _smooth_split(law: Law, s: Floats) -> tuple[Floats, Floats]:
 def look_up(
     table: Any, e: int, side: int, scale: float, speed: float
 ) -> tuple[float, float, float, float]:
-    """g, |w| g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed.
-
-    scale is 1 / step of s.
-    """
-    s = np.sqrt(np.sqrt(speed))
-    x = s * scale
-    i = smaller(whole(x), INTERVALS - 1)
-    x -= i
+    """g, g', f, f' of element e, table (e, sides, INTERVALS, 8), at |w| = speed."""
+    y = speed * scale + FIRST
+    node = smaller(coarse(y), 1.0)
+    i = rank(node) - FIRST_RANK
+    x = y - node
     g1, g2, g3 = table[e, side, i, 1], table[e, side, i, 2], table[e, side, i, 3]
     f1, f2, f3 = table[e, side, i, 5], table[e, side, i, 6], table[e, side, i, 7]
     g = table[e, side, i, 0] + x * (g1 + x * (g2 + x * g3))
     f = table[e, side, i, 4] + x * (f1 + x * (f2 + x * f3))
-    # ds/dw = s / (4 w): |w| times a slope stays finite at rest
-    g_slope = 0.25 * s * scale * (g1 + x * (2 * g2 + 3 * x * g3))
-    first = 1.0 / scale
-    f_start = table[e, side, 1, 4] / (first * first * first * first)
-    f_slope = 0.25 * s * scale * (f1 + x * (2 * f2 + 3 * x * f3)) / speed
-    return g, g_slope, f, choose(i == 0, f_start, f_slope)
+    g_slope = scale * (g1 + x * (2.0 * g2 + 3.0 * x * g3))
+    f_slope = scale * (f1 + x * (2.0 * f2 + 3.0 * x * f3))
+    return g, g_slope, f, f_slope

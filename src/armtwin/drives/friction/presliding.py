@@ -24,8 +24,6 @@ from armtwin.drives.friction.curves import look_up
 from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import inlined
 
-NEAR = 0.01  # relative change of speed over which g is a straight line to 1e-5 of itself
-
 
 def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
     """Bristle damping c1 from a relative damping: ζ = c1 / (2 J ω), ω = √(c0 / J) [N m s/rad]."""
@@ -35,55 +33,36 @@ def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
 @inlined
 def bristle(
     table: Any, e: int, scale: float, c0: float, c1: float, w: float, z: float, h: float
-) -> tuple[float, float, float, float]:
-    """Mean torque of element e over a step h at speed w, and its slope with w.
-
-    Then g and |w| g', for `relaxed`.
-    """
+) -> tuple[float, float]:
+    """Mean torque of element e over a step h at speed w, and its slope with w."""
     speed = abs(w)
     forward = w >= 0.0
     side = choose(forward, 0, 1)
     sign = choose(forward, 1.0, -1.0)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
+    rising = speed * g_slope
     bending = c0 * h
     s = bending * speed  # X g
     share = 1.0 / (g * g + s * (g + 0.5 * s))  # E / g²
     mean = (g + 0.5 * s) * share  # φ / g
     bent = c0 * z * sign - g
     F = g + bent * mean * (g - c1 * speed) + f
-    # Slopes at fixed z; g' appears as |w| g', which is finite at rest. A bristle bent beyond its
+    # Slopes at fixed z; g' appears as |w| g', which is small at rest. A bristle bent beyond its
     # steady torque (g falls to zero with the speed in some laws) would give a slope of minus
     # infinity: it relaxes explicitly.
     under = smaller(bent, 0.0)
-    falling = larger(g - g_slope, 0.0)
-    slope = 0.5 * bending * share * (g_slope * (g + s) - under * falling)
-    slope += c1 * (g_slope * mean - under * falling * g * (g + s) * share * share) + f_slope
-    return sign * F, slope, g, g_slope
+    falling = larger(g - rising, 0.0)
+    slope = 0.5 * bending * share * (rising * (g + s) - under * falling)
+    slope += c1 * (rising * mean - under * falling * g * (g + s) * share * share) + f_slope
+    return sign * F, slope
 
 
 @inlined
-def relaxed(
-    table: Any,
-    e: int,
-    scale: float,
-    c0: float,
-    w: float,
-    z: float,
-    h: float,
-    start: float,
-    g: float,
-    g_slope: float,
-) -> float:
-    """Deflection of the bristle of element e after a step h at speed w.
-
-    g and |w| g' were looked up at the speed `start`; the table is read again only if w is far from
-    it.
-    """
+def relaxed(table: Any, e: int, scale: float, c0: float, w: float, z: float, h: float) -> float:
+    """Deflection of the bristle of element e after a step h at speed w."""
     speed = abs(w)
     forward = w >= 0.0
-    near = abs(w - start) < NEAR * abs(start)
-    looked_up = look_up(table, e, choose(forward, 0, 1), scale, speed)
-    g = choose(near, g + g_slope * (w - start) / start, looked_up[0])
+    g, _, _, _ = look_up(table, e, choose(forward, 0, 1), scale, speed)
     s = c0 * h * speed
     steady = choose(forward, g, -g) * (1.0 / c0)
     return steady + (z - steady) * g * g / (g * g + s * (g + 0.5 * s))
@@ -97,5 +76,4 @@ def arctangent(table: Any, e: int, scale: float, steepness: float, w: float) -> 
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
     share = 2.0 / np.pi * np.arctan(steepness * w)
     rise = 2.0 / np.pi * steepness / (1.0 + (steepness * w) ** 2)
-    falling = choose(speed > 1e-9, g_slope / speed, 0.0)
-    return share * (g + f), rise * (g + f) + abs(share) * (falling + f_slope)
+    return share * (g + f), rise * (g + f) + abs(share) * (g_slope + f_slope)

@@ -13,7 +13,7 @@ from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.smoothing import low_pass
-from armtwin.robot.assumed_drives import SOURCE
+from armtwin.robot.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
 
 TOLD = 0.5  # share of a value below which it is the prior's more than the logs'
 LARGE = 20.0  # NRMSE that asks for a reason [%]
@@ -46,9 +46,9 @@ def _added_drives(found: Estimate) -> Iterator[str]:
     """Drives that the robot file lacks."""
     drives = found.prior.description
     added = []
-    if SOURCE in [motor.source for motor in drives.motor]:
+    if ROTOR_SOURCE in [motor.source for motor in drives.motor]:
         added.append("rotor inertia")
-    if SOURCE in [element.source for element in drives.friction]:
+    if FRICTION_SOURCE in [element.source for element in drives.friction]:
         added.append("viscous and Coulomb friction and offset")
     if added:
         lacking = " and ".join(added)

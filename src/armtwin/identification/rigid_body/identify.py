@@ -200,6 +200,10 @@ def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Ro
 
 
 def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:
-    """A motor with its torque constant [N m/A] and where that comes from."""
+    """The motor with an identified torque constant; its largest torque stays."""
     known = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
-    return replace(motor, torque_constant=constant, source={**known, "torque_constant": source})
+    limit = motor.current_limit
+    if limit is not None and motor.torque_constant is not None:
+        limit *= motor.torque_constant / constant
+    sources = {**known, "torque_constant": source}
+    return replace(motor, torque_constant=constant, current_limit=limit, source=sources)

@@ -1,0 +1,74 @@
+"""The command that fits the servo of a robot to its logs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import armtwin as at
+from armtwin.app.options import Force, Json, given_path
+from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.progress import progress_bar
+from armtwin.app.robots import mounted
+from armtwin.app.showing import ROBOT, finish
+from armtwin.robot.files import to_text
+
+DONE, FAILED = 0, 1
+
+
+def servo(
+    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml).")],
+    logs: Annotated[
+        list[Path],
+        typer.Argument(metavar="LOG...", help="Logs with q_ref and q (.csv, .csv.gz, .npz, bags)."),
+    ],
+    validate: Annotated[
+        list[Path] | None,
+        typer.Option("--validate", help="A log that the fit does not see; may be repeated."),
+    ] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the logs.")
+    ] = None,
+    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
+    payload: Annotated[
+        list[str] | None,
+        typer.Option("--payload", help="Payload mounted while logging; one, or one for each log."),
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            parser=given_path,
+            metavar="PATH",
+            help="The robot file with the servo (.toml)",
+        ),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Fit the servo from the reference and the motion of logs: robot file with it, and report.
+
+    Exit code 1: it explains less than 80 % of some joint's error where it was judged.
+    """
+    given = payload or []
+    prior = mounted(robot, tool, given[0] if len(given) == 1 else None)
+    unseen = validate or []
+    inputs = [Path(robot)]
+    for path in (*logs, *unseen):
+        inputs += files_of_log(path, columns)
+    place = robot_place("servo", prior, out, inputs, force)
+    with progress_bar("logs") as progress:
+        read = [at.Log.read(path, columns) for path in logs]
+        held_out = [at.Log.read(path, columns) for path in unseen]
+        if progress is not None:
+            progress("fit", 0.3)
+        found = at.identify_servo(
+            prior, read, held_out or None, payloads=given if len(given) > 1 else None
+        )
+    from armtwin.report.servo_report import servo_report
+
+    text = to_text(found.robot.description)
+    finish(servo_report(found), place, {ROBOT: text}, json)
+    raise typer.Exit(DONE if found.validated else FAILED)

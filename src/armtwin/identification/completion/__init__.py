@@ -1,0 +1,1 @@
+"""What a prediction still lacks after import or identification, filled by named rules."""

@@ -1,0 +1,292 @@
+"""The rules: each fills one kind of number that a robot file lacks, and says so in its source."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from armtwin.drives.friction.curves import breakaway, split
+from armtwin.errors import ArmtwinError
+from armtwin.identification.completion.filled import Filled, rounded, with_assumed
+from armtwin.identification.completion.sizes import (
+    MARGIN,
+    Sizes,
+    felt_inertias,
+    reach,
+    viscous_at_motors,
+)
+from armtwin.maths.batch import Floats
+from armtwin.robot.assumed_drives import (
+    FRICTION_SOURCE,
+    ROTOR_SOURCE,
+    idle_joints,
+    lacks_drives,
+    with_assumed_drives,
+)
+from armtwin.robot.drive_groups import (
+    CURRENTS_ARE_TORQUES,
+    FrictionElement,
+    Motor,
+    Presliding,
+)
+from armtwin.robot.joint_sizes import RISE
+from armtwin.robot.provenance import DEFAULT_SERVO
+from armtwin.robot.robot import Robot
+from armtwin.robot.rows import Row
+from armtwin.robot.servo import Cascade, Filter
+from armtwin.robot.servo_rule import Rule
+
+TURN, SLIDE = 1e-4, 1e-5  # that bends bristles up to their break-away [rad, m]
+LEAST_DRY = 1e-3  # of the largest torque, by which a bristle is made where nothing rubs dry
+RELATIVE_DAMPING = 0.1  # of bristles
+SPEEDS = np.geomspace(1e-4, 1.0, 60)  # shares of the highest speed at which friction is looked at
+RATES = (250.0, 2000.0, 4000.0)  # of set-points, position loop and velocity loop [Hz]
+DAMPING, INTEGRATOR, ADVANCE = 0.8, 0.1, 0.9
+METRE_BANDWIDTH = 14.0  # of the position loop of an arm that reaches 1 m [Hz]
+SLOW = 0.5  # speed of joints at which the servo knows their viscous friction [rad/s]
+FEEDBACK_CORNER, OUTPUT_CORNER, FORWARD_CORNER = 400.0, 300.0, 100.0  # [Hz]
+
+BY_SPEED = f"twice what a tenth of the arm's mass and full speed in {RISE:g} s need"
+UNITS = {"bandwidth": "Hz", "inertia": "kg m²", "friction_feedforward": "N m s/rad"}
+
+BY_IDENTIFYING = "armtwin identify with logs of torque"
+BY_DATA_SHEET = "the motor's data sheet, or armtwin identify with logged currents"
+BY_DRIVE = "the drive's settings, or a log that reaches the limit"
+BY_REVERSALS = "slow reversals, logged finer than the turn"
+BY_SERVO = "armtwin servo with a log of q_ref and q"
+
+Step = tuple[Robot, list[Filled]]
+
+
+def assumed(rule: str) -> str:
+    """The source of a number that a rule gave."""
+    return f"assumed: {rule}"
+
+
+def in_words(source: str) -> str:
+    """The rule of a source."""
+    return source.partition(": ")[2]
+
+
+def with_motors(robot: Robot) -> Step:
+    """Motors on joints that none turns; rotor inertias where no motor has one."""
+    if robot.description.hydraulic or not (lacks_drives(robot) or idle_joints(robot)):
+        return robot, []
+    known = {motor.name: motor.rotor_inertia for motor in robot.description.motor}
+    driven = with_assumed_drives(robot).description
+    filled = []
+    for motor in driven.motor:
+        if known.get(motor.name) != motor.rotor_inertia:
+            key = f"motor.{motor.name}.rotor_inertia"
+            rule = in_words(ROTOR_SOURCE)
+            filled.append(Filled(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
+    description = replace(driven, friction=robot.description.friction)
+    return Robot(description, robot.origin), filled
+
+
+def with_friction(robot: Robot) -> Step:
+    """Friction on each joint, where the file has none at all."""
+    if robot.description.active_friction():
+        return robot, []
+    drives = robot.description
+    rubbing = with_assumed_drives(robot).description.friction
+    filled = []
+    for element in rubbing[len(drives.friction) :]:
+        for key, unit in element.law.coefficients:
+            path = f"friction.{element.name}.{key}"
+            value = float(getattr(element.law, key))
+            rule = in_words(FRICTION_SOURCE)
+            filled.append(Filled(path, value, unit, rule, BY_IDENTIFYING))
+    return Robot(replace(drives, friction=rubbing), robot.origin), filled
+
+
+def with_torque_constants(robot: Robot, found: Sizes) -> Step:
+    """Torque constants: what the current limit needs for the largest torque, else 1 N m/A."""
+    torque, _ = _motor_torques(robot, found)
+    motors = []
+    filled = []
+    for motor, largest in zip(robot.description.motor, torque, strict=True):
+        if motor.torque_constant is None:
+            value, rule = 1.0, in_words(CURRENTS_ARE_TORQUES)
+            if motor.current_limit:
+                value = rounded(largest / motor.current_limit)
+                rule = "its largest torque over its current limit"
+            motor = with_assumed(motor, rule, torque_constant=value)
+            key = f"motor.{motor.name}.torque_constant"
+            filled.append(Filled(key, value, "N m/A", rule, BY_DATA_SHEET))
+        motors.append(motor)
+    return _with_motor_groups(robot, motors), filled
+
+
+def with_current_limits(robot: Robot, found: Sizes) -> Step:
+    """Current limits: the largest torque over the torque constant, no less than logs show."""
+    torque, rules = _motor_torques(robot, found)
+    motors = []
+    filled = []
+    for k, motor in enumerate(robot.description.motor):
+        constant = motor.torque_constant
+        if motor.current_limit is None and constant is not None:
+            value = rounded(torque[k] / constant)
+            motor = with_assumed(motor, rules[k], current_limit=value)
+            key = f"motor.{motor.name}.current_limit"
+            filled.append(Filled(key, value, "A", rules[k], BY_DRIVE))
+        motors.append(motor)
+    return _with_motor_groups(robot, motors), filled
+
+
+def _with_motor_groups(robot: Robot, motors: list[Motor]) -> Robot:
+    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+
+
+def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
+    """Largest torque of each motor, (motors,) [N m], and the rule: by its joint, or by the logs."""
+    torque, rules = [], []
+    for row, logged in zip(robot.assembly.motor_rows, found.logged, strict=True):
+        own = int(np.abs(row).argmax())
+        by_joint = found.joints.torque[own] / abs(row[own])
+        by_logs = MARGIN * logged
+        torque.append(max(by_joint, by_logs))
+        if by_logs > by_joint:
+            rules.append(f"{MARGIN:g} times the largest logged torque")
+        elif found.joints.limited[own]:
+            rules.append("the torque limit of its joint")
+        else:
+            rules.append(BY_SPEED)
+    return np.array(torque), rules
+
+
+def with_bristles(robot: Robot, found: Sizes) -> Step:
+    """Bristles that a turn of 1e-4 rad bends up to the break-away, a tenth of critical damping."""
+    rows = {element.name: row for element, row in robot.assembly.friction}
+    active = robot.description.active_friction()
+    elements = []
+    filled = []
+    for element in robot.description.friction:
+        if element in active and element.presliding is None:
+            row = rows[element.name]
+            bristle, rule = _bristle(robot, found, element, row)
+            element = with_assumed(element, rule, presliding=bristle)
+            key = f"friction.{element.name}.presliding.stiffness"
+            filled.append(Filled(key, bristle.stiffness, "N m/rad", rule, BY_REVERSALS))
+        elements.append(element)
+    return Robot(replace(robot.description, friction=tuple(elements)), robot.origin), filled
+
+
+def _bristle(
+    robot: Robot, found: Sizes, element: FrictionElement, row: Row
+) -> tuple[Presliding, str]:
+    """The bristles of one element and the rule in words.
+
+    A row that turns faster than its joint, as a motor's, turns so much further.
+    """
+    own = int(np.abs(row.weights).argmax())
+    ratio = abs(row.weights[own])
+    slides = robot.assembly.tree.joints[own].type == "prismatic" or row.linkage is not None
+    turn = ratio * (SLIDE if slides else TURN)
+    held = _largest_dry(element, ratio * found.joints.speed[own])
+    rule = f"break-away at a turn of {TURN:g} rad"
+    if slides:
+        rule = f"break-away at a way of {SLIDE:g} m"
+    least = LEAST_DRY * found.joints.torque[own] / ratio
+    if held < least:
+        held = least
+        rule = f"{LEAST_DRY:g} of the largest torque, {rule.partition(' ')[2]}"
+    inertia = _row_inertia(robot, found.postures, row)
+    bristle = Presliding(
+        stiffness=rounded(held / turn),
+        relative_damping=RELATIVE_DAMPING,
+        inertia=rounded(inertia),
+    )
+    return bristle, f"{rule}, {RELATIVE_DAMPING:g} of critical damping"
+
+
+def _largest_dry(element: FrictionElement, fastest: float) -> float:
+    """Largest dry friction, at rest or sliding, in both directions [N m]."""
+    largest = 0.0
+    for law in (element.law, element.negative or element.law):
+        sliding, _ = split(law, SPEEDS * fastest)
+        largest = max(largest, breakaway(law), float(sliding.max()))
+    return largest
+
+
+def _row_inertia(robot: Robot, postures: Floats, row: Row) -> float:
+    """Inertia that a row feels while all joints are free, 1 / (s M⁻¹ sᵀ), mean of postures."""
+    acting = row.weights * np.asarray(row.lever(postures)).reshape(-1, 1)
+    acting = np.broadcast_to(acting, postures.shape)
+    moved = np.linalg.solve(robot.mass_matrix(postures), acting[..., None])[..., 0]
+    mobility = (acting * moved).sum(axis=1)
+    return float((1 / mobility).mean())
+
+
+def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
+    """A cascade by a bandwidth and the inertia that motors feel, where the file has no servo.
+
+    Large arms swing slowly, and their loops must be slower: f = 14 Hz (reach / 1 m)^-1/2.
+    """
+    if robot.description.servo:
+        return robot, []
+    if robot.description.hydraulic:
+        raise ArmtwinError(
+            f"robot '{robot.name}': there is no rule for the servo of hydraulic drives; "
+            "give a [servo.NAME] of kind proportional"
+        )
+    inertias = []
+    for value in felt_inertias(robot, found.postures):
+        inertias.append(rounded(value))
+    words = _rule_in_words(found.where)
+    if bandwidth is None:
+        bandwidth = float(f"{METRE_BANDWIDTH / np.sqrt(reach(robot)):.2g}")
+    else:
+        words["bandwidth"] = "as asked for"
+    viscous = []
+    for value in viscous_at_motors(robot, SLOW):
+        viscous.append(rounded(value))
+    rule = Rule(
+        bandwidth=(bandwidth,),
+        inertia=tuple(inertias),
+        friction_feedforward=tuple(viscous),
+        source={key: assumed(text) for key, text in words.items()},
+        damping=(DAMPING,),
+        integrator=(INTEGRATOR,),
+        acceleration_feedforward=(ADVANCE,),
+    )
+    description = replace(robot.description, servo={DEFAULT_SERVO: _cascade(rule)})
+    return Robot(description, robot.origin), list(_rule_numbers(rule, words))
+
+
+def _rule_in_words(where: str) -> dict[str, str]:
+    """Where each number of the rule of a servo comes from."""
+    return {
+        "bandwidth": f"{METRE_BANDWIDTH:g} Hz at 1 m of reach, falling with its root",
+        "inertia": f"what each motor feels, {where}",
+        "damping": "as usual for a position loop",
+        "integrator": "corner at a tenth of the bandwidth",
+        "acceleration_feedforward": "somewhat less than the whole inertia",
+        "friction_feedforward": f"viscous friction's secant at {SLOW:g} rad/s",
+    }
+
+
+def _cascade(rule: Rule) -> Cascade:
+    setpoint_rate, position_rate, velocity_rate = RATES
+    return Cascade(
+        setpoint_rate=setpoint_rate,
+        position_rate=position_rate,
+        velocity_rate=velocity_rate,
+        source=assumed("a cascade like that of other robots; the control law is not known"),
+        rule=rule,
+        feedback_filter=Filter("low_pass", (FEEDBACK_CORNER,)),
+        output_filter=Filter("low_pass", (OUTPUT_CORNER,)),
+        feedforward_filter=Filter("low_pass", (FORWARD_CORNER,)),
+        structure="not known",
+    )
+
+
+def _rule_numbers(rule: Rule, words: dict[str, str]) -> Iterator[Filled]:
+    """The numbers from which the gains of a servo follow."""
+    for key, text in words.items():
+        unit = UNITS.get(key, "1")
+        instead = BY_IDENTIFYING if key == "inertia" else BY_SERVO
+        for value in getattr(rule, key):
+            yield Filled(f"servo.{DEFAULT_SERVO}.rule.{key}", value, unit, text, instead)

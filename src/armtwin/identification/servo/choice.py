@@ -1,0 +1,233 @@
+"""Which terms, poles and encoder a servo has: whatever predicts best what was left out.
+
+One controller runs one law on all its drives, with gains of their own: terms and number of poles
+are chosen for all drives together, the encoder for each.
+
+Sums of products of all columns are kept for every pole of a grid and every part of the logs; any
+choice of terms, with any part left out, is then a small linear system.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from armtwin.identification.servo.structure import (
+    ACCELERATION,
+    DELAY,
+    LOAD,
+    REFERENCE,
+    SIGN,
+    SPEED,
+    TERMS,
+    TORQUE,
+    DriveSignals,
+    Poles,
+    columns,
+    free_columns,
+    seen_by_loop,
+)
+from armtwin.maths.batch import Floats
+from armtwin.robot.servo import Side
+
+PARTS = 5  # of each log, left out in turn
+# A term must lower the squared error of what was left out by so much: some 10 % of its rms.
+PENALTY = 0.2
+# In a loop without integral the reference is nearly the integral of viscous friction, which the
+# load has already: a servo that does not feed its speed forward shows far more clearly than this.
+OF_REFERENCE = 4  # terms that it counts as
+RIDGE = 1e-11  # of the scaled sums, so that columns that are one still have a solution
+ONE_POLE = (0.0, *np.geomspace(0.02, 60.0, 36))  # [1/s]
+TWO_POLES = tuple(np.geomspace(3.0, 400.0, 9))  # damping p1 [1/s]
+STIFFNESS = (0.02, 0.08, 0.2, 0.5)  # p0 / p1²; above 1/4 the loop swings
+ERROR, TWIST = len(TERMS), len(TERMS) + 1  # columns beside those of the terms
+
+Order = Literal[1, 2]
+# A slow loop passes the speed as it is: a delay of the whole reference is no term of its own.
+OPTIONAL: dict[int, tuple[int, ...]] = {
+    1: (REFERENCE, ACCELERATION, SIGN, TORQUE),
+    2: (REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY),
+}
+
+
+def grid(order: Order) -> list[Poles]:
+    """Poles that are tried first."""
+    if order == 1:
+        return [Poles(float(p)) for p in ONE_POLE]
+    found = []
+    for p1 in TWO_POLES:
+        for stiffness in STIFFNESS:
+            found.append(Poles(float(p1), float(stiffness * p1**2)))
+    return found
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """A structure of one drive and how it did.
+
+    Attributes:
+        order: Number of poles.
+        side: Encoder of the position loop.
+        terms: Numbers of the terms.
+        start: Poles of the grid that fit best.
+        left_out: Squared error of the parts that were left out.
+    """
+
+    order: Order
+    side: Side
+    terms: tuple[int, ...]
+    start: Poles
+    left_out: float
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums of products for one number of poles.
+
+    Attributes:
+        poles: Poles of the grid.
+        parts: Sums of each pole and part, (poles, parts, k, k); columns are the terms, error,
+            twist, then what is free in each log.
+    """
+
+    poles: list[Poles]
+    parts: Floats
+
+    def best(self, order: Order, side: Side, terms: tuple[int, ...]) -> Chosen:
+        """The best poles for some terms, and their error on what is left out."""
+        free = range(TWIST + 1, self.parts.shape[-1])
+        used = [*terms, *free]
+        whole = self.parts.sum(axis=1)
+        kept = whole[:, None] - self.parts
+        _, over_all = _solved(whole, used, side)
+        theta, in_kept = _solved(kept, used, side)
+        left = _squares(self.parts, used, side, theta)
+        best = np.argmin(in_kept, axis=0)
+        parts = np.arange(len(best))
+        start = self.poles[int(np.argmin(over_all))]
+        return Chosen(order, side, terms, start, float(left[best, parts].sum()))
+
+
+def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) -> Sums:
+    """Sums of products of one drive over a grid of poles."""
+    found = []
+    for one in poles:
+        found.append(np.array(list(_of_parts(logs, one, sign_speed))))
+    return Sums(poles, np.array(found))
+
+
+def _of_parts(logs: Sequence[DriveSignals], poles: Poles, sign_speed: float) -> Iterator[Floats]:
+    """Sums of products of each part of each log, (k, k)."""
+    for number, log in enumerate(logs):
+        own = free_columns(log.time, poles)
+        count = own.shape[1]
+        free = np.zeros((len(own), count * len(logs)))
+        free[:, number * count : (number + 1) * count] = own
+        twist = np.nan_to_num(log.twist)
+        beside = seen_by_loop(poles, twist - twist[0], log.rate)
+        table = np.column_stack([columns(log, poles, sign_speed), log.error, beside, free])
+        for part in np.array_split(table, PARTS):
+            yield part.T @ part
+
+
+def _target(parts: Floats, side: Side) -> tuple[Floats, Floats]:
+    """Products of all columns with what is explained, and of that with itself.
+
+    With a link encoder that is e + F twist, as the twist acts with a known gain.
+    """
+    across, itself = parts[..., ERROR], parts[..., ERROR, ERROR]
+    if side == "link":
+        across = across + parts[..., TWIST]
+        itself = itself + 2 * parts[..., ERROR, TWIST] + parts[..., TWIST, TWIST]
+    return across, itself
+
+
+def _solved(parts: Floats, used: list[int], side: Side) -> tuple[Floats, Floats]:
+    """Coefficients of the used columns, and the squared error that they leave."""
+    across, itself = _target(parts, side)
+    matrix = parts[..., used, :][..., used]
+    sizes = np.sqrt(np.einsum("...ii->...i", matrix))
+    sizes = np.where(sizes > 0, sizes, 1.0)
+    scaled = matrix / (sizes[..., :, None] * sizes[..., None, :])
+    scaled = scaled + RIDGE * np.eye(len(used))
+    target = across[..., used] / sizes
+    z = np.linalg.solve(scaled, target[..., None])[..., 0]
+    return z / sizes, itself - np.einsum("...i,...i->...", z, target)
+
+
+def _squares(parts: Floats, used: list[int], side: Side, theta: Floats) -> Floats:
+    """Squared error of given coefficients."""
+    across, itself = _target(parts, side)
+    matrix = parts[..., used, :][..., used]
+    explained = np.einsum("...i,...ij,...j->...", theta, matrix, theta)
+    projected = np.einsum("...i,...i->...", theta, across[..., used])
+    return np.asarray(itself - 2 * projected + explained)
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A drive in all logs, the speed of its sign term, and the encoders its loop may close on."""
+
+    logs: Sequence[DriveSignals]
+    sign_speed: float
+    sides: Sequence[Side]
+
+
+def with_structure(drives: Sequence[Candidate], known: Sequence[Chosen]) -> list[Chosen]:
+    """A structure that is known already, with the poles that suit these signals best."""
+    found = []
+    for drive, one in zip(drives, known, strict=True):
+        table = sums(drive.logs, grid(one.order), drive.sign_speed)
+        found.append(table.best(one.order, one.side, one.terms))
+    return found
+
+
+def choose(drives: Sequence[Candidate]) -> list[Chosen]:
+    """The structure of all drives: terms are added while one of them lowers the score."""
+    best: list[Chosen] = []
+    orders: tuple[Order, ...] = (1, 2)
+    for order in orders:
+        tables = [sums(drive.logs, grid(order), drive.sign_speed) for drive in drives]
+        found = _grown(drives, tables, order)
+        if not best or _score(found) < _score(best):
+            best = found
+    return best
+
+
+def _score(chosen: Sequence[Chosen]) -> float:
+    """What is smallest for the best choice: the mean logarithm of what is left, and a penalty."""
+    first = chosen[0]
+    extra = len(first.terms) + first.order - 1
+    if first.order == 1 and REFERENCE in first.terms:
+        extra += OF_REFERENCE - 1
+    left = [np.log(max(one.left_out, 1e-300)) for one in chosen]
+    return float(np.mean(left) + extra * np.log1p(PENALTY))
+
+
+def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[Chosen]:
+    """Terms added one by one to load and speed."""
+    best = _with_terms(drives, tables, order, (LOAD, SPEED))
+    while True:
+        used = best[0].terms
+        others = [term for term in OPTIONAL[order] if term not in used]
+        tried = [_with_terms(drives, tables, order, (*used, term)) for term in others]
+        if not tried:
+            return best
+        better = min(tried, key=_score)
+        if _score(better) >= _score(best):
+            return best
+        best = better
+
+
+def _with_terms(
+    drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: tuple[int, ...]
+) -> list[Chosen]:
+    """All drives with some terms, each with the encoder that suits it."""
+    found = []
+    for drive, table in zip(drives, tables, strict=True):
+        of_sides = [table.best(order, side, tuple(sorted(terms))) for side in drive.sides]
+        found.append(min(of_sides, key=lambda one: one.left_out))
+    return found

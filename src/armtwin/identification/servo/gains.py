@@ -1,0 +1,158 @@
+"""From the fitted laws of all drives to a servo of the robot file.
+
+    torque loop:    k_v = 1/θ_I,  k_p = p₁/θ_I,  k_i = p₀/θ_I,  k_vf = k_v - θ_q/θ_I,
+                    k_afc = -θ_v/θ_I
+    velocity law:   k_p = p₁,  k_i = p₀,  k_ff = -θ_I,  k_vf = 1 - θ_q,  delay or lead = ±θ_v
+
+What a law has beside these shifts the reference. Where load drives a drive ahead, no torque loop
+does that: the torque is then an offset of speed before a velocity servo so stiff that load does not
+show.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from armtwin.identification.servo.estimator import DriveLaw, is_torque_loop
+from armtwin.identification.servo.structure import (
+    ACCELERATION,
+    DELAY,
+    LOAD,
+    REFERENCE,
+    SIGN,
+    SPEED,
+    TORQUE,
+)
+from armtwin.maths.batch import Floats
+from armtwin.robot.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
+from armtwin.robot.servo_fit import Fit
+
+POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
+STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
+RESET = 60.0  # corner of its integral [1/s]
+
+
+def fitted_servo(laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: Fit) -> Servo:
+    """A servo with the fitted laws.
+
+    Args:
+        laws: The law of each drive.
+        inertia: What the motors feel, (drives,) [kg m²].
+        sample: Time between samples of the logs, taken for that between set-points [s].
+        fit: What it rests on.
+    """
+    source = (
+        f"identified: q_ref and q of {', '.join(fit.logs)}, torque of the "
+        f"{'model' if fit.feedforward == 'model' else 'logs'}"
+    )
+    setpoints = float(f"{1 / sample:.4g}")
+    position = setpoints * max(1, round(POSITION_RATE / setpoints))
+    if all(is_torque_loop(law) for law in laws):
+        return _cascade(laws, (setpoints, position, 2 * position), fit, source)
+    return _velocity_law(laws, inertia, (setpoints, position, 2 * position), fit, source)
+
+
+def velocity_gain(law: DriveLaw) -> float:
+    """Velocity gain of a torque loop [N m s/rad]."""
+    return 1 / law.coefficient(LOAD)
+
+
+def _cascade(
+    laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: Fit, source: str
+) -> Cascade:
+    kp, ki, kv, kvf, kafc = [], [], [], [], []
+    for law in laws:
+        gain = velocity_gain(law)
+        kp.append(gain * law.poles.p1)
+        ki.append(gain * law.poles.p0)
+        kv.append(gain)
+        kvf.append(gain * (1 - law.coefficient(REFERENCE)))
+        kafc.append(max(-gain * law.coefficient(SPEED), 0.0))
+    return Cascade(
+        *rates,
+        source=source,
+        kp=tuple(kp),
+        ki=tuple(ki),
+        kv=tuple(kv),
+        kvf=tuple(kvf),
+        kafc=tuple(kafc),
+        feedback=tuple(law.side for law in laws),
+        delay=_delays(laws),
+        shaping=_shaping(laws, lead=False),
+        fit=fit,
+    )
+
+
+def _velocity_law(
+    laws: Sequence[DriveLaw],
+    inertia: Floats,
+    rates: tuple[float, float, float],
+    fit: Fit,
+    source: str,
+) -> VelocityLaw:
+    drives = len(laws)
+    p0 = tuple(law.poles.p0 for law in laws)
+    return VelocityLaw(
+        *rates,
+        kp=tuple(law.poles.p1 for law in laws),
+        kv=tuple(float(STIFF * x) for x in inertia),
+        source=source,
+        ki=p0 if any(p0) else None,
+        kvf=tuple(1 - law.coefficient(REFERENCE) for law in laws),
+        kiv=(RESET,) * drives,
+        kff=tuple(-law.coefficient(LOAD) for law in laws),
+        ktfc=(1.0,) * drives,
+        feedback=tuple(law.side for law in laws),
+        delay=_delays(laws),
+        shaping=_shaping(laws, lead=True),
+        fit=fit,
+    )
+
+
+def reference_delay(law: DriveLaw) -> float:
+    """Time by which what is fed forward is late; negative where the drive leads its reference [s].
+
+    The acceleration that a torque loop feeds forward looks like a lead and is none.
+    """
+    late = law.coefficient(SPEED)
+    if is_torque_loop(law):
+        late = max(late, 0.0)
+    return late + law.coefficient(DELAY)
+
+
+def _delays(laws: Sequence[DriveLaw]) -> Delays:
+    encoder = []
+    for law in laws:
+        behind = 0.0 if law.offset is None else law.offset.lateness
+        encoder.append(max(behind, 0.0) if law.side == "link" else 0.0)
+    return Delays(
+        reference=tuple(max(law.coefficient(SPEED), 0.0) for law in laws),
+        setpoint=tuple(max(law.coefficient(DELAY), 0.0) for law in laws),
+        encoder=tuple(encoder),
+    )
+
+
+def _shaping(laws: Sequence[DriveLaw], *, lead: bool) -> Shaping | None:
+    """What a law has beside gains and delays; a late speed is late in second order too."""
+    table = np.array([law.theta for law in laws])
+    late = np.maximum(table[:, SPEED], 0.0)
+    early = np.minimum(table[:, DELAY], 0.0)
+    if lead:
+        early = early + np.minimum(table[:, SPEED], 0.0)
+    by_acceleration = table[:, ACCELERATION] + 0.5 * late**2
+    shifts = (early, by_acceleration, table[:, SIGN], table[:, TORQUE])
+    if not any(np.any(x) for x in shifts):
+        return None
+    return Shaping(
+        speed=_numbers(-early),
+        acceleration=_numbers(-by_acceleration),
+        sign=_numbers(-table[:, SIGN]),
+        sign_speed=tuple(law.sign_speed for law in laws),
+        torque=_numbers(-table[:, TORQUE]),
+    )
+
+
+def _numbers(values: Floats) -> tuple[float, ...]:
+    return tuple(float(x) + 0.0 for x in values)

@@ -1,0 +1,154 @@
+"""What a fitted servo is worth on runs: shares of variance, what is left, at the flange too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.servo.servo_fit import ServoFit
+from armtwin.identification.servo.signals import Signals
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+LEFT_OUT = "left-out parts"
+UP = np.array([0.0, 0.0, 1.0])
+
+
+@dataclass(frozen=True, eq=False)
+class PathLeft:
+    """Errors of the flange across its path, rms [m].
+
+    Attributes:
+        lateral: Measured error to the side.
+        vertical: Measured error upwards.
+        lateral_left: What the prediction leaves to the side.
+        vertical_left: What the prediction leaves upwards.
+    """
+
+    lateral: float
+    vertical: float
+    lateral_left: float
+    vertical_left: float
+
+
+@dataclass(frozen=True, eq=False)
+class Judgement:
+    """What a fit explains of some runs, joint by joint, a constant removed.
+
+    Attributes:
+        judged_on: Names of the logs, or "left-out parts".
+        feedforward: Where the torque came from.
+        share: Share of the variance of q_ref - q that is explained, (n,).
+        correlation: Correlation of measured and predicted error, (n,).
+        left: What is left, rms, (n,) [rad].
+        error: What there was, rms, (n,) [rad].
+        delay_only: Share that the best pure delay explains, (n,).
+        lag_only: Share that the best lag behind the speed explains, (n,).
+        time: Times of the samples that are shown, (m,) [s].
+        measured: Errors as logged in the first run, (m, n) [rad].
+        predicted: Predicted errors there, (m, n) [rad].
+        path: Errors at the flange in the first run.
+    """
+
+    judged_on: tuple[str, ...]
+    feedforward: str
+    share: Floats
+    correlation: Floats
+    left: Floats
+    error: Floats
+    delay_only: Floats
+    lag_only: Floats
+    time: Floats
+    measured: Floats
+    predicted: Floats
+    path: PathLeft
+
+
+def judged(robot: Robot, fit: ServoFit, runs: Sequence[Signals]) -> Judgement:
+    """A fit on runs that it did not see."""
+    measured = [_centred(run.raw) for run in runs]
+    predicted = [_centred(fit.predicted(run)) for run in runs]
+    names = tuple(run.name for run in runs)
+    return _judgement(robot, fit, runs, measured, predicted, names)
+
+
+def judged_on_left_out(robot: Robot, fit: ServoFit, logs: Sequence[Signals]) -> Judgement:
+    """A fit on parts of its own logs, each left out of a fit to all others."""
+    left = fit.left_out(logs)
+    ends = np.cumsum([len(log.time) for log in logs])[:-1]
+    measured = [_centred(log.error @ fit.inverse.T) for log in logs]
+    predicted = []
+    for error, part in zip(measured, np.split(left, ends), strict=True):
+        predicted.append(error - part)
+    return _judgement(robot, fit, logs, measured, predicted, (LEFT_OUT,))
+
+
+def _judgement(
+    robot: Robot,
+    fit: ServoFit,
+    runs: Sequence[Signals],
+    measured: list[Floats],
+    predicted: list[Floats],
+    names: tuple[str, ...],
+) -> Judgement:
+    error = np.concatenate(measured)
+    expected = np.concatenate(predicted)
+    left = error - expected
+    delayed = np.concatenate([_centred(fit.delayed(run)) for run in runs])
+    lagging = np.concatenate([_centred(fit.lagging(run)) for run in runs])
+    first = runs[0]
+    return Judgement(
+        judged_on=names,
+        feedforward=fit.feedforward,
+        share=_share(error, expected),
+        correlation=_correlation(error, expected),
+        left=np.sqrt((left**2).mean(axis=0)),
+        error=np.sqrt((error**2).mean(axis=0)),
+        delay_only=_share(error, delayed),
+        lag_only=_share(error, lagging),
+        time=first.time,
+        measured=measured[0],
+        predicted=predicted[0],
+        path=_path(robot, first.q @ fit.inverse.T, measured[0], predicted[0]),
+    )
+
+
+def _centred(values: Floats) -> Floats:
+    return np.asarray(values - values.mean(axis=0))
+
+
+def _share(error: Floats, expected: Floats) -> Floats:
+    """Share of the variance of each column that is explained, (n,)."""
+    spread = np.maximum((error**2).sum(axis=0), 1e-300)
+    return np.asarray(1 - ((error - expected) ** 2).sum(axis=0) / spread)
+
+
+def _correlation(error: Floats, expected: Floats) -> Floats:
+    sizes = np.sqrt((error**2).sum(axis=0) * (expected**2).sum(axis=0))
+    return np.asarray((error * expected).sum(axis=0) / np.maximum(sizes, 1e-300))
+
+
+def _path(robot: Robot, q_ref: Floats, measured: Floats, predicted: Floats) -> PathLeft:
+    """Errors across the path of the flange (of the last link where there is none)."""
+    frame = "flange" if robot.description.flange is not None else robot.description.link[-1].name
+    asked = robot.forward_kinematics(q_ref, frame)[:, :3, 3]
+    was = robot.forward_kinematics(q_ref - measured, frame)[:, :3, 3]
+    would_be = robot.forward_kinematics(q_ref - predicted, frame)[:, :3, 3]
+    along = np.gradient(asked, axis=0)
+    along = along / np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-12)
+    upwards = UP - along * (along @ UP)[:, None]
+    upwards = upwards / np.maximum(np.linalg.norm(upwards, axis=1, keepdims=True), 1e-12)
+    sideways = np.cross(upwards, along)
+    return PathLeft(
+        lateral=_rms((was - asked) * sideways),
+        vertical=_rms((was - asked) * upwards),
+        lateral_left=_rms((was - would_be) * sideways),
+        vertical_left=_rms((was - would_be) * upwards),
+    )
+
+
+def _rms(products: Floats) -> float:
+    """Root mean square of the sums of rows."""
+    return float(np.sqrt((products.sum(axis=1) ** 2).mean()))

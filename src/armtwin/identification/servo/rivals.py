@@ -1,0 +1,46 @@
+"""What anyone would try first: the error as a pure delay, or as a lag behind the speed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.servo.structure import DriveSignals
+from armtwin.maths.batch import Floats
+
+DELAYS = np.linspace(-0.06, 0.12, 46)  # that are tried [s]
+
+
+@dataclass(frozen=True)
+class Rivals:
+    """The best pure delay and the best lag of one drive [s]."""
+
+    delay: float
+    lag: float
+
+    def delayed(self, drive: DriveSignals) -> Floats:
+        """Error of a pure delay, (m,)."""
+        return _of_delay(drive, self.delay)
+
+    def lagging(self, drive: DriveSignals) -> Floats:
+        """Error of a lag behind the speed, (m,)."""
+        return self.lag * drive.v
+
+
+def rivals(logs: Sequence[DriveSignals]) -> Rivals:
+    """The delay and the lag that leave the least of the error of some logs."""
+    speed = np.concatenate([log.v - log.v.mean() for log in logs])
+    error = np.concatenate([log.error - log.error.mean() for log in logs])
+    lag = float(speed @ error) / max(float(speed @ speed), 1e-300)
+    left = [sum(_left(log, float(delay)) for log in logs) for delay in DELAYS]
+    return Rivals(float(DELAYS[int(np.argmin(left))]), lag)
+
+
+def _left(log: DriveSignals, delay: float) -> float:
+    return float(np.var(log.error - _of_delay(log, delay)) * len(log.error))
+
+
+def _of_delay(drive: DriveSignals, delay: float) -> Floats:
+    return drive.q - np.interp(drive.time - delay, drive.time, drive.q)

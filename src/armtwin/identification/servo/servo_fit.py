@@ -1,0 +1,344 @@
+"""The laws of all drives from some logs, with the torque from one source.
+
+A velocity law is given its torque beforehand, along the reference. A torque loop bears the load of
+its own motion, which it makes itself: its laws and the friction of the motion that they predict are
+found in turn, until both stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.servo.choice import Candidate, Chosen, choose, with_structure
+from armtwin.identification.servo.encoder_offset import EncoderOffset, encoder_offset
+from armtwin.identification.servo.estimator import (
+    TIME_CONSTANTS,
+    DriveLaw,
+    estimate,
+    is_torque_loop,
+    left_out,
+    no_position_feedback,
+    squares_left,
+)
+from armtwin.identification.servo.friction_in_loop import (
+    LoopFriction,
+    Loops,
+    friction_of_motion,
+    loop_friction,
+)
+from armtwin.identification.servo.rivals import Rivals, rivals
+from armtwin.identification.servo.signals import Signals
+from armtwin.identification.servo.structure import LOAD, SPEED, DriveSignals
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.maths.smoothing import low_pass
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Side
+
+LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
+SLOW = 0.01  # share of the largest speed that is the width of the sign term
+LEAST_CONSTANTS = 3.0  # time constants of a loop below which logs are refused
+STRANGER = 0.5  # share of a log's error that is not explained by the law of all logs ...
+OWN = 0.9  # ... though by its own, with which it is not of the same servo
+ROUNDS = 6  # of laws and friction in turn; three are usual
+STAY = 2e-3  # relative change of all poles and of 1 / k_v that ends them
+
+
+@dataclass(frozen=True, eq=False)
+class ServoFit:
+    """The laws of all drives.
+
+    Attributes:
+        feedforward: Where the torque came from: "logged" or "model".
+        laws: The law of each drive.
+        chosen: The structure of each drive.
+        rivals: The trivial rivals of each drive.
+        inverse: Joints per drive side, (n, drives).
+        friction: Friction that torque loops bear in their own motion; None where the torque is that
+            of the reference.
+    """
+
+    feedforward: str
+    laws: tuple[DriveLaw, ...]
+    chosen: tuple[Chosen, ...]
+    rivals: tuple[Rivals, ...]
+    inverse: Floats
+    friction: LoopFriction | None = None
+
+    def predicted(self, log: Signals) -> Floats:
+        """Joint errors q_ref - q that the laws make of a log's reference, (m, n) [rad]."""
+        return self._of_drives(self.in_motion(log)) @ self.inverse.T
+
+    def _of_drives(self, log: Signals) -> Floats:
+        """Errors that the laws make of reference and torque, (m, drives) [rad]."""
+        found = [law.predicted(of_drive(log, k, self)) for k, law in enumerate(self.laws)]
+        return np.stack(found, axis=1)
+
+    def in_motion(self, log: Signals, *, smooth: bool = False) -> Signals:
+        """A log with the model's torque in the motion that the laws predict.
+
+        Args:
+            log: Its reference is used, not its measurement.
+            smooth: Smooth the friction as the log's signals are, for a comparison with them.
+        """
+        if self.friction is None:
+            return log
+        free = self._of_drives(replace(log, model=log.load))
+        speed = log.v - np.gradient(free, 1 / log.rate, axis=0)
+        torque = friction_of_motion(self.friction, self._loops(), speed, log.rate)
+        if smooth and log.cutoff is not None:
+            torque = low_pass(torque, log.rate, log.cutoff)
+        return replace(log, model=log.load + torque)
+
+    def _loops(self) -> Loops:
+        poles = [law.poles for law in self.laws]
+        return Loops(
+            lag=np.array([one.lag for one in poles]),
+            p1=np.array([one.p1 for one in poles]),
+            p0=np.array([one.p0 for one in poles]),
+            load=np.array([law.coefficient(LOAD) for law in self.laws]),
+        )
+
+    def delayed(self, log: Signals) -> Floats:
+        """Joint errors of pure delays, (m, n) [rad]."""
+        found = [rival.delayed(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        return np.stack(found, axis=1) @ self.inverse.T
+
+    def lagging(self, log: Signals) -> Floats:
+        """Joint errors of lags behind the speed, (m, n) [rad]."""
+        found = [rival.lagging(of_drive(log, k, self)) for k, rival in enumerate(self.rivals)]
+        return np.stack(found, axis=1) @ self.inverse.T
+
+    def left_out(self, logs: Sequence[Signals]) -> Floats:
+        """Joint errors that parts of the logs have beyond a fit to all others, (m, n) [rad]."""
+        logs = [self.in_motion(log, smooth=True) for log in logs]
+        found = []
+        for k, (law, chosen) in enumerate(zip(self.laws, self.chosen, strict=True)):
+            drives = [of_drive(log, k, self) for log in logs]
+            found.append(left_out(drives, chosen, law))
+        return np.stack(found, axis=1) @ self.inverse.T
+
+
+def of_drive(log: Signals, k: int, fit: ServoFit | str) -> DriveSignals:
+    """The signals of one drive with the torque from a source."""
+    feedforward = fit if isinstance(fit, str) else fit.feedforward
+    return DriveSignals(
+        rate=log.rate,
+        time=log.time,
+        q=log.q[:, k],
+        v=log.v[:, k],
+        a=log.a[:, k],
+        torque=log.torque(feedforward)[:, k],
+        error=log.error[:, k],
+        twist=log.twist[:, k],
+    )
+
+
+@one_blas_thread()
+def fit_servo(
+    robot: Robot, logs: Sequence[Signals], feedforward: str, like: ServoFit | None = None
+) -> ServoFit:
+    """The laws of all drives from logs of one robot.
+
+    Args:
+        robot: The robot.
+        logs: Its logs.
+        feedforward: Where the torque comes from: "logged" or "model".
+        like: A fit whose structure is taken; by default the best one is.
+    """
+    structure = None if like is None else like.chosen
+    fit = _fitted(robot, logs, feedforward, structure)
+    if feedforward == "model" and _are_torque_loops(fit):
+        fit = _settled(robot, logs, fit, choose_anew=like is None)
+    if like is None:
+        _refuse_short(robot, fit.laws, logs)
+    if len(logs) > 1:
+        _refuse_strangers(robot, logs, fit)
+    return fit
+
+
+def _fitted(
+    robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[Chosen] | None
+) -> ServoFit:
+    """The laws of all drives, of a given structure or of the best one."""
+    drives = [_candidate(logs, k, feedforward) for k in range(len(robot.assembly.motor_rows))]
+    if structure is None:
+        best = choose(drives)
+        chosen = [_better_side(drive, one) for drive, one in zip(drives, best, strict=True)]
+    else:
+        chosen = with_structure(drives, structure)
+    laws = _laws(logs, feedforward, drives, chosen)
+    trivial = tuple(rivals(drive.logs) for drive in drives)
+    inverse = robot.assembly.motor_inverse
+    return ServoFit(feedforward, laws, tuple(chosen), trivial, inverse)
+
+
+def _candidate(logs: Sequence[Signals], k: int, feedforward: str) -> Candidate:
+    """A drive with the encoders that its loop may close on."""
+    of_logs = [of_drive(log, k, feedforward) for log in logs]
+    fastest = max(float(np.abs(drive.v).max()) for drive in of_logs)
+    sides: tuple[Side, ...] = ("motor",)
+    if drive_offset(logs, k) is not None:
+        sides = ("motor", "link")
+    return Candidate(of_logs, SLOW * fastest, sides)
+
+
+def _laws(
+    logs: Sequence[Signals],
+    feedforward: str,
+    drives: Sequence[Candidate],
+    chosen: Sequence[Chosen],
+) -> tuple[DriveLaw, ...]:
+    """The laws of a structure, from its starting poles."""
+    inertia = np.mean([log.inertia for log in logs], axis=0)
+    laws = []
+    for k, (drive, one) in enumerate(zip(drives, chosen, strict=True)):
+        felt = float(inertia[k]) if feedforward == "model" else None
+        offset = drive_offset(logs, k)
+        laws.append(estimate(drive.logs, one, drive.sign_speed, offset=offset, inertia=felt))
+    return tuple(laws)
+
+
+def _settled(
+    robot: Robot, logs: Sequence[Signals], fit: ServoFit, *, choose_anew: bool
+) -> ServoFit:
+    """Laws of torque loops with the friction of the motion that they make.
+
+    Friction of the reference, from which the first laws come, may make terms of its own faults: the
+    structure is chosen anew with the friction of their motion, once. Where laws and friction do not
+    settle, the laws that leave the least of what was left out are taken.
+    """
+    fastest = np.max([np.abs(log.v @ fit.inverse.T).max(axis=0) for log in logs], axis=0)
+    friction = loop_friction(robot, 2 * np.maximum(fastest, LEAST_SPEED))
+    fit = replace(fit, friction=friction)
+    tried: list[ServoFit] = []
+    for _ in range(ROUNDS):
+        seen = [fit.in_motion(log, smooth=True) for log in logs]
+        again = _again(seen, fit)
+        if choose_anew and not tried:
+            other = replace(_fitted(robot, seen, fit.feedforward, None), friction=friction)
+            again = other if _are_torque_loops(other) else again
+        if not _are_torque_loops(again):
+            break
+        tried.append(again)
+        if _change(fit, again) < STAY:
+            return again
+        fit = again
+    return min(tried, key=lambda one: _left(one, logs)) if tried else fit
+
+
+def _are_torque_loops(fit: ServoFit) -> bool:
+    return all(is_torque_loop(law) for law in fit.laws)
+
+
+def _again(logs: Sequence[Signals], fit: ServoFit) -> ServoFit:
+    """The same structure on other signals, from the poles that were found."""
+    chosen = []
+    for one, law in zip(fit.chosen, fit.laws, strict=True):
+        chosen.append(replace(one, start=law.poles))
+    drives = [_candidate(logs, k, fit.feedforward) for k in range(len(chosen))]
+    laws = _laws(logs, fit.feedforward, drives, chosen)
+    return replace(fit, laws=laws, chosen=tuple(chosen))
+
+
+def _change(one: ServoFit, other: ServoFit) -> float:
+    """Largest relative change of what makes the loops."""
+    largest = 0.0
+    for before, after in zip(one.laws, other.laws, strict=True):
+        was = np.array([before.poles.p1, before.poles.p0, before.coefficient(LOAD)])
+        is_now = np.array([after.poles.p1, after.poles.p0, after.coefficient(LOAD)])
+        change = np.abs(is_now - was) / np.maximum(np.abs(was), 1e-12)
+        largest = max(largest, float(change.max()))
+    return largest
+
+
+def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
+    """Mean logarithm of the squares of what was left out."""
+    squares = (fit.left_out(logs) ** 2).sum(axis=0)
+    return float(np.log(np.maximum(squares, 1e-300)).mean())
+
+
+def _better_side(drive: Candidate, chosen: Chosen) -> Chosen:
+    """The structure with the encoder that leaves less; both have as many free numbers."""
+    if len(drive.sides) == 1:
+        return chosen
+    left = {}
+    for side in drive.sides:
+        one = replace(chosen, side=side)
+        left[one] = squares_left(drive.logs, one, drive.sign_speed)
+    return min(left, key=lambda one: left[one])
+
+
+def drive_offset(logs: Sequence[Signals], k: int) -> EncoderOffset | None:
+    """How the link encoder of a drive differs from its motor encoder."""
+    speeds, loads, twists = [], [], []
+    for log in logs:
+        measured = log.q[:, k] - log.error[:, k]
+        speeds.append(np.gradient(measured, 1 / log.rate))
+        loads.append(log.load[:, k])
+        twists.append(log.twist[:, k])
+    return encoder_offset(speeds, loads, twists)
+
+
+def _refuse_short(robot: Robot, laws: Sequence[DriveLaw], logs: Sequence[Signals]) -> None:
+    """Refuse logs that end before the loops have shown their time constants.
+
+    Loops without position feedback have none; what is refused is that some have, and that most
+    are not told.
+    """
+    seen = sum(float(log.time[-1]) for log in logs)
+    told = [law.poles.slowest * seen >= LEAST_CONSTANTS for law in laws]
+    slow = []
+    for motor, law, is_told in zip(robot.description.motor, laws, told, strict=True):
+        if not is_told and not no_position_feedback(law):
+            slow.append((1 / law.poles.slowest, motor.name))
+    if not slow or 2 * sum(told) >= len(told):
+        return
+    constant, name = min(slow)
+    raise ArmtwinError(
+        f"the logs last {seen:.3g} s where the loop of {name} has a time constant of "
+        f"{constant:.3g} s; about {TIME_CONSTANTS:g} of them are needed to tell it: log longer"
+    )
+
+
+def _refuse_strangers(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> None:
+    """Refuse logs that are not of one servo, or whose references mean different things."""
+    names = [log.name for log in logs]
+    seen = [fit.in_motion(log, smooth=True) for log in logs]
+    for k, motor in enumerate(robot.description.motor):
+        drives = [of_drive(log, k, fit) for log in seen]
+        _refuse_strange_drive(motor.name, names, drives, fit.laws[k], fit.chosen[k])
+
+
+def _refuse_strange_drive(
+    name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: Chosen
+) -> None:
+    own = []
+    for drive in drives:
+        found = estimate([drive], chosen, law.sign_speed, offset=law.offset, inertia=None)
+        own.append(found)
+    for drive, alone, log in zip(drives, own, logs, strict=True):
+        if explained(drive, law) < STRANGER and explained(drive, alone) > OWN:
+            raise ArmtwinError(
+                f"{log}: {name} follows its reference in another way than in the other logs; "
+                "give logs of one servo, or fit them apart"
+            )
+    delays = [alone.coefficient(SPEED) for alone in own]
+    first, last = int(np.argmin(delays)), int(np.argmax(delays))
+    doubt = own[first].interval[2 + SPEED] + own[last].interval[2 + SPEED]
+    if delays[last] - delays[first] > doubt + 1 / drives[0].rate:
+        raise ArmtwinError(
+            f"{name} is {1e3 * delays[first]:.3g} ms behind its reference in {logs[first]} and "
+            f"{1e3 * delays[last]:.3g} ms in {logs[last]}: q_ref means something else there, or "
+            "the servo is another one"
+        )
+
+
+def explained(drive: DriveSignals, law: DriveLaw) -> float:
+    """Share of the variance of a drive's error that a law explains, a constant removed."""
+    left = drive.error - law.predicted(drive)
+    return 1 - float(left.var()) / max(float(drive.error.var()), 1e-300)

@@ -1,0 +1,188 @@
+"""What a servo is fitted to: reference, error and torque of every drive at an even, low rate.
+
+Errors of a servo are slow beside the rate of a log, so signals are smoothed without delay and
+thinned. The same filter on reference and measurement leaves a linear law between them unchanged.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.maths.smoothing import low_pass
+from armtwin.robot.robot import Robot
+
+MOST_RATE = 125.0  # of the thinned signals [Hz]
+CUTOFF = 12.0  # of the smoothing [Hz]; position loops of arms end below
+COARSE_CUTOFF = 6.0  # the same where positions come in coarse steps [Hz]
+COARSE = 0.05  # step over the usual change in a sample that makes positions coarse
+LOGGED_SPEED = 0.1  # difference of logged speeds from those of the positions that is believed
+LEAST_RATE = 3.0  # samples in a period of the cut-off, below which nothing is smoothed
+INERTIA_POSES = 50  # at which the inertia that a motor feels is averaged
+
+Smoothing = Callable[[Floats], Floats]
+
+
+@dataclass(frozen=True, eq=False)
+class Signals:
+    """One log, drive by drive, on the motor side; (m, drives) where nothing else is said.
+
+    Attributes:
+        name: Name of the log.
+        rate: Samples in a second [Hz].
+        sample: Time between samples of the log itself [s].
+        time: Times from the first sample, (m,) [s].
+        q: Reference positions.
+        v: Reference speeds.
+        a: Reference accelerations.
+        error: Reference minus measured position.
+        raw: The same as logged, joint by joint, not smoothed, (m, n) [rad].
+        twist: Motor minus link encoder; not a number where there is no link encoder.
+        load: Torque of the rigid body without friction.
+        model: The model's torque, friction included.
+        logged: The torque that was fed forward, as logged; None where it was not.
+        inertia: Inertia that each motor feels, (drives,) [kg m²].
+        cutoff: Of the smoothing; None where there was none [Hz].
+    """
+
+    name: str
+    rate: float
+    sample: float
+    time: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+    error: Floats
+    raw: Floats
+    twist: Floats
+    load: Floats
+    model: Floats
+    logged: Floats | None
+    inertia: Floats
+    cutoff: float | None
+
+    def torque(self, feedforward: str) -> Floats:
+        """The torque from a source, "logged" or "model"."""
+        return self.logged if feedforward == "logged" and self.logged is not None else self.model
+
+
+def signals(robot: Robot, log: Log, name: str) -> Signals:
+    """The signals of a log, for the robot as it was when logged."""
+    from scipy.interpolate import CubicSpline
+
+    gear = robot.assembly.motor_rows
+    time, rate = _even_times(log)
+    inverse = robot.assembly.motor_inverse
+    cutoff = COARSE_CUTOFF if _is_coarse(log.q_ref) else CUTOFF
+    smooth = partial(_smooth, log, time=time, rate=rate, cutoff=cutoff)
+    q_ref, q = smooth(log.q_ref), smooth(log.q)
+    v = CubicSpline(time, q_ref)(time, 1)
+    if "v_ref" in log and log.v_ref.shape == log.q_ref.shape:
+        logged = smooth(log.v_ref)
+        v = logged if _same_speed(logged, v) else v
+    a = CubicSpline(time, v)(time, 1)
+    load = robot.inverse_dynamics(q_ref, v, a)
+    friction = robot.friction_torque(v, q_ref)
+    return Signals(
+        name=name,
+        rate=rate,
+        sample=float(np.median(np.diff(log.time))),
+        time=time - time[0],
+        q=q_ref @ gear.T,
+        v=v @ gear.T,
+        a=a @ gear.T,
+        error=(q_ref - q) @ gear.T,
+        raw=_at(log, log.q_ref - log.q, time),
+        twist=_twist(log, q, gear, smooth),
+        load=load @ inverse,
+        model=(load + friction) @ inverse,
+        logged=_logged_torque(robot, log, smooth),
+        inertia=_felt_inertia(robot, q_ref),
+        cutoff=cutoff if _is_smoothed(log, cutoff) else None,
+    )
+
+
+def _even_times(log: Log) -> tuple[Floats, float]:
+    """Even times within the log at a rate that is enough for a servo, and the rate [Hz]."""
+    step = float(np.median(np.diff(log.time)))
+    step *= max(1, round(1 / (step * MOST_RATE)))
+    count = int((log.time[-1] - log.time[0]) / step + 1e-6) + 1
+    return log.time[0] + step * np.arange(count), 1 / step
+
+
+def _at(log: Log, values: Floats, time: Floats) -> Floats:
+    """Values (m, k) at other times, linear between samples."""
+    columns = [np.interp(time, log.time, column) for column in values.T]
+    return np.stack(columns, axis=1)
+
+
+def _is_coarse(q: Floats) -> bool:
+    """Whether positions come in steps that a joint takes few of in a sample."""
+    steps = np.abs(np.diff(q, axis=0))
+    taken = steps[steps > 1e-12]
+    if not len(taken):
+        return False
+    return bool(np.quantile(taken, 0.001) > COARSE * np.median(taken))
+
+
+def _same_speed(logged: Floats, v: Floats) -> bool:
+    """Whether logged speeds are those of the positions, (m, n) each."""
+    size = np.maximum(v.std(axis=0), 1e-12)
+    return bool(((logged - v).std(axis=0) < LOGGED_SPEED * size).all())
+
+
+def _smooth(log: Log, values: Floats, *, time: Floats, rate: float, cutoff: float) -> Floats:
+    """Values (m, k) without what is faster than a servo, at other times."""
+    own = 1 / float(np.median(np.diff(log.time)))
+    even = log.time[0] + np.arange(len(time) * max(1, round(own / rate))) / own
+    dense = _at(log, values, even)
+    if _is_smoothed(log, cutoff):
+        dense = low_pass(dense, own, cutoff)
+    columns = [np.interp(time, even, column) for column in dense.T]
+    return np.stack(columns, axis=1)
+
+
+def _is_smoothed(log: Log, cutoff: float) -> bool:
+    return 1 / float(np.median(np.diff(log.time))) > LEAST_RATE * cutoff
+
+
+def _twist(log: Log, q: Floats, gear: Floats, smooth: Smoothing) -> Floats:
+    """Motor minus link encoder of every drive; not a number where a joint has no link encoder."""
+    twist = np.full(q.shape, np.nan)
+    if "q_link" in log:
+        seen = min(log.q_link.shape[1], q.shape[1])  # the first joints of the arm
+        twist[:, :seen] = q[:, :seen] - smooth(log.q_link[:, :seen])
+    of_drives = np.full((len(q), len(gear)), np.nan)
+    for k, row in enumerate(gear):
+        used = row != 0
+        of_drives[:, k] = twist[:, used] @ row[used]
+    return of_drives
+
+
+def _logged_torque(robot: Robot, log: Log, smooth: Smoothing) -> Floats | None:
+    """The fed-forward torque of every motor, where a column has it."""
+    drives = len(robot.assembly.motor_rows)
+    for channel, turn in (("tau_m_ff", None), ("tau_ff", robot.assembly.motor_inverse)):
+        if channel not in log:
+            continue
+        values = log.channels[channel]
+        if values.shape[1] != drives:
+            contract = f"must have {drives} columns, one for each motor or joint"
+            raise ArmtwinError(f"channel '{channel}' {contract}, got {values.shape[1]}")
+        torque = smooth(values)
+        return torque if turn is None else torque @ turn
+    return None
+
+
+def _felt_inertia(robot: Robot, q: Floats) -> Floats:
+    """Inertia that each motor feels, mean along a motion, (drives,) [kg m²]."""
+    poses = q[:: max(1, len(q) // INERTIA_POSES)]
+    inverse = robot.assembly.motor_inverse
+    felt = np.einsum("jk,mij,ik->mk", inverse, robot.mass_matrix(poses), inverse)
+    return np.asarray(felt.mean(axis=0))

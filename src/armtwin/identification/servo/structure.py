@@ -1,0 +1,140 @@
+"""The structure of a servo: what its error is a filtered sum of.
+
+    e = H [θ_I ∫τ + θ_q q_ref + θ_v v_ref + θ_a a_ref + θ_s tanh(v_ref / v_s) + θ_t τ] + θ_d v_ref
+        - F twist,          H = s² / D,   F = (p₁ s + p₀) / D,   D = λ s³ + s² + p₁ s + p₀
+
+A stiff velocity servo with a position gain has p₀ = λ = 0, p₁ = K_p; a torque loop with gains
+k_p, k_i, k_v on a felt inertia J has p₁ = k_p/k_v, p₀ = k_i/k_v, λ = J/k_v, θ_I = 1/k_v. F acts
+where the position loop closes on the link encoder. All columns are made from the reference, so that
+what remains is linear least squares without a closed-loop bias.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+
+TERMS = ("load", "speed", "reference", "acceleration", "sign", "torque", "delay")
+LOAD, SPEED, REFERENCE, ACCELERATION, SIGN, TORQUE, DELAY = range(7)
+NO_POLE = 1e-9  # [1/s]; a slower one does not decay in any log
+
+
+@dataclass(frozen=True)
+class Poles:
+    """The denominator D.
+
+    Attributes:
+        p1: Damping, or the position gain of a velocity servo [1/s].
+        p0: Stiffness of an integrating loop, 0 where there is none [1/s²].
+        lag: Lag λ of the felt inertia [s].
+    """
+
+    p1: float
+    p0: float = 0.0
+    lag: float = 0.0
+
+    @property
+    def slowest(self) -> float:
+        """Rate at which the slowest motion of the loop decays [1/s]."""
+        roots = np.roots([1.0, self.p1, self.p0]) if self.p0 > 0 else np.array([-self.p1])
+        return float(np.abs(roots.real).min())
+
+    @property
+    def order(self) -> int:
+        """Number of poles that are fitted."""
+        return 2 if self.p0 > 0 else 1
+
+
+@lru_cache(2000)
+def _discrete(numerator: tuple[float, ...], denominator: tuple[float, ...], step: float) -> Any:
+    """Coefficients of a filter that is exact for inputs which are linear between samples."""
+    from scipy.signal import cont2discrete
+
+    b, a, _ = cont2discrete((numerator, denominator), step, method="foh")
+    return np.atleast_1d(np.squeeze(b)), a
+
+
+def _response(
+    numerator: tuple[float, ...], denominator: tuple[float, ...], x: Floats, rate: float
+) -> Floats:
+    from scipy.signal import lfilter
+
+    b, a = _discrete(numerator, denominator, 1 / rate)
+    return np.asarray(lfilter(b, a, x, axis=0))
+
+
+def _denominator(poles: Poles) -> tuple[float, ...]:
+    """D over what it has in common with s."""
+    full = [1.0, poles.p1, poles.p0] if poles.p0 > 0 else [1.0, poles.p1]
+    if poles.lag > 0:
+        full = [poles.lag, *full]
+    return tuple(full)
+
+
+def after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
+    """H x, of signals (m, ...)."""
+    numerator = (1.0, 0.0, 0.0) if poles.p0 > 0 else (1.0, 0.0)
+    return _response(numerator, _denominator(poles), x, rate)
+
+
+def integrated_after_loop(poles: Poles, x: Floats, rate: float) -> Floats:
+    """H ∫x, of a signal (m,)."""
+    numerator = (1.0, 0.0) if poles.p0 > 0 else (1.0,)
+    return _response(numerator, _denominator(poles), x, rate)
+
+
+def seen_by_loop(poles: Poles, x: Floats, rate: float) -> Floats:
+    """F x: what a position loop makes of something that its encoder shows beside, (m,)."""
+    if poles.p0 == 0 and poles.p1 < NO_POLE:
+        return np.zeros_like(x)
+    numerator = (poles.p1, poles.p0) if poles.p0 > 0 else (poles.p1,)
+    return _response(numerator, _denominator(poles), x, rate)
+
+
+@dataclass(frozen=True, eq=False)
+class DriveSignals:
+    """Signals of one drive in one log, (m,) each, and their rate [Hz]."""
+
+    rate: float
+    time: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+    torque: Floats
+    error: Floats
+    twist: Floats
+
+
+def columns(drive: DriveSignals, poles: Poles, sign_speed: float) -> Floats:
+    """Columns of all TERMS, (m, 7), for a drive that was at rest before the log."""
+    rate = drive.rate
+    torque = drive.torque - drive.torque[0]
+    smooth_sign = np.tanh(drive.v / sign_speed)
+    given = np.stack([drive.v, drive.q, drive.a, smooth_sign, torque], axis=1)
+    filtered = after_loop(poles, given - given[0], rate)
+    load = integrated_after_loop(poles, torque, rate)
+    return np.column_stack([load, filtered, drive.v])
+
+
+def free_columns(time: Floats, poles: Poles) -> Floats:
+    """What needs no input: an encoder's zero, and errors that the loop had at first, (m, 2 or 3).
+
+    Without position feedback an unknown zero of the torque lets the error drift.
+    """
+    one = np.ones_like(time)
+    if poles.p0 == 0:
+        if poles.p1 < NO_POLE:
+            return np.stack([one, time], axis=1)
+        return np.stack([one, -np.expm1(-poles.p1 * time) / poles.p1], axis=1)
+    middle, apart = -0.5 * poles.p1, 0.25 * poles.p1**2 - poles.p0
+    if apart < 0:
+        decay, swing = np.exp(middle * time), np.sqrt(-apart) * time
+        return np.stack([one, decay * np.cos(swing), decay * np.sin(swing)], axis=1)
+    fast = middle - np.sqrt(apart)
+    slow = poles.p0 / fast
+    return np.stack([one, np.exp(fast * time), np.exp(slow * time)], axis=1)

@@ -1,0 +1,104 @@
+"""The reference of a log as set-points of a servo, with what the machine fed forward.
+
+Speeds are the log's where they are those of its positions, else their derivative; accelerations
+likewise. What is differentiated loses what is faster than an eighth of the log's rate.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.logs.plausibility import Pace, check_motion
+from armtwin.logs.torque import feedforward_torque
+from armtwin.maths.batch import Floats
+from armtwin.maths.smoothing import low_pass
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.robot import Robot
+
+SHORTEST = 50  # samples of a log that is compared
+SMOOTH = 8.0  # samples in a period of the fastest that is left before differentiating
+SAME_SPEED = 0.05  # relative difference of logged speeds from those of the positions
+SAME = 1e-9  # error of a reference that is the measurement itself [rad, m]
+FAR = 0.3  # error [rad, m] beyond which, and
+FAR_SHARE = 0.5  # beyond this share of a joint's travel, a reference is that of something else
+
+
+@dataclass(frozen=True, eq=False)
+class LoggedReference:
+    """What a machine was asked to do.
+
+    Attributes:
+        trajectory: The reference at the log's mean rate.
+        feedforward: Motor torques that were fed forward, (m, motors) [N m], or None.
+        source: Channel of these, or "".
+    """
+
+    trajectory: Trajectory
+    feedforward: Floats | None
+    source: str
+
+
+def logged_reference(robot: Robot, log: Log, q: Floats) -> LoggedReference:
+    """The reference of a log with measured joint positions q, (m, n)."""
+    _check(robot, log, q)
+    count = len(log.time)
+    rate = (count - 1) / float(log.time[-1] - log.time[0])
+    time = log.time[0] + np.arange(count) / rate
+    positions = _at(time, log.time, log.q_ref)
+    cutoff = rate / SMOOTH
+    v = np.gradient(low_pass(positions, rate, cutoff), 1 / rate, axis=0)
+    v = _logged_or(v, log, "v_ref", time)
+    a = np.gradient(low_pass(v, rate, cutoff), 1 / rate, axis=0)
+    a = _logged_or(a, log, "a_ref", time)
+    torque, source = feedforward_torque(robot, log)
+    if torque is not None:
+        torque = _at(time, log.time, torque)
+    return LoggedReference(Trajectory.sampled(rate, positions, v, a), torque, source)
+
+
+def _at(times: Floats, own: Floats, values: Floats) -> Floats:
+    """Columns of values at other times, (k, n)."""
+    if np.array_equal(times, own):
+        return values
+    return np.stack([np.interp(times, own, column) for column in values.T], axis=1)
+
+
+def _logged_or(derived: Floats, log: Log, channel: str, time: Floats) -> Floats:
+    """A logged derivative of the reference where it is one, else the derived one, (m, n)."""
+    if channel not in log or log.channels[channel].shape != derived.shape:
+        return derived
+    logged = _at(time, log.time, log.channels[channel])
+    apart = np.linalg.norm(logged - derived)
+    return logged if apart < SAME_SPEED * np.linalg.norm(derived) else derived
+
+
+def _check(robot: Robot, log: Log, q: Floats) -> None:
+    """Refuse a log whose reference is none."""
+    if "q_ref" not in log:
+        raise ArmtwinError(
+            "the log has no reference q_ref to run the robot on. "
+            f"It has: {', '.join(log.channels)}. Name a job in place of the robot."
+        )
+    if log.q_ref.shape != q.shape:
+        got = log.q_ref.shape[1]
+        raise ArmtwinError(
+            f"the log must have {robot.n} columns of q_ref for robot '{robot.name}', got {got}"
+        )
+    if len(log.time) < SHORTEST:
+        raise ArmtwinError(f"the log must have at least {SHORTEST} samples, got {len(log.time)}")
+    check_motion(log, "q_ref", Pace.of_robot(robot))
+    error = np.abs(log.q_ref - q)
+    if error.max() < SAME:
+        raise ArmtwinError("the reference q_ref of the log is the measurement itself")
+    far = error.max(axis=0) / np.maximum(FAR, FAR_SHARE * np.ptp(log.q_ref, axis=0))
+    if far.max() > 1:
+        j = int(far.argmax())
+        raise ArmtwinError(
+            f"q_ref is not the reference of the log's positions: {robot.joint_names[j]} is up to "
+            f"{np.degrees(error[:, j].max()):.3g}° from it; is one of them in another unit, or "
+            "with another zero?"
+        )

@@ -1,0 +1,140 @@
+"""Servos from logs: of the real KR300, both ways, and of twins whose servo is known.
+
+    python studies/servo.py DATA
+
+DATA holds kuka_kr300. Prints what is explained with the logged torque, with the model's torque and
+in the closed loop of the twin, whether the fits of both runs agree within their intervals, and the
+servo [servo.fitted] that the robot file kr300.toml ships. Then, for simulated runs of kr300 and
+rx90b with their cascades, what is explained of another run, and the gains over the true ones.
+"""
+
+import re
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import armtwin as at
+from armtwin.files.writing import to_tables, to_toml
+
+SOURCE = (
+    "identified: run A of the recordings of Weigand's identification project (TU Kaiserslautern, "
+    "MIT licence); a laboratory control with feed-forward (TwinCAT), not KUKA's own"
+)
+NUMBER = r"-?\d+\.\d+(e-?\d+)?"
+np.set_printoptions(precision=4, suppress=True, linewidth=120)
+
+
+def main(data):
+    """Both ways, the twin, and the shipped servo."""
+    robot = at.Robot.load("kr300").with_payload("recorded")
+    folder = Path(data) / "kuka_kr300"
+    a = at.Log.read(folder / "ident_A.csv.gz")
+    b = at.Log.read(folder / "valid_B.csv.gz")
+    at.identify_servo(robot, a, b)  # compiles
+    begun = time.process_time()
+    forth = at.identify_servo(robot, a, b)
+    spent = time.process_time() - begun
+    back = at.identify_servo(robot, b, a)
+    for name, found in (("A -> B", forth), ("B -> A", back)):
+        print(name)
+        print("  logged torque ", found.share)
+        print("  model's torque", found.twin.share)
+        print("  delay only    ", found.judgement.delay_only)
+        print("  lag only      ", found.judgement.lag_only)
+        for torque, judgement in (("logged", found.judgement), ("model's", found.twin)):
+            path = judgement.path
+            lateral = f"{1e3 * path.lateral_left:.2f} of {1e3 * path.lateral:.2f} mm lateral"
+            vertical = f"{1e3 * path.vertical_left:.2f} of {1e3 * path.vertical:.2f} mm vertical"
+            print(f"  left at the flange, {torque} torque: {lateral}, {vertical}")
+    print(f"six axes, both torques: {spent:.2f} s")
+    print("closed loop of the twin on B, correlation:", correlation(forth.robot, b))
+    agreement(forth, back)
+    own = at.identify(robot, [a]).robot
+    print("robot identified on A alone, A -> B:", at.identify_servo(own, a, b).twin.share)
+    shipped = replace(forth.servo, source=SOURCE)
+    tables = to_tables(replace(robot.description, servo={"fitted": shipped}))
+    print(short(to_toml({"servo": tables["servo"]})))
+    known("kr300", "recorded")
+    known("rx90b", None)
+
+
+def known(name, payload):
+    """Fits to simulated runs, each judged on the next."""
+    robot = at.Robot.load(name).with_payload(payload)
+    gains = robot.description.servo["cascade"].rule.gains(robot.n)
+    logs = [simulated(robot, seed) for seed in (1, 2, 3)]
+    for k in range(3):
+        begun = time.process_time()
+        found = at.identify_servo(robot, logs[k], logs[k - 1])
+        spent = time.process_time() - begun
+        print(f"virtual {name}, motion {k + 1}: {found.table[0].structure}, {spent:.2f} s")
+        print("  share", found.share)
+        for gain in ("ki", "kp", "kv"):
+            ratio = np.array(getattr(found.servo, gain)) / np.array(getattr(gains, gain))
+            print(f"  {gain} over the true one", ratio)
+        missed = []
+        for row, kp, kv in zip(found.table, gains.kp, gains.kv, strict=True):
+            if abs(row.kv - kv) > row.interval["kv"]:
+                missed.append(f"{row.name} kv")
+            if abs(row.kp - kp / kv) > row.interval["kp"]:
+                missed.append(f"{row.name} kp")
+        print("  intervals that do not cover:", missed or "none")
+        print("  delays [ms]", 1e3 * np.array([row.delay for row in found.table]))
+
+
+def simulated(robot, seed, duration=16.0, rate=250.0):
+    """A run of a robot with its own servo: random harmonics, at rest at both ends."""
+    chance = np.random.default_rng(seed)
+    t = np.arange(round(duration * rate) + 1) / rate
+    edge = np.clip(np.minimum(t, t[-1] - t) / 1.5, 0, 1)
+    q = np.zeros((len(t), robot.n))
+    for harmonic in range(1, 7):
+        phase = chance.uniform(0, 2 * np.pi, robot.n)
+        q += (
+            chance.normal(size=robot.n)
+            / harmonic
+            * np.sin(np.pi / 4 * harmonic * t[:, None] + phase)
+        )
+    q *= (edge**3 * (10 - 15 * edge + 6 * edge**2))[:, None]
+    low, high = robot.position_limits
+    v = np.gradient(q, t, axis=0)
+    room = (high - low) / 2 / np.abs(q).max(axis=0)
+    scale = 0.3 * np.minimum(room, robot.limits.velocity / np.abs(v).max(axis=0))
+    q, v = scale * q, scale * v
+    motion = at.Trajectory.sampled(rate, q, v, np.gradient(v, t, axis=0))
+    run = at.simulate(robot, motion).log
+    return at.Log.of(run.time, q=run.q, q_ref=run.q_ref)
+
+
+def short(text):
+    """A text with its numbers to six digits."""
+    return re.sub(NUMBER, lambda found: repr(float(f"{float(found[0]):.6g}")), text)
+
+
+def correlation(robot, log):
+    """Correlation of measured and simulated error of each joint on a log's reference, (n,)."""
+    rate = 1 / float(np.median(np.diff(log.time)))
+    v = np.gradient(log.q_ref, 1 / rate, axis=0)
+    a = np.gradient(v, 1 / rate, axis=0)
+    motion = at.Trajectory.sampled(rate, log.q_ref, v, a)
+    run = at.simulate(robot, motion, at.Model(servo="fitted")).log
+    pairs = zip((log.q_ref - log.q).T, (run.q_ref - run.q).T, strict=True)
+    return np.array([np.corrcoef(measured, simulated)[0, 1] for measured, simulated in pairs])
+
+
+def agreement(one, other):
+    """Say which numbers of two fits do not agree within their intervals of 90 %."""
+    apart = []
+    for first, second in zip(one.table, other.table, strict=True):
+        for name in ("delay", "kp", "ff_gain"):
+            gap = abs(getattr(first, name) - getattr(second, name))
+            if gap > first.interval[name] + second.interval[name]:
+                apart.append(f"{first.name} {name}")
+    print("numbers of A and B that do not agree within their intervals:", apart or "none")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

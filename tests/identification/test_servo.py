@@ -1,0 +1,307 @@
+"""The servo from logs: real runs, laws integrated by another road, and what must be refused."""
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.drives.friction.coulomb import Coulomb
+from armtwin.drives.friction.curves import scale_of, tabulate
+from armtwin.identification.servo.encoder_offset import encoder_offset
+from armtwin.identification.servo.friction_in_loop import LoopFriction, Loops, friction_of_motion
+
+RATE = 250.0
+DURATION = 20.0
+
+
+@pytest.fixture(scope="module")
+def kr300():
+    return at.Robot.load("kr300").with_payload("recorded")
+
+
+@pytest.fixture(scope="module")
+def runs(shared_data):
+    folder = shared_data / "kuka_kr300"
+    return [at.Log.read(folder / name) for name in ("ident_A.csv.gz", "valid_B.csv.gz")]
+
+
+@pytest.fixture(scope="module")
+def forth(kr300, runs):
+    return at.identify_servo(kr300, runs[0], runs[1])
+
+
+@pytest.fixture(scope="module")
+def back(kr300, runs):
+    return at.identify_servo(kr300, runs[1], runs[0])
+
+
+def motion(robot, seed, duration=DURATION):
+    """A motion of five harmonics that begins and ends at rest."""
+    chance = np.random.default_rng(seed)
+    t = np.arange(round(duration * RATE) + 1) / RATE
+    edge = np.clip(np.minimum(t, t[-1] - t) / 2.0, 0, 1)
+    window = edge**3 * (10 - 15 * edge + 6 * edge**2)
+    q = np.zeros((len(t), robot.n))
+    for harmonic in range(1, 6):
+        phase = chance.uniform(0, 2 * np.pi, robot.n)
+        q += np.sin(2 * np.pi * harmonic * t[:, None] / 8 + phase) / harmonic
+    return t, 0.25 * q * window[:, None]
+
+
+def followed(robot, seed, delay=0.006, twist=0.0, kp=2.0, gain=0.3, unit=1.0):
+    """A log of a velocity law, integrated step by step at the log's rate.
+
+    v = v_ref(t - d) + k_p (q_ref - q_fb) + k_ff τ: a second road to what the filters compute.
+    The encoder of the loop shows the motor, or with a twist the link.
+    """
+    t, q_ref = motion(robot, seed)
+    v = np.gradient(q_ref, t, axis=0)
+    a = np.gradient(v, t, axis=0)
+    joint = robot.inverse_dynamics(q_ref, v, a) + robot.friction_torque(v, q_ref)
+    torque = joint @ robot.assembly.motor_inverse
+    ratio = np.diag(robot.assembly.gear)
+    late = np.stack([np.interp(t - delay, t, column) for column in q_ref.T], axis=1)
+    v_late = np.gradient(late, t, axis=0)
+    turned = twist * (robot.inverse_dynamics(q_ref, v, a))
+    offset = gain * (torque - torque[0]) / ratio
+    error = np.zeros_like(q_ref)
+    for k in range(len(t) - 1):
+        fed_back = error[k] + turned[k] - turned[0]
+        error[k + 1] = error[k] + (v[k] - v_late[k] - kp * fed_back - offset[k]) / RATE
+    channels = {"q": q_ref - error, "q_ref": q_ref, "tau_m_ff": unit * torque}
+    if twist:
+        channels["q_link"] = q_ref - error - turned
+    return at.Log.of(t, **channels)
+
+
+# --- a real robot
+
+
+def test_a_run_that_the_fit_never_saw_is_explained_with_the_logged_torque(forth):
+    assert (forth.share[:3] >= 0.99).all()
+    assert (forth.share[3:] >= 0.96).all()
+    assert forth.feedforward == "logged"
+
+
+def test_it_is_explained_from_the_reference_and_the_robot_file_alone(forth):
+    assert (forth.twin.share[:3] >= 0.96).all()
+    assert (forth.twin.share[3:] >= 0.93).all()
+
+
+def test_the_trivial_rivals_explain_far_less(forth):
+    rivals = np.maximum(forth.judgement.delay_only, forth.judgement.lag_only)
+    assert (rivals < 0.83).all()
+
+
+def test_at_the_flange_half_a_millimetre_is_left(forth):
+    for judgement in (forth.judgement, forth.twin):
+        assert judgement.path.lateral_left < 0.5e-3
+        assert judgement.path.vertical_left < 0.5e-3
+        assert judgement.path.lateral > 3.5e-3
+
+
+def test_the_position_loops_of_the_first_axes_close_on_the_link_encoder(forth):
+    assert [row.feedback for row in forth.table[:3]] == ["link"] * 3
+    for row in forth.table[:3]:
+        assert row.encoder_offset == pytest.approx(3e-3, abs=0.2e-3)
+
+
+def test_the_wrist_leads_its_reference_and_has_no_position_feedback(forth):
+    said = " ".join(forth.findings)
+    assert "motor_5 leads its reference" in said
+    assert "motor_4, motor_5, motor_6: no position feedback seen" in said
+
+
+def test_fits_of_both_runs_agree_within_their_intervals(forth, back):
+    for one, other in zip(forth.table, back.table, strict=True):
+        for name in ("delay", "kp", "ff_gain"):
+            gap = abs(getattr(one, name) - getattr(other, name))
+            assert gap <= one.interval[name] + other.interval[name], (one.name, name)
+
+
+def test_the_twin_with_the_fitted_servo_errs_like_the_machine(forth, runs):
+    log = runs[1]
+    v = np.gradient(log.q_ref, 1 / RATE, axis=0)
+    asked = at.Trajectory.sampled(RATE, log.q_ref, v, np.gradient(v, 1 / RATE, axis=0))
+    run = at.simulate(forth.robot, asked, at.Model(servo="fitted")).log
+    for measured, simulated in zip((log.q_ref - log.q).T, (run.q_ref - run.q).T, strict=True):
+        assert np.corrcoef(measured, simulated)[0, 1] > 0.98
+
+
+def test_three_seconds_are_too_short(kr300, runs):
+    a = runs[0]
+    short = at.Log.of(a.time[:750], **{name: x[:750] for name, x in a.channels.items()})
+    with pytest.raises(at.ArmtwinError, match="time constant"):
+        at.identify_servo(kr300, short)
+
+
+def test_the_shipped_servo_is_the_one_fitted_on_the_first_run(forth):
+    shipped = at.Robot.load("kr300").description.servo["fitted"]
+    assert shipped.kp == pytest.approx(forth.servo.kp, rel=1e-4, abs=1e-5)
+    assert shipped.kff == pytest.approx(forth.servo.kff, rel=1e-4)
+    assert shipped.fit.share == pytest.approx(forth.servo.fit.share, abs=1e-3)
+
+
+def test_coarse_encoders_do_not_spoil_the_fit(kr300, runs):
+    step = 2e-4
+    coarse = []
+    for log in runs:
+        channels = {"tau_m_ff": log.tau_m_ff}
+        for name in ("q", "q_ref", "q_link"):
+            channels[name] = step * np.round(log.channels[name] / step)
+        coarse.append(at.Log.of(log.time, **channels))
+    found = at.identify_servo(kr300, *coarse)
+    assert (found.share[:3] > 0.97).all()
+    assert (found.share[3:] > 0.93).all()
+
+
+# --- laws that are known
+
+
+def test_the_gains_of_a_velocity_law_are_found(kr300):
+    found = at.identify_servo(kr300, followed(kr300, 1), followed(kr300, 2))
+    assert (found.share > 0.99).all()
+    for row in found.table:
+        assert row.kp == pytest.approx(2.0, rel=0.05)
+        assert row.delay == pytest.approx(6e-3, abs=1 / RATE)
+        assert row.ff_gain == pytest.approx(0.3, rel=0.05)
+
+
+def test_the_unit_of_a_logged_torque_does_not_matter(kr300):
+    logs = [followed(kr300, seed, unit=17.0) for seed in (1, 2)]
+    found = at.identify_servo(kr300, *logs)
+    assert found.feedforward == "logged"
+    assert (found.share > 0.99).all()
+    assert (found.twin.share > 0.99).all()
+
+
+def test_a_link_encoder_is_told_from_a_motor_encoder(kr300):
+    soft = followed(kr300, 1, twist=2e-6)
+    found = at.identify_servo(kr300, soft)
+    assert [row.feedback for row in found.table] == ["link"] * 6
+    stiff = followed(kr300, 1)
+    both = at.Log.of(stiff.time, **stiff.channels, q_link=soft.q_link - soft.q + stiff.q)
+    found = at.identify_servo(kr300, both)
+    assert [row.feedback for row in found.table] == ["motor"] * 6
+
+
+def test_logs_with_different_payloads_are_fitted_together(kr300):
+    bare = at.Robot.load("kr300")
+    logs = [followed(kr300, 1), followed(bare.with_payload(None), 2)]
+    plain = []
+    for log in logs:
+        plain.append(at.Log.of(log.time, q=log.q, q_ref=log.q_ref))
+    found = at.identify_servo(bare, plain, payloads=["recorded", None])
+    for row in found.table:
+        assert row.kp == pytest.approx(2.0, rel=0.05)
+
+
+@pytest.fixture(scope="module")
+def follower():
+    """The rx90b, whose cascade bears friction that turns late behind its reference, in two runs."""
+    robot = at.Robot.load("rx90b")
+    logs = []
+    for seed in (1, 2):
+        t, q = motion(robot, seed)
+        v = np.gradient(q, t, axis=0)
+        asked = at.Trajectory.sampled(RATE, q, v, np.gradient(v, t, axis=0))
+        run = at.simulate(robot, asked).log
+        logs.append(at.Log.of(run.time, q=run.q, q_ref=run.q_ref))
+    return robot.description.servo["cascade"].rule.gains(6), at.identify_servo(robot, *logs)
+
+
+def test_a_torque_loop_is_explained_with_the_friction_of_its_own_motion(follower):
+    _, found = follower
+    assert (found.share > 0.98).all()
+
+
+def test_the_gains_of_a_torque_loop_are_found(follower):
+    gains, found = follower
+    # quantised currents and encoders, and a loop of samples taken for one of continuous time
+    assert found.servo.ki == pytest.approx(gains.ki, rel=0.05)
+    assert found.servo.kp == pytest.approx(gains.kp, rel=0.05)
+    ratio = np.array(gains.kp) / np.array(gains.kv)
+    for row, kv, kp in zip(found.table, gains.kv, ratio, strict=True):
+        assert abs(row.kv - kv) < row.interval["kv"] < 0.5 * kv
+        assert abs(row.kp - kp) < row.interval["kp"] < 0.5 * kp
+        assert abs(row.delay) < 1 / RATE
+
+
+def test_friction_in_a_loop_holds_a_slow_drive_and_brakes_a_fast_one():
+    law = Coulomb(level=3.0)
+    one = np.ones(1)
+    friction = LoopFriction(
+        rows=np.ones((1, 1)),
+        curves=np.stack([tabulate(law, 10.0)] * 2)[None],
+        scales=np.array([scale_of(10.0)]),
+        held=np.full((1, 2), 3.0),
+        offset=np.zeros(1),
+    )
+    # a pure velocity loop, θ_I = 0.1: friction of 3 N m takes 0.3 rad/s, or what there is
+    loops = Loops(lag=0 * one, p1=0 * one, p0=0 * one, load=0.1 * one)
+    speed = np.linspace(-1, 1, 401)[:, None]
+    torque = friction_of_motion(friction, loops, speed, RATE)
+    assert torque[5:-5] == pytest.approx(np.clip(10 * speed[5:-5], -3, 3), abs=0.05)
+
+
+def test_the_lateness_of_an_encoder_is_told_from_a_soft_gear():
+    chance = np.random.default_rng(5)
+    t = np.arange(2000) / RATE
+    v, load = np.sin(2 * t), 30 * np.cos(3 * t) + 5
+    twist = 3e-3 * v + 2e-5 * load + 0.1 + 1e-6 * chance.normal(size=len(t))
+    found = encoder_offset([v], [load], [twist])
+    assert found.lateness == pytest.approx(3e-3, rel=1e-3)
+    assert found.compliance == pytest.approx(2e-5, rel=1e-2)
+
+
+# --- what is refused
+
+
+def without_reference(log):
+    return at.Log.of(log.time, q=log.q)
+
+
+def measured_as_reference(log):
+    return at.Log.of(log.time, q=log.q, q_ref=log.q)
+
+
+def one_joint_standing(log):
+    q, q_ref = log.q.copy(), log.q_ref.copy()
+    q[:, 2] = q_ref[:, 2] = 0.3
+    return at.Log.of(log.time, q=q, q_ref=q_ref)
+
+
+def reference_in_degrees(log):
+    return at.Log.of(log.time, q=log.q, q_ref=np.degrees(log.q_ref))
+
+
+def late_reference(log):
+    late = [np.interp(log.time - 0.05, log.time, column) for column in log.q_ref.T]
+    return at.Log.of(log.time, q=log.q, q_ref=np.stack(late, axis=1))
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "sentence"),
+    [
+        (without_reference, "must have q_ref"),
+        (measured_as_reference, "equals q"),
+        (one_joint_standing, "joint_3 does not move"),
+        (reference_in_degrees, "looks like degrees"),
+        (late_reference, "every joint leads its reference, by"),
+    ],
+)
+def test_bad_logs_are_refused_with_their_fault(kr300, spoiled, sentence):
+    with pytest.raises(at.ArmtwinError, match=sentence):
+        at.identify_servo(kr300, spoiled(followed(kr300, 1)))
+
+
+def test_logs_of_different_servos_are_refused(kr300):
+    with pytest.raises(at.ArmtwinError, match=r"another way|behind its reference"):
+        at.identify_servo(kr300, [followed(kr300, 1), followed(kr300, 2, delay=0.06)])
+
+
+def test_a_fitted_servo_goes_through_a_robot_file(kr300, tmp_path):
+    found = at.identify_servo(kr300, followed(kr300, 1))
+    found.robot.save(tmp_path / "robot.toml")
+    again = at.Robot.load(tmp_path / "robot.toml").description.servo["fitted"]
+    assert again == found.servo
+    assert again.fit.judged_on == ("left-out parts",)
