@@ -1,13 +1,16 @@
 import numpy as np
 import pytest
 
+from armtwin.elements import packing, together
+from armtwin.elements.deformation import curve, measure
 from armtwin.elements.equations import place
 from armtwin.elements.parts import Beam, Hinge, Parts, Point, Section, Triad, Truss
 from armtwin.elements.placed import Placed
-from armtwin.elements.rotations import rotation_form
+from armtwin.elements.rotations import turned
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
+from armtwin.maths.tracing import python_of
 from tests.elements.models import BENT, FIXED, beam_row, tube
 
 
@@ -19,6 +22,10 @@ def product(p, q):
 
 def quaternion(axis, angle):
     return np.concatenate([[np.cos(angle / 2)], np.sin(angle / 2) * np.asarray(axis)])
+
+
+def rotate(turn, n):
+    return np.array(python_of(turned)(turn, n))
 
 
 def one_of_each(form):
@@ -37,17 +44,13 @@ def one_of_each(form):
 
 def measured(structure, x):
     """Deformations, measured without asking whether the structure is determined."""
-    from armtwin.elements import packing
-    from armtwin.elements.deformation import element_room, measure
-
     columns, width = packing.columns(structure)
-    e, D = np.zeros(len(width), x.dtype), np.zeros((len(width), 14), x.dtype)
     elements = packing.pack_elements(structure, columns, width)
-    measure(elements, x, e, D, element_room(x.dtype))
+    e, D = together.slopes(elements, x[:, None])
     whole = np.zeros((len(width), len(x)), x.dtype)
     for row in range(len(width)):
-        whole[row, columns[row, : width[row]]] = D[row, : width[row]]
-    return e, whole
+        whole[row, columns[row, : width[row]]] = D[row, : width[row], 0]
+    return e[:, 0], whole
 
 
 @pytest.mark.parametrize("form", ["printed", "better"])
@@ -58,7 +61,7 @@ def test_a_rigid_motion_deforms_nothing(form, rng):
     for _ in range(20):
         axis = rng.normal(size=3)
         turn = quaternion(axis / np.linalg.norm(axis), rng.uniform(-6, 6))
-        R = np.stack([np.einsum("ijk,j,k", rotation_form(n), turn, turn) for n in np.eye(3)], 1)
+        R = np.array([rotate(turn, n) for n in np.eye(3)]).T
         shift = rng.normal(size=3)
         x = structure.reference.copy()
         for i in range(2):
@@ -73,29 +76,41 @@ def test_a_rigid_motion_deforms_nothing(form, rng):
 @pytest.mark.parametrize("form", ["printed", "better"])
 def test_slopes_and_second_derivatives_are_those_of_the_deformations(form, rng):
     """Two roads: complex steps of the values and of the slopes, against slopes and jets."""
-    from armtwin.elements import packing
-    from armtwin.elements.deformation import curve, element_room
-
     structure = one_of_each(form)
     x = structure.reference + 0.1 * rng.normal(size=len(structure.reference))
     u, w = rng.normal(size=(2, len(x)))
     e, D = measured(structure, x + 1e-100j * w)
     assert np.abs(e.imag / 1e-100 - D.real @ w).max() < 1e-13
     columns, width = packing.columns(structure)
-    c = np.zeros(len(width), np.complex128)
     elements = packing.pack_elements(structure, columns, width)
-    there = x.astype(np.complex128)
-    curve(elements, there, u + 0j, w + 0j, c, element_room(np.complex128))
+    c = together.curvatures(elements, x[:, None], u[:, None], w[:, None])[:, 0]
     bent = D.imag / 1e-100 @ u
-    assert np.abs(c.real - bent).max() < 1e-12 * np.abs(bent).max()
+    assert np.abs(c - bent).max() < 1e-12 * np.abs(bent).max()
+
+
+@pytest.mark.parametrize("form", ["printed", "better"])
+def test_compiled_elements_are_those_of_the_plain_ones(form, rng):
+    """Fused multiply-adds apart; the angles and the slopes of a state far from rest."""
+    structure = one_of_each(form)
+    columns, width = packing.columns(structure)
+    elements = packing.pack_elements(structure, columns, width)
+    x = structure.reference + 0.1 * rng.normal(size=len(structure.reference))
+    u, w = rng.normal(size=(2, len(x)))
+    e, D, c = np.zeros(len(width)), np.zeros((len(width), 14)), np.zeros(len(width))
+    measure(elements, x, e, D)
+    curve(elements, x, u, w, c)
+    plain_e, plain_D = together.slopes(elements, x[:, None])
+    plain_c = together.curvatures(elements, x[:, None], u[:, None], w[:, None])
+    assert np.abs(e - plain_e[:, 0]).max() < 1e-14
+    assert np.abs(D - plain_D[:, :, 0]).max() < 1e-13
+    assert np.abs(c - plain_c[:, 0]).max() < 1e-12 * np.abs(c).max()
 
 
 def test_printed_torsion_is_zero_for_every_twist_and_the_corrected_one_is_not():
     """(B.16b) has (z_p, z_q) - (y_p, y_q), which a twist about x leaves at zero."""
-    y, z = rotation_form([0.0, 1.0, 0.0]), rotation_form([0.0, 0.0, 1.0])
     for twist in (0.1, 0.7, 2.0):
         turn = quaternion([1.0, 0.0, 0.0], twist)
-        yq, zq = (np.einsum("ijk,j,k", form, turn, turn) for form in (y, z))
+        yq, zq = rotate(turn, [0.0, 1.0, 0.0]), rotate(turn, [0.0, 0.0, 1.0])
         yp, zp = np.eye(3)[1], np.eye(3)[2]
         assert abs(zp @ zq - yp @ yq) < 1e-15
         assert np.isclose((zp @ yq - yp @ zq) / 2, np.sin(twist), atol=1e-15)

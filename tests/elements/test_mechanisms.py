@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armtwin.elements.deformation import curve, element_room, measure
+from armtwin.elements import together
 from armtwin.elements.equations import (
     forward_dynamics,
     inverse_dynamics,
@@ -12,8 +12,7 @@ from armtwin.elements.equations import (
     place,
     transfer_functions,
 )
-from armtwin.elements.loads import add_forces, add_stress
-from armtwin.elements.masses import mass_room
+from armtwin.elements.loads import add_stress
 from armtwin.elements.parts import (
     Beam,
     Force,
@@ -29,6 +28,7 @@ from armtwin.elements.rank import rank_problem, released
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.errors import ArmtwinError
+from armtwin.maths.tracing import python_of
 from tests.elements.models import (
     FIXED,
     PLANE,
@@ -119,10 +119,10 @@ def test_forward_dynamics_returns_the_accelerations():
 def whole_torque(structure, x, v, a):
     """Forces on the degrees of freedom at complex coordinates, everything in plain matrices."""
     tables = tables_of(structure)
-    elements, rows = tables.elements, len(tables.elements.width)
-    room = element_room(np.complex128)
-    e, local = np.zeros(rows, complex), np.zeros((rows, 14), complex)
-    measure(elements, x, e, local, room)
+    elements = tables.geometry.elements
+    rows = len(elements.width)
+    e, local = together.slopes(elements, x[:, None])
+    e, local = e[:, 0], local[:, :, 0]
     D = np.zeros((rows, len(x)), complex)
     for row in range(rows):
         count = elements.width[row]
@@ -141,12 +141,12 @@ def whole_torque(structure, x, v, a):
         return found
 
     vx = follow(on_rows(v))
-    bend = np.zeros(rows, complex)
-    curve(elements, x, vx, vx, bend, room)
+    bend = together.curvatures(elements, x[:, None], vx[:, None], vx[:, None])[:, 0]
     ax = follow(on_rows(a) - bend)
-    sigma, g = np.zeros(rows, complex), np.zeros(len(x), complex)
-    add_stress(tables.laws, e, D @ vx, sigma)
-    add_forces(tables.masses, tables.loads, x, vx, ax, g, mass_room(np.complex128))
+    sigma = np.zeros(rows, complex)
+    python_of(add_stress)(tables.laws, e, D @ vx, sigma)
+    moving = x[:, None], vx[:, None], ax[:, None]
+    g = together.forces(tables.masses, tables.loads, *moving)[:, 0]
     reaction = np.zeros(rows, complex)
     reaction[held] = np.linalg.solve(J.T, (g + D.T @ sigma)[unknown])
     return reaction[structure.free_rows]

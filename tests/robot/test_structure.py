@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armtwin.elements.equations import linearise, place, regressor
-from armtwin.elements.tables import tables_of
+from armtwin.elements.packing import distance
 from armtwin.robot.structure import structure_of
 from tests.conftest import SHIPPED, relative
 
@@ -40,7 +40,7 @@ def test_rx90b_is_the_structure_of_figure_4_1(robots):
     assert len(structure.calculated_columns) == 59
     assert len(structure.row_names) == 60
     assert len(structure.prescribed_rows) == 59
-    lengths = tables_of(structure).elements.beam_length
+    lengths = [distance(structure, *beam.points) for beam in structure.beams]
     assert np.allclose(sorted(lengths), [0.05, 0.05, 0.085, 0.4, 0.45])
 
 

@@ -42,7 +42,7 @@ def bearing_loads(robot: Robot, time: Floats, q: Floats, v: Floats, a: Floats) -
     if robot.assembly.coupling is not None:
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others have no bearings yet")
     # kernels of elements are for those who ask
-    from armtwin.elements.tables import tables_of
+    from armtwin.elements.packing import distance
     from armtwin.robot.structure import structure_of
 
     built = structure_of(robot.assembly, bending=False)
@@ -52,9 +52,8 @@ def bearing_loads(robot: Robot, time: Floats, q: Floats, v: Floats, a: Floats) -
     for hinge in structure.hinges:
         moments.append(_across(structure.row_names, stress, hinge.name, ("bend_y", "bend_z"), 1.0))
     axial, bending, torsion = [], [], []
-    lengths = tables_of(structure).elements.beam_length
-    for beam, length in zip(structure.beams, lengths, strict=True):
-        rows = structure.row_names
+    for beam in structure.beams:
+        rows, length = structure.row_names, distance(structure, *beam.points)
         axial.append(stress[:, structure.row(f"{beam.name}.elongation")])
         torsion.append(length * stress[:, structure.row(f"{beam.name}.torsion")])
         first = _across(rows, stress, beam.name, ("bend_pz", "bend_py"), length)

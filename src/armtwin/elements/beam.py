@@ -22,155 +22,125 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.jets import chord_jet, inner, times
+from armtwin.elements.jets import (
+    Jet,
+    VectorJet,
+    difference,
+    inner,
+    length_jet,
+    plus,
+    share,
+    turned_jet,
+)
+from armtwin.elements.rotations import Four, four, put_four, put_three, turn_slope, turned
 from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, dot, scaled
 
-# The four bendings e3..e6: which of y_p, z_p, y_q, z_q, with which sign, on which triad's columns.
-_SIDE = (1, 3, 0, 2)
-_SIGN = (-1.0, 1.0, 1.0, -1.0)
-_TRIAD = (3, 10, 3, 10)
-
-
-@inlined
-def _sides(x: Any, ends: Any, b: int, forms: Any, side: Any, slope: Any) -> None:
-    """Write y_p, z_p, y_q, z_q of beam b, (4, 3), and their slopes with their triads, (4, 3, 4)."""
-    for s in range(4):
-        at, which = ends[b, 1 + 2 * (s // 2)], s % 2
-        for i in range(3):
-            total = 0.0 * x[at]
-            for j in range(4):
-                half = 0.0 * x[at]
-                for k in range(4):
-                    half += forms[b, which, i, j, k] * x[at + k]
-                slope[s, i, j] = 2.0 * half
-                total += half * x[at + j]
-            side[s, i] = total
+Ends = tuple[int, int, int, int]
+Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
 
 
 @inlined
-def _chord(x: Any, p: int, q: int, length: float, far: int, chord: Any) -> Any:
-    """Write d, c and the slope of c with d, (5, 3); return the length of d."""
-    square = 0.0 * x[p]
-    for i in range(3):
-        chord[0, i] = x[q + i] - x[p + i]
-        square += chord[0, i] * chord[0, i]
-    now = np.sqrt(square)
-    scale = length / now if far == 1 else 1.0 + 0.0 * now
-    for i in range(3):
-        chord[1, i] = scale * chord[0, i]
-        for j in range(3):
-            along = far * scale * chord[0, i] * chord[0, j] / square
-            chord[2 + i, j] = (scale if i == j else 0.0 * scale) - along
-    return now
+def _put_torsion(D: Any, row: int, half: float, p: Four, q: Four, ny: Vector, nz: Vector) -> Any:
+    """Store the slopes of e2; return it."""
+    yp, zp, yq, zq = turned(p, ny), turned(p, nz), turned(q, ny), turned(q, nz)
+    a, b = turn_slope(p, nz, yq), turn_slope(p, ny, zq)
+    c, d = turn_slope(q, ny, zp), turn_slope(q, nz, yp)
+    put_three(D, row, 0, 0.0, zp)
+    put_three(D, row, 7, 0.0, zp)
+    put_four(D, row, 3, half, (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]))
+    put_four(D, row, 10, half, (c[0] - d[0], c[1] - d[1], c[2] - d[2], c[3] - d[3]))
+    return half * (dot(zp, yq) - dot(yp, zq))
+
+
+@inlined
+def _put_bending(
+    D: Any, row: int, sign: float, columns: tuple[int, int], turn: Four, n: Vector, chord: Any
+) -> Any:
+    """Store the slopes of ±(R n)·c at one end; return it.
+
+    columns are those of this end's triad and of the other's; chord is c, u = d/|d|, c's scale
+    |c|/|d| and how much of the stretch c leaves out.
+    """
+    c, along, scale, far = chord
+    side, slope = turned(turn, n), turn_slope(turn, n, c)
+    across = add(side, scaled(-far * dot(along, side), along))
+    put_three(D, row, 0, -sign * scale, across)
+    put_three(D, row, 7, sign * scale, across)
+    put_four(D, row, columns[0], sign, slope)
+    put_four(D, row, columns[1], 0.0, slope)
+    return sign * dot(side, c)
 
 
 @inlined
 def measure_beam(
-    x: Any,
-    ends: Any,
-    b: int,
-    forms: Any,
-    length: float,
-    far: int,
-    row: int,
-    e: Any,
-    D: Any,
-    side: Any,
-    slope: Any,
-    chord: Any,
+    x: Any, at: Ends, ny: Vector, nz: Vector, length: float, far: int, row: int, e: Any, D: Any
 ) -> None:
     """Six deformations of a beam and their slopes in its 14 coordinates.
 
     Args:
         x: Coordinates of all nodes.
-        ends: Where point p, triad p, point q and triad q of every beam start, (b, 4).
-        b: The beam.
-        forms: Coefficients of R n_y' and R n_z' of every beam, (b, 2, 3, 4, 4).
+        at: Where point p, triad p, point q and triad q start.
+        ny: Direction n_y'.
+        nz: Direction n_z'.
         length: Length in the reference state [m].
-        far: 1 for the better strains, 0 for the printed ones.
+        far: 1 for the chord of the better strains, 0 for the printed one.
         row: First of the six rows.
         e: Deformations, of which six are written.
         D: Slopes, (rows, 14), of which six rows are written.
-        side: Room, (4, 3).
-        slope: Room, (4, 3, 4).
-        chord: Room, (5, 3): d, c and the slope of c with d.
     """
-    _sides(x, ends, b, forms, side, slope)
-    now = _chord(x, ends[b, 0], ends[b, 2], length, far, chord)
-    for i in range(6):
-        for j in range(14):
-            D[row + i, j] = 0.0
-    twist = 0.0 * now
-    for i in range(3):
-        D[row, 7 + i] = chord[0, i] / now
-        D[row, i] = -D[row, 7 + i]
-        twist += side[1, i] * side[2, i] - side[0, i] * side[3, i]
-        for j in range(4):
-            with_p = slope[1, i, j] * side[2, i] - slope[0, i, j] * side[3, i]
-            with_q = side[1, i] * slope[2, i, j] - side[0, i] * slope[3, i, j]
-            D[row + 1, 3 + j] += 0.5 * length * with_p
-            D[row + 1, 10 + j] += 0.5 * length * with_q
+    d = difference(x, at[0], at[2])
+    p, q = four(x, at[1]), four(x, at[3])
+    now = np.sqrt(dot(d, d))
+    along = scaled(1.0 / now, d)
+    scale = far * length / now + (1 - far)
+    chord = (scaled(scale, d), along, scale, far)
     e[row] = now - length
-    e[row + 1] = 0.5 * length * twist
-    for m in range(4):
-        s, sign, columns = _SIDE[m], _SIGN[m], _TRIAD[m]
-        bend = 0.0 * now
-        for i in range(3):
-            bend += side[s, i] * chord[1, i]
-            for j in range(3):
-                D[row + 2 + m, 7 + j] += sign * side[s, i] * chord[2 + i, j]
-            for j in range(4):
-                D[row + 2 + m, columns + j] += sign * slope[s, i, j] * chord[1, i]
-        e[row + 2 + m] = sign * bend
-        for j in range(3):
-            D[row + 2 + m, j] = -D[row + 2 + m, 7 + j]
+    put_three(D, row, 0, -1.0, along)
+    put_three(D, row, 7, 1.0, along)
+    put_four(D, row, 3, 0.0, p)
+    put_four(D, row, 10, 0.0, q)
+    e[row + 1] = _put_torsion(D, row + 1, 0.5 * length, p, q, ny, nz)
+    at_p, at_q = (3, 10), (10, 3)
+    e[row + 2] = _put_bending(D, row + 2, -1.0, at_p, p, nz, chord)
+    e[row + 3] = _put_bending(D, row + 3, 1.0, at_q, q, nz, chord)
+    e[row + 4] = _put_bending(D, row + 4, 1.0, at_p, p, ny, chord)
+    e[row + 5] = _put_bending(D, row + 5, -1.0, at_q, q, ny, chord)
+
+
+@inlined
+def _chord_jet(d: Vector, by_u: Vector, by_w: Vector, now: Jet, length: float, far: int) -> Any:
+    """c = s d with its changes, s = l0/|d| or 1."""
+    first = far * length / now[0] + (1 - far)
+    second = -far * length / (now[0] * now[0])
+    third = -2.0 * second / now[0]
+    s_u, s_w = second * now[1], second * now[2]
+    both = second * now[3] + third * now[1] * now[2]
+    return (
+        scaled(first, d),
+        add(scaled(first, by_u), scaled(s_u, d)),
+        add(scaled(first, by_w), scaled(s_w, d)),
+        add(scaled(both, d), add(scaled(s_u, by_w), scaled(s_w, by_u))),
+    )
 
 
 @inlined
 def beam_jets(
-    x: Any,
-    u: Any,
-    w: Any,
-    ends: Any,
-    b: int,
-    forms: Any,
-    length: float,
-    far: int,
-    side: Any,
-    chord: Any,
-    jets: Any,
-) -> None:
-    """Write the six deformations of a beam with their changes along u and w, (6, 4).
-
-    side (5, 4, 3), the four directions and c, and chord (5, 3) are room.
-    """
-    for s in range(4):
-        at, which = ends[b, 1 + 2 * (s // 2)], s % 2
-        for i in range(3):
-            f, by_u, by_w, both = 0.0 * x[at], 0.0 * x[at], 0.0 * x[at], 0.0 * x[at]
-            for j in range(4):
-                for k in range(4):
-                    t = forms[b, which, i, j, k]
-                    f += t * x[at + j] * x[at + k]
-                    by_u += 2.0 * t * x[at + j] * u[at + k]
-                    by_w += 2.0 * t * x[at + j] * w[at + k]
-                    both += 2.0 * t * u[at + j] * w[at + k]
-            side[s, 0, i], side[s, 1, i], side[s, 2, i], side[s, 3, i] = f, by_u, by_w, both
-    now = chord_jet(x, u, w, ends[b, 0], ends[b, 2], chord)
-    first = far * length / now[0] + (1 - far)  # c = first d
-    second = -far * length / (now[0] * now[0])
-    third = -2.0 * second / now[0]
-    scale = (first, second * now[1], second * now[2], second * now[3] + third * now[1] * now[2])
-    for i in range(3):
-        d = (chord[0, i], chord[1, i], chord[2, i], 0.0 * chord[0, i])
-        side[4, 0, i], side[4, 1, i], side[4, 2, i], side[4, 3, i] = times(scale, d)
+    x: Any, u: Any, w: Any, at: Ends, ny: Vector, nz: Vector, length: float, far: int
+) -> Six:
+    """The six deformations of a beam with their changes along u and w."""
+    d, by_u = difference(x, at[0], at[2]), difference(u, at[0], at[2])
+    by_w = difference(w, at[0], at[2])
+    now = length_jet(d, by_u, by_w)
+    c: VectorJet = _chord_jet(d, by_u, by_w, now, length, far)
+    yp, zp = turned_jet(x, u, w, at[1], ny), turned_jet(x, u, w, at[1], nz)
+    yq, zq = turned_jet(x, u, w, at[3], ny), turned_jet(x, u, w, at[3], nz)
     half = 0.5 * length
-    inner(side, 1, 2, half, jets, 1)
-    inner(side, 0, 3, half, jets, 2)
-    jets[0, 0] = now[0] - length
-    for k in range(4):
-        jets[1, k] -= jets[2, k]
-        if k > 0:
-            jets[0, k] = now[k]
-    for m in range(4):
-        inner(side, _SIDE[m], 4, _SIGN[m], jets, 2 + m)
+    return (
+        (now[0] - length, now[1], now[2], now[3]),
+        plus(share(half, inner(zp, yq)), share(-half, inner(yp, zq))),
+        share(-1.0, inner(zp, c)),
+        inner(zq, c),
+        inner(yp, c),
+        share(-1.0, inner(yq, c)),
+    )

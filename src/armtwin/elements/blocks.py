@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.maths.compiled import inlined
 
 Integers = NDArray[np.int64]
 SINGULAR = 1e-11  # of a block's largest entry: a pivot below it is none
@@ -152,7 +152,7 @@ def _exchange(LU: Any, at: int, n: int, j: int) -> int:
     return best
 
 
-@compiled
+@inlined
 def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
     """Factors of every block at slopes D, (rows, 14).
 
@@ -176,7 +176,7 @@ def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
     return -1
 
 
-@compiled
+@inlined
 def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None:
     """Calculated coordinates x from J x = rhs; x comes with its free coordinates.
 
@@ -215,7 +215,7 @@ def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None
             x[column[first + i]] = value * LU[at + i * n + i]
 
 
-@compiled
+@inlined
 def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any) -> None:
     """Stresses s of the prescribed rows from J' s = g; g is left as g - D' s.
 

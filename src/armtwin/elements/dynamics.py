@@ -11,7 +11,9 @@ Ref: [Waiboer 2007, 4.8-4.17]
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
+
+import numpy as np
 
 from armtwin.elements.blocks import solve_transposed
 from armtwin.elements.deformation import add_nodal, along
@@ -19,11 +21,25 @@ from armtwin.elements.loads import add_forces, add_stress
 from armtwin.elements.transfer import State, find, rates, second_rates
 from armtwin.maths.compiled import compiled, inlined
 
+
+class Nodal(NamedTuple):
+    """Room for velocities, accelerations and forces of all coordinates, zeros where held."""
+
+    vx: Any
+    ax: Any
+    g: Any
+
+
+def nodal_room(nx: int) -> Nodal:
+    """Room for nx coordinates."""
+    return Nodal(np.zeros(nx), np.zeros(nx), np.zeros(nx))
+
+
 AHEAD = 0.01  # of a step: how far five states may miss the next
 
 
-@compiled
-def respond(
+@inlined
+def _respond(
     tables: Any, x: Any, vx: Any, ax: Any, state: State, tau: Any, sigma: Any, g: Any
 ) -> None:
     """Forces of a motion of the coordinates.
@@ -38,37 +54,38 @@ def respond(
         sigma: Stress of every row, law and reaction, (rows,), written.
         g: Room for a force on every coordinate, (nx,).
     """
-    rows = len(sigma)
+    elements, blocks, freedom = tables.geometry
+    laws, rhs = tables.laws, state.rhs
     for i in range(len(g)):
         g[i] = 0.0
-    for r in range(rows):
+    for r in range(len(sigma)):
         sigma[r] = 0.0
-    along(tables.elements, state.D, vx, state.rhs)
-    add_stress(tables.laws, state.e, state.rhs, sigma)
-    add_forces(tables.masses, tables.loads, x, vx, ax, g, state.mass_room)
-    add_nodal(tables.elements, state.D, sigma, g)
-    for r in range(rows):
-        state.rhs[r] = 0.0
-    solve_transposed(tables.blocks, state.D, state.LU, state.pivot, g, state.rhs)
-    for r in range(rows):
-        sigma[r] -= state.rhs[r]
-    freedom = tables.freedom
+    if len(laws.dampers) > 0:
+        along(elements, state.D, vx, rhs)
+    add_stress(laws, state.e, rhs, sigma)
+    add_forces(tables.masses, tables.loads, 1.0, x, vx, ax, g)
+    add_nodal(elements, state.D, sigma, g)
+    for r in range(len(sigma)):
+        rhs[r] = 0.0
+    solve_transposed(blocks, state.D, state.LU, state.pivot, g, rhs)
+    for r in range(len(sigma)):
+        sigma[r] -= rhs[r]
     k = len(freedom.columns)
     for i in range(k):
         tau[i] = g[freedom.columns[i]]
     for i in range(len(freedom.rows)):
-        tau[k + i] = state.rhs[freedom.rows[i]]
+        tau[k + i] = rhs[freedom.rows[i]]
 
 
-@compiled
+@inlined
 def torque(
-    tables: Any, x: Any, v: Any, a: Any, state: State, room: Any, tau: Any, sigma: Any
+    tables: Any, x: Any, v: Any, a: Any, state: State, nodal: Nodal, tau: Any, sigma: Any
 ) -> None:
     """Forces τ on the degrees of freedom and stresses of all rows in a motion (x, v, a)."""
-    vx, ax, g = room[0], room[1], room[2]
-    rates(tables, v, state, vx)
-    second_rates(tables, x, vx, a, state, ax)
-    respond(tables, x, vx, ax, state, tau, sigma, g)
+    vx, ax, g = nodal
+    rates(tables.geometry, v, state, vx)
+    second_rates(tables.geometry, x, vx, a, state, ax)
+    _respond(tables, x, vx, ax, state, tau, sigma, g)
     for i in range(len(tau)):
         for j in range(len(tau)):
             tau[i] += tables.rotors[i, j] * a[j]
@@ -100,7 +117,7 @@ def inverse_dynamics(
     a: Any,
     x: Any,
     state: State,
-    room: Any,
+    nodal: Nodal,
     past: Any,
     tau: Any,
     sigma: Any,
@@ -115,7 +132,7 @@ def inverse_dynamics(
         a: Their accelerations.
         x: Coordinates to start from; those of the last row are left in it, (nx,).
         state: Room for slopes and factors.
-        room: Room, (3, nx), zeros where coordinates are held.
+        nodal: Room for the motion of the coordinates.
         past: Room for the last five states, (5, nx).
         tau: Forces on the degrees of freedom, (m, n), written.
         sigma: Stresses, (m, rows), written.
@@ -124,10 +141,10 @@ def inverse_dynamics(
     for row in range(len(q)):
         if row >= 5:
             _go_ahead(q, row, past, x)
-        taken[row] = find(tables, q[row], x, state)
+        taken[row] = find(tables.geometry, q[row], x, state)
         if taken[row] < 0:
             return
-        torque(tables, x, v[row], a[row], state, room, tau[row], sigma[row])
+        torque(tables, x, v[row], a[row], state, nodal, tau[row], sigma[row])
         for j in range(len(x)):
             for k in range(4, 0, -1):
                 past[k, j] = past[k - 1, j]

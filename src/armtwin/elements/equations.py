@@ -44,7 +44,7 @@ def place(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Pl
     x = (structure.reference if start is None else start).copy()
     state = empty_state(tables_of(structure), len(x))
     target = _coordinates(structure, "q", q)
-    taken = transfer.find(tables_of(structure), target, x, state)
+    taken = transfer.find(tables_of(structure).geometry, target, x, state)
     if taken < 0:
         raise ArmtwinError(_why_not(structure, target, x, start, taken))
     return Placed(structure, x)
@@ -94,11 +94,11 @@ def inverse_dynamics(
     tau = np.empty((m, structure.n))
     stress = np.empty((m, len(structure.row_names)))
     taken = np.zeros(m, dtype=np.int64)
-    room = np.zeros((3, len(x)))
+    nodal = dynamics.nodal_room(len(x))
     state = empty_state(tables_of(structure), len(x))
     past = np.zeros((5, len(x)))
     dynamics.inverse_dynamics(
-        tables_of(structure), q, v, a, x, state, room, past, tau, stress, taken
+        tables_of(structure), q, v, a, x, state, nodal, past, tau, stress, taken
     )
     if taken.min() < 0:
         row = int(np.argmin(taken))
@@ -169,9 +169,9 @@ def transfer_functions(structure: Structure, q: ArrayLike, start: Floats | None 
     D2F = np.zeros((len(placed.x), n, n))
     D2E = np.zeros((len(placed.e), n, n))
     still = np.zeros((len(structure.free_columns), n))
+    change = placed.slope_change(DF)
     for k in range(n):
-        change = placed.slope_change(DF[:, k])
-        c = np.array([placed.along(change, u) for u in DF.T]).T
+        c = placed.along(change, DF[:, k])
         D2F[:, :, k] = placed.follow(-c, still)
         D2E[:, :, k] = placed.D @ D2F[:, :, k] + c
     return Transfer(placed.x, placed.e, DF, D2F, placed.DE, D2E)

@@ -20,8 +20,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.elements.deformation import along, curve
-from armtwin.elements.dynamics import torque
+from armtwin.elements.dynamics import Nodal, nodal_room, torque
 from armtwin.elements.equations import place
+from armtwin.elements.linearisation import stresses
 from armtwin.elements.loads import add_forces
 from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
@@ -52,7 +53,7 @@ class Work(NamedTuple):
 
     x: Any
     state: State
-    room: Any
+    nodal: Nodal
     DF: Any
     DE: Any
     stress_change: Any
@@ -95,26 +96,26 @@ def _factor_symmetric(A: Any) -> bool:
 
 
 @compiled
-def _iteration_matrix(tables: Any, bare: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
+def _iteration_matrix(tables: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
     """Factors of M̄ + c (γ h C + β h² (K + G)) at the present state; whether it is definite."""
-    m, elements, state = len(moves), tables.elements, w.state
+    m, elements, state = len(moves), tables.geometry.elements, w.state
+    still = w.nodal.vx
     c = (1.0 - scheme.alpha_f) / (1.0 - scheme.alpha_m)
     rate, place = c * scheme.gamma * scheme.h, c * scheme.beta * scheme.h * scheme.h
     for k in range(m):
         for i in range(len(w.step)):
             w.step[i] = 0.0
         w.step[moves[k]] = 1.0
-        rates(tables, w.step, state, w.DF[k])
+        rates(tables.geometry, w.step, state, w.DF[k])
         along(elements, state.D, w.DF[k], w.DE[k])
     for k in range(m):
         for i in range(len(w.force)):
             w.force[i] = 0.0
-            w.room[0, i] = 0.0
-        still = w.room[0]
-        add_forces(bare.masses, bare.loads, w.x, still, w.DF[k], w.force, state.mass_room)
+            still[i] = 0.0
+        add_forces(tables.masses, tables.loads, 0.0, w.x, still, w.DF[k], w.force)
         _stress_change(tables.laws, w.DE, k, place, rate, w.stress_change)
         for j in range(k + 1):
-            curve(elements, w.x, w.DF[j], w.DF[k], state.c, state.room)
+            curve(elements, w.x, w.DF[j], w.DF[k], state.c)
             total = tables.rotors[moves[k], moves[j]]
             for i in range(len(w.force)):
                 total += w.DF[j, i] * w.force[i]
@@ -124,7 +125,7 @@ def _iteration_matrix(tables: Any, bare: Any, moves: Any, scheme: Scheme, w: Wor
     return _factor_symmetric(w.A)
 
 
-@compiled
+@inlined
 def _solve(A: Any, b: Any, moves: Any) -> None:
     """Solve with the factors; b at the moving places becomes the solution."""
     m = len(moves)
@@ -167,19 +168,19 @@ def _correct(scheme: Scheme, stride: Any, moves: Any, w: Work, q: Any) -> float:
     return largest
 
 
-@compiled
-def _settle(tables: Any, bare: Any, moves: Any, scheme: Scheme, w: Work, q: Any) -> bool:
+@inlined
+def _settle(tables: Any, moves: Any, scheme: Scheme, w: Work, q: Any) -> bool:
     """Newton's method at the end of a step; whether it converged."""
     for iteration in range(MOST_ITERATIONS):
-        if find(tables, q, w.x, w.state) < 0:
+        if find(tables.geometry, q, w.x, w.state) < 0:
             return False
-        torque(tables, w.x, w.v, w.a, w.state, w.room, w.tau, w.sigma)
+        torque(tables, w.x, w.v, w.a, w.state, w.nodal, w.tau, w.sigma)
         for i in range(len(q)):
             w.step[i] = -w.tau[i]
         _solve(w.A, w.step, moves)
-        if _correct(scheme, tables.freedom.stride, moves, w, q) < scheme.tolerance:
+        if _correct(scheme, tables.geometry.freedom.stride, moves, w, q) < scheme.tolerance:
             return True
-        if iteration == SLOW and not _iteration_matrix(tables, bare, moves, scheme, w):
+        if iteration == SLOW and not _iteration_matrix(tables, moves, scheme, w):
             return False
     return False
 
@@ -187,7 +188,6 @@ def _settle(tables: Any, bare: Any, moves: Any, scheme: Scheme, w: Work, q: Any)
 @compiled
 def _advance(
     tables: Any,
-    bare: Any,
     moves: Any,
     driven: Any,
     drives: Any,
@@ -201,7 +201,6 @@ def _advance(
 
     Args:
         tables: The structure.
-        bare: The same without gravity and loads.
         moves: Degrees of freedom that move by themselves.
         driven: Those that are driven, (d,).
         drives: Their position, velocity and acceleration at each step, (steps, 3, d).
@@ -212,13 +211,13 @@ def _advance(
         tau: Forces on the degrees of freedom at each step, (steps, n), written.
     """
     for t in range(1, len(q)):
-        if t % KEPT_STEPS == 1 and not _iteration_matrix(tables, bare, moves, scheme, w):
+        if t % KEPT_STEPS == 1 and not _iteration_matrix(tables, moves, scheme, w):
             return t
         _predict(scheme, moves, w, q[t - 1], q[t])
         for k in range(len(driven)):
             i = driven[k]
             q[t, i], w.v[i], w.a[i] = drives[t, 0, k], drives[t, 1, k], drives[t, 2, k]
-        if not _settle(tables, bare, moves, scheme, w, q[t]):
+        if not _settle(tables, moves, scheme, w, q[t]):
             return t
         for i in range(len(w.x)):
             x[t, i] = w.x[i]
@@ -288,8 +287,7 @@ def integrate(
     x, tau = np.empty((len(t), len(work.x))), np.zeros((len(t), n))
     x[0], tau[0] = work.x, work.tau
     tables = tables_of(structure)
-    bare = tables_of(structure.with_parts(gravity=(0.0, 0.0, 0.0), loads=()))
-    failed = _advance(tables, bare, moves, acts, given, scheme, work, path, x, tau)
+    failed = _advance(tables, moves, acts, given, scheme, work, path, x, tau)
     if failed >= 0:
         raise ArmtwinError(
             f"the motion could not be followed beyond t = {t[failed - 1]:.4g} s with steps of "
@@ -305,17 +303,16 @@ def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any
     v, a = np.zeros(n), np.zeros(n)
     v[acts], a[acts] = given[1], given[2]
     state = empty_state(tables_of(structure), len(placed.x))
-    room = np.zeros((3, len(placed.x)))
     x = placed.x.copy()
-    find(tables_of(structure), q, x, state)
-    tau, sigma = np.zeros(n), np.zeros(rows)
-    torque(tables_of(structure), x, v, a, state, room, tau, sigma)
+    find(tables_of(structure).geometry, q, x, state)
+    tau, sigma = stresses(placed, *placed.motion(v, a))
+    tau += tables_of(structure).rotors @ a
     a[moves] = -np.linalg.solve(placed.mass[np.ix_(moves, moves)], tau[moves])
     m = len(moves)
     return Work(
         x=x,
         state=state,
-        room=room,
+        nodal=nodal_room(len(x)),
         DF=np.zeros((m, len(x))),
         DE=np.zeros((m, rows)),
         stress_change=np.zeros(rows),

@@ -22,6 +22,9 @@ from armtwin.elements.loads import Laws, add_stress
 from armtwin.elements.placed import Placed
 from armtwin.elements.tables import tables_of
 from armtwin.maths.batch import Floats
+from armtwin.maths.tracing import python_of
+
+_add_stress = python_of(add_stress)  # a handful of laws
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def stresses(placed: Placed, vx: Floats, ax: Floats) -> tuple[Floats, Floats]:
     """Force on each degree of freedom, without inertia along q, and stress of every row."""
     structure, D = placed.structure, placed.D
     sigma = np.zeros(len(placed.e))
-    add_stress(tables_of(structure).laws, placed.e, D @ vx, sigma)
+    _add_stress(tables_of(structure).laws, placed.e, D @ vx, sigma)
     g = placed.forces(vx, ax) + D.T @ sigma
     rows, columns = structure.prescribed_rows, structure.calculated_columns
     reaction = np.linalg.solve(D[np.ix_(rows, columns)].T, g[columns])
@@ -80,24 +83,20 @@ def linearised(placed: Placed, v: Floats, a: Floats) -> Linear:
     vx, ax = placed.motion(v, a)
     tau, sigma = stresses(placed, vx, ax)
     S, B = stiffness_of(tables_of(structure).laws, placed.e)
-    n, nx = structure.n, len(placed.x)
-    still = np.zeros(len(structure.free_columns))
-    none = np.zeros(nx)
-    G, N, C = np.zeros((3, n, n))
-    at_rest = not v.any() and not a.any()
-    for k, w in enumerate(DF.T):
-        change = placed.slope_change(w)
-        G[:, k] = DF.T @ placed.onto(change, sigma)
-        if at_rest:
-            N[:, k] = DF.T @ placed.force_change(vx, ax, w, none, none)
-            continue  # inertia forces are quadratic in the velocities
+    still = np.zeros((len(structure.free_columns), structure.n))
+    none = np.zeros(DF.shape)
+    change = placed.slope_change(DF)
+    G = DF.T @ placed.onto(change, sigma)
+    if not v.any() and not a.any():  # inertia forces are quadratic in the velocities
+        C = np.zeros(G.shape)
+        N = DF.T @ placed.force_change(vx, ax, DF, none, none)
+    else:
         bend = placed.along(change, vx)
         V1 = placed.follow(-bend, still)
         twice = placed.along(change, ax) + 2 * placed.along(placed.slope_change(V1), vx)
-        A1 = placed.follow(-twice - placed.curvature_change(vx, w), still)
-        N[:, k] = DF.T @ placed.force_change(vx, ax, w, V1, A1)
-        N[:, k] += DE.T @ (B @ (D @ V1 + bend))
-        C[:, k] = DF.T @ placed.force_change(vx, ax, none, w, 2 * V1)
+        A1 = placed.follow(-twice - placed.curvature_change(vx, DF), still)
+        N = DF.T @ placed.force_change(vx, ax, DF, V1, A1) + DE.T @ B @ (D @ V1 + bend)
+        C = DF.T @ placed.force_change(vx, ax, none, DF, 2 * V1)
     return Linear(
         M=placed.mass,
         C=C + DE.T @ B @ DE,

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from armtwin.elements.masses import Masses, MassRoom, add_inertia
-from armtwin.elements.rotations import add_moment, rate_forms, rotation
-from armtwin.maths.compiled import compiled, inlined
+from armtwin.elements.masses import Masses, add_beam, add_body
+from armtwin.elements.rotations import add_four, add_three, four, moment_force, turned_back
+from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, scaled, vector
+
+FORCE, OWN_MOMENT, BASE_MOMENT = range(3)
 
 
 class Laws(NamedTuple):
@@ -41,21 +44,17 @@ class Loads(NamedTuple):
     """Loads on nodes, packed.
 
     Attributes:
-        force_at: Where the loaded points start, (f,).
-        forces: Forces in base axes, (f, 3) [N].
-        moment_on: Where the loaded triads start, (k,).
-        moments: Moments, (k, 3) [N m].
-        in_base: 1 for base axes, 0 for the triad's own, (k,).
+        kind: FORCE, OWN_MOMENT or BASE_MOMENT, (loads,).
+        at: Where the loaded points and triads start, (loads,).
+        value: Forces [N] and moments [N m], (loads, 3).
     """
 
-    force_at: Any
-    forces: Any
-    moment_on: Any
-    moments: Any
-    in_base: Any
+    kind: Any
+    at: Any
+    value: Any
 
 
-@compiled
+@inlined
 def add_stress(laws: Laws, e: Any, rate: Any, sigma: Any) -> None:
     """Add the stress of all laws at deformations e with rates de/dt."""
     for i in range(len(e)):
@@ -70,28 +69,29 @@ def add_stress(laws: Laws, e: Any, rate: Any, sigma: Any) -> None:
 
 
 @inlined
-def _subtract_loads(loads: Loads, x: Any, g: Any, room: MassRoom) -> None:
-    """Subtract the loads, as forces on the coordinates, from g."""
-    for i in range(len(loads.force_at)):
-        for j in range(3):
-            g[loads.force_at[i] + j] -= loads.forces[i, j]
-    G, E, R = room.G, room.E, room.R
-    for i in range(len(loads.moment_on)):
-        at = loads.moment_on[i]
-        rate_forms(x, at, G, E)
-        # R = E G' turns a moment of the base; G G' = 1 leaves one of the triad
-        rotation(G, E if loads.in_base[i] == 1 else G, R)
-        T = (0.0 * x[0], 0.0 * x[0], 0.0 * x[0])
-        for j in range(3):
-            t = loads.moments[i, j]
-            T = (T[0] - R[j, 0] * t, T[1] - R[j, 1] * t, T[2] - R[j, 2] * t)
-        add_moment(G, T, g, at)
+def add_load(kind: int, T: Vector, at: int, x: Any, g: Any) -> None:
+    """Add a load on the node that starts at a place of x."""
+    if kind == FORCE:
+        add_three(g, at, T)
+    elif kind == OWN_MOMENT:
+        add_four(g, at, moment_force(four(x, at), T))
+    else:
+        turn = four(x, at)
+        add_four(g, at, moment_force(turn, turned_back(turn, T)))
 
 
-@compiled
+@inlined
 def add_forces(
-    masses: Masses, loads: Loads, x: Any, vx: Any, ax: Any, g: Any, room: MassRoom
+    masses: Masses, loads: Loads, share: float, x: Any, vx: Any, ax: Any, g: Any
 ) -> None:
-    """Add the nodal forces M ax + h(x, vx) - f of all masses and loads to g."""
-    add_inertia(masses, x, vx, ax, g, room)
-    _subtract_loads(loads, x, g, room)
+    """Add M ax + h(x, vx) of all masses, less a share of their weight and of all loads."""
+    fall = (share * masses.gravity[0], share * masses.gravity[1], share * masses.gravity[2])
+    bodies, beams = masses.bodies, masses.beams
+    for i in range(len(bodies)):
+        add_body(masses, i, (bodies[i, 0], bodies[i, 1]), x, vx, ax, fall, g)
+    for i in range(len(beams)):
+        at = (beams[i, 0], beams[i, 1], beams[i, 2], beams[i, 3])
+        add_beam(masses, i, at, x, vx, ax, fall, g)
+    for i in range(len(loads.kind)):
+        T = scaled(-share, vector(loads.value, i))
+        add_load(loads.kind[i], T, loads.at[i], x, g)

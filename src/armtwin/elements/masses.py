@@ -20,11 +20,21 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from armtwin.elements.rotations import add_moment, doubled, rate_forms, rotation
+from armtwin.elements.beam import Ends
+from armtwin.elements.rotations import (
+    add_four,
+    add_three,
+    body_rate,
+    four,
+    moment_force,
+    three,
+    turn_slope,
+    turned,
+    turned_back,
+    turned_by,
+)
 from armtwin.maths.compiled import inlined
-from armtwin.maths.vectors import Vector, add, cross, inertia_times, scaled
+from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scaled
 
 
 class Masses(NamedTuple):
@@ -34,25 +44,22 @@ class Masses(NamedTuple):
         bodies: Where the point and the triad of each body start, (m, 2).
         inertia: Ten parameters of each body, (m, 10).
         beams: Where point p, triad p, point q, triad q of each beam with mass start, (b, 4).
-        forms: Coefficients of R n_x' of each such beam, (b, 3, 4, 4).
         axis: n_x' of each such beam, (b, 3).
-        length: Its length, (b,) [m].
-        density: Its mass per length ρA [kg/m] and polar inertia per length ρI_p [kg m], (b, 2).
+        bulk: Its length [m], mass per length ρA [kg/m], polar inertia per length ρI_p [kg m],
+            (b, 3).
         gravity: Acceleration of free fall, (3,) [m/s²].
     """
 
     bodies: Any
     inertia: Any
     beams: Any
-    forms: Any
     axis: Any
-    length: Any
-    density: Any
+    bulk: Any
     gravity: Any
 
 
 @inlined
-def body_wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
+def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
     """Force and torque about the point that a body needs, in its own axes."""
     h = (ten[i, 1], ten[i, 2], ten[i, 3])
     J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
@@ -62,127 +69,71 @@ def body_wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[V
 
 
 @inlined
-def body_motion(
-    x: Any, vx: Any, ax: Any, at: int, on: int, falling: Any, G: Any, E: Any, R: Any
-) -> tuple[Vector, Vector, Vector]:
-    """ω', α' and a' of a body on a point and a triad; writes its G and E (3, 4) and R (3, 3)."""
-    rate_forms(x, on, G, E)
-    rotation(G, E, R)
-    a, b, c = ax[at] - falling[0], ax[at + 1] - falling[1], ax[at + 2] - falling[2]
-    ac = (
-        R[0, 0] * a + R[1, 0] * b + R[2, 0] * c,
-        R[0, 1] * a + R[1, 1] * b + R[2, 1] * c,
-        R[0, 2] * a + R[1, 2] * b + R[2, 2] * c,
+def add_body(
+    masses: Masses, i: int, at: tuple[int, int], x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+) -> None:
+    """Add the force of body i, its point and triad at places of x."""
+    point, triad = at
+    turn = four(x, triad)
+    pushed = add(three(ax, point), scaled(-1.0, fall))
+    om, al = body_rate(turn, four(vx, triad)), body_rate(turn, four(ax, triad))
+    force, torque = _wrench(masses.inertia, i, om, al, turned_back(turn, pushed))
+    add_three(g, point, turned(turn, force))
+    add_four(g, triad, moment_force(turn, torque))
+
+
+@inlined
+def _mixed(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
+    """Weighted sum of the four rows of a cubic."""
+    first = add(scaled(weights[0], y[0]), scaled(weights[1], y[1]))
+    return add(first, add(scaled(weights[2], y[2]), scaled(weights[3], y[3])))
+
+
+@inlined
+def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
+    """Second rate of R n."""
+    turn, rate, gain = four(x, triad), four(vx, triad), four(ax, triad)
+    return scaled(2.0, add(turned_by(turn, gain, n), turned_by(rate, rate, n)))
+
+
+@inlined
+def add_beam(
+    masses: Masses, i: int, at: Ends, x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+) -> None:
+    """Add the force of beam i, its nodes at places of x."""
+    n = (masses.axis[i, 0], masses.axis[i, 1], masses.axis[i, 2])
+    length, mass = masses.bulk[i, 0], masses.bulk[i, 0] * masses.bulk[i, 1]
+    y = (
+        three(ax, at[0]),
+        scaled(length, _tangent_gain(x, vx, ax, at[1], n)),
+        three(ax, at[2]),
+        scaled(length, _tangent_gain(x, vx, ax, at[3], n)),
     )
-    return doubled(G, vx, on), doubled(G, ax, on), ac
+    # Hermite's cubics: integrals of the products of the four shape functions, times 420, and of
+    # each function, times 12
+    share, weight = mass / 420.0, mass / 12.0
+    at_p = scaled(share, _mixed(y, (156.0, 22.0, 54.0, -13.0)))
+    turn_p = scaled(share, _mixed(y, (22.0, 4.0, 13.0, -3.0)))
+    at_q = scaled(share, _mixed(y, (54.0, 13.0, 156.0, -22.0)))
+    turn_q = scaled(share, _mixed(y, (-13.0, -3.0, -22.0, 4.0)))
+    add_three(g, at[0], add(at_p, scaled(-6.0 * weight, fall)))
+    add_three(g, at[2], add(at_q, scaled(-6.0 * weight, fall)))
+    moved_p = scaled(length, add(turn_p, scaled(-weight, fall)))
+    moved_q = scaled(length, add(turn_q, scaled(weight, fall)))
+    add_four(g, at[1], turn_slope(four(x, at[1]), n, moved_p))
+    add_four(g, at[3], turn_slope(four(x, at[3]), n, moved_q))
+    _add_spin(masses.bulk[i, 2] * length / 6.0, n, at, x, vx, ax, g)
 
 
 @inlined
-def _add_body(
-    masses: Masses, i: int, x: Any, vx: Any, ax: Any, falling: Any, g: Any, G: Any, E: Any, R: Any
-) -> None:
-    """Add the force of body i."""
-    at, on = masses.bodies[i, 0], masses.bodies[i, 1]
-    om, al, ac = body_motion(x, vx, ax, at, on, falling, G, E, R)
-    force, torque = body_wrench(masses.inertia, i, om, al, ac)
-    for j in range(3):
-        g[at + j] += R[j, 0] * force[0] + R[j, 1] * force[1] + R[j, 2] * force[2]
-    add_moment(G, torque, g, on)
-
-
-# Hermite's cubics: integrals of the products of the four shape functions, times 420, and of each
-# function, times 12.
-_PRODUCTS = (
-    (156.0, 22.0, 54.0, -13.0),
-    (22.0, 4.0, 13.0, -3.0),
-    (54.0, 13.0, 156.0, -22.0),
-    (-13.0, -3.0, -22.0, 4.0),
-)
-_SHARES = (6.0, 1.0, 6.0, -1.0)
-
-
-@inlined
-def _add_beam(
-    masses: Masses, b: int, x: Any, vx: Any, ax: Any, falling: Any, g: Any, y: Any, slope: Any
-) -> None:
-    """Add the force of beam b; y (4, 3) and slope (2, 3, 4) are room."""
-    ends, forms, length = masses.beams, masses.forms, masses.length[b]
-    for end in range(2):
-        at, on = ends[b, 2 * end], ends[b, 2 * end + 1]
-        for i in range(3):
-            y[2 * end, i] = ax[at + i]
-            total = 0.0 * x[at]
-            for j in range(4):
-                half, by_rate = 0.0 * x[at], 0.0 * x[at]
-                for k in range(4):
-                    half += forms[b, i, j, k] * x[on + k]
-                    by_rate += forms[b, i, j, k] * vx[on + k]
-                slope[end, i, j] = 2.0 * length * half
-                total += half * ax[on + j] + by_rate * vx[on + j]
-            y[2 * end + 1, i] = 2.0 * length * total
-    mass = masses.density[b, 0] * length
-    for m in range(4):
-        end, turns = m // 2, m % 2
-        at, on = ends[b, 2 * end], ends[b, 2 * end + 1]
-        for i in range(3):
-            force = -_SHARES[m] / 12.0 * falling[i] + 0.0 * x[at]
-            for k in range(4):
-                force += _PRODUCTS[m][k] / 420.0 * y[k, i]
-            if turns == 0:
-                g[at + i] += mass * force
-            else:
-                for j in range(4):
-                    g[on + j] += mass * slope[end, i, j] * force
-
-
-@inlined
-def _add_spin(
-    masses: Masses, b: int, x: Any, vx: Any, ax: Any, g: Any, G: Any, E: Any, rate: Any
-) -> None:
-    """Add what turning of beam b about its own axis needs; rate (2, 4) is room."""
-    share = masses.density[b, 1] * masses.length[b] / 6.0
-    for end in range(2):
-        on = masses.beams[b, 2 * end + 1]
-        rate_forms(x, on, G, E)
-        spin, gain = doubled(G, vx, on), doubled(G, ax, on)
-        rate[end, 0], rate[end, 1] = 0.0 * x[on], 0.0 * x[on]
-        for i in range(3):
-            rate[end, 0] += masses.axis[b, i] * spin[i]
-            rate[end, 1] += masses.axis[b, i] * gain[i]
-    for end in range(2):
-        on = masses.beams[b, 2 * end + 1]
-        spin = 2.0 * share * (2.0 * rate[end, 0] + rate[1 - end, 0])
-        gain = share * (2.0 * rate[end, 1] + rate[1 - end, 1])
-        n = (masses.axis[b, 0], masses.axis[b, 1], masses.axis[b, 2])
-        rate_forms(x, on, G, E)
-        add_moment(G, scaled(gain, n), g, on)
-        rate_forms(vx, on, G, E)
-        add_moment(G, scaled(spin, n), g, on)
-
-
-class MassRoom(NamedTuple):
-    """Arrays in which masses and loads work, of the type of the coordinates."""
-
-    G: Any
-    E: Any
-    R: Any
-    y: Any
-    slope: Any
-
-
-def mass_room(dtype: Any) -> MassRoom:
-    """Room for masses whose coordinates are real or complex."""
-    shapes = ((3, 4), (3, 4), (3, 3), (4, 3), (2, 3, 4))
-    return MassRoom(*(np.zeros(shape, dtype) for shape in shapes))
-
-
-@inlined
-def add_inertia(masses: Masses, x: Any, vx: Any, ax: Any, g: Any, room: MassRoom) -> None:
-    """Add M ax + h(x, vx), with the weight, of everything that is heavy."""
-    falling, G, E = masses.gravity, room.G, room.E
-    for i in range(len(masses.bodies)):
-        _add_body(masses, i, x, vx, ax, falling, g, G, E, room.R)
-    for b in range(len(masses.beams)):
-        _add_beam(masses, b, x, vx, ax, falling, g, room.y, room.slope)
-        if masses.density[b, 1] != 0.0:
-            _add_spin(masses, b, x, vx, ax, g, G, E, room.y)
+def _add_spin(share: float, n: Vector, at: Ends, x: Any, vx: Any, ax: Any, g: Any) -> None:
+    """Add what turning of a beam about its own axis needs."""
+    p, q = four(x, at[1]), four(x, at[3])
+    rate_p, rate_q = four(vx, at[1]), four(vx, at[3])
+    spin_p, spin_q = dot(n, body_rate(p, rate_p)), dot(n, body_rate(q, rate_q))
+    gain_p = dot(n, body_rate(p, four(ax, at[1])))
+    gain_q = dot(n, body_rate(q, four(ax, at[3])))
+    add_four(g, at[1], moment_force(p, scaled(share * (2.0 * gain_p + gain_q), n)))
+    add_four(g, at[3], moment_force(q, scaled(share * (2.0 * gain_q + gain_p), n)))
+    add_four(g, at[1], moment_force(rate_p, scaled(2.0 * share * (2.0 * spin_p + spin_q), n)))
+    add_four(g, at[3], moment_force(rate_q, scaled(2.0 * share * (2.0 * spin_q + spin_p), n)))

@@ -8,11 +8,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.elements.blocks import Blocks, Integers
-from armtwin.elements.deformation import Elements
-from armtwin.elements.loads import Laws, Loads
+from armtwin.elements.deformation import (
+    BETTER_BEAM,
+    HINGE,
+    LAMBDA,
+    PRINTED_BEAM,
+    TRUSS,
+    Elements,
+)
+from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, Loads
 from armtwin.elements.masses import Masses
-from armtwin.elements.parts import Beam, Force, Gas, Moment, Spring, Triple, stiffness
-from armtwin.elements.rotations import relative_form, rotation_form
+from armtwin.elements.parts import Beam, Force, Gas, Spring, Triple, stiffness
 from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
 
@@ -47,22 +53,32 @@ class Freedom(NamedTuple):
     stride: Any
 
 
-class Tables(NamedTuple):
-    """A structure, packed.
+class Geometry(NamedTuple):
+    """How the nodes of a structure follow its degrees of freedom, packed.
 
     Attributes:
         elements: What deforms.
         blocks: How J is solved.
         freedom: Degrees of freedom.
+    """
+
+    elements: Elements
+    blocks: Blocks
+    freedom: Freedom
+
+
+class Tables(NamedTuple):
+    """A structure, packed.
+
+    Attributes:
+        geometry: What deforms and how it moves.
         masses: What is heavy.
         laws: Stress along deformations.
         loads: Loads on nodes.
         rotors: Inertia along q, (n, n).
     """
 
-    elements: Elements
-    blocks: Blocks
-    freedom: Freedom
+    geometry: Geometry
     masses: Masses
     laws: Laws
     loads: Loads
@@ -114,9 +130,7 @@ def pack(structure: Structure, columns: Integers, width: Integers, blocks: Block
     n = structure.n
     rotors = structure.parts.coordinate_inertia
     return Tables(
-        elements=elements,
-        blocks=blocks,
-        freedom=_freedom(structure),
+        geometry=Geometry(elements, blocks, _freedom(structure)),
         masses=_masses(structure),
         laws=_laws(structure),
         loads=_loads(structure),
@@ -150,36 +164,60 @@ def axes_about(x: Floats, side: Triple | None) -> Floats:
 
 def pack_elements(structure: Structure, columns: Integers, width: Integers) -> Elements:
     """Tables of the elements alone."""
+    table = _ElementTable()
     places = structure.places
-    lambdas = [places[triad.name] for triad in structure.parts.triads if not triad.held]
-    lengths = []
+    for triad in structure.parts.triads:
+        if not triad.held:
+            table.add(LAMBDA, 1, (places[triad.name],))
     for truss in structure.trusses:
         own = distance(structure, truss.p, truss.q)
-        lengths.append(own if truss.length is None else truss.length)
-    hinge_forms = []
+        length = own if truss.length is None else truss.length
+        table.add(TRUSS, 1, (places[truss.p], places[truss.q]), length)
     for hinge in structure.hinges:
-        hinge_forms.append(relative_form(axes_about(np.array(hinge.axis), hinge.side)))
-    beams, beam_forms, beam_lengths, better = [], [], [], []
+        axes = axes_about(np.array(hinge.axis), hinge.side)
+        table.add(HINGE, 3, (places[hinge.p], places[hinge.q]), axes=axes)
     for beam in structure.beams:
-        p, q = beam.points
-        beams.append(_beam_places(structure, beam))
-        _, ny, nz = axes_about(chord(structure, p, q), beam.side)
-        beam_forms.append([rotation_form(ny), rotation_form(nz)])
-        beam_lengths.append(distance(structure, p, q))
-        better.append(int(beam.form == "better"))
+        kind = BETTER_BEAM if beam.form == "better" else PRINTED_BEAM
+        axes = axes_about(chord(structure, *beam.points), beam.side)
+        length = distance(structure, *beam.points)
+        table.add(kind, 6, _beam_places(structure, beam), length, axes)
     return Elements(
-        lambdas=np.array(lambdas, dtype=np.int64),
-        trusses=_integers([(places[t.p], places[t.q]) for t in structure.trusses], 2),
-        truss_length=np.array(lengths, dtype=np.float64),
-        hinges=_integers([(places[h.p], places[h.q]) for h in structure.hinges], 2),
-        hinge_forms=np.array(hinge_forms).reshape(-1, 4, 4, 4),
-        beams=_integers(beams, 4),
-        beam_forms=np.array(beam_forms).reshape(-1, 2, 3, 4, 4),
-        beam_length=np.array(beam_lengths, dtype=np.float64),
-        better=np.array(better, dtype=np.int64),
+        kind=np.array(table.kind, dtype=np.int64),
+        row=np.array(table.row, dtype=np.int64),
+        nodes=_integers(table.nodes, 4),
+        axes=np.array(table.axes, dtype=np.float64).reshape(-1, 3, 3),
+        length=np.array(table.length, dtype=np.float64),
         columns=columns,
         width=width,
     )
+
+
+class _ElementTable:
+    """Collects the elements one by one."""
+
+    def __init__(self) -> None:
+        self.rows = 0
+        self.kind: list[int] = []
+        self.row: list[int] = []
+        self.nodes: list[tuple[int, ...]] = []
+        self.axes: list[Floats] = []
+        self.length: list[float] = []
+
+    def add(
+        self,
+        kind: int,
+        rows: int,
+        nodes: tuple[int, ...],
+        length: float = 0.0,
+        axes: Floats | None = None,
+    ) -> None:
+        """One element with its rows."""
+        self.kind.append(kind)
+        self.row.append(self.rows)
+        self.nodes.append(nodes + (0,) * (4 - len(nodes)))
+        self.length.append(length)
+        self.axes.append(np.zeros((3, 3)) if axes is None else axes)
+        self.rows += rows
 
 
 def _beam_places(structure: Structure, beam: Beam) -> tuple[int, int, int, int]:
@@ -220,24 +258,20 @@ def _masses(structure: Structure) -> Masses:
     places = structure.places
     bodies = [(places[body.point], places[body.triad]) for body in structure.parts.bodies]
     ten = [body.ten for body in structure.parts.bodies]
-    beams, forms, axes, lengths, densities = [], [], [], [], []
+    beams, axes, bulk = [], [], []
     for beam in structure.beams:
         if beam.section is not None and (beam.section.mass or beam.section.polar):
             d = chord(structure, *beam.points)
-            length = np.linalg.norm(d)
+            length = float(np.linalg.norm(d))
             beams.append(_beam_places(structure, beam))
-            forms.append(rotation_form(d / length))
             axes.append(d / length)
-            lengths.append(length)
-            densities.append((beam.section.mass, beam.section.polar))
+            bulk.append((length, beam.section.mass, beam.section.polar))
     return Masses(
         bodies=_integers(bodies, 2),
         inertia=np.array(ten, dtype=np.float64).reshape(-1, 10),
         beams=_integers(beams, 4),
-        forms=np.array(forms, dtype=np.float64).reshape(-1, 3, 4, 4),
         axis=np.array(axes, dtype=np.float64).reshape(-1, 3),
-        length=np.array(lengths, dtype=np.float64),
-        density=np.array(densities, dtype=np.float64).reshape(-1, 2),
+        bulk=np.array(bulk, dtype=np.float64).reshape(-1, 3),
         gravity=np.array(structure.parts.gravity, dtype=np.float64),
     )
 
@@ -298,13 +332,17 @@ def _laws(structure: Structure) -> Laws:
 
 
 def _loads(structure: Structure) -> Loads:
-    places = structure.places
-    forces = [load for load in structure.parts.loads if isinstance(load, Force)]
-    moments = [load for load in structure.parts.loads if isinstance(load, Moment)]
+    kinds, places, values = [], [], []
+    for load in structure.parts.loads:
+        if isinstance(load, Force):
+            kinds.append(FORCE)
+            places.append(structure.places[load.point])
+        else:
+            kinds.append(BASE_MOMENT if load.axes == "base" else OWN_MOMENT)
+            places.append(structure.places[load.triad])
+        values.append(load.value)
     return Loads(
-        force_at=np.array([places[load.point] for load in forces], dtype=np.int64),
-        forces=np.array([load.value for load in forces], dtype=np.float64).reshape(-1, 3),
-        moment_on=np.array([places[load.triad] for load in moments], dtype=np.int64),
-        moments=np.array([load.value for load in moments], dtype=np.float64).reshape(-1, 3),
-        in_base=np.array([load.axes == "base" for load in moments], dtype=np.int64),
+        kind=np.array(kinds, dtype=np.int64),
+        at=np.array(places, dtype=np.int64),
+        value=np.array(values, dtype=np.float64).reshape(-1, 3),
     )

@@ -1,7 +1,7 @@
 """A structure at one place: slopes, transfer functions and changes there, as plain matrices.
 
-Changes of slopes and forces along a direction come by complex steps of the element functions:
-exact to rounding, and no second copy of them.
+Changes of slopes and forces along directions come by complex steps of the element functions: exact
+to rounding, and no second copy of them. Directions are columns, all taken at once.
 
 Ref: [Squire-Trapp 1998]
 """
@@ -13,20 +13,15 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from armtwin.elements import together
 from armtwin.elements.blocks import Integers
-from armtwin.elements.deformation import curve, element_room, measure
-from armtwin.elements.loads import add_forces
-from armtwin.elements.masses import Masses, mass_room
+from armtwin.elements.masses import Masses
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.maths.batch import Floats
 
-Complex = NDArray[np.complex128]
 STEP = 1e-100
-_ROOM = element_room(np.complex128)
-_MASS_ROOM = mass_room(np.complex128)
 
 
 @dataclass(frozen=True)
@@ -38,23 +33,15 @@ class Placed:
 
     @cached_property
     def _measured(self) -> tuple[Floats, Floats]:
-        e, local = self._slopes(self.x.astype(np.complex128))
+        e, local = together.slopes(tables_of(self.structure).geometry.elements, self.x[:, None])
         D = np.zeros((len(e), len(self.x) + 1))
-        np.put_along_axis(D, self._columns, local.real, axis=1)
-        return e.real.copy(), D[:, :-1]
-
-    def _slopes(self, x: Complex) -> tuple[Complex, Complex]:
-        """Deformations and slopes at complex coordinates, (rows,) and (rows, 14)."""
-        elements = tables_of(self.structure).elements
-        rows = len(elements.width)
-        e, local = np.zeros(rows, np.complex128), np.zeros((rows, 14), np.complex128)
-        measure(elements, x, e, local, _ROOM)
-        return e, local
+        np.put_along_axis(D, self._columns, local[:, :, 0], axis=1)
+        return e[:, 0], D[:, :-1]
 
     @cached_property
     def _columns(self) -> Integers:
         """Coordinate of each local column; nx beyond the last, (rows, 14)."""
-        elements = tables_of(self.structure).elements
+        elements = tables_of(self.structure).geometry.elements
         used = np.arange(14) < elements.width[:, None]
         return np.where(used, elements.columns, len(self.x))
 
@@ -106,66 +93,72 @@ class Placed:
         """de/dq, (rows, n)."""
         return self.D @ self.DF
 
+    def _stepped(self, w: Floats) -> Any:
+        """x with an imaginary step along k directions, (nx, k)."""
+        return self.x[:, None] + 1j * STEP * w
+
     def slope_change(self, w: Floats) -> Floats:
-        """Change of the slopes along w, by local columns, (rows, 14)."""
-        _, local = self._slopes(self.x + 1j * STEP * w)
-        return local.imag / STEP
+        """Changes of the slopes along k directions w (nx, k), by local columns, (rows, 14, k)."""
+        elements = tables_of(self.structure).geometry.elements
+        _, local = together.slopes(elements, self._stepped(w))
+        return np.asarray(local.imag / STEP)
 
     def along(self, slopes: Floats, u: Floats) -> Floats:
-        """Slopes by local columns times a change of the coordinates, (rows,)."""
+        """Changes of slopes (rows, 14, k) times a change of the coordinates, (rows, k)."""
         padded = np.append(u, 0.0)
-        return np.einsum("rk,rk->r", slopes, padded[self._columns])
+        return np.einsum("rjk,rj->rk", slopes, padded[self._columns])
 
     def onto(self, slopes: Floats, sigma: Floats) -> Floats:
-        """Nodal forces of a stress, from slopes by local columns, (nx,)."""
-        shares = (slopes * sigma[:, None]).ravel()
-        forces = np.bincount(self._columns.ravel(), shares, len(self.x) + 1)
-        return np.asarray(forces[:-1], dtype=np.float64)
+        """Nodal forces of a stress, from changes of slopes (rows, 14, k), (nx, k)."""
+        forces = np.zeros((len(self.x) + 1, slopes.shape[2]))
+        np.add.at(forces, self._columns, slopes * sigma[:, None, None])
+        return forces[:-1]
+
+    def curvature(self, u: Floats) -> Floats:
+        """D_xx[u, u], (rows,)."""
+        elements = tables_of(self.structure).geometry.elements
+        twice = u[:, None]
+        return np.asarray(together.curvatures(elements, self.x[:, None], twice, twice)[:, 0])
 
     def curvature_change(self, u: Floats, w: Floats) -> Floats:
-        """Change of D_xx[u, u] along w, (rows,)."""
-        c = np.zeros(len(self.e), np.complex128)
-        twice = u.astype(np.complex128)
-        curve(tables_of(self.structure).elements, self.x + 1j * STEP * w, twice, twice, c, _ROOM)
-        return c.imag / STEP
+        """Changes of D_xx[u, u] along k directions w (nx, k), (rows, k)."""
+        elements = tables_of(self.structure).geometry.elements
+        twice = np.repeat(u[:, None], w.shape[1], axis=1)
+        c = together.curvatures(elements, self._stepped(w), twice, twice)
+        return np.asarray(c.imag / STEP)
 
     def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:
         """Nodal forces g = M ax + h - f, (nx,); with `masses` of those alone."""
-        loads = tables_of(self.structure).loads
-        heavy = tables_of(self.structure).masses if masses is None else masses
-        g = np.zeros(len(self.x), np.complex128)
-        x, v, a = (y.astype(np.complex128) for y in (self.x, vx, ax))
-        add_forces(heavy, loads, x, v, a, g, _MASS_ROOM)
-        return g.real.copy()
+        tables = tables_of(self.structure)
+        heavy = tables.masses if masses is None else masses
+        state = (self.x[:, None], vx[:, None], ax[:, None])
+        return np.asarray(together.forces(heavy, tables.loads, *state)[:, 0])
 
     def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
-        """Change of the nodal forces with changes of coordinates, velocities, accelerations."""
+        """Changes of the nodal forces with k changes of x, vx and ax, (nx, k) each."""
         tables = tables_of(self.structure)
-        g = np.zeros(len(self.x), np.complex128)
         h = 1j * STEP
-        x, v, a = self.x + h * dx, vx + h * dv, ax + h * da
-        add_forces(tables.masses, tables.loads, x, v, a, g, _MASS_ROOM)
-        return g.imag / STEP
+        state = (self.x[:, None] + h * dx, vx[:, None] + h * dv, ax[:, None] + h * da)
+        return np.asarray(together.forces(tables.masses, tables.loads, *state).imag / STEP)
 
     @cached_property
     def MDF(self) -> Floats:
         """M DF, (nx, n)."""
-        none = np.zeros(len(self.x))
-        columns = [self.force_change(none, none, none, none, w) for w in self.DF.T]
-        return np.array(columns).reshape(-1, len(self.x)).T
+        still, none = np.zeros(len(self.x)), np.zeros(self.DF.shape)
+        return self.force_change(still, still, none, none, self.DF)
 
     @cached_property
     def mass(self) -> Floats:
         """Mass matrix DF' M DF with the inertia along q, (n, n)."""
         return self.DF.T @ self.MDF + tables_of(self.structure).rotors
 
-    def second_order(self, a: Floats, b: Floats) -> Floats:
-        """D2F[a, b] = -J⁻¹ D_C,xx[DF a, DF b], (nx,)."""
-        c = self.along(self.slope_change(self.DF @ b), self.DF @ a)
-        return self.follow(-c, np.zeros(len(self.structure.free_columns)))
-
     def motion(self, v: Floats, a: Floats) -> tuple[Floats, Floats]:
-        """Velocities and accelerations of the coordinates, (nx,) each."""
-        vx = self.DF @ v
-        ax = self.DF @ a
-        return (vx, ax + self.second_order(v, v)) if v.any() else (vx, ax)
+        """Velocities and accelerations of the coordinates, (nx,) each.
+
+        vx = DF v,   ax = DF a - J⁻¹ D_C,xx[vx, vx]
+        """
+        vx, ax = self.DF @ v, self.DF @ a
+        if not v.any():
+            return vx, ax
+        still = np.zeros(len(self.structure.free_columns))
+        return vx, ax + self.follow(-self.curvature(vx), still)

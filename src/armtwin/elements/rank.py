@@ -11,9 +11,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.elements import packing
+from armtwin.elements import packing, together
 from armtwin.elements.blocks import Integers
-from armtwin.elements.deformation import element_room, measure
 from armtwin.elements.parts import BEAM_MODES, HINGE_MODES, Element, Hinge, Mode, Truss
 from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
@@ -25,13 +24,11 @@ def prescribed_slopes(structure: Structure, x: Floats) -> Floats:
     """J at coordinates x, dense, (prescribed rows, calculated coordinates)."""
     columns, width = packing.columns(structure)
     elements = packing.pack_elements(structure, columns, width)
-    rows = len(width)
-    e, D = np.empty(rows), np.zeros((rows, packing.WIDTH))
-    measure(elements, x, e, D, element_room(np.float64))
-    whole = np.zeros((rows, len(x)))
-    for row in range(rows):
+    _, D = together.slopes(elements, x[:, None])
+    whole = np.zeros((len(width), len(x)))
+    for row in range(len(width)):
         local = columns[row, : width[row]]
-        whole[row, local] = D[row, : width[row]]
+        whole[row, local] = D[row, : width[row], 0]
     return whole[np.ix_(structure.prescribed_rows, structure.calculated_columns)]
 
 

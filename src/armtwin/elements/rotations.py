@@ -1,13 +1,10 @@
 """Euler parameters of a triad, l = (l0, k): rotation since the reference state and its rates.
 
-    R n = (l0² - k·k) n + 2 k (k·n) + 2 l0 k×n        quadratic in l, without a division
+    R n = B(l, l) n,   B(a, b) n = (a0 b0 - a·b) n + a (b·n) + b (a·n) + a0 b×n + b0 a×n
 
-so that R n of a given direction is a form of l with constant coefficients, l' T_i l. With
-
-    G = [-k | l0 1 - [k]×],   E = [-k | l0 1 + [k]×]
-
-R = E G', the angular velocity in body axes is ω' = 2 G dl/dt, the acceleration α' = 2 G d²l/dt²
-(dG/dt dl/dt = 0), and a moment T' about body axes is the force 2 G' T' on l.
+is quadratic in l, without a division. The angular velocity in body axes is ω' = 2 G dl/dt with
+G = [-k | l0 1 - [k]×], the acceleration α' = 2 G d²l/dt² (dG/dt dl/dt = 0), and a moment T' about
+body axes is the force 2 G' T' on l.
 
 Ref: [Waiboer 2007, appendix B], [Jonker 1988]
 """
@@ -16,82 +13,107 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-from numpy.typing import ArrayLike
-
-from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, cross, dot, scaled
 
-
-def rotation_form(n: ArrayLike) -> Floats:
-    """Coefficients T of R n = l' T l for a direction n, symmetric, (3, 4, 4).
-
-    B(a, b) n = (a0 b0 - a·b) n + a (b·n) + b (a·n) + a0 b×n + b0 a×n
-    """
-    direction = np.asarray(n, dtype=np.float64)
-    T = np.empty((3, 4, 4))
-    for j, a in enumerate(np.eye(4)):
-        for k, b in enumerate(np.eye(4)):
-            s, t = a[1:], b[1:]
-            straight = (a[0] * b[0] - s @ t) * direction
-            mixed = s * (t @ direction) + t * (s @ direction)
-            across = a[0] * np.cross(t, direction) + b[0] * np.cross(s, direction)
-            T[:, j, k] = straight + mixed + across
-    return T
-
-
-def relative_form(axes: ArrayLike) -> Floats:
-    """Coefficients H of r = conj(l_p) ∘ l_q = l_p' H l_q, (4, 4, 4).
-
-    r0 = p0 q0 + p·q, then the components of p0 q - q0 p - p×q along each of the axes.
-    """
-    directions = np.asarray(axes, dtype=np.float64)
-    H = np.empty((4, 4, 4))
-    for j, p in enumerate(np.eye(4)):
-        for k, q in enumerate(np.eye(4)):
-            vector = p[0] * q[1:] - q[0] * p[1:] - np.cross(p[1:], q[1:])
-            H[0, j, k] = p @ q
-            H[1:, j, k] = directions @ vector
-    return H
+Four = tuple[Any, Any, Any, Any]
 
 
 @inlined
-def rate_forms(x: Any, at: int, G: Any, E: Any) -> None:
-    """Write G and E, (3, 4), of the triad that starts at a place of x."""
+def four(x: Any, at: int) -> Four:
+    """Four numbers of x from a place on: a triad, or its rates."""
+    return x[at], x[at + 1], x[at + 2], x[at + 3]
+
+
+@inlined
+def three(x: Any, at: int) -> Vector:
+    """Three numbers of x from a place on: a point, or its rates."""
+    return x[at], x[at + 1], x[at + 2]
+
+
+@inlined
+def vector_part(turn: Four) -> Vector:
+    """k of (l0, k)."""
+    return turn[1], turn[2], turn[3]
+
+
+@inlined
+def turned_by(a: Four, b: Four, n: Vector) -> Vector:
+    """B(a, b) n: half of what R n changes by when a changes by b."""
+    s, t = vector_part(a), vector_part(b)
+    straight = scaled(a[0] * b[0] - dot(s, t), n)
+    mixed = add(scaled(dot(t, n), s), scaled(dot(s, n), t))
+    across = cross(add(scaled(a[0], t), scaled(b[0], s)), n)
+    return add(straight, add(mixed, across))
+
+
+@inlined
+def turned(turn: Four, n: Vector) -> Vector:
+    """R n."""
+    k = vector_part(turn)
+    straight = scaled(turn[0] * turn[0] - dot(k, k), n)
+    along, across = 2.0 * dot(k, n), 2.0 * turn[0]
+    return add(straight, add(scaled(along, k), scaled(across, cross(k, n))))
+
+
+@inlined
+def turned_back(turn: Four, n: Vector) -> Vector:
+    """R' n."""
+    return turned((turn[0], -turn[1], -turn[2], -turn[3]), n)
+
+
+@inlined
+def turn_slope(turn: Four, n: Vector, c: Vector) -> Four:
+    """Slope of c·(R n) with the four parameters."""
+    k, across = vector_part(turn), cross(n, c)
+    first = turn[0] * dot(n, c) + dot(k, across)
+    mixed = add(scaled(dot(k, c), n), scaled(dot(k, n), c))
+    rest = add(mixed, add(scaled(turn[0], across), scaled(-dot(n, c), k)))
+    return 2.0 * first, 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+
+
+@inlined
+def body_rate(turn: Four, rate: Four) -> Vector:
+    """2 G dl/dt: ω' from the rates of a triad, α' from their rates."""
+    k, s = vector_part(turn), vector_part(rate)
+    turning = add(scaled(turn[0], s), scaled(-rate[0], k))
+    return scaled(2.0, add(turning, cross(s, k)))
+
+
+@inlined
+def moment_force(turn: Four, T: Vector) -> Four:
+    """2 G' T': the force on a triad of a moment about body axes."""
+    k = vector_part(turn)
+    rest = add(scaled(turn[0], T), cross(k, T))
+    return -2.0 * dot(k, T), 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+
+
+@inlined
+def put_four(table: Any, row: int, at: int, sign: float, turn: Four) -> None:
+    """Store four numbers, times a sign, in a row of a table from a column on."""
+    table[row, at] = sign * turn[0]
+    table[row, at + 1] = sign * turn[1]
+    table[row, at + 2] = sign * turn[2]
+    table[row, at + 3] = sign * turn[3]
+
+
+@inlined
+def put_three(table: Any, row: int, at: int, sign: float, x: Vector) -> None:
+    """Store three numbers, times a sign, in a row of a table from a column on."""
+    table[row, at] = sign * x[0]
+    table[row, at + 1] = sign * x[1]
+    table[row, at + 2] = sign * x[2]
+
+
+@inlined
+def add_four(g: Any, at: int, turn: Four) -> None:
+    """Add four numbers to g from a place on."""
+    for i in range(4):
+        g[at + i] += turn[i]
+
+
+@inlined
+def add_three(g: Any, at: int, x: Vector) -> None:
+    """Add three numbers to g from a place on."""
     for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        G[i, 0] = E[i, 0] = -x[at + 1 + i]
-        G[i, 1 + i] = E[i, 1 + i] = x[at]
-        G[i, 1 + j] = x[at + 1 + k]
-        E[i, 1 + j] = -x[at + 1 + k]
-        G[i, 1 + k] = -x[at + 1 + j]
-        E[i, 1 + k] = x[at + 1 + j]
-
-
-@inlined
-def rotation(G: Any, E: Any, R: Any) -> None:
-    """Write R = E G', (3, 3)."""
-    for i in range(3):
-        for j in range(3):
-            total = 0.0 * G[0, 0]
-            for k in range(4):
-                total += E[i, k] * G[j, k]
-            R[i, j] = total
-
-
-@inlined
-def doubled(G: Any, x: Any, at: int) -> tuple[Any, Any, Any]:
-    """2 G l of four numbers of x: ω' from the rates of a triad, α' from their rates."""
-    a, b, c, d = x[at], x[at + 1], x[at + 2], x[at + 3]
-    return (
-        2.0 * (G[0, 0] * a + G[0, 1] * b + G[0, 2] * c + G[0, 3] * d),
-        2.0 * (G[1, 0] * a + G[1, 1] * b + G[1, 2] * c + G[1, 3] * d),
-        2.0 * (G[2, 0] * a + G[2, 1] * b + G[2, 2] * c + G[2, 3] * d),
-    )
-
-
-@inlined
-def add_moment(G: Any, T: Any, g: Any, at: int) -> None:
-    """Add 2 G' T' of a moment about body axes to the force on a triad."""
-    for j in range(4):
-        g[at + j] += 2.0 * (G[0, j] * T[0] + G[1, j] * T[1] + G[2, j] * T[2])
+        g[at + i] += x[i]

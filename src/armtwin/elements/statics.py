@@ -111,7 +111,7 @@ def _settled(
 ) -> tuple[Floats, Placed, Linear, int]:
     """Newton's method on the forces of what moves."""
     structure, none = here.structure, np.zeros(here.structure.n)
-    scale = tables_of(structure).freedom.stride
+    scale = tables_of(structure).geometry.freedom.stride
     for iteration in range(1, MOST_ITERATIONS + 1):
         linear = linearised(here, v, none)
         step = np.zeros(structure.n)

@@ -21,7 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.jets import Jet, angle_of, chained, jet, put_jet, times
+from armtwin.elements.beam import Six
+from armtwin.elements.jets import Jet, angle_of, chained, plus, share, times
+from armtwin.maths.choice import choose
 from armtwin.maths.compiled import inlined
 
 
@@ -34,107 +36,107 @@ def _series(terms: int) -> tuple[float, ...]:
 
 
 TERMS = 17
-SERIES = _series(TERMS)
+SERIES = np.array(_series(TERMS))
 SERIES_BELOW = 0.1  # there the closed form of the curvature loses digits to cancellation
 
-
-@inlined
-def angle_over_sine(square: Jet) -> Jet:
-    """asin(s)/s of the square s² of a sine."""
-    S = square[0]
-    if S.real < SERIES_BELOW:
-        f, slope, curvature = 0.0 * S, 0.0 * S, 0.0 * S
-        for k in range(TERMS - 1, -1, -1):
-            curvature = curvature * S + 2.0 * slope
-            slope = slope * S + f
-            f = f * S + SERIES[k]
-    else:
-        s, c = np.sqrt(S), np.sqrt(1.0 - S)
-        f = angle_of(s, c) / s
-        slope = (1.0 / c - f) / (2.0 * S)
-        curvature = (0.5 / (c * c * c) - 3.0 * slope) / (2.0 * S)
-    return chained(f, slope, curvature, square)
-
-
-# Terms of second order: ē[i] += weight e[j] e[k] / l0.
-_PLACES = np.array(
-    [
-        *((0, 2, 2), (0, 2, 3), (0, 3, 3), (0, 4, 4), (0, 4, 5), (0, 5, 5)),
-        *((1, 3, 4), (1, 2, 5)),
-        *((2, 1, 4), (2, 1, 5), (3, 1, 4), (3, 1, 5)),
-        *((4, 1, 2), (4, 1, 3), (5, 1, 2), (5, 1, 3)),
-    ]
-)
-_WEIGHTS = np.array([2, 1, 2, 2, 1, 2, 30, -30, 5, 5, -5, -5, -5, -5, 5, 5]) / 30
+Ratio = tuple[Any, Any, Any]
 
 
 @inlined
-def better(length: float, jets: Any, more: Any) -> None:
-    """Replace the six small deformations, jets (6, 4), by the better strains; more is room."""
-    area = 1.0 / (length * length)
-    twist = jet(jets, 1)
-    square = times(twist, twist)
-    scaled = (area * square[0], area * square[1], area * square[2], area * square[3])
-    twist = times(twist, angle_over_sine(scaled))
-    put_jet(jets, 1, twist)
-    square = times(twist, twist)
-    share = area / 12.0
-    spread = (
-        1.0 + share * square[0],
-        share * square[1],
-        share * square[2],
-        share * square[3],
+def _angle_over_sine(S: Any) -> Ratio:
+    """asin(s)/s over the square S = s² of a sine, its slope and its curvature."""
+    f, slope, curvature = 0.0 * S, 0.0 * S, 0.0 * S
+    for k in range(TERMS - 1, -1, -1):
+        curvature = curvature * S + 2.0 * slope
+        slope = slope * S + f
+        f = f * S + SERIES[k]
+    near = S.real < SERIES_BELOW
+    far = choose(near, 0.0 * S + SERIES_BELOW, S)  # the closed form divides by it
+    s, c = np.sqrt(far), np.sqrt(1.0 - far)
+    closed = angle_of(s, c) / s
+    closed_slope = (1.0 / c - closed) / (2.0 * far)
+    closed_curvature = (0.5 / (c * c * c) - 3.0 * closed_slope) / (2.0 * far)
+    return (
+        choose(near, f, closed),
+        choose(near, slope, closed_slope),
+        choose(near, curvature, closed_curvature),
     )
-    for end in range(2):
-        in_z, in_y = jet(jets, 2 + end), jet(jets, 4 + end)
-        z, y = times(in_z, in_z), times(in_y, in_y)
-        sine = (
-            area * (z[0] + y[0]),
-            area * (z[1] + y[1]),
-            area * (z[2] + y[2]),
-            area * (z[3] + y[3]),
-        )
-        factor = times(angle_over_sine(sine), spread)
-        put_jet(jets, 2 + end, times(in_z, factor))
-        put_jet(jets, 4 + end, times(in_y, factor))
-    for i in range(6):
-        for k in range(4):
-            more[i, k] = 0.0
-    for m in range(len(_WEIGHTS)):
-        i, weight = _PLACES[m, 0], _WEIGHTS[m] / length
-        product = times(jet(jets, _PLACES[m, 1]), jet(jets, _PLACES[m, 2]))
-        for k in range(4):
-            more[i, k] += weight * product[k]
-    for i in range(6):
-        for k in range(4):
-            jets[i, k] += more[i, k]
 
 
 @inlined
-def better_slopes(
-    length: float, row: int, e: Any, D: Any, jets: Any, more: Any, small: Any, T: Any
-) -> None:
-    """Replace six deformations and their slopes (rows, 14) by those of the better strains.
+def ratios(length: float, e2: Any, at_p: Any, at_q: Any) -> tuple[Ratio, Ratio, Ratio]:
+    """Angle over sine of the twist and of both ends, from e2, (e3, e5) and (e4, e6)."""
+    area = 1.0 / (length * length)
+    twist = area * e2 * e2
+    p = area * (at_p[0] * at_p[0] + at_p[1] * at_p[1])
+    q = area * (at_q[0] * at_q[0] + at_q[1] * at_q[1])
+    return _angle_over_sine(twist), _angle_over_sine(p), _angle_over_sine(q)
 
-    jets and more (6, 4), small (6, 14) and T (6, 6) are room.
-    """
-    for i in range(6):
-        for j in range(14):
-            small[i, j] = D[row + i, j]
-    for pair in range(3):  # two columns of the derivative at a time
-        for i in range(6):
-            jets[i, 0] = e[row + i]
-            jets[i, 1] = 1.0 if i == 2 * pair else 0.0
-            jets[i, 2] = 1.0 if i == 2 * pair + 1 else 0.0
-            jets[i, 3] = 0.0
-        better(length, jets, more)
-        for i in range(6):
-            T[i, 2 * pair] = jets[i, 1]
-            T[i, 2 * pair + 1] = jets[i, 2]
-    for i in range(6):
-        e[row + i] = jets[i, 0]
-        for j in range(14):
-            total = 0.0 * e[row]
-            for k in range(6):
-                total += T[i, k] * small[k, j]
-            D[row + i, j] = total
+
+@inlined
+def _end_factor(area: float, ratio: Ratio, z: Jet, y: Jet, spread: Jet) -> Jet:
+    """What the two bendings of one end are multiplied by."""
+    square = plus(times(z, z), times(y, y))
+    return times(chained(ratio, share(area, square)), spread)
+
+
+@inlined
+def better(length: float, e: Six, angles: tuple[Ratio, Ratio, Ratio]) -> Six:
+    """The better strains of six small deformations."""
+    e1, e2, e3, e4, e5, e6 = e
+    area = 1.0 / (length * length)
+    twist = times(e2, chained(angles[0], share(area, times(e2, e2))))
+    grown = share(area / 12.0, times(twist, twist))
+    spread = (1.0 + grown[0], grown[1], grown[2], grown[3])
+    at_p = _end_factor(area, angles[1], e3, e5, spread)
+    at_q = _end_factor(area, angles[2], e4, e6, spread)
+    return _second_order(
+        length, (e1, twist, times(e3, at_p), times(e4, at_q), times(e5, at_p), times(e6, at_q))
+    )
+
+
+@inlined
+def _second_order(length: float, e: Six) -> Six:
+    """The six with their terms of second order."""
+    e1, e2, e3, e4, e5, e6 = e
+    squares = plus(plus(times(e3, e3), times(e4, e4)), plus(times(e5, e5), times(e6, e6)))
+    mixed = plus(times(e3, e4), times(e5, e6))
+    shortening = share(1.0 / (30.0 * length), plus(share(2.0, squares), mixed))
+    turning = plus(times(e4, e5), share(-1.0, times(e3, e6)))
+    in_y = share(1.0 / (6.0 * length), times(e2, plus(e5, e6)))
+    in_z = share(1.0 / (6.0 * length), times(e2, plus(e3, e4)))
+    return (
+        plus(e1, shortening),
+        plus(e2, share(1.0 / length, turning)),
+        plus(e3, in_y),
+        plus(e4, share(-1.0, in_y)),
+        plus(e5, share(-1.0, in_z)),
+        plus(e6, in_z),
+    )
+
+
+@inlined
+def better_slopes(length: float, row: int, e: Any, D: Any) -> None:
+    """Replace six deformations and their slopes (rows, 14) by those of the better strains."""
+    e1, e2, e3 = 1.0 * e[row], 1.0 * e[row + 1], 1.0 * e[row + 2]
+    e4, e5, e6 = 1.0 * e[row + 3], 1.0 * e[row + 4], 1.0 * e[row + 5]
+    angles = ratios(length, e2, (e3, e5), (e4, e6))
+    none = 0.0 * e1
+    for i in range(7):  # two columns of the slopes at a time
+        j, k = 2 * i, 2 * i + 1
+        found = better(
+            length,
+            (
+                (e1, D[row, j], D[row, k], none),
+                (e2, D[row + 1, j], D[row + 1, k], none),
+                (e3, D[row + 2, j], D[row + 2, k], none),
+                (e4, D[row + 3, j], D[row + 3, k], none),
+                (e5, D[row + 4, j], D[row + 4, k], none),
+                (e6, D[row + 5, j], D[row + 5, k], none),
+            ),
+            angles,
+        )
+        for m in range(6):
+            e[row + m] = found[m][0]
+            D[row + m, j] = found[m][1]
+            D[row + m, k] = found[m][2]

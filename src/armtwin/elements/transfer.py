@@ -17,15 +17,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from armtwin.elements.blocks import factor, solve
-from armtwin.elements.deformation import curve, element_room, measure
+from armtwin.elements.deformation import curve, measure
 from armtwin.elements.hinge import TURNS_ALIKE
-from armtwin.elements.masses import mass_room
 from armtwin.maths.compiled import compiled, inlined
 
 MOST_ITERATIONS = 20
 CONVERGED = 3e-8  # of the coordinates: the error left is its square
 EXACT = 1e-13  # a step so small leaves the slopes as they are
 MOST_PIECES = 400
+FAR = 1e6  # a step so long leads nowhere
 
 
 class State(NamedTuple):
@@ -39,9 +39,7 @@ class State(NamedTuple):
         pivot: Row exchanges.
         rhs: Room for a right-hand side, (rows,).
         step: Room for a step of the coordinates, (nx,).
-        way: Room for the way to go in q and a place on it, (2, n).
-        room: Room of the elements.
-        mass_room: Room of masses and loads.
+        goal: Room for a place in q on the way, (n,).
     """
 
     e: Any
@@ -51,15 +49,13 @@ class State(NamedTuple):
     pivot: Any
     rhs: Any
     step: Any
-    way: Any
-    room: Any
-    mass_room: Any
+    goal: Any
 
 
 def empty_state(tables: Any, nx: int) -> State:
     """Room for a state of nx coordinates."""
-    rows = len(tables.elements.width)
-    blocks = tables.blocks
+    elements, blocks, freedom = tables.geometry
+    rows = len(elements.width)
     return State(
         e=np.zeros(rows),
         D=np.zeros((rows, 14)),
@@ -68,9 +64,7 @@ def empty_state(tables: Any, nx: int) -> State:
         pivot=np.zeros(len(blocks.row), dtype=np.int64),
         rhs=np.zeros(rows),
         step=np.zeros(nx),
-        way=np.zeros((2, len(tables.freedom.stride))),
-        room=element_room(np.float64),
-        mass_room=mass_room(np.float64),
+        goal=np.zeros(len(freedom.stride)),
     )
 
 
@@ -86,78 +80,93 @@ def put_free(freedom: Any, value: Any, rhs: Any, x: Any) -> None:
         rhs[freedom.rows[i]] = value[k + i]
 
 
-@compiled
-def rates(tables: Any, v: Any, state: State, vx: Any) -> None:
+@inlined
+def rates(geometry: Any, v: Any, state: State, vx: Any) -> None:
     """Velocities vx of the coordinates; held ones are left as they are."""
-    put_free(tables.freedom, v, state.rhs, vx)
-    solve(tables.blocks, state.D, state.LU, state.pivot, state.rhs, vx)
-
-
-@compiled
-def second_rates(tables: Any, x: Any, vx: Any, a: Any, state: State, ax: Any) -> None:
-    """Accelerations ax of the coordinates."""
-    curve(tables.elements, x, vx, vx, state.c, state.room)
-    put_free(tables.freedom, a, state.rhs, ax)
-    for r in range(len(state.c)):
-        state.rhs[r] -= state.c[r]
-    solve(tables.blocks, state.D, state.LU, state.pivot, state.rhs, ax)
+    put_free(geometry.freedom, v, state.rhs, vx)
+    solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, vx)
 
 
 @inlined
-def _wrap(freedom: Any, rhs: Any) -> None:
-    """Twists are known up to two turns: take the nearest."""
-    for i in range(len(freedom.twists)):
-        row = freedom.twists[i]
-        rhs[row] -= TURNS_ALIKE * np.round(rhs[row] / TURNS_ALIKE)
+def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: State, ax: Any) -> None:
+    """Accelerations ax of the coordinates."""
+    curve(geometry.elements, x, vx, vx, state.c)
+    put_free(geometry.freedom, a, state.rhs, ax)
+    for r in range(len(state.c)):
+        state.rhs[r] -= state.c[r]
+    solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, ax)
 
 
-@compiled
-def _gap(tables: Any, q: Any, x: Any, state: State) -> None:
-    """Put what the measured deformations lack of q, and the free coordinates' step, into state."""
-    freedom = tables.freedom
+@inlined
+def _gap(freedom: Any, q: Any, x: Any, state: State) -> None:
+    """Put what the measured deformations lack of q, and the free coordinates' step, into state.
+
+    Twists are known up to two turns: the nearest is taken.
+    """
     k = len(freedom.columns)
     for r in range(len(state.rhs)):
         state.rhs[r] = -state.e[r]
     for i in range(len(freedom.rows)):
         state.rhs[freedom.rows[i]] += q[k + i]
-    _wrap(freedom, state.rhs)
+    for i in range(len(freedom.twists)):
+        row = freedom.twists[i]
+        state.rhs[row] -= TURNS_ALIKE * np.round(state.rhs[row] / TURNS_ALIKE)
     for i in range(k):
         column = freedom.columns[i]
         state.step[column] = q[i] - x[column]
 
 
-@compiled
-def _newton(tables: Any, q: Any, x: Any, state: State) -> int:
+@inlined
+def _advance(geometry: Any, q: Any, x: Any, state: State) -> float:
+    """One step of Newton's method with the factors of J; its largest change."""
+    _gap(geometry.freedom, q, x, state)
+    solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, state.step)
+    largest = 0.0
+    for i in range(len(x)):
+        x[i] += state.step[i]
+        largest = max(largest, abs(state.step[i]))
+    return largest if largest < FAR else np.inf  # NaN is far too
+
+
+@inlined
+def _newton(geometry: Any, q: Any, x: Any, state: State) -> int:
     """Iterations that Newton's method took from x; negative where it failed.
 
     `state` comes measured at x.
     """
+    settled = False
     for iteration in range(MOST_ITERATIONS):
-        if factor(tables.blocks, state.D, state.LU, state.pivot) >= 0:
+        if factor(geometry.blocks, state.D, state.LU, state.pivot) >= 0:
             return -2
-        _gap(tables, q, x, state)
-        solve(tables.blocks, state.D, state.LU, state.pivot, state.rhs, state.step)
-        largest = 0.0
-        for i in range(len(x)):
-            x[i] += state.step[i]
-            largest = max(largest, abs(state.step[i]))
-        if not largest < 1e6:
-            return -1
+        if settled:
+            return iteration
+        largest = _advance(geometry, q, x, state)
         if largest < EXACT:
             return iteration + 1
-        measure(tables.elements, x, state.e, state.D, state.room)
-        if largest < CONVERGED:
-            bad = factor(tables.blocks, state.D, state.LU, state.pivot)
-            return iteration + 1 if bad < 0 else -2
+        if largest >= FAR:
+            return -1
+        measure(geometry.elements, x, state.e, state.D)
+        settled = largest < CONVERGED
     return -1
 
 
+@inlined
+def _pieces(freedom: Any, state: State) -> int:
+    """Pieces in which the way to q is gone."""
+    k = len(freedom.columns)
+    longest = 0.0
+    for i in range(len(freedom.stride)):
+        way = state.step[freedom.columns[i]] if i < k else state.rhs[freedom.rows[i - k]]
+        longest = max(longest, abs(way) / freedom.stride[i])
+    return min(int(longest) + 1, MOST_PIECES)
+
+
 @compiled
-def find(tables: Any, q: Any, x: Any, state: State) -> int:
+def find(geometry: Any, q: Any, x: Any, state: State) -> int:
     """Coordinates x at q, from those of another q; a long way is cut in pieces.
 
     Args:
-        tables: The structure.
+        geometry: Elements, blocks and freedom of the structure.
         q: Degrees of freedom, (n,).
         x: Coordinates to start from, replaced by those found, (nx,).
         state: Is left measured and factored at x.
@@ -165,25 +174,19 @@ def find(tables: Any, q: Any, x: Any, state: State) -> int:
     Returns:
         Iterations; -1 where Newton's method diverged, -2 where J is singular.
     """
-    freedom = tables.freedom
-    k, n = len(freedom.columns), len(q)
-    measure(tables.elements, x, state.e, state.D, state.room)
-    _gap(tables, q, x, state)
-    way, target = state.way[0], state.way[1]
-    longest = 0.0
-    for i in range(n):
-        way[i] = state.step[freedom.columns[i]] if i < k else state.rhs[freedom.rows[i - k]]
-        longest = max(longest, abs(way[i]) / freedom.stride[i])
-    pieces = min(int(longest) + 1, MOST_PIECES)
-    if pieces == 1:
-        return _newton(tables, q, x, state)
-    total = 0
-    for piece in range(pieces):
-        left = (pieces - 1.0 - piece) / pieces
-        for i in range(n):
-            target[i] = q[i] - left * way[i]
-        taken = _newton(tables, target, x, state)
+    freedom = geometry.freedom
+    k = len(freedom.columns)
+    measure(geometry.elements, x, state.e, state.D)
+    _gap(freedom, q, x, state)
+    total, left = 0, _pieces(freedom, state)
+    while left > 0:
+        _gap(freedom, q, x, state)
+        for i in range(len(q)):
+            way = state.step[freedom.columns[i]] if i < k else state.rhs[freedom.rows[i - k]]
+            state.goal[i] = q[i] - (1.0 - 1.0 / left) * way
+        taken = _newton(geometry, state.goal, x, state)
         if taken < 0:
             return taken
         total += taken
+        left -= 1
     return total

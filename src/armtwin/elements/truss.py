@@ -14,44 +14,40 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.jets import chord_jet
+from armtwin.elements.jets import difference, length_jet
+from armtwin.elements.rotations import four, put_four, put_three
 from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import dot
 
 
 @inlined
 def measure_triad(x: Any, at: int, row: int, e: Any, D: Any) -> None:
     """Deformation of a lambda element and its slope in its own 4 coordinates."""
-    total = -1.0 + 0.0 * x[at]
-    for i in range(4):
-        total += x[at + i] * x[at + i]
-        D[row, i] = 2.0 * x[at + i]
-    e[row] = total
+    a, b, c, d = four(x, at)
+    e[row] = a * a + b * b + c * c + d * d - 1.0
+    put_four(D, row, 0, 2.0, (a, b, c, d))
 
 
 @inlined
-def curve_triad(u: Any, w: Any, at: int, row: int, c: Any) -> None:
+def curve_triad(u: Any, w: Any, at: int, row: int, curved: Any) -> None:
     """Second derivative of a lambda element along u and w."""
-    total = 0.0 * u[at]
-    for i in range(4):
-        total += u[at + i] * w[at + i]
-    c[row] = 2.0 * total
+    a, b, c, d = four(u, at)
+    s, t, y, z = four(w, at)
+    curved[row] = 2.0 * (a * s + b * t + c * y + d * z)
 
 
 @inlined
 def measure_truss(x: Any, p: int, q: int, length: float, row: int, e: Any, D: Any) -> None:
     """Elongation of a truss and its slope in its 6 coordinates, (-u, u)."""
-    square = 0.0 * x[p]
-    for i in range(3):
-        D[row, 3 + i] = x[q + i] - x[p + i]
-        square += D[row, 3 + i] * D[row, 3 + i]
-    now = np.sqrt(square)
+    d = difference(x, p, q)
+    now = np.sqrt(dot(d, d))
     e[row] = now - length
-    for i in range(3):
-        D[row, 3 + i] /= now
-        D[row, i] = -D[row, 3 + i]
+    put_three(D, row, 0, -1.0 / now, d)
+    put_three(D, row, 3, 1.0 / now, d)
 
 
 @inlined
-def curve_truss(x: Any, u: Any, w: Any, p: int, q: int, row: int, c: Any, d: Any) -> None:
-    """Second derivative of a truss's elongation along u and w; d (3, 3) is room."""
-    c[row] = chord_jet(x, u, w, p, q, d)[3]
+def curve_truss(x: Any, u: Any, w: Any, p: int, q: int, row: int, curved: Any) -> None:
+    """Second derivative of a truss's elongation along u and w."""
+    change = length_jet(difference(x, p, q), difference(u, p, q), difference(w, p, q))
+    curved[row] = change[3]

@@ -180,6 +180,12 @@ class _KernelCache(FunctionCache):
 
 EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 OPTIONS = EXACT | {"fastmath": {"contract"}}
+# Parts of kernels have no door from Python: unboxing their arguments is a fifth of their compiling.
+INLINED: dict[str, Any] = {
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 # numba leaves equal operations apart since LLVM 14 put some together wrongly
@@ -246,7 +252,7 @@ def inlined(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
+    part: Any = numba.njit(**INLINED, **OPTIONS)(f)
     return part
 
 
@@ -258,7 +264,7 @@ def exactly(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(forceinline=True, **EXACT)(f)
+    part: Any = numba.njit(**INLINED, **EXACT)(f)
     return part
 
 
