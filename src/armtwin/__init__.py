@@ -7,13 +7,27 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
+    from armtwin.analysis.analyse import analyse
+    from armtwin.analysis.compliance import Sag, ToolCompliance
+    from armtwin.analysis.coupling import Coupling
+    from armtwin.analysis.inertia import EffectiveInertia
+    from armtwin.analysis.modes import Modes
+    from armtwin.analysis.sensitivity import Sensitivity
+    from armtwin.analysis.torques import TorqueShares
+    from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.frequency import LogResponse, log_response
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
     from armtwin.identification.rigid_body.recipe import Recipe
     from armtwin.identification.rigid_body.validation import Validation
     from armtwin.identification.servo.identify_servo import ServoIdentification, identify_servo
+    from armtwin.identification.transmission.identify_transmission import (
+        TransmissionIdentification,
+        identify_transmission,
+    )
+    from armtwin.jobs.experiment import Experiment, ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
     from armtwin.logs.log import Log
     from armtwin.logs.recording import Event
@@ -23,11 +37,28 @@ if TYPE_CHECKING:
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.compare_reference import ReferenceComparison
+    from armtwin.prediction.correct import Correction, correct
+    from armtwin.prediction.parts import ErrorParts, error_parts
     from armtwin.prediction.predict import Prediction, predict
+    from armtwin.prediction.recreation import Recreation, recreate
+    from armtwin.prediction.sensitivity import sensitivity
     from armtwin.report.writing import write_report
+    from armtwin.simulation.bench import (
+        Bench,
+        BenchFriction,
+        BenchRun,
+        bench_of,
+        simulate_bench,
+    )
     from armtwin.simulation.closed_loop import simulate
     from armtwin.simulation.model import Model
     from armtwin.simulation.outcome import Run
+    from armtwin.simulation.responses import (
+        Response,
+        StepTest,
+        driven_response,
+        step_response,
+    )
 
 __version__ = "0.1.0"
 
@@ -35,38 +66,86 @@ __all__ = [
     "Advice",
     "Answer",
     "ArmtwinError",
+    "Bench",
+    "BenchFriction",
+    "BenchRun",
+    "Clamping",
     "Comparison",
     "Completion",
+    "Correction",
+    "Coupling",
+    "EffectiveInertia",
+    "ErrorParts",
     "Estimate",
     "Event",
+    "Experiment",
+    "ExperimentRun",
     "FileError",
     "Identification",
     "Job",
     "Log",
+    "LogResponse",
     "Model",
+    "Modes",
     "Prediction",
     "Recipe",
+    "Recreation",
     "ReferenceComparison",
+    "Response",
     "Robot",
     "Run",
+    "Sag",
+    "Sensitivity",
     "ServoIdentification",
+    "StepTest",
+    "ToolCompliance",
+    "TorqueShares",
     "Trajectory",
+    "TransmissionIdentification",
     "Validation",
     "__version__",
     "advise",
+    "analyse",
+    "bench_of",
+    "clamp",
     "compare",
     "complete",
+    "correct",
+    "driven_response",
+    "error_parts",
     "explain",
     "identify",
     "identify_servo",
+    "identify_transmission",
     "judge",
+    "log_response",
     "predict",
+    "recreate",
+    "run_experiment",
+    "sensitivity",
     "simulate",
+    "simulate_bench",
+    "step_response",
     "write_report",
 ]
 
 # Rooms above the robot are imported when they are first asked for.
 _LATER = {
+    "LogResponse": "armtwin.identification.frequency",
+    "Response": "armtwin.simulation.responses",
+    "Sensitivity": "armtwin.analysis.sensitivity",
+    "StepTest": "armtwin.simulation.responses",
+    "driven_response": "armtwin.simulation.responses",
+    "log_response": "armtwin.identification.frequency",
+    "sensitivity": "armtwin.prediction.sensitivity",
+    "step_response": "armtwin.simulation.responses",
+    "Coupling": "armtwin.analysis.coupling",
+    "Modes": "armtwin.analysis.modes",
+    "Sag": "armtwin.analysis.compliance",
+    "ToolCompliance": "armtwin.analysis.compliance",
+    "EffectiveInertia": "armtwin.analysis.inertia",
+    "TorqueShares": "armtwin.analysis.torques",
+    "analyse": "armtwin.analysis.analyse",
     "Advice": "armtwin.prediction.advice",
     "Answer": "armtwin.prediction.answer",
     "Comparison": "armtwin.prediction.compare",
@@ -84,6 +163,10 @@ _LATER = {
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",
+    "Correction": "armtwin.prediction.correct",
+    "correct": "armtwin.prediction.correct",
+    "ErrorParts": "armtwin.prediction.parts",
+    "error_parts": "armtwin.prediction.parts",
     "compare": "armtwin.prediction.compare",
     "explain": "armtwin.prediction.causes",
     "Identification": "armtwin.identification.rigid_body.judgement",
@@ -94,6 +177,20 @@ _LATER = {
     "predict": "armtwin.prediction.predict",
     "simulate": "armtwin.simulation.closed_loop",
     "write_report": "armtwin.report.writing",
+    "Bench": "armtwin.simulation.bench",
+    "BenchFriction": "armtwin.simulation.bench",
+    "BenchRun": "armtwin.simulation.bench",
+    "bench_of": "armtwin.simulation.bench",
+    "simulate_bench": "armtwin.simulation.bench",
+    "Clamping": "armtwin.identification.clamping.clamp",
+    "clamp": "armtwin.identification.clamping.clamp",
+    "Experiment": "armtwin.jobs.experiment",
+    "ExperimentRun": "armtwin.jobs.experiment",
+    "run_experiment": "armtwin.jobs.experiment",
+    "Recreation": "armtwin.prediction.recreation",
+    "recreate": "armtwin.prediction.recreation",
+    "TransmissionIdentification": "armtwin.identification.transmission.identify_transmission",
+    "identify_transmission": "armtwin.identification.transmission.identify_transmission",
 }
 
 

@@ -9,6 +9,7 @@ from rich.console import Console
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.flexibility import flexibility
 from armtwin.analysis.flexible_links import compliance, modes, resting, sag
+from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.report.terminal import to_terminal
 from armtwin.report.writing import to_report
@@ -136,7 +137,7 @@ def test_bearings_carry_the_weight_and_the_report_shows_the_peak(robots):
     """At rest, level: joint 2's bearing carries no moment about its axis, joint 1's all weight."""
     robot = robots["rx90b"]
     q = np.array([LEVEL, 0 * LEVEL])
-    loads = bearing_loads(robot, np.array([0.0, 1.0]), q, 0 * q, 0 * q)
+    loads = bearing_loads(robot, States(np.array([0.0, 1.0]), q, 0 * q, 0 * q))
     lever = robot.assembly.arm.inertia
     assert loads.moments.shape == (2, 6)
     held = -robot.gravity(LEVEL)[1]

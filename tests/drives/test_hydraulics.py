@@ -1,9 +1,12 @@
 """Valve and oil alone: exact spools, the flow table, and a cylinder as spring and leak."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from armtwin.drives import hydraulics
+from armtwin.drives.hydraulic_design import CylinderDesign, VaneDesign
 from armtwin.drives.hydraulics import (
     Circuit,
     Valve,
@@ -56,10 +59,11 @@ def test_the_flow_is_linear_between_its_points_and_held_outside(rng):
 
 
 def test_the_opening_lets_the_wanted_speed_pass_and_lies_in_the_middle_of_the_lap():
+    oil = Circuit(VALVE, 1e-8, 1e-6).oil
     for speed in (-0.3, 0.1, 0.32):
-        opening = VALVE.opening(speed)
+        opening = oil.opening(speed / oil.leakage)
         assert np.interp(opening, *np.array(FLOW).T) == pytest.approx(speed, abs=1e-12)
-    assert VALVE.opening(0.0) == pytest.approx(0.0, abs=1e-15)
+    assert oil.opening(0.0) == pytest.approx(0.0, abs=1e-15)
 
 
 def test_closed_in_oil_is_a_spring_of_one_over_its_compliance():
@@ -87,3 +91,76 @@ def test_the_torque_of_a_step_is_half_way_to_its_end_and_falls_with_speed_by_its
     assert -torque == pytest.approx(0.5 * (50.0 + end), rel=1e-12)
     faster, _ = cylinder(*numbers, 0.1 + 1e-3, TICK)
     assert (faster - torque) / 1e-3 == pytest.approx(slope, rel=1e-9)
+
+
+CYLINDER = CylinderDesign(
+    area=2e-4,
+    return_area=1.4e-4,
+    volume=2e-5,
+    return_volume=1.5e-5,
+    bulk_modulus=7e8,
+    density=870.0,
+    supply=7e6,
+    discharge=0.6,
+    gradient=1e-5,
+    opening=0.1,
+)
+
+
+def chambers(design, current, speed):
+    """Pressures of both chambers at a steady speed: flow through the valve's two edges.
+
+    Plain orifice equations, found apart from the design's closed formulas.
+    """
+    per_area = design.discharge * design.gradient * abs(current) * np.sqrt(2 / design.density)
+    forward, backward = design.area * abs(speed), design.return_area * abs(speed)
+    if current > 0:
+        return design.supply - (forward / per_area) ** 2, (backward / per_area) ** 2
+    return (forward / per_area) ** 2, design.supply - (backward / per_area) ** 2
+
+
+@pytest.mark.parametrize("current", [0.1, -0.1])
+def test_a_designed_cylinder_at_its_no_load_speed_pushes_nothing(current):
+    currents, speeds = np.array(CYLINDER.flow(0.3)).T
+    speed = np.interp(current, currents, speeds)
+    first, second = chambers(CYLINDER, current, speed)
+    force = CYLINDER.area * first - CYLINDER.return_area * second
+    assert abs(force) < 1e-9 * CYLINDER.area * CYLINDER.supply
+
+
+def test_the_leakage_of_a_designed_cylinder_is_the_slope_of_speed_with_force():
+    """At its opening, extending, by a central difference of the orifice equations."""
+    speed = CYLINDER.speed_per_current[1] * CYLINDER.opening
+    forces = []
+    for share in (1 - 1e-5, 1 + 1e-5):
+        first, second = chambers(CYLINDER, CYLINDER.opening, share * speed)
+        forces.append(CYLINDER.area * first - CYLINDER.return_area * second)
+    slope = -2e-5 * speed / (forces[1] - forces[0])
+    assert CYLINDER.leakage == pytest.approx(slope, rel=1e-6)
+
+
+def test_the_compliance_of_a_designed_cylinder_is_that_of_two_shut_chambers():
+    """dp = -β dV / V on both sides of a piston that moves by a micrometre."""
+    move = 1e-6
+    rise = CYLINDER.bulk_modulus * CYLINDER.area * move / CYLINDER.volume
+    fall = CYLINDER.bulk_modulus * CYLINDER.return_area * move / CYLINDER.return_volume
+    force = CYLINDER.area * rise + CYLINDER.return_area * fall
+    assert CYLINDER.compliance == pytest.approx(move / force, rel=1e-12)
+
+
+def test_a_cylinder_of_equal_sides_and_a_vane_motor_have_the_same_oil():
+    """A vane of displacement D is a cylinder of area D: V/2 on each side, and alike both ways."""
+    shared = {"bulk_modulus": 7e8, "density": 870.0, "supply": 7e6, "discharge": 0.6}
+    shared |= {"gradient": 1e-5, "opening": 0.05, "leak": 1e-13}
+    vane = VaneDesign(displacement=3e-5, volume=4e-5, **shared)
+    cylinder = CylinderDesign(3e-5, 3e-5, 2e-5, 2e-5, **shared)
+    assert cylinder.compliance == pytest.approx(vane.compliance, rel=1e-12)
+    assert cylinder.leakage == pytest.approx(vane.leakage, rel=1e-12)
+    assert cylinder.speed_per_current == pytest.approx([vane.speed_per_current] * 2, rel=1e-12)
+
+
+def test_a_circuit_takes_from_its_design_what_is_not_given():
+    designed = Circuit(replace(VALVE, flow=()), design=CYLINDER)
+    assert designed.oil.compliance == CYLINDER.compliance
+    assert designed.oil.flow.tolist() == [list(point) for point in CYLINDER.flow(0.05)]
+    assert Circuit(VALVE, compliance=1e-8, design=CYLINDER).oil.compliance == 1e-8

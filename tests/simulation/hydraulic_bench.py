@@ -1,75 +1,19 @@
-"""The single hydraulic actuator of document 003 with a weight on it,
-as a robot and as plain equations.
+"""The single hydraulic actuator of document 003 with a weight on it:
+the shipped robot, and plain equations.
 """
 
 import numpy as np
 from numba import njit
 
 import armtwin as at
-from armtwin.robot.reading import describe
 
-VALVE = {
-    "frequency": 1443.0,
-    "damping": 0.38,
-    "delay": 1.629e-3,
-    "current_limit": 0.29,
-    "flow": [
-        [-0.3, -0.62],
-        [-0.23, -0.61],
-        [-0.0179, -0.009],
-        [-0.0111, 0.0],
-        [-0.0085, 0.0],
-        [0.0017, 0.009],
-        [0.194, 0.71],
-        [0.3, 0.72],
-    ],
-}
-COMPLIANCE, LEAKAGE, VISCOUS = 1e-6, 7.46e-5, 501.0
-GAIN, SENSOR_GAIN, SENSOR_DELAY = -0.231, -186.0, 6.58e-4
-
-
-def actuator(mass, rate=50_000):
-    """A weight that one cylinder lifts, under its proportional control in volts."""
-    source = "document: Machielsen 1983, table 7.1.1-1"
-    slide = {"name": "x", "type": "prismatic", "axis": [0, 0, 1], "parent": "base"}
-    body = {"mass": mass, "inertia": dict.fromkeys(("xx", "yy", "zz"), mass)}
-    oil = {"valve": VALVE, "compliance": COMPLIANCE, "leakage": LEAKAGE}
-    law = {"law": "coulomb_viscous", "level": 0.0, "viscous": VISCOUS}
-    tables = {
-        "name": "bench",
-        "joint": [{**slide, "child": "weight", "source": source}],
-        "link": [{"name": "weight", "body": body, "source": source}],
-        "hydraulic": [{"name": "cylinder", "on": "x", **oil, "source": source}],
-        "friction": [{"name": "piston", "on": "cylinder", **law, "source": source}],
-        "servo": {
-            "proportional": {
-                "kind": "proportional",
-                "rate": rate,
-                "gain": [GAIN],
-                "sensor_gain": [SENSOR_GAIN],
-                "delay": {"sensor": [SENSOR_DELAY]},
-                "source": source,
-            }
-        },
-    }
-    return at.Robot(describe(tables, "bench"))
-
-
-def step_response(mass, volts, seconds=0.06, rate=50_000):
-    """Times and sensor readings relative to the start [V] of a step of the set-point,
-    by `simulate`.
-    """
-    robot = actuator(mass, rate)
-    count = round(seconds * rate) + 1
-    x = np.full((count, 1), volts / SENSOR_GAIN)
-    x[0] = 0.0
-    motion = at.Trajectory.sampled(rate, x, 0 * x, 0 * x)
-    run = at.simulate(
-        robot, motion, at.Model(friction="arctan", servo="proportional", quantise=False)
-    )
-    assert not run.log.events
-    late = run.log.time - SENSOR_DELAY
-    return run.log.time, SENSOR_GAIN * np.interp(late, run.log.time, run.log.q[:, 0], left=0.0)
+BENCH = at.Robot.load("epaas_bench")
+(DRIVE,) = BENCH.description.hydraulic
+VALVE = DRIVE.circuit.valve
+COMPLIANCE, LEAKAGE = DRIVE.circuit.compliance, DRIVE.circuit.leakage
+VISCOUS = BENCH.description.friction[0].law.viscous
+SERVO = BENCH.description.servo["proportional"]
+(GAIN,), (SENSOR_GAIN,), (SENSOR_DELAY,) = SERVO.gain, SERVO.sensor_gain, SERVO.delay.sensor
 
 
 @njit
@@ -114,22 +58,8 @@ def _plain(mass, volts, h, count, flow, frequency, damping, delay, limit, out):
 
 
 def plain_response(mass, volts, seconds=0.06, h=5e-6):
-    """The same by plain equations and explicit Runge-Kutta steps."""
+    """The response by plain equations and explicit Runge-Kutta steps."""
     count = round(seconds / h)
-    numbers = (VALVE["frequency"], VALVE["damping"], VALVE["delay"], VALVE["current_limit"])
-    y = _plain(mass, volts, h, count, np.array(VALVE["flow"]), *numbers, np.zeros(count))
+    numbers = (VALVE.frequency, VALVE.damping, VALVE.delay, VALVE.current_limit)
+    y = _plain(mass, volts, h, count, np.array(VALVE.flow), *numbers, np.zeros(count))
     return np.arange(count) * h, y
-
-
-def first_peak(time, y, volts):
-    """Time of the first local maximum of the response in the direction of the step,
-    by a parabola [s].
-    """
-    y = y * np.sign(volts)
-    k = next(
-        k
-        for k in range(1, len(y) - 1)
-        if y[k] > y[k - 1] and y[k] >= y[k + 1] and y[k] > 0.3 * abs(volts)
-    )
-    bend = y[k - 1] - 2 * y[k] + y[k + 1]
-    return time[k] + 0.5 * (y[k - 1] - y[k + 1]) / bend * (time[1] - time[0])

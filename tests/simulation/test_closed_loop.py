@@ -69,9 +69,11 @@ def test_outside_torques_and_process_forces_do_work(robot):
     pushed = at.simulate(robot, motion, EXACT, wrench=wrench)
     torque = np.einsum("mij,mi->mj", robot.jacobian(motion.q), wrench)
     same = at.simulate(robot, motion, EXACT, torque=torque)
-    assert relative(pushed.log.q, same.log.q) < 1e-12
-    lift = 60 * np.diff(robot.forward_kinematics(pushed.log.q[[0, -1]])[:, 2, 3])[0]
-    assert pushed.energy.external == pytest.approx(lift, rel=0.01, abs=0.01)
+    # the force acts where the tool is, some 0.1 mm from where it should be
+    assert relative(pushed.log.q, same.log.q) < 2e-5
+    lift = 60 * np.diff(robot.forward_kinematics(pushed.link_side[[0, -1]])[:, 2, 3])[0]
+    # the last tick goes on beyond the last sample, 0.2 mm at the end of this motion
+    assert pushed.energy.external == pytest.approx(lift, rel=3e-3)
     free = at.simulate(robot, motion, EXACT)
     carried = (free.log.tau - pushed.log.tau)[100:].mean(axis=0)
     assert carried[1] == pytest.approx(torque[100:, 1].mean(), rel=0.1)
@@ -470,10 +472,10 @@ def test_another_rate_standstill_and_outside_torque_keep_their_times():
     motion = sine(0.2, 0.5, 0.51, rate=100)
     run = at.simulate(joint(), motion, EXACT, settle=(0.02, 0.02), torque=np.ones_like(motion.q))
     assert run.log.q_ref[-1, 0] == pytest.approx(motion.q[-1, 0])
-    from armtwin.simulation.closed_loop import _external
+    from armtwin.simulation.closed_loop import _acting
 
     moved = motion.at_rate(250).with_standstill(0.02, 0.02)
-    push = _external(joint(), motion, moved, 0.02, np.ones_like(motion.q), None)
+    push = _acting(motion, moved, 0.02, np.ones_like(motion.q))
     acting = (moved.time > 0.02 - 1e-9) & (moved.time < 0.53 + 1e-9)
     assert np.array_equal(push[:, 0], acting.astype(float))
 

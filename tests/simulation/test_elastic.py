@@ -9,6 +9,7 @@ from scipy.linalg import expm
 import armtwin as at
 from armtwin.drives import springs
 from armtwin.drives.springs import numerical_damping
+from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
 from tests.simulation.bench import from_rest, joint, line
 
 spring = getattr(
@@ -150,7 +151,13 @@ def bench(stiffness, damping=0.0, backlash=0.0, **keys):
     from armtwin.robot.drive_groups import Transmission
 
     stiff = joint(gravity=(0, 0, 0), **keys)
-    t = Transmission("j", "assumed: bench", stiffness, damping, backlash)
+    t = Transmission(
+        source="assumed: bench",
+        joint="j",
+        stiffness=stiffness,
+        damping=damping,
+        backlash=backlash,
+    )
     return at.Robot(replace(stiff.description, transmission=(t,)))
 
 
@@ -188,7 +195,7 @@ def test_every_spring_step_is_stable():
         for delta in (0.0, 0.3, 1.0, float(numerical_damping(np.array([K]), np.ones(1), h)[0])):
             columns = []
             for x, w in ((1.0, 0.0), (0.0, 1.0)):
-                F, D = spring(K, 0.0, 0.0, delta, x, w, h)
+                F, D = spring(K, 0.0, 0.0, K, 0.0, delta, x, w, h)
                 dv = -h * F / (1 + 0.5 * h * D)
                 columns.append([x + h * (w + 0.5 * dv), w + dv])
             roots = np.abs(np.linalg.eigvals(np.array(columns).T))
@@ -200,13 +207,13 @@ def test_every_spring_step_is_stable():
 
 
 def test_a_gap_transmits_nothing_and_a_contact_never_pulls():
-    assert spring(100.0, 5.0, 0.01, 0.0, 0.005, 0.1, 1e-3) == (0.0, 0.0)
-    pressed, _ = spring(100.0, 5.0, 0.01, 0.0, 0.02, 0.0, 1e-3)
-    assert pressed == pytest.approx(1.0)
-    leaving, _ = spring(100.0, 5.0, 0.01, 0.0, 0.02, -1.0, 1e-3)
-    assert leaving == 0.0
-    without_gap, _ = spring(100.0, 5.0, 0.0, 0.0, 0.02, -1.0, 1e-3)
-    assert without_gap < 0
+    def pressed(x, w, gap=0.01):
+        return spring(100.0, 5.0, gap, 100.0, 0.0, 0.0, x, w, 1e-3)
+
+    assert pressed(0.005, 0.1) == (0.0, 0.0)
+    assert pressed(0.02, 0.0)[0] == pytest.approx(1.0)
+    assert pressed(0.02, -1.0)[0] == 0.0
+    assert pressed(0.02, -1.0, gap=0.0)[0] < 0
 
 
 def test_zero_backlash_is_a_spring_and_a_wide_gap_lets_the_link_go():
@@ -214,6 +221,22 @@ def test_zero_backlash_is_a_spring_and_a_wide_gap_lets_the_link_go():
     runs = [at.simulate(bench(4000.0, 5.0, gap), motion, ELASTIC) for gap in (0.0, 1e-12, 0.02)]
     assert np.abs(runs[1].link_side - runs[0].link_side).max() < 1e-9
     assert np.abs(runs[2].motor_side - runs[2].link_side).max() > 0.01
+
+
+def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
+    """1/K = 1/4000 + 1/6000: torque over angle of the motor while it presses slowly, no friction.
+
+    studies/clamping.py does the same with the whole KR300, its other joints under servo.
+    """
+    robot = bench(4000.0, 40.0)
+    model = replace(ELASTIC, friction="off")
+    q = 0.01 * np.clip(np.arange(0, 2, 1 / 250) / 1.5, 0, 1)[:, None]
+    motion = at.Trajectory.sampled(250, q, np.gradient(q, 1 / 250, axis=0), 0 * q)
+    clamp = ToolClamp(translation=1.0, rotation=6000.0, damping=5e-3)
+    change = held_at_tool(robot, model, q[0], clamp)
+    log = at.simulate(robot, motion, model, change=change).log
+    assert not log.events
+    assert log.tau[-1, 0] / log.q[-1, 0] == pytest.approx(2400.0, rel=1e-3)
 
 
 def test_elastic_joints_need_a_stiffness(robots):

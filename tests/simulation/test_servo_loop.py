@@ -33,7 +33,7 @@ def with_servo(servo, stiffness=None):
     robot = joint(gravity=(0, 0, 0))
     d = replace(robot.description, servo={"cascade": servo})
     if stiffness is not None:
-        d = replace(d, transmission=(Transmission("j", SOURCE, stiffness, 3.0),))
+        d = replace(d, transmission=(Transmission(SOURCE, "j", stiffness=stiffness, damping=3.0),))
     return at.Robot(d)
 
 

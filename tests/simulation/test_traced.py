@@ -107,7 +107,7 @@ def kernel_name(run):
     [
         ("rx90b_line", {}),
         ("kr300_frame", {}),
-        ("rx90b_line", {"joints": "elastic"}),
+        ("rx90b_line", {"joints": "elastic", "ripple": True}),
     ],
 )
 def test_a_traced_loop_runs_as_the_loop_it_was_traced_from(name, model):

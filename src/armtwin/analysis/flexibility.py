@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
@@ -24,6 +26,7 @@ class Flexibility:
         compliance: Displacement of the tool per force on it, base axes, (3, 3) [m/N].
         frequencies: Lowest first, (k,) [Hz].
         tool: Motion of the tool in each mode, of unit modal mass, (k, 3) [m/√kg].
+        force: Force on the tool, base axes, (3,) [N]; None without.
     """
 
     robot: str
@@ -35,9 +38,22 @@ class Flexibility:
     compliance: Floats
     frequencies: Floats
     tool: Floats
+    force: Floats | None = None
+
+    @property
+    def pushed(self) -> Floats:
+        """Displacement of the tool by the force, to first order, (3,) [m]."""
+        return self.compliance @ (np.zeros(3) if self.force is None else self.force)
 
 
-def flexibility(robot: Robot, q: ArrayLike, *, locked: bool = False, count: int = 6) -> Flexibility:
+def flexibility(
+    robot: Robot,
+    q: ArrayLike,
+    *,
+    locked: bool = False,
+    count: int = 6,
+    force: ArrayLike | None = None,
+) -> Flexibility:
     """How far a robot gives way at one posture.
 
     Args:
@@ -45,10 +61,12 @@ def flexibility(robot: Robot, q: ArrayLike, *, locked: bool = False, count: int 
         q: The posture, (n,).
         locked: Whether joints do not give way, so that links alone do.
         count: Number of modes.
+        force: Force on the tool, base axes, (3,) [N].
     """
     # kernels of elements are for those who ask
     from armtwin.analysis.flexible_links import compliance, modes, resting, sag
 
+    push = None if force is None else _three(force)
     rest = resting(robot, q, joints="locked" if locked else "elastic")
     sinks, shaken = sag(rest), modes(rest, count)
     elastic = []
@@ -65,4 +83,12 @@ def flexibility(robot: Robot, q: ArrayLike, *, locked: bool = False, count: int 
         compliance=compliance(rest),
         frequencies=shaken.frequencies,
         tool=shaken.tool,
+        force=push,
     )
+
+
+def _three(force: ArrayLike) -> Floats:
+    given = np.asarray(force, dtype=np.float64)
+    if given.shape != (3,) or not np.isfinite(given).all():
+        raise ArmtwinError(f"force must be three numbers, got shape {given.shape}")
+    return given

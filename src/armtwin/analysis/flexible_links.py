@@ -57,7 +57,7 @@ def resting(robot: Robot, q: ArrayLike, *, joints: Joints = "elastic") -> Restin
     posture = checked("q", q, (robot.n,), what)
     if posture.ndim != 1:
         raise ArmtwinError(f"q must have shape ({robot.n},) ({what}), got {posture.shape}")
-    if robot.assembly.coupling is not None:
+    if any(joint.mimic is not None for joint in robot.description.joint):
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others cannot bend yet")
     stiffness = _stiffness(robot) if joints == "elastic" else {}
     rigid = structure_of(robot.assembly)
@@ -100,7 +100,7 @@ class Sag:
 
 def sag(rest: Resting, frame: str = "tool") -> Sag:
     """Displacement of "tool" or "flange" against a robot that does not give way."""
-    stiff = rest.robot.forward_kinematics(rest.q, frame)
+    stiff = structure_of(rest.robot.assembly, bending=False).forward_kinematics(rest.q, frame)
     bent = rest.pose(frame)
     R = bent[:3, :3] @ stiff[:3, :3].T
     turn = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])

@@ -7,18 +7,29 @@ import sys
 import tempfile
 import traceback
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
-from armtwin.app import complete_command, identify_command, job_commands, servo_command
+from armtwin.app import (
+    analyse_command,
+    complete_command,
+    correct_command,
+    experiment_commands,
+    frequency_command,
+    identify_command,
+    job_commands,
+    sensitivity_command,
+    servo_command,
+)
 from armtwin.app.options import Force, given_path
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
@@ -42,6 +53,13 @@ app.command()(job_commands.jobs)
 app.command()(identify_command.identify)
 app.command()(complete_command.complete)
 app.command()(servo_command.servo)
+app.command()(analyse_command.analyse)
+app.command()(correct_command.correct)
+app.command()(experiment_commands.simulate)
+app.command()(experiment_commands.clamp)
+app.command()(experiment_commands.transmission)
+app.command()(frequency_command.frequency)
+app.command()(sensitivity_command.sensitivity)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (
@@ -50,6 +68,8 @@ NOT_IN_URDF = (
     "balancer",
     "friction",
     "transmission",
+    "flexure",
+    "deviation",
     "hydraulic",
     "servo",
     "payload",
@@ -90,7 +110,9 @@ def robots(
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A robot (.toml, .urdf, shipped), job (.toml, shipped), log or bag."),
+        typer.Argument(
+            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), log or bag."
+        ),
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
@@ -102,6 +124,9 @@ def check(
         show(log_report(Log.read(file), Path(file).name))
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
+    if file in experiment.shipped() or keys & {"setup", "setpoint"}:
+        say(repr(experiment.Experiment.load(file)))
+        return
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
@@ -118,8 +143,17 @@ def _refuse_unknown_servo(job: Job) -> None:
 
 
 @app.command(name="import")
-def import_urdf(
-    file: Annotated[Path, typer.Argument(help="A URDF file.")],
+def import_robot(
+    file: Annotated[
+        Path, typer.Argument(help="A URDF file, or a Denavit-Hartenberg table (.csv).")
+    ],
+    kind: Annotated[
+        Literal["urdf", "dh"] | None,
+        typer.Option("--as", help="What the file is; by default what its ending says."),
+    ] = None,
+    convention: Annotated[
+        Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
+    ] = "standard",
     out: Annotated[
         Path | None,
         typer.Option(
@@ -133,12 +167,17 @@ def import_urdf(
     ] = False,
     force: Force = False,
 ) -> None:
-    """Make a robot file from a URDF file."""
+    """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
     from armtwin.report.robot_report import robot_report
 
-    if file.suffix not in {".urdf", ".xml", ".xacro"}:
-        raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
-    robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    if kind is None:
+        kind = "dh" if file.suffix == ".csv" else "urdf"
+    if kind == "dh":
+        robot = Robot.from_dh(file, convention)
+    elif file.suffix in {".urdf", ".xml", ".xacro"}:
+        robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    else:
+        raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))

@@ -88,7 +88,7 @@ def predict(
     Exit code 1: out of tolerance.
     """
     asked = Job.load(job)
-    chosen = _chosen(asked, robot, tool, servo, speed)
+    chosen = chosen_job(asked, robot, tool, servo, speed)
     source = of_job("predict", asked, chosen, method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
@@ -131,7 +131,7 @@ def compare(
         if payload is not None:
             raise ArmtwinError("--payload is for a robot; a job says it in its file")
         asked = Job.load(job)
-        chosen = _chosen(asked, robot, tool, servo, speed)
+        chosen = chosen_job(asked, robot, tool, servo, speed)
         source = of_job("compare", asked, chosen, method)
         inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
         place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
@@ -198,7 +198,7 @@ def jobs(
         show(job_report(Job.load(name)))
 
 
-def _chosen(
+def chosen_job(
     job: Job, robot: str | None, tool: str | None, servo: str | None, speed: str | None
 ) -> Job:
     """A job with what the command line changes."""

@@ -10,6 +10,7 @@ from typing import Any
 from armtwin.app.showing import REPORT, ROBOT, Place
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
+from armtwin.jobs import experiment
 from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
@@ -21,12 +22,20 @@ from armtwin.robot.robot import Robot
 ROOT = Path("armtwin_out")
 ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
+# what the folder's name of each command ends in
 SUFFIXES = {
     "predict": "",
     "compare": "_compared",
     "identify": "_identified",
     "complete": "_completed",
     "servo": "_servo",
+    "analyse": "_analysed",
+    "correct": "_corrected",
+    "simulate": "_simulated",
+    "clamp": "_clamped",
+    "transmission": "_transmission",
+    "frequency": "_frequency",
+    "sensitivity": "_sensitivity",
 }
 
 
@@ -64,7 +73,11 @@ class Source:
         return {"command": self.command, "file": self._file_from(folder), "options": options}
 
     def _file_from(self, folder: Path) -> str:
-        known = (*job_files.shipped().values(), *robot_files.shipped().values())
+        known = (
+            *job_files.shipped().values(),
+            *robot_files.shipped().values(),
+            *experiment.shipped().values(),
+        )
         if Path(self.file) in known:
             return Path(self.file).stem
         return seen_from(folder, self.file)
@@ -151,6 +164,7 @@ def files_of_job(job: Job) -> list[Path]:
     description, beside = job.description, Path(job.origin).parent
     named = [description.robot]
     named += [segment.points for segment in description.segment if segment.points is not None]
+    named += [force.file for force in description.force if force.file is not None]
     return [Path(job.origin), Path(description.robot), *(beside / name for name in named)]
 
 

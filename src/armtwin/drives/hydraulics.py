@@ -17,11 +17,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 
+from armtwin.drives.hydraulic_design import Design
+from armtwin.files.fields import OneOf
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.maths.quantities import Current, Number, Positive, Share, Time
@@ -29,6 +32,8 @@ from armtwin.maths.units import Unit
 from armtwin.maths.vectors import dot
 
 ValveRate = Annotated[float, Unit("rad/s", above=0)]
+# Position and speed of a spool that follows its current at once, per position, speed and current.
+AT_ONCE = np.array([[0.0, 0.0, 1.0], [0.0, 0.0, 0.0]])
 
 
 @dataclass(frozen=True)
@@ -41,18 +46,20 @@ class Valve:
         delay: Delay of the electronics [s].
         current_limit: Largest current [A].
         flow: Points of spool position [A] and speed of the unloaded piston [m/s or rad/s],
-            increasing.
+            increasing; () where it follows from the circuit's design.
     """
 
     frequency: ValveRate
     damping: Share
     delay: Time
     current_limit: Current
-    flow: tuple[tuple[Number, Number], ...]
+    flow: tuple[tuple[Number, Number], ...] = ()
 
     def problem(self) -> str:
         """What is wrong with the flow table, as a phrase; empty if nothing is."""
         currents = [point[0] for point in self.flow]
+        if not currents:
+            return ""
         if len(currents) < 2 or any(b <= a for a, b in pairwise(currents)):
             return (
                 f"flow must have at least two points of increasing current, got currents {currents}"
@@ -61,13 +68,6 @@ class Valve:
         if any(b < a for a, b in pairwise(speeds)):
             return f"flow must not fall with the current, got speeds {speeds}"
         return ""
-
-    def opening(self, speed: float) -> float:
-        """Spool position [A] that gives the unloaded piston a speed; the middle where many do."""
-        currents, speeds = np.array(self.flow).T
-        one_edge = np.interp(speed, speeds, currents)
-        other_edge = np.interp(-speed, -speeds[::-1], currents[::-1])
-        return float(0.5 * (one_edge + other_edge))
 
 
 @dataclass(frozen=True)
@@ -78,11 +78,62 @@ class Circuit:
         valve: The servovalve.
         compliance: Stroke per force of the oil [m/N or rad/(N m)].
         leakage: Speed lost per force [m/(N s) or rad/(N m s)].
+        design: Physical data from which flow, compliance and leakage follow where they are not
+            given.
     """
 
     valve: Valve
-    compliance: Positive
-    leakage: Share
+    compliance: Positive | None = None
+    leakage: Share | None = None
+    design: Annotated[Design, OneOf("kind")] | None = None
+
+    def problem(self) -> str:
+        """What is lacking, as a phrase; empty if nothing is."""
+        if self.design is not None:
+            return ""
+        given = {
+            "valve.flow": bool(self.valve.flow),
+            "compliance": self.compliance is not None,
+            "leakage": self.leakage is not None,
+        }
+        lacking = [key for key, known in given.items() if not known]
+        if lacking:
+            return f"must have {', '.join(lacking)}, or a design from which they follow"
+        return ""
+
+    @cached_property
+    def oil(self) -> Oil:
+        """Flow, compliance and leakage: those given, else those of the design."""
+        flow, compliance, leakage = self.valve.flow, self.compliance, self.leakage
+        if self.design is not None:
+            flow = flow or self.design.flow(self.valve.current_limit)
+            compliance = self.design.compliance if compliance is None else compliance
+            leakage = self.design.leakage if leakage is None else leakage
+        assert compliance is not None  # checked with the file
+        assert leakage is not None
+        return Oil(np.array(flow), compliance, leakage)
+
+
+class Oil(NamedTuple):
+    """What the oil of a circuit does.
+
+    Attributes:
+        flow: Points of spool position and speed of the unloaded piston, (points, 2).
+        compliance: Stroke per force.
+        leakage: Speed lost per force.
+    """
+
+    flow: Floats
+    compliance: float
+    leakage: float
+
+    def opening(self, force: float) -> float:
+        """Spool position [A] that holds a force at rest; the middle where many do."""
+        currents, speeds = self.flow.T
+        speed = self.leakage * force
+        one_edge = np.interp(speed, speeds, currents)
+        other_edge = np.interp(-speed, -speeds[::-1], currents[::-1])
+        return float(0.5 * (one_edge + other_edge))
 
 
 class Cylinders(NamedTuple):
@@ -107,21 +158,35 @@ class Cylinders(NamedTuple):
 
 
 def packed(
-    circuits: Sequence[Circuit], rows: Sequence[int], drives: Sequence[int], tick: float
+    circuits: Sequence[Circuit],
+    rows: Sequence[int],
+    drives: Sequence[int],
+    tick: float,
+    *,
+    spools: bool = True,
 ) -> Cylinders:
-    """Pack circuits for a simulation with steps of a tick [s]."""
+    """Pack circuits for a simulation with steps of a tick [s].
+
+    Args:
+        circuits: The circuits.
+        rows: Row of each.
+        drives: Number of the output that opens each valve.
+        tick: Length of a tick [s].
+        spools: Whether spools swing; without, they are where their current is, which then comes
+            later by `spool_delay`.
+    """
     c = len(circuits)
-    points = max((len(x.valve.flow) for x in circuits), default=2)
+    points = max((len(x.oil.flow) for x in circuits), default=2)
     compliance, leakage = np.zeros(c), np.zeros(c)
     flow = np.zeros((c, points, 2))
     spool = np.zeros((c, 2, 3))
     for k, circuit in enumerate(circuits):
-        table = np.array(circuit.valve.flow)
-        flow[k] = table[-1]
-        flow[k, : len(table)] = table
-        spool[k] = spool_response(circuit.valve, tick / 2)
-        compliance[k] = circuit.compliance
-        leakage[k] = circuit.leakage
+        oil = circuit.oil
+        flow[k] = oil.flow[-1]
+        flow[k, : len(oil.flow)] = oil.flow
+        spool[k] = spool_response(circuit.valve, tick / 2) if spools else AT_ONCE
+        compliance[k] = oil.compliance
+        leakage[k] = oil.leakage
     return Cylinders(
         row=np.array(rows, dtype=np.int64),
         drive=np.array(drives, dtype=np.int64),
@@ -130,6 +195,11 @@ def packed(
         flow=flow,
         spool=spool,
     )
+
+
+def spool_delay(valve: Valve) -> float:
+    """Delay that stands for a spool at low frequencies, 2 damping / ω [s]."""
+    return 2 * valve.damping / valve.frequency
 
 
 def spool_response(valve: Valve, time: float) -> Floats:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import smaller, whole
 from armtwin.maths.compiled import inlined
@@ -58,6 +59,28 @@ class Triangle:
         """
         along = self.product * np.cos(x + self.angle) / 2
         return (along - self.rate(x) ** 2) / self.length(x)
+
+    def angle_of(self, length: Any, *, falling: bool = False) -> Floats:
+        """Angle x [rad] at which the strut has a length [m]; lengths out of reach are refused.
+
+        x = ±arccos((squares - L²) / product) - angle
+
+        Args:
+            length: The length, (...).
+            falling: Whether the length falls with the angle (the sign is then minus).
+        """
+        given = np.asarray(length, dtype=np.float64)
+        cosine = (self.squares - given**2) / self.product
+        beyond = ~(np.abs(cosine) <= 1.0) | ~(given > 0.0)
+        if beyond.any():
+            shortest = float(np.sqrt(self.squares - self.product))
+            longest = float(np.sqrt(self.squares + self.product))
+            raise ArmtwinError(
+                f"length must be between {shortest:.6g} and {longest:.6g} m, where its triangle "
+                f"closes, got {given[beyond].flat[0]:.6g} m"
+            )
+        sign = -1.0 if falling else 1.0
+        return np.asarray(sign * np.arccos(cosine) - self.angle)
 
 
 class Levers(NamedTuple):

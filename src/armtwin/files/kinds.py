@@ -1,4 +1,4 @@
-"""What a file or name is, told before it is read as something else: a robot, a job, a log."""
+"""What a file or name is, told before it is read as something else: a robot, a job, a log ..."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from armtwin.errors import FileError
 
-Kind = Literal["robot", "job", "log", "columns file"]
+Kind = Literal["robot", "job", "experiment", "log", "columns file"]
 SUFFIXES: dict[str, Kind] = {
     ".urdf": "robot",
     ".xacro": "robot",
@@ -21,13 +21,17 @@ SUFFIXES: dict[str, Kind] = {
 }
 # keys that only one kind of file has
 KEYS: dict[Kind, frozenset[str]] = {
-    "robot": frozenset({"joint", "link", "motor", "gear", "mounted", "friction_set"}),
+    "robot": frozenset(
+        {"joint", "link", "denavit_hartenberg", "motor", "gear", "mounted", "friction_set"}
+    ),
     "job": frozenset({"segment", "speed", "tolerance", "workpiece", "time_law"}),
+    "experiment": frozenset({"setup", "setpoint", "features", "duration"}),
     "columns file": frozenset({"columns", "unit", "delimiter", "decimal"}),
 }
 WANTED: dict[Kind, str] = {
     "robot": "a robot (.toml, .urdf, or a shipped one)",
     "job": "a job (.toml, or a shipped one)",
+    "experiment": "an experiment (.toml, or a shipped one)",
     "log": "a log (.csv, .csv.gz, .npz, or a bag)",
     "columns file": "a columns file (.toml)",
 }
@@ -54,15 +58,20 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
 
 
 def _refused(origin: str, other: Kind, wanted: Kind) -> FileError:
-    return FileError(origin, [f"is a {other}, where {WANTED[wanted]} is wanted"])
+    article = "an" if other == "experiment" else "a"
+    return FileError(origin, [f"is {article} {other}, where {WANTED[wanted]} is wanted"])
 
 
 def _shipped(name: str) -> Kind | None:
     """The kind of a name that comes with the package, None where there is none such."""
     package = Path(str(resources.files("armtwin")))
-    rooms: dict[str, Kind] = {"robot": "robot", "jobs": "job"}
-    for room, kind in rooms.items():
-        known = {path.stem for path in (package / room / "library").glob("*.toml")}
+    shelves: dict[str, Kind] = {
+        "robot/library": "robot",
+        "jobs/library": "job",
+        "jobs/experiments": "experiment",
+    }
+    for shelf, kind in shelves.items():
+        known = {path.stem for path in (package / shelf).glob("*.toml")}
         if name in known:
             return kind
     return None

@@ -50,6 +50,7 @@ class Kind:
 TOML = Kind("a TOML file", 4 * MB)
 COLUMNS = Kind("a columns file", MB)
 URDF = Kind("a URDF file", 16 * MB)
+DH_TABLE = Kind("a Denavit-Hartenberg table", MB)
 POINTS = Kind("a points file", 64 * MB)
 LOG = Kind("a log", 1024 * MB)
 BAG = Kind("a bag", 16 * 1024 * MB)

@@ -127,6 +127,8 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
 
 def _of_several_kinds(place: _Place, key: str) -> str:
     """Key path of the table that should tell its kind by a key; a flat group's is around it."""
+    if isinstance(place.table, list):
+        return place.path
     own = place.key != key and isinstance(place.table.get(place.key), dict)
     return place.path if own else place.group
 

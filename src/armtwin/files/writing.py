@@ -14,6 +14,11 @@ WIDTH = 100
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")  # that TOML takes without quotes
 
 
+def group_table(group: Any) -> Tables:
+    """The table of one group: the inverse of reading it."""
+    return _table(group)
+
+
 def to_tables(description: Any) -> Tables:
     """Tables of a robot or job file: the inverse of reading it."""
     return {"format": description.format_number, **_table(description)}

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from armtwin.jobs.groups import (
+    Force,
     Place,
     Process,
     Segment,
@@ -43,6 +44,7 @@ class JobDescription:
         model: What of the robot is simulated, and how.
         limits: What to do where speed, acceleration or torque limits are broken: "refuse", or
             "report" and simulate.
+        force: What acts on the tool and the joints from outside.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -65,6 +67,7 @@ class JobDescription:
     process: Process = field(default_factory=Process)
     model: Model = field(default_factory=Model)
     limits: Literal["refuse", "report"] = "refuse"
+    force: tuple[Force, ...] = ()
     override: dict[str, Any] = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

@@ -41,7 +41,9 @@ def facts(description: JobDescription, origin: str) -> Iterator[tuple[str, str]]
     yield "tolerance", allowed(description.tolerance)
     yield "segments", str(len(description.segment))
     model = description.model
-    yield "model", f"{model.joints} joints, {model.friction} friction, servo {model.servo}"
+    yield "model", f"{model.words}, {model.friction} friction, servo {model.servo}"
+    if description.force:
+        yield "forces", str(len(description.force))
     if origin:
         yield "file", Path(origin).name
 

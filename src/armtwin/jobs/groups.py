@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import numpy as np
 
 from armtwin.files.fields import Flag
-from armtwin.maths.quantities import Time
+from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
 from armtwin.robot.groups import Orientation
 
@@ -22,6 +22,7 @@ Distance = Annotated[float, Unit("m", at_least=0, plausible=20, hint="mm")]
 Radius = Annotated[float, Unit("m", above=0, plausible=5, hint="mm")]
 Deviation = Annotated[float, Unit("m", above=0, plausible=0.02, hint="mm")]
 Tilt = Annotated[float, Unit("rad", above=0, plausible=np.pi, hint="deg")]
+Newtons = Annotated[float, Unit("N", plausible=1e5)]
 Power = Annotated[float, Unit("W", above=0)]
 Place = tuple[Coordinate, Coordinate, Coordinate]
 SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
@@ -146,6 +147,61 @@ class Segment:
         if self.blend_speed is not None and self.blend is None:
             return "blend_speed needs a blend"
         return ""
+
+
+@dataclass(frozen=True)
+class Force:
+    """What acts from outside: on the tool in exactly one of three ways, or on a joint.
+
+    Attributes:
+        at: "tool", or the joint that a torque acts on.
+        value: A constant force on the tool [N].
+        torque: A constant torque on the tool, beside a constant force or alone [N m].
+        along: Force along the seam: arc length [m] and three components [N] for each point, linear
+            between them.
+        file: CSV file with time or place, and fx, fy, fz (also tx, ty, tz) or torque of a joint.
+        joint_torque: A constant torque on a joint [N m].
+        frame: Axes of the force: the base's, the workpiece's, the seam's (x along it, z against the
+            beam) or the tool's.
+        process: Whether it acts only where the process is on.
+        ramp: Length of the seam over which it then comes and goes, as a cutter enters [m].
+    """
+
+    at: str = "tool"
+    value: tuple[Newtons, Newtons, Newtons] | None = None
+    torque: tuple[Torque, Torque, Torque] | None = None
+    along: tuple[tuple[Distance, Newtons, Newtons, Newtons], ...] | None = None
+    file: str | None = None
+    joint_torque: Torque | None = None
+    frame: Literal["base", "workpiece", "seam", "tool"] = "base"
+    process: Flag = False
+    ramp: Distance = 0.0
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if self.ramp > 0 and not self.process:
+            return "ramp belongs to a force that acts where the process is on, process = true"
+        if self.at == "tool" and self.joint_torque is not None:
+            return "joint_torque belongs to a joint, but it acts at the tool"
+        ways = self._ways()
+        given = [name for name, is_given in ways.items() if is_given]
+        if len(given) != 1:
+            got = " and ".join(given) or "none"
+            return f"must have exactly one of {', '.join(ways)}, got {got}"
+        if self.along is not None and len(self.along) < 2:
+            return f"along must have at least two points, got {len(self.along)}"
+        return ""
+
+    def _ways(self) -> dict[str, bool]:
+        """The ways to give it where it acts, and which of them are used."""
+        by_file = self.file is not None
+        if self.at != "tool":
+            return {"joint_torque": self.joint_torque is not None, "file": by_file}
+        return {
+            "value or torque": self.value is not None or self.torque is not None,
+            "along": self.along is not None,
+            "file": by_file,
+        }
 
 
 @dataclass(frozen=True)

@@ -136,7 +136,12 @@ class Job:
         segments = tuple(
             s if s.points is None else replace(s, points=path(s.points)) for s in d.segment
         )
-        return Job(replace(d, robot=path(d.robot), segment=segments), self.origin)
+        forces = tuple(f if f.file is None else replace(f, file=path(f.file)) for f in d.force)
+        return Job(replace(d, robot=path(d.robot), segment=segments, force=forces), self.origin)
+
+    def beside(self, name: str) -> Path:
+        """Where a file lies that the job names."""
+        return self._folder / name
 
     @property
     def _folder(self) -> Path:

@@ -5,14 +5,13 @@ Values are separated by commas; or by semicolons, and then numbers may have a de
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, shortened
-from armtwin.files.opening import POINTS, read_text
+from armtwin.errors import FileError
+from armtwin.jobs.sheets import Column, Sheet, read_sheet, table_of
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
@@ -22,10 +21,8 @@ ANGLES = {
     "abc": ("a", "b", "c"),
     "quaternion": ("qw", "qx", "qy", "qz"),
 }
-MOST_POINTS = 200_000
 SAME_POINT = 1e-9  # distance [m] below which two points are one
 UNIT_LENGTH = 1e-3  # by which the length of a quaternion may be off
-SEMICOLONS = "values must be separated by semicolons where numbers have a decimal comma"
 _LENGTH = Unit("m", plausible=20, hint="mm")
 _ANGLE = Unit("rad", plausible=6.3, hint="deg")
 _NUMBER = Unit("1")
@@ -44,49 +41,6 @@ class Points:
     R: Floats | None
 
 
-@dataclass(frozen=True)
-class _Sheet:
-    """The lines of a file that hold anything, header first.
-
-    Attributes:
-        path: The file.
-        delimiter: What separates values: "," or ";".
-        numbers: Number of each line in the file.
-        words: Values of each line.
-    """
-
-    path: Path
-    delimiter: str
-    numbers: list[int]
-    words: list[list[str]]
-
-    @property
-    def header(self) -> list[str]:
-        """Names and units of the columns."""
-        return self.words[0]
-
-    def error(self, line: int, sentence: str) -> FileError:
-        """An error at a line; the header is line 0, the first point line 1."""
-        return FileError(str(self.path), [f"line {self.numbers[line]}: {sentence}"])
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column that is wanted.
-
-    Attributes:
-        name: Its name.
-        place: Where it stands in a line.
-        unit: Contract of its numbers.
-        written: Unit that the header gives, or "".
-    """
-
-    name: str
-    place: int
-    unit: Unit
-    written: str
-
-
 def read_points(path: Path, angles: str | None) -> Points:
     """Read a file of points; holes, text and wrong counts are refused with the line.
 
@@ -94,9 +48,9 @@ def read_points(path: Path, angles: str | None) -> Points:
         path: The file.
         angles: Convention of its angles, one of `ANGLES`; None where it has none.
     """
-    sheet = _sheet(path)
+    sheet = read_sheet(path)
     columns = _columns(sheet, angles)
-    table = _table(sheet, columns)
+    table = table_of(sheet, columns)
     p = table[:, :3]
     _check_distinct(sheet, p)
     if angles is None:
@@ -104,41 +58,14 @@ def read_points(path: Path, angles: str | None) -> Points:
     return Points(p, _rotations(sheet, table[:, 3:], angles))
 
 
-def _sheet(path: Path) -> _Sheet:
-    """The lines of a file as words."""
-    lines = read_text(path, POINTS).splitlines()
-    delimiter = _delimiter(lines)
-    numbers, words = [], []
-    try:
-        for number, line in enumerate(csv.reader(lines, delimiter=delimiter), 1):
-            if any(word.strip() for word in line):
-                numbers.append(number)
-                words.append(line)
-    except csv.Error:
-        raise FileError(str(path), ["is not a CSV file in UTF-8"]) from None
-    count = max(len(words) - 1, 0)
-    if count < 2:
-        got = f"{count} point{'' if count == 1 else 's'}"
-        raise FileError(str(path), [f"needs a header and at least two points, got {got}"])
-    if count > MOST_POINTS:
-        raise FileError(str(path), [f"must have at most {MOST_POINTS} points, got {count}"])
-    return _Sheet(path, delimiter, numbers, words)
-
-
-def _delimiter(lines: list[str]) -> str:
-    """What separates values: the one of "," and ";" that the header has more of."""
-    header = next((line for line in lines if line.strip()), "")
-    return ";" if header.count(";") > header.count(",") else ","
-
-
-def _check_distinct(sheet: _Sheet, p: Floats) -> None:
+def _check_distinct(sheet: Sheet, p: Floats) -> None:
     """Refuse a point that is the one before."""
     same = np.linalg.norm(np.diff(p, axis=0), axis=1) < SAME_POINT
     if same.any():
         raise sheet.error(2 + int(same.argmax()), "the point is the same as the one before")
 
 
-def _rotations(sheet: _Sheet, turns: Floats, angles: str) -> Floats:
+def _rotations(sheet: Sheet, turns: Floats, angles: str) -> Floats:
     """Orientations (k, 3, 3) from the columns of a convention."""
     if angles == "quaternion":
         qw, qx, qy, qz = _unit_quaternions(sheet, turns).T
@@ -150,7 +77,7 @@ def _rotations(sheet: _Sheet, turns: Floats, angles: str) -> Floats:
     return rotations.from_rpy(roll, pitch, yaw)
 
 
-def _unit_quaternions(sheet: _Sheet, given: Floats) -> Floats:
+def _unit_quaternions(sheet: Sheet, given: Floats) -> Floats:
     """Quaternions of length 1, (k, 4)."""
     sizes = np.linalg.norm(given, axis=1)
     off = np.abs(sizes - 1) > UNIT_LENGTH
@@ -160,146 +87,21 @@ def _unit_quaternions(sheet: _Sheet, given: Floats) -> Floats:
     return np.asarray(given / sizes[:, None], dtype=np.float64)
 
 
-def _columns(sheet: _Sheet, angles: str | None) -> list[_Column]:
-    """The columns that are wanted, in order."""
-    found = _named(sheet)
-    wanted = {"x": _LENGTH, "y": _LENGTH, "z": _LENGTH}
-    if angles is None:
-        _check_no_angles(sheet, found)
-    else:
-        unit = _NUMBER if angles == "quaternion" else _ANGLE
-        wanted |= dict.fromkeys(ANGLES[angles], unit)
-    columns = []
-    for name, unit in wanted.items():
-        if name not in found:
-            raise sheet.error(0, f"column {name} is missing{_held(sheet)}")
-        place, written = found[name]
-        columns.append(_Column(name, place, unit, written))
-    return columns
-
-
-def _check_no_angles(sheet: _Sheet, found: dict[str, tuple[int, str]]) -> None:
+def _check_no_angles(sheet: Sheet) -> None:
     """Refuse columns of angles where no convention is stated."""
+    found = sheet.named
     for convention, names in ANGLES.items():
         if not found.keys().isdisjoint(names):
             remedy = f'state their convention, angles = "{convention}"'
             raise FileError(str(sheet.path), [f"has the angles {', '.join(names)}: {remedy}"])
 
 
-def _named(sheet: _Sheet) -> dict[str, tuple[int, str]]:
-    """Place and unit of each column, by its name in small letters."""
-    found: dict[str, tuple[int, str]] = {}
-    for place, word in enumerate(sheet.header):
-        name, bracket, rest = word.strip().partition("[")
-        unit, end, more = rest.partition("]")
-        name = name.strip().lower()
-        if not name.isidentifier() or (bracket and not end) or more.strip():
-            continue
-        if name in found:
-            raise sheet.error(0, f"column {shortened(name, 40)} is there twice")
-        found[name] = place, unit.strip()
-    return found
-
-
-def _held(sheet: _Sheet) -> str:
-    """What the header holds; of a file that is no table of numbers nothing is repeated."""
-    words = " ".join(sheet.words[1]).split()
-    if not any(_is_number(word) for word in words):
-        return "; the file does not seem to be a table of numbers"
-    one_column = len(sheet.header) == 1
-    hint = "; values must be separated by commas or semicolons" if one_column else ""
-    return f", got {shortened(', '.join(sheet.header), 80)}{hint}"
-
-
-def _is_number(word: str, decimal: str = ".") -> bool:
-    try:
-        _number(word, decimal)
-    except ValueError:
-        return False
-    return True
-
-
-def _number(word: str, decimal: str) -> float:
-    """The number of a word; a ValueError where it is none."""
-    if decimal == ".":
-        return float(word)
-    if "." in word:
-        raise ValueError("a point that may part thousands")
-    return float(word.replace(",", "."))
-
-
-def _table(sheet: _Sheet, columns: list[_Column]) -> Floats:
-    """The numbers of all points in SI, (k, columns)."""
-    _check_widths(sheet)
-    decimal = _decimal(sheet, columns)
-    table = np.empty((len(sheet.words) - 1, len(columns)))
-    for k, column in enumerate(columns):
-        table[:, k] = _in_si(sheet, column, _as_written(sheet, column, decimal))
-    return table
-
-
-def _decimal(sheet: _Sheet, columns: list[_Column]) -> str:
-    """The sign before decimals: a comma where semicolons leave it for that and it occurs."""
-    if sheet.delimiter == ",":
-        return "."
-    for column in columns:
-        if any("," in line[column.place] for line in sheet.words[1:]):
-            return ","
-    return "."
-
-
-def _check_widths(sheet: _Sheet) -> None:
-    """Refuse a line that has not as many values as the header."""
-    width = len(sheet.header)
-    for line, words in enumerate(sheet.words):
-        if len(words) == width:
-            continue
-        sentence = f"must have {width} values as the header, got {len(words)}"
-        # where a comma separates and no number has a point, it may be the decimal one as well
-        without_points = not any("." in word for word in words)
-        if sheet.delimiter == "," and len(words) > width and without_points:
-            sentence += f"; {SEMICOLONS}"
-        raise sheet.error(line, sentence)
-
-
-def _as_written(sheet: _Sheet, column: _Column, decimal: str) -> Floats:
-    """The numbers of one column as they are written, (k,)."""
-    words = [line[column.place] for line in sheet.words[1:]]
-    try:
-        return np.array([_number(word, decimal) for word in words])
-    except ValueError:
-        wrong = next(k for k, word in enumerate(words) if not _is_number(word, decimal))
-    word = words[wrong]
-    hint = ""
-    if sheet.delimiter == "," and "," in word:
-        hint = f"; {SEMICOLONS}"
-    if decimal == "," and "." in word:
-        hint = "; the other numbers of the file have decimal commas"
-    got = shortened(word.strip(), 40)
-    raise sheet.error(1 + wrong, f"{column.name} must be a number, got '{got}'{hint}")
-
-
-def _in_si(sheet: _Sheet, column: _Column, numbers: Floats) -> Floats:
-    """A column in SI; the first value that breaks its contract is refused with its line."""
-    _read(sheet, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
-    factor = _read(sheet, 1, column, 1.0) if column.written else 1.0
-    with np.errstate(over="ignore"):
-        values = numbers * factor
-    most = column.unit.largest
-    if not column.written:
-        most = min(column.unit.plausible, most)
-    bad = ~(np.abs(values) <= most)
-    if bad.any():
-        first = int(bad.argmax())
-        _read(sheet, 1 + first, column, float(numbers[first]))
-    return values
-
-
-def _read(sheet: _Sheet, line: int, column: _Column, number: float) -> float:
-    """One number in SI, by the contract of its column."""
-    try:
-        if not column.written or not np.isfinite(number):
-            return column.unit.read(number)
-        return column.unit.read(f"{number!r} {column.written}")
-    except ArmtwinError as error:
-        raise sheet.error(line, f"{column.name} {error}") from None
+def _columns(sheet: Sheet, angles: str | None) -> list[Column]:
+    """The columns that are wanted, in order."""
+    wanted = {"x": _LENGTH, "y": _LENGTH, "z": _LENGTH}
+    if angles is None:
+        _check_no_angles(sheet)
+    else:
+        unit = _NUMBER if angles == "quaternion" else _ANGLE
+        wanted |= dict.fromkeys(ANGLES[angles], unit)
+    return sheet.columns(wanted)

@@ -252,8 +252,7 @@ def inlined(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(**INLINED, **OPTIONS)(f)
-    return part
+    return _part(f, OPTIONS)
 
 
 def exactly(f: F) -> F:
@@ -264,7 +263,21 @@ def exactly(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(**INLINED, **EXACT)(f)
+    return _part(f, EXACT)
+
+
+def _part(f: F, options: dict[str, Any]) -> F:
+    """A part of kernels; a call from Python is refused, for it has no door there."""
+    part: Any = numba.njit(**INLINED, **options)(f)
+
+    def keep(result: Any) -> None:
+        part.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*args: Any, **named: Any) -> None:
+        raise TypeError(f"{f.__name__} is a part of kernels: call python_of({f.__name__})")
+
+    part.add_overload = keep
+    part._compile_for_args = refuse
     return part
 
 

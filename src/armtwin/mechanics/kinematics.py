@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.compiled import compiled
-from armtwin.maths.vectors import add, cross, turned, vector
+from armtwin.maths.vectors import add, cross, dot, turned, vector
 from armtwin.mechanics.arm import place
 
 
@@ -45,6 +45,38 @@ def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int)
             X[row, c, 3] = p[c]
             X[row, 3, c] = 0.0
         X[row, 3, 3] = 1.0
+
+
+@compiled
+def press(
+    parent: Any,
+    slides: Any,
+    axis: Any,
+    R: Any,
+    P: Any,
+    body: int,
+    point: Any,
+    force: Any,
+    torque: Any,
+    tau: Any,
+) -> None:
+    """Add to the joint torques what a force and a torque on a point of a body do, base axes.
+
+    τ_j += z_j · (torque + (p - p_j) × force),   or z_j · force of a prismatic joint
+
+    R and P are where `place` put the bodies.
+    """
+    tip = to_base(parent, R, P, body, (point[0], point[1], point[2]))
+    j = body
+    while j >= 0:
+        z = axis_to_base(parent, R, j, vector(axis, j))
+        if slides[j] == 1:
+            tau[j] += dot(z, force)
+        else:
+            origin = to_base(parent, R, P, j, (0.0, 0.0, 0.0))
+            lever = (tip[0] - origin[0], tip[1] - origin[1], tip[2] - origin[2])
+            tau[j] += dot(z, add(torque, cross(lever, force)))
+        j = parent[j]
 
 
 @compiled

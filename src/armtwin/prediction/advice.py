@@ -17,7 +17,7 @@ from armtwin.jobs.job import Job
 from armtwin.notebook import cards
 from armtwin.prediction import changes
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sensitivity import Sensitivity, sensitivities
+from armtwin.prediction.sensitivity import AssumedEffect, sensitivities
 from armtwin.prediction.trials import Option, Trials, duration_of, highest, rounded
 
 FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
@@ -44,7 +44,7 @@ class Advice:
     options: tuple[Option, ...]
     tried: tuple[tuple[float, bool], ...]
     monotonic: bool
-    sensitivities: tuple[Sensitivity, ...]
+    sensitivities: tuple[AssumedEffect, ...]
     simulations: int
 
     def __repr__(self) -> str:

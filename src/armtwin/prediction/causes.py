@@ -50,7 +50,8 @@ class Cause:
 
     Attributes:
         cause: "friction reversal", "friction", "inertia", "coupling", "gravity", "speed feed-
-            forward", "torque limit", "quantisation", "singularity".
+            forward", "torque limit", "quantisation", "singularity", "elasticity", "backlash",
+            "ripple", "deviation", "process force".
         joint: Joint or friction element it sits in, or "".
         share: 1 - ‖e without it‖ / ‖e‖ over the span.
     """

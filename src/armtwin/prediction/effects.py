@@ -21,9 +21,17 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import made_ready
+from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.plant import Plant, without_friction, without_limit
+from armtwin.simulation.plant import (
+    Plant,
+    without_backlash,
+    without_elasticity,
+    without_friction,
+    without_limit,
+    without_ripple,
+)
 from armtwin.simulation.prepared import PreparedRun, controller_of
 
 RECENT = 0.5  # a reversal explains what happens within this time after it [s]
@@ -53,6 +61,7 @@ class Stretch:
         self.model = p.job.description.model
         self.begins = rows.start / motion.rate
         self.motion = Trajectory(motion.rate, motion.q[rows], motion.v[rows], motion.a[rows])
+        self.outside = p.outside.rows(rows)
         self.torques = _missing_torques(p.robot, self.model, self.motion)
 
     def ready(
@@ -61,16 +70,27 @@ class Stretch:
         torque: Floats | None = None,
         servo: Controller | None = None,
         change: Callable[[Plant], Plant] | None = None,
+        forced: bool = True,
     ) -> PreparedRun:
         """A run of the stretch, ready to be simulated."""
-        robot, model = self.prediction.robot, model or self.model
-        return made_ready(robot, self.motion, model, torque=torque, servo=servo, change=change)
+        outside = self.outside if forced else self.outside.stilled()
+        acting = outside.with_torque(torque)
+        return made_ready(
+            self.prediction.robot,
+            self.motion,
+            model or self.model,
+            torque=acting.torque,
+            wrench=acting.wrench,
+            servo=servo,
+            change=change,
+        )
 
     def error(self, run: Run) -> Floats:
         """Path error of a run at the times of the span, in its direction."""
-        p, at = self.prediction, self.times - self.begins
-        q = np.stack([np.interp(at, run.trace_time, x) for x in run.link_side.T], axis=1)
-        found = path_error(p.job.seam, self.times, p.robot.forward_kinematics(q))
+        at = self.times - self.begins
+        q = np.stack([np.interp(at, run.trace_time, x) for x in run.bodies.T], axis=1)
+        X = run.built.forward_kinematics(q)
+        found = path_error(self.prediction.job.seam, self.times, X)
         return np.asarray(getattr(found, self.direction))
 
 
@@ -101,10 +121,11 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
 
 
 def single_effects(stretch: Stretch) -> Iterator[Effect]:
-    """Friction elements one by one, quantisation, current limits."""
+    """Friction elements, springs, play and ripple one by one, quantisation, current limits."""
     model = stretch.model
     if model.friction != "off":
         yield from _friction_effects(stretch)
+    yield from _arm_effects(stretch)
     yield from _speed_effects(stretch)
     if model.quantise:
         exact = replace(model, quantise=False)
@@ -112,6 +133,29 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
     motors = stretch.prediction.robot.description.motor
     for m in _limited(stretch):
         yield Effect("torque limit", motors[m].name, _changed(stretch, partial(without_limit, m)))
+
+
+def _arm_effects(stretch: Stretch) -> Iterator[Effect]:
+    """Elasticity, backlash and ripple gear by gear, deviations of the arm, process forces."""
+    model, places = stretch.model, coordinates(stretch.prediction.robot, stretch.model)
+    rippling = {gear.compliance for gear in places.rippling}
+    for e, compliance in enumerate(places.elastic):
+        stiff = _changed(stretch, partial(without_elasticity, e))
+        yield Effect("elasticity", compliance.name, stiff)
+        if compliance.spring.backlash > 0:
+            yield Effect(
+                "backlash", compliance.name, _changed(stretch, partial(without_backlash, e))
+            )
+        if e in rippling:
+            yield Effect("ripple", compliance.name, _changed(stretch, partial(without_ripple, e)))
+    if None in rippling:
+        even = replace(model, ripple=False)
+        yield Effect("ripple", "rigid gears", partial(stretch.ready, even))
+    if model.deviations:
+        exact = replace(model, deviations=False)
+        yield Effect("deviation", "", partial(stretch.ready, exact))
+    if stretch.outside.wrench is not None or stretch.outside.torque is not None:
+        yield Effect("process force", "", partial(stretch.ready, forced=False))
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:

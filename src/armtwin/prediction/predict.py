@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.maths.batch import thread_count
@@ -45,6 +46,7 @@ class Prediction:
         given: The robot that was given in place of the job's, or None.
         method: "nonlinear" or "perturbation".
         motion: What was commanded to the joints.
+        outside: What acted on tool and joints from outside.
         feasibility: What of its limits the motion uses.
         run: The simulated run.
         path_error: Where the tool was beside its seam, by the link side of the joints.
@@ -56,6 +58,7 @@ class Prediction:
     given: Robot | None
     method: Method
     motion: JointMotion
+    outside: Acting
     feasibility: Feasibility
     run: Run
     path_error: PathError
@@ -91,7 +94,7 @@ class Prediction:
         By the motor side of the joints, as if gears were rigid.
         """
         run = self.run
-        if run.motor_side is run.link_side:
+        if run.motor_side is run.bodies and run.built is self.robot:
             return self.path_error
         return path_error(
             self.job.seam, run.trace_time, self.robot.forward_kinematics(run.motor_side)
@@ -135,7 +138,15 @@ def predict(
     say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
-    run = simulate(plan.robot, trajectory, model, method=method, progress=watch)
+    run = simulate(
+        plan.robot,
+        trajectory,
+        model,
+        method=method,
+        torque=plan.outside.torque,
+        wrench=plan.outside.wrench,
+        progress=watch,
+    )
     say("path error", 0.0)
     prediction = _judged(plan, method, run)
     say("path error", 1.0)
@@ -172,6 +183,7 @@ class _Plan:
     robot: Robot
     given: Robot | None
     motion: JointMotion
+    outside: Acting
     feasibility: Feasibility
 
 
@@ -182,29 +194,39 @@ def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
     say("path", 0.0)
     motion = planned(robot, job)
     say("limits", 0.0)
-    return _Plan(job, robot, given, motion, checked_limits(robot, job, motion))
+    limits = checked_limits(robot, job, motion)
+    outside = acting(job, robot, motion.trajectory.time)
+    return _Plan(job, robot, given, motion, outside, limits)
 
 
 def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
     """A job planned and its run ready; None where it is out of reach or beyond limits."""
     try:
         plan = _plan(robot, job, lambda what, share: None)
-        model, trajectory = job.description.model, plan.motion.trajectory
-        return plan, made_ready(plan.robot, trajectory, model, method=method)
+        ready = made_ready(
+            plan.robot,
+            plan.motion.trajectory,
+            job.description.model,
+            method=method,
+            torque=plan.outside.torque,
+            wrench=plan.outside.wrench,
+        )
     except ArmtwinError:
         return None
+    return plan, ready
 
 
 def _judged(plan: _Plan, method: Method, run: Run) -> Prediction:
     """A simulated run beside its seam."""
-    job, robot = plan.job, plan.robot
-    error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
+    job = plan.job
+    error = path_error(job.seam, run.trace_time, run.tool_poses())
     return Prediction(
         job=job,
-        robot=robot,
+        robot=plan.robot,
         given=plan.given,
         method=method,
         motion=plan.motion,
+        outside=plan.outside,
         feasibility=plan.feasibility,
         run=run,
         path_error=error,
@@ -258,16 +280,26 @@ def refuse_incomplete(robot: Robot, job: Job) -> None:
 
 def assumed(robot: Robot, job: Job) -> tuple[Origin, ...]:
     """Assumed numbers of a robot file that a prediction of a job uses."""
+    unused = _unused(robot, job)
+    found = []
+    for origin in robot.provenance.of_kind("assumed"):
+        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
+            found.append(origin)
+    return tuple(found)
+
+
+def _unused(robot: Robot, job: Job) -> list[str]:
+    """Key paths of a robot file that a prediction of a job does not use."""
     d, model = robot.description, job.description.model
     unused = [f"servo.{name}" for name in d.servo if name != model.servo]
     unused += [f"tool.{name}" for name in d.tool if name != d.mounted.tool]
     unused += [f"payload.{name}" for name in d.payload if name != d.mounted.payload]
     active = () if model.friction == "off" else d.active_friction()
     unused += [f"friction.{f.name}" for f in d.friction if f not in active]
-    if model.joints == "rigid":
+    if model.joints == "rigid" and not model.ripple:
         unused.append("transmission")
-    found = []
-    for origin in robot.provenance.of_kind("assumed"):
-        if not any(origin.path == x or origin.path.startswith(f"{x}.") for x in unused):
-            found.append(origin)
-    return tuple(found)
+    if model.links == "rigid":
+        unused.append("flexure")
+    if not model.deviations:
+        unused.append("deviation")
+    return unused

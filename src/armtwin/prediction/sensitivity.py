@@ -1,133 +1,163 @@
-"""Which assumed number of a robot file would change the answer most."""
+"""What the answer of a job or of a step test depends on; which assumed number matters most."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from armtwin.analysis.scaled_keys import scaled
+from armtwin.analysis.sensitivity import Features, Measure, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
 from armtwin.jobs.job import Job
-from armtwin.prediction.predict import Prediction
-from armtwin.robot.provenance import Origin
+from armtwin.prediction.predict import Prediction, predict
+from armtwin.simulation.responses import StepTest
 
 CHANGE = 0.1  # relative change that is tried
 IDLE = ("limits", "rate", "name")  # words of keys that do not act in a run
-GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
-WORDS = ("source", "on", "kind", "law")
-LEFT_ALONE = {*GEOMETRY, *WORDS}
+STOPS = ("following_error", "unstable")  # events that end a run
+
+
+def sensitivity(
+    what: Job | StepTest,
+    keys: Sequence[str],
+    *,
+    by: float = CHANGE,
+    features: Sequence[str] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Sensitivity:
+    """What the path error of a job, or a step response, depends on.
+
+    Args:
+        what: A job, or a step test.
+        keys: Key paths of the robot file; a list, a group or a star moves together, as do paths
+            joined by "+".
+        by: Relative change, both ways.
+        features: Names of the features, the first of which ranks; by default all.
+        progress: Called with the share that is done.
+    """
+    measure: Measure
+    if isinstance(what, StepTest):
+        robot, measure = what.robot, what.measured
+    elif isinstance(what, Job):
+        robot, measure = what.robot(), _measured_job(what)
+    else:
+        raise ArmtwinError(f"sensitivity needs a Job or a StepTest, got a {type(what).__name__}")
+    if not keys:
+        raise ArmtwinError("sensitivity needs at least one key path of the robot file")
+    chosen = measure if features is None else _only(measure, features)
+    return sensitivity_of(to_tables(robot.description), keys, by, chosen, progress)
+
+
+def _only(measure: Measure, names: Sequence[str]) -> Measure:
+    """The measured function with some of its features."""
+
+    def some(values: Mapping[str, Any]) -> Features:
+        found = measure(values)
+        unknown = [name for name in names if name not in found]
+        if unknown:
+            known = ", ".join(found)
+            raise ArmtwinError(f"feature '{unknown[0]}' is not known. Known: {known}.")
+        return {name: found[name] for name in names}
+
+    return some
+
+
+def _measured_job(job: Job) -> Measure:
+    """Largest share of a job's tolerance, and peaks of its path error over the whole run [m]."""
+
+    def measured(values: Mapping[str, Any]) -> Features:
+        override = {**job.description.override, **values}
+        changed = Job(replace(job.description, override=override), job.origin)
+        prediction = predict(None, changed)
+        stops = [event.text for event in prediction.log.events if event.kind in STOPS]
+        if stops:
+            raise ArmtwinError(stops[0])
+        error = prediction.path_error
+        return {
+            "error over tolerance": float(prediction.verdict.worst_ratio),
+            "lateral peak": float(np.abs(error.lateral).max()),
+            "vertical peak": float(np.abs(error.vertical).max()),
+        }
+
+    return measured
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class AssumedEffect:
     """What a change of an assumed number does.
 
     Attributes:
         key: Key path in the robot file.
-        change: Relative change that was tried.
-        effect: Relative change of the largest error over its tolerance; inf where the run then
-            stops.
+        change: Relative change that was tried, both ways.
+        effect: Relative change of the largest error over its tolerance when the number is larger;
+            inf where the run then stops.
+        effect_less: The same when it is smaller.
         source: Where the number comes from.
     """
 
     key: str
     change: float
     effect: float
+    effect_less: float
     source: str
+
+    @property
+    def strength(self) -> float:
+        """The larger of both effects."""
+        return max(abs(self.effect), abs(self.effect_less))
 
 
 def sensitivities(
     prediction: Prediction, ratios: Callable[[Sequence[Job]], Sequence[float]], most: int = 5
-) -> tuple[Sensitivity, ...]:
-    """The assumed numbers that change the largest error most when each is made larger by a tenth.
+) -> tuple[AssumedEffect, ...]:
+    """The assumed numbers that change the largest error most, each by a tenth both ways.
 
     Args:
         prediction: What is changed.
-        ratios: Gives the largest error over its tolerance of each of several jobs.
+        ratios: Gives the largest error over its tolerance of each of several jobs; inf where it
+            stops, NaN where it was not tried.
         most: How many to tell.
     """
     base = ratios([prediction.job])[0]
     if not np.isfinite(base):
         return ()
-    origins: list[Origin] = []
-    jobs: list[Job] = []
+    tables = to_tables(prediction.robot.description)
+    origins, jobs = [], []
     for origin in prediction.assumed:
-        changed = _with_larger(prediction, origin)
-        if changed is not None:
+        if any(word in origin.path for word in IDLE):
+            continue
+        pair = []
+        for factor in (1 + CHANGE, 1 - CHANGE):
+            changed = _with_values(prediction, scaled(tables, origin.path, factor))
+            if changed is not None:
+                pair.append(changed)
+        if len(pair) == 2:
             origins.append(origin)
-            jobs.append(changed)
+            jobs += pair
+    measured = ratios(jobs)
     found = []
-    for origin, ratio in zip(origins, ratios(jobs), strict=True):
-        if np.isfinite(ratio):
-            found.append(Sensitivity(origin.path, CHANGE, ratio / base - 1, origin.text))
-    found.sort(key=lambda x: -abs(x.effect))
+    for k, origin in enumerate(origins):
+        more, less = measured[2 * k], measured[2 * k + 1]
+        if not np.isnan([more, less]).any():
+            effects = more / base - 1, less / base - 1
+            found.append(AssumedEffect(origin.path, CHANGE, *effects, origin.text))
+    found.sort(key=lambda effect: -effect.strength)
     return tuple(found[:most])
 
 
-def _with_larger(prediction: Prediction, origin: Origin) -> Job | None:
-    """The job with an assumed number larger; None where it does not act or cannot be larger."""
-    if any(word in origin.path for word in IDLE):
-        return None
-    larger = dict(_larger(to_tables(prediction.robot.description), origin.path))
-    if not larger:
+def _with_values(prediction: Prediction, values: dict[str, Any]) -> Job | None:
+    """The job with other numbers; None where there are none or the robot cannot have them."""
+    if not values:
         return None
     job = prediction.job
-    override = {**job.description.override, **larger}
+    override = {**job.description.override, **values}
     changed = Job(replace(job.description, override=override), job.origin)
     try:
         changed.robot(prediction.given)
     except ArmtwinError:  # a body that cannot exist, a rate that does not divide
         return None
     return changed
-
-
-def _larger(tables: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
-    """Key paths and enlarged values of all numbers at or below a path.
-
-    Poses and axes are left alone.
-    """
-    here: Any = tables
-    steps = []
-    for word in path.split("."):
-        found = _step(here, word)
-        if found is None:
-            return
-        here, way = found
-        steps.append(way)
-    yield from _numbers(here, ".".join(steps))
-
-
-def _step(here: Any, word: str) -> tuple[Any, str] | None:
-    """What a word of a path leads to.
-
-    The way there: an item by name, a key, a key one group below.
-    """
-    if isinstance(here, list):
-        for item in here:
-            if isinstance(item, dict) and item.get("name", item.get("joint")) == word:
-                return item, word
-        return None
-    if not isinstance(here, dict):
-        return None
-    if word in here:
-        return here[word], word
-    for outer, group in here.items():
-        if isinstance(group, dict) and word in group:
-            return group[word], f"{outer}.{word}"
-    return None
-
-
-def _numbers(value: Any, path: str) -> Iterator[tuple[str, Any]]:
-    """All numbers of a value, made larger, with their paths."""
-    if path.rpartition(".")[2] in LEFT_ALONE or isinstance(value, bool | str):
-        return
-    if isinstance(value, int | float):
-        yield path, (1 + CHANGE) * value
-    elif isinstance(value, list) and value and all(isinstance(x, int | float) for x in value):
-        yield path, [(1 + CHANGE) * x for x in value]
-    elif isinstance(value, dict):
-        for key, item in value.items():
-            yield from _numbers(item, f"{path}.{key}")

@@ -21,12 +21,12 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
     robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
-    joints, bars = _skeleton(robot)
+    joints, bars = skeleton(robot)
     return {
         "joints": joints,
         "bars": bars,
-        "tool": _tool(robot),
-        "size": 0.7 * sum(_length(bar) for bar in bars),
+        "tool": tool_of(robot),
+        "size": 0.7 * sum(bar_length(bar) for bar in bars),
         "tip": packed(_tip(p, times).ravel()),
         "seam": {
             "points": packed(points.ravel()),
@@ -38,10 +38,10 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
 
 def _tip(p: Prediction, times: Floats) -> Floats:
     """Where the tool is at the times of the samples, (k, 3) [m]."""
-    q = np.empty((len(times), p.robot.n))
-    for j in range(p.robot.n):
-        q[:, j] = np.interp(times, p.run.trace_time, p.run.link_side[:, j])
-    poses = p.robot.forward_kinematics(q)
+    q = np.empty((len(times), p.run.bodies.shape[1]))
+    for j, values in enumerate(p.run.bodies.T):
+        q[:, j] = np.interp(times, p.run.trace_time, values)
+    poses = p.run.built.forward_kinematics(q)
     return poses[:, :3, 3]
 
 
@@ -85,7 +85,7 @@ def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.in
             largest[k] = largest[k - 1]
 
 
-def _skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def skeleton(robot: Robot) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Joints with their frames, and bars from each link's frame to what hangs on it."""
     tree = robot.assembly.tree
     joints, bars = [], []
@@ -109,11 +109,13 @@ def _bar(body: int, X: Floats) -> dict[str, Any]:
     return {"body": int(body), "from": [0.0, 0.0, 0.0], "to": X[:3, 3].tolist()}
 
 
-def _length(bar: dict[str, Any]) -> float:
+def bar_length(bar: dict[str, Any]) -> float:
+    """Length of a bar [m]."""
     return float(np.linalg.norm(np.subtract(bar["to"], bar["from"])))
 
 
-def _tool(robot: Robot) -> dict[str, Any]:
+def tool_of(robot: Robot) -> dict[str, Any]:
+    """Flange, tip and beam of the tool in the frame of the body that carries it."""
     body, X_BF = robot.assembly.frame("flange")
     _, X_BT = robot.assembly.frame("tool")
     return {

@@ -1,61 +1,246 @@
-"""What is shown of a robot's flexibility: how far the tool sinks and gives, and its vibrations."""
+"""What is shown of an elastic robot: its modes, its sag, its compliance."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
 
-from armtwin.analysis.flexibility import Flexibility
-from armtwin.report.numbers import DEGREES, Number
-from armtwin.report.sections import Column, Record, Report, Section, Table, Text
+from armtwin.analysis.compliance import AXES, Sag, ToolCompliance
+from armtwin.analysis.modes import Mode, Modes
+from armtwin.analysis.states import States
+from armtwin.maths.batch import Floats
+from armtwin.report.charts import Chart
+from armtwin.report.figure import bar_length, skeleton, tool_of
+from armtwin.report.layers import Curve
+from armtwin.report.numbers import PERCENT, Number
+from armtwin.report.page import packed
+from armtwin.report.scales import Axis
+from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
+from armtwin.robot.robot import Robot
 
-SINKS = Number(1e6, "µm", digits=4, signed=True)
-GIVES = Number(1e6, "µm/N", digits=4, signed=True)
-TURNS = Number(1e3, "mrad", digits=3, signed=True)
 HERTZ = Number(1.0, "Hz", digits=4)
-SHARE = Number(1.0, "", digits=3, signed=True)
-AXES = "xyz"
+MICROMETRES = Number(1e6, "µm", digits=4)
+MICRORADIANS = Number(1e6, "µrad", digits=4)
+NEWTON_METRES = Number(1.0, "N m", digits=4)
+PLAYED = 3  # modes that the page plays
+SECONDS, CYCLES, FRAMES = 3.0, 3, 90  # of each
+WIDE = 0.04  # motion of the tool that is played, as a share of the robot's size
+HELD = {
+    "locked": "rotors locked",
+    "servo": "rotors held by the servo",
+    "free": "rotors free",
+}
 
 
-def flexibility_report(found: Flexibility) -> Report:
-    """Sag, compliance and modes of the tool."""
-    angles = ", ".join(DEGREES.text(float(angle)) for angle in found.q)
-    title = f"{found.robot}: how far it gives way"
-    sections = (
-        Section("", (Text(_what_gives(found)),)),
-        Section("Sag and compliance of the tool, base axes", (_tool(found),)),
-        Section("Vibrations with the brakes on", (_modes(found),)),
+def modes_report(result: Modes) -> Report:
+    """How a robot swings."""
+    title = f"{result.robot.name}: how it swings"
+    lowest = result.motors["locked"][0]
+    spring = result.springs[int(lowest.shares.argmax())]
+    verdict = Text(
+        f"Lowest mode with rotors locked: {lowest.frequency:.3g} Hz, most of it in {spring}."
     )
-    return Report(title, f"at q = ({angles})°", sections)
+    series, scene = _played(result)
+    sections = [Section("", tuple(_mode_blocks(result)))]
+    if not result.states.alone:
+        sections.append(Section("Along the motion", (_along(result),)))
+    sections.append(Section("Shapes", (scene,), page_only=True))
+    where = _where(result.robot, result.states, result.load)
+    return Report(title, where, tuple(sections), (verdict,), series)
 
 
-def _what_gives(found: Flexibility) -> str:
-    joints = ", ".join(found.elastic) or "none"
-    links = ", ".join(found.bending) or "none"
-    return f"Joints that give way: {joints}. Links that bend: {links}."
+def _mode_blocks(result: Modes) -> Iterator[Block]:
+    columns = (
+        Column("mode", "mode", Number(digits=2)),
+        Column("frequency_hz", "frequency", HERTZ),
+        Column("damping", "damping", Number(digits=3)),
+        Column("spring", "most in"),
+        Column("share", "share", PERCENT),
+        Column("tool_x", "tool x", Number(digits=2)),
+        Column("tool_y", "y", Number(digits=2)),
+        Column("tool_z", "z", Number(digits=2)),
+    )
+    for rotors in result.motors:
+        records = [record for record in result.table if record["rotors"] == rotors]
+        yield Text(f"{HELD[rotors].capitalize()}; the tool's motion relative to its largest:")
+        yield Table(columns, records, f"modes.{rotors}")
+    yield Data("load", result.load)
 
 
-def _tool(found: Flexibility) -> Table:
+def _along(result: Modes) -> Chart:
+    layers = []
+    for k, values in enumerate(result.lowest.T, 1):
+        layers.append(Curve(f"mode {k}", result.states.time, values))
+    return Chart(
+        "Lowest frequencies along the motion, rotors locked",
+        Axis("time", "s"),
+        Axis("frequency", "Hz"),
+        tuple(layers),
+    )
+
+
+def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
+    """The lowest modes with rotors locked, one after the other in slow motion."""
+    built, here = result.flexible.places.built, result.flexible
+    joints, bars = skeleton(built)
+    size = 0.7 * sum(bar_length(bar) for bar in bars)
+    bodies = here.places.bodies
+    played = result.motors["locked"][:PLAYED]
+    q = np.concatenate([_swing(mode, here.u[:bodies], WIDE * size) for mode in played])
+    tip = built.forward_kinematics(q)[:, :3, 3]
+    times = np.linspace(0.0, SECONDS * len(played), len(q))
+    rest = built.forward_kinematics(here.u[:bodies])[:3, 3]
+    # what the player reads beside the time: how far the tool is from rest as it is drawn
+    series = {"time": times, "place": 1e3 * np.linalg.norm(tip - rest, axis=1)}
+    for j, values in enumerate(q.T):
+        series[f"q{j + 1}"] = values
+    words = []
+    for k, mode in enumerate(played):
+        words.append(f"{SECONDS * k:g} s: {mode.frequency:.3g} Hz")
+    model: dict[str, Any] = {
+        "joints": joints,
+        "bars": bars,
+        "tool": tool_of(built),
+        "size": size,
+        "tip": packed(tip.ravel()),
+        "seam": {
+            "points": packed(tip.ravel()),
+            "ratio": packed(np.full(len(tip), -1.0)),
+            "error": packed(np.zeros(tip.size)),
+        },
+    }
+    caption = (
+        "Press play: the lowest modes with rotors locked, slow and much enlarged; from "
+        f"{', from '.join(words)}."
+    )
+    return series, Scene(model, caption)
+
+
+def _swing(mode: Mode, q: Floats, wide: float) -> Floats:
+    """Joint positions of a mode in slow motion, (FRAMES, joints)."""
+    phase = np.linspace(0.0, 2 * np.pi * CYCLES, FRAMES)
+    shape = mode.shape[: len(q)]
+    return np.asarray(q + wide * np.real(np.exp(1j * phase)[:, None] * shape))
+
+
+def sag_report(result: Sag) -> Report:
+    """Where gravity and a force move the tool."""
+    title = f"{result.robot.name}: how far it sags"
+    down = 1e6 * float(np.linalg.norm(result.weight[:, :3], axis=1).max())
+    words = f"Its weight moves the tool by {down:.4g} µm" + (
+        "" if result.states.alone else " at most"
+    )
+    if result.force is not None:
+        pushed = 1e6 * float(np.linalg.norm(result.pushed[:, :3], axis=1).max())
+        words += f", the force by {pushed:.4g} µm more"
+    blocks: list[Block] = [
+        Text("Motors hold their positions; what each spring bears at the first posture:"),
+        Table(
+            (
+                Column("spring", "spring"),
+                Column("torque_n_m", "torque", NEWTON_METRES),
+                Column("twist_rad", "twist", MICRORADIANS),
+            ),
+            result.table,
+            "springs",
+        ),
+        Text("Shift and turn of the tool, base axes:"),
+        _shifts(result),
+    ]
+    if not result.states.alone:
+        blocks.append(_sag_chart(result))
+    where = _where(result.robot, result.states, result.load)
+    return Report(title, where, (Section("", tuple(blocks)),), (Text(f"{words}."),))
+
+
+def _shifts(result: Sag) -> Table:
+    columns = [Column("cause", "by")]
+    for name in AXES[:3]:
+        columns.append(Column(f"{name}_m", name, MICROMETRES))
+    for name in AXES[3:]:
+        columns.append(Column(f"{name}_rad", name, MICRORADIANS))
+    keys = [column.key for column in columns[1:]]
+    records: list[Record] = [
+        {"cause": "gravity", **dict(zip(keys, result.weight[0].tolist(), strict=True))}
+    ]
+    if result.force is not None:
+        force = ", ".join(f"{x:g}" for x in result.force[:3])
+        shift = dict(zip(keys, result.pushed[0].tolist(), strict=True))
+        records.append({"cause": f"force {force} N", **shift})
+    return Table(tuple(columns), records, "tool")
+
+
+def _sag_chart(result: Sag) -> Chart:
+    layers = []
+    shift = result.weight + (result.pushed if result.force is not None else 0.0)
+    for k, name in enumerate(AXES[:3]):
+        layers.append(Curve(name, result.states.time, 1e6 * shift[:, k]))
+    return Chart(
+        "Shift of the tool along the motion", Axis("time", "s"), Axis("shift", "µm"), tuple(layers)
+    )
+
+
+def compliance_report(result: ToolCompliance) -> Report:
+    """How far the tool gives way to a small force."""
+    title = f"{result.robot.name}: how far its tool gives way"
+    values, directions = result.principal
+    softest = int(values[:, 0].argmax())
+    direction = ", ".join(f"{x:.2f}" for x in directions[softest, :, 0])
+    verdict = Text(
+        f"Softest direction ({direction}): {1e6 * values[softest, 0]:.4g} µm/N, "
+        f"{1e-6 / values[softest, 0]:.4g} N/µm."
+    )
+    columns = [Column("axis", "")]
+    for name in AXES[:3]:
+        columns.append(Column(name, f"{name}, N", Number(1e6, "", digits=4)))
+    for name in AXES[3:]:
+        columns.append(Column(name, f"{name}, N m", Number(1e6, "", digits=4)))
+    blocks: list[Block] = [
+        Text("Micrometres and microradians per newton and newton metre, base axes:"),
+        Table(tuple(columns), result.table, "compliance"),
+        _principal(values[0], directions[0]),
+    ]
+    if not result.states.alone:
+        layers = []
+        for k, name in enumerate(("softest", "middle", "stiffest")):
+            layers.append(Curve(name, result.states.time, 1e6 * values[:, k]))
+        chart = Chart(
+            "Principal compliances along the motion",
+            Axis("time", "s"),
+            Axis("compliance", "µm/N"),
+            tuple(layers),
+        )
+        blocks.append(chart)
+    where = _where(result.robot, result.states, result.load)
+    return Report(title, where, (Section("", tuple(blocks)),), (verdict,))
+
+
+def _principal(values: Floats, directions: Floats) -> Table:
+    columns = (
+        Column("compliance_m_n", "compliance", Number(1e6, "µm/N", digits=4)),
+        Column("stiffness_n_m", "stiffness", Number(1e-6, "N/µm", digits=4)),
+        Column("x", "x", Number(digits=3)),
+        Column("y", "y", Number(digits=3)),
+        Column("z", "z", Number(digits=3)),
+    )
     records: list[Record] = []
-    for i, axis in enumerate(AXES):
-        record: dict[str, object] = {"axis": axis, "sag_m": float(found.sag[i])}
-        record["turn_rad"] = float(found.turn[i])
-        for j, other in enumerate(AXES):
-            record[f"f{other}_m_n"] = float(found.compliance[i, j])
-        records.append(record)
-    columns = [Column("axis", "along"), Column("sag_m", "sag", SINKS)]
-    columns.append(Column("turn_rad", "turn", TURNS))
-    columns += [Column(f"f{axis}_m_n", f"per F{axis}", GIVES) for axis in AXES]
-    return Table(tuple(columns), records, key="tool")
+    for k, value in enumerate(values):
+        x, y, z = directions[:, k].tolist()
+        stiff = float(1 / value) if value > 0 else None
+        records.append(
+            {"compliance_m_n": float(value), "stiffness_n_m": stiff, "x": x, "y": y, "z": z}
+        )
+    return Table(columns, records, "principal")
 
 
-def _modes(found: Flexibility) -> Table:
-    records: list[Record] = []
-    for i, frequency in enumerate(found.frequencies):
-        record: dict[str, object] = {"mode": i + 1, "frequency_hz": float(frequency)}
-        size = float(np.linalg.norm(found.tool[i])) or 1.0
-        for axis, motion in zip(AXES, found.tool[i], strict=True):
-            record[f"tool_{axis}"] = float(motion) / size
-        records.append(record)
-    columns = [Column("mode", "mode", Number()), Column("frequency_hz", "frequency", HERTZ)]
-    columns += [Column(f"tool_{axis}", f"tool {axis}", SHARE) for axis in AXES]
-    return Table(tuple(columns), records, key="modes")
+def _where(robot: Robot, states: States, load: str) -> str:
+    """The states in words."""
+    mounted = robot.description.mounted
+    held = [name for name in (mounted.tool, load or mounted.payload) if name]
+    carrying = f", carrying {' and '.join(held)}" if held else ""
+    if states.alone:
+        return f"at one posture{carrying}"
+    length = states.time[-1] - states.time[0]
+    return f"along {length:.4g} s of motion, {len(states.time)} states{carrying}"

@@ -44,6 +44,9 @@ def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
         if segment.points is not None:
             path = Path(job.origin).parent / segment.points
             files[f"points file {segment.points}"] = str(path)
+    for force in job.description.force:
+        if force.file is not None:
+            files[f"force file {force.file}"] = str(job.beside(force.file))
     digests = {name: digest_of(path) for name, path in files.items()}
     found = {name: value for name, value in digests.items() if value is not None}
     for name, used in (("job", job.description), ("robot", robot.description)):

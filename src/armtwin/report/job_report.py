@@ -57,7 +57,7 @@ def _facts(job: Job) -> Facts:
     process = []
     for start, stop in job.process_on():
         process.append(f"{MILLIMETRES.text(start)} to {MILLIMETRES.with_unit(stop)}")
-    model = f"friction {d.model.friction}, servo {d.model.servo}, {d.model.joints} joints"
+    model = f"friction {d.model.friction}, servo {d.model.servo}, {d.model.words}"
     duration = SECONDS.with_unit(seam.duration)
     moving = SECONDS.with_unit(seam.profile.duration)
     count = len(assumed(robot, job))
@@ -75,6 +75,7 @@ def _facts(job: Job) -> Facts:
             ("duration", f"{duration}, of which {moving} in motion"),
             ("process on", ", ".join(process)),
             ("model", model),
+            ("forces", ", ".join(f"at {force.at}" for force in d.force)),
             ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
             (
                 "assumed numbers",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,13 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Cause, Explanation
+from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
+from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
+from armtwin.report.layers import Curve
 from armtwin.report.numbers import (
     FINE_PERCENT,
     MICROMETRES,
@@ -28,6 +31,7 @@ from armtwin.report.numbers import (
 from armtwin.report.prediction_basis import basis_blocks, joint_blocks, limit_blocks
 from armtwin.report.prediction_plots import kept_times, path_plots, series_of
 from armtwin.report.sampling import sample_at
+from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
 from armtwin.report.verdicts import (
     ALLOWED,
@@ -44,6 +48,14 @@ if TYPE_CHECKING:
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.trials import Option
 
+PART_SAMPLES = 600  # of a chart of the error's parts
+PART_WORDS = {
+    "servo": "motor side: what the controller sees",
+    "arm": "arm: deviations, uneven gears",
+    "sag": "sag: gravity and process force",
+    "dynamic": "swing of gears and links",
+    "total": "link side: what the seam gets",
+}
 SHOWN = 12  # rows of a table in the terminal
 SENSITIVITIES_SHOWN = 5
 SPEED = Number(1e3, "mm/s", places=1)
@@ -62,6 +74,7 @@ def prediction_report(answer: Answer) -> Report:
     sections += [
         Section("The robot and its seam", (scene,)),
         Section("Where and why", tuple(why)),
+        *_by_parts(p),
         *_what_to_change(answer),
         Section("Segments", (_segments(p.verdict),)),
         Section("Joints", tuple(joint_blocks(p, times, series))),
@@ -85,7 +98,7 @@ def _subtitle(p: Prediction) -> str:
     mounted = p.robot.description.mounted.tool
     tool = f" with {mounted}" if mounted else ""
     speed = MILLIMETRES_PER_SECOND.with_unit(d.speed)
-    joints = f"{d.model.joints} joints, friction {d.model.friction}, servo {d.model.servo}"
+    joints = f"{d.model.words}, friction {d.model.friction}, servo {d.model.servo}"
     return f"{p.job.name}: {robot}{tool}, {speed}, {p.method} method, {joints}"
 
 
@@ -183,6 +196,38 @@ def _causes(answer: Answer, times: Floats) -> Iterator[Block]:
         "1 - |error without it| / |error| over the span. Effects act on each other through the "
         "servo, so shares need not sum to one.",
         "soft",
+    )
+
+
+def _by_parts(p: Prediction) -> Iterator[Section]:
+    """What the controller sees of the error, and what it does not, where the two differ."""
+    parts = error_parts(p)
+    if parts is None:
+        return
+    columns = (
+        Column("part", "part", words=lambda record: PART_WORDS[record["part"]]),
+        Column("lateral_peak_m", "lateral peak", MICROMETRES),
+        Column("lateral_rms_m", "rms", MICROMETRES),
+        Column("vertical_peak_m", "vertical peak", MICROMETRES),
+        Column("vertical_rms_m", "rms", MICROMETRES),
+    )
+    moving = p.path_error.speed_ref > 0
+    thin = slice(None, None, max(1, int(moving.sum()) // PART_SAMPLES))
+    charts = []
+    for direction in ("lateral", "vertical"):
+        layers = []
+        for name, values in getattr(parts, direction).items():
+            words = PART_WORDS[name].partition(":")[0]
+            layers.append(Curve(words, 1e3 * parts.s[moving][thin], 1e6 * values[moving][thin]))
+        axes = Axis("along the seam", "mm"), Axis("error", "µm")
+        charts.append(Chart(direction, *axes, tuple(layers)))
+    yield Section(
+        "Motor side and link side",
+        (
+            Text("Parts of the error while the process is on; they add up to the total."),
+            Table(columns, parts.table, "parts"),
+            Multiples(tuple(charts), columns=2, shared="x", title="Part by part"),
+        ),
     )
 
 
@@ -292,14 +337,25 @@ def _tried(advice: Advice) -> Iterator[Block]:
 
 def _sensitivities(advice: Advice) -> Iterator[Block]:
     if advice.sensitivities:
-        yield Text("Assumed numbers that change the largest error most, each made larger by 10 %:")
+        yield Text("Assumed numbers that change the largest error most, each by 10 %:")
     columns = (
         Column("key", "key"),
-        Column("effect", "largest error", SIGNED_PERCENT),
+        Column("effect", "larger", words=_effect("effect")),
+        Column("effect_less", "smaller", words=_effect("effect_less")),
         Column("source", "where the number comes from", page_only=True),
     )
     records = [asdict(x) for x in advice.sensitivities]
     yield Table(columns, records, "advice.sensitivities", most=SENSITIVITIES_SHOWN)
+
+
+def _effect(key: str) -> Callable[[Record], str]:
+    """The change of the largest error, or that the robot stops."""
+
+    def words(record: Record) -> str:
+        change = record[key]
+        return "stops" if np.isinf(change) else SIGNED_PERCENT.with_unit(change)
+
+    return words
 
 
 def _segments(verdict: Verdict) -> Table:

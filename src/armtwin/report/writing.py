@@ -7,22 +7,42 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.analysis.bearing_loads import BearingLoads
+from armtwin.analysis.compliance import Sag, ToolCompliance
+from armtwin.analysis.coupling import Coupling
 from armtwin.analysis.flexibility import Flexibility
+from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.modes import Modes
+from armtwin.analysis.sensitivity import Sensitivity
+from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
+from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
+from armtwin.identification.frequency import LogResponse
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.servo.identify_servo import ServoIdentification
+from armtwin.identification.transmission.identify_transmission import (
+    TransmissionIdentification,
+)
+from armtwin.jobs.experiment import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.compare_reference import ReferenceComparison
+from armtwin.prediction.correct import Correction
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.recreation import recreate
+from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.bending_report import bending_report
+from armtwin.report.clamping_report import clamping_report
 from armtwin.report.completion_report import completion_report
-from armtwin.report.flexibility_report import flexibility_report
+from armtwin.report.correction_report import correction_report
+from armtwin.report.experiment_report import experiment_report
+from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
+from armtwin.report.frequency_report import frequency_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -31,10 +51,14 @@ from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.reference_report import reference_report
+from armtwin.report.response_report import response_report
 from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
+from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
+from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
+from armtwin.simulation.responses import Response
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -43,7 +67,8 @@ def write_report(result: Any, path: str | Path) -> None:
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
-            completion; a robot, a job or a log.
+            completion; a clamping, a transmission, an experiment that was run; an analysis; a
+            correction; a robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -97,6 +122,21 @@ def _of_servo(found: ServoIdentification) -> Report:
 
 
 @to_report.register
+def _of_clamping(result: Clamping) -> Report:
+    return clamping_report(result, recreate(result))
+
+
+@to_report.register
+def _of_experiment(run: ExperimentRun) -> Report:
+    return experiment_report(run)
+
+
+@to_report.register
+def _of_transmission(result: TransmissionIdentification) -> Report:
+    return transmission_report(result)
+
+
+@to_report.register
 def _of_robot(robot: Robot) -> Report:
     return robot_report(robot, sources=True)
 
@@ -113,9 +153,59 @@ def _of_log(log: Log) -> Report:
 
 @to_report.register
 def _of_flexibility(found: Flexibility) -> Report:
-    return flexibility_report(found)
+    return bending_report(found)
 
 
 @to_report.register
 def _of_loads(loads: BearingLoads) -> Report:
     return loads_report(loads)
+
+
+@to_report.register
+def _of_torques(result: TorqueShares) -> Report:
+    return torques_report(result)
+
+
+@to_report.register
+def _of_coupling(result: Coupling) -> Report:
+    return coupling_report(result)
+
+
+@to_report.register
+def _of_correction(result: Correction) -> Report:
+    return correction_report(result)
+
+
+@to_report.register
+def _of_modes(result: Modes) -> Report:
+    return modes_report(result)
+
+
+@to_report.register
+def _of_sag(result: Sag) -> Report:
+    return sag_report(result)
+
+
+@to_report.register
+def _of_compliance(result: ToolCompliance) -> Report:
+    return compliance_report(result)
+
+
+@to_report.register
+def _of_inertia(result: EffectiveInertia) -> Report:
+    return inertia_report(result)
+
+
+@to_report.register
+def _of_response(result: LogResponse) -> Report:
+    return frequency_report(result)
+
+
+@to_report.register
+def _of_sensitivity(result: Sensitivity) -> Report:
+    return sensitivity_report(result, "sensitivity")
+
+
+@to_report.register
+def _of_step_response(result: Response) -> Report:
+    return response_report(result)

@@ -61,11 +61,28 @@ class Assembly:
     @cached_property
     def free(self) -> tuple[int, ...]:
         """Indices of the joints that have a coordinate of their own."""
-        return tuple(i for i, joint in enumerate(self.tree.joints) if joint.mimic is None)
+        found = []
+        for i, joint in enumerate(self.tree.joints):
+            if joint.mimic is None and joint.name not in self.passive:
+                found.append(i)
+        return tuple(found)
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Joints that follow others through closed loops."""
+        names: list[str] = []
+        for loop in self.description.loop:
+            names += loop.passive
+        return tuple(names)
 
     @cached_property
     def coupling(self) -> Coupling | None:
         """How all joints follow the free ones; None where all are free."""
+        if self.passive:
+            raise ArmtwinError(
+                f"robot '{self.description.name}' has closed loops ([[loop]]), which only "
+                "`armtwin analyse ROBOT loads`, sag, compliance and modes can answer for yet"
+            )
         joints = self.tree.joints
         if len(self.free) == len(joints):
             return None
@@ -113,8 +130,8 @@ class Assembly:
     def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
         """What a controller drives, each with its row: the motors, then the hydraulic drives."""
         drives: list[tuple[Motor | Hydraulic, Row]] = []
-        for motor, ratios in zip(self.description.motor, self.gear, strict=True):
-            drives.append((motor, Row(ratios, "motor")))
+        for k, (motor, ratios) in enumerate(zip(self.description.motor, self.gear, strict=True)):
+            drives.append((motor, Row(ratios, "motor", motor=k)))
         for cylinder in self.description.hydraulic:
             drives.append((cylinder, hydraulic_row(cylinder, self.tree)))
         return tuple(drives)
@@ -198,15 +215,14 @@ class Assembly:
     @cached_property
     def rotors(self) -> Rotors:
         """The rotors along the joints, gears rigid."""
-        return self.rotors_along(np.eye(len(self.tree.joints)))
+        return self.rotors_along(self.gear)
 
-    def rotors_along(self, drive: Floats) -> Rotors:
-        """The rotors along any coordinates u, from the joints' drive sides as rows of u.
+    def rotors_along(self, rows: Floats) -> Rotors:
+        """The rotors along any coordinates u.
 
         Args:
-            drive: Drive side of each joint, (joints, coordinates).
+            rows: Turn of each motor as a row of u, (motors, coordinates).
         """
-        rows = self.gear @ drive
         inertias = self.rotor_inertias
         bodies, axes, momenta = [], [], []
         for i, spin in enumerate(self._spins):
@@ -218,7 +234,7 @@ class Assembly:
             inertia=(rows.T * inertias) @ rows,
             body=np.array(bodies, dtype=np.int64),
             axis=np.array(axes).reshape(-1, 3),
-            row=np.array(momenta).reshape(len(bodies), drive.shape[1]),
+            row=np.array(momenta).reshape(len(bodies), rows.shape[1]),
         )
 
     @cached_property

@@ -21,6 +21,8 @@ from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
 
+WRIST_COORDINATES = 5
+
 
 def problems(description: Description) -> list[str]:
     """All problems of a description; an empty list if it can be used."""
@@ -73,15 +75,21 @@ def _idle_sources(group: Any, path: str) -> Iterator[str]:
     source = getattr(group, "source", None)
     if not isinstance(source, dict):
         return
+    keys = _keys_within(group)
+    for key in source:
+        if key not in keys:
+            yield f"{path}.source.{key} names no key of its group"
+
+
+def _keys_within(group: Any) -> set[str]:
+    """Keys of a group and of the groups within it."""
     keys = set()
     for f in fields(group):
         keys.add(f.name)
         value = getattr(group, f.name)
         if is_dataclass(value):
-            keys.update(inner.name for inner in fields(value))
-    for key in source:
-        if key not in keys:
-            yield f"{path}.source.{key} names no key of its group"
+            keys |= _keys_within(value)
+    return keys
 
 
 def _joint_problems(description: Description) -> Iterator[str]:
@@ -145,9 +153,37 @@ def _drive_problems(description: Description) -> Iterator[str]:
     yield from _transmission_problems(description)
     yield from _side_problems(description)
     drives = len(description.motor) + len(description.hydraulic)
+    yield from _wrist_problems(description)
+    yield from _built_problems(description)
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
+
+
+def _built_problems(description: Description) -> Iterator[str]:
+    """Flexures and deviations of the same name, or with the name of a joint."""
+    names = [joint.name for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        if flexure.name in names:
+            yield f"flexure.{i}.name: '{flexure.name}' is the name of another joint or flexure"
+        names.append(flexure.name)
+    seen: set[str] = set()
+    for i, deviation in enumerate(description.deviation, 1):
+        if deviation.joint in seen:
+            yield f"deviation.{i}: joint '{deviation.joint}' has a deviation already"
+        seen.add(deviation.joint)
+
+
+def _wrist_problems(description: Description) -> Iterator[str]:
+    """Wrist coordinates of an arm that has not as many joints, or a home of another length."""
+    wrist = description.wrist
+    if wrist is None:
+        return
+    joints = len(description.joint)
+    if joints != WRIST_COORDINATES:
+        yield f"wrist: r, z, phi, gamma and psi need {WRIST_COORDINATES} joints, got {joints}"
+    elif len(wrist.home) != joints:
+        yield f"wrist.home must have a position for each of {joints} joints, got {len(wrist.home)}"
 
 
 def _why_no_balancer(balancer: Balancer, description: Description) -> str:
@@ -171,19 +207,21 @@ def _transmission_problems(description: Description) -> Iterator[str]:
     """Joints with two transmissions, springs without a stiffness."""
     seen: dict[str, int] = {}
     for i, transmission in enumerate(description.transmission, 1):
-        joint = transmission.joint
+        joint = transmission.joint or transmission.motor
+        what = "joint" if transmission.joint else "motor"
         if joint in seen:
-            already = f"joint '{joint}' has a transmission already, transmission.{seen[joint]}"
+            already = f"{what} '{joint}' has a transmission already, transmission.{seen[joint]}"
             yield f"transmission.{i}: {already}"
         seen[joint] = i
-        springs = transmission.damping is not None or transmission.backlash is not None
+        parts = (transmission.damping, transmission.backlash, transmission.ground_damping)
+        springs = any(part is not None for part in parts)
         if springs and transmission.stiffness is None:
             yield f"transmission.{i} ('{joint}'): damping and backlash need a stiffness"
 
 
 def _side_problems(description: Description) -> Iterator[str]:
     """Friction that does not say its side of a transmission, or says one where there is none."""
-    between = {transmission.joint for transmission in description.transmission}
+    between = {x.joint for x in description.transmission if x.joint}
     for i, element in enumerate(description.friction, 1):
         place = f"friction.{i}.side ('{element.name}')"
         joints = list(element.on) if isinstance(element.on, dict) else [element.on]

@@ -15,7 +15,19 @@ from armtwin.robot.drive_groups import (
     Motor,
     Transmission,
 )
-from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
+from armtwin.robot.groups import (
+    Deviation,
+    Flange,
+    Flexure,
+    Frame,
+    Joint,
+    Link,
+    Loop,
+    Mounted,
+    Payload,
+    Tool,
+    Wrist,
+)
 from armtwin.robot.servo import Servo
 
 FORMAT = 2
@@ -52,6 +64,10 @@ class Description:
     friction: tuple[FrictionElement, ...] = ()
     transmission: tuple[Transmission, ...] = ()
     hydraulic: tuple[Hydraulic, ...] = ()
+    flexure: tuple[Flexure, ...] = ()
+    loop: tuple[Loop, ...] = ()
+    deviation: tuple[Deviation, ...] = ()
+    wrist: Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
 
     format_number: ClassVar[int] = FORMAT

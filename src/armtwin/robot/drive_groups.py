@@ -8,18 +8,21 @@ or a combination ({ joint_5 = 1, joint_6 = 1 }).
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
+from armtwin.drives.ripple import Ripple
+from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, OneOf, Read, Source
 from armtwin.files.shape import FLAT, differing_from
 from armtwin.maths.quantities import (
     Current,
     Direction,
+    Friction,
     Number,
     Point,
     Positive,
@@ -216,24 +219,68 @@ class Balancer:
 
 @dataclass(frozen=True)
 class Transmission:
-    """The gear between motor and joint; stiffness, damping and backlash on the joint side.
+    """The gear between motor and joint, with the spring on one side of the gear matrix.
 
-    Its numbers act where a model asks for elastic joints.
+    Its numbers are those of the side it lies on. They act where a model asks for elastic joints,
+    its ripple where a model asks for ripple.
 
     Attributes:
-        joint: The joint it drives.
+        joint: The joint that its spring drives, behind the gear matrix, or
+        motor: the motor that drives its spring, before the gear matrix.
         stiffness: Torsion stiffness [N m/rad].
         damping: Damping of the spring [N m s/rad].
         backlash: Play [rad].
+        low_stiffness: Stiffness at low torque, where the gear stiffens [N m/rad].
+        low_torque: Torque up to which it is so [N m].
+        ground_damping: Damping of the motor's side against the ground [N m s/rad].
         delay: Offset in time between the encoders of motor and link, where both are logged [s].
+        ripple: Errors of the driven angle that repeat with the motor's turn.
     """
 
-    joint: str
     source: Source
+    joint: str = ""
+    motor: str = ""
     stiffness: TorsionStiffness | None = None
     damping: Viscous | None = None
     backlash: Backlash | None = None
+    low_stiffness: TorsionStiffness | None = None
+    low_torque: Friction | None = None
+    ground_damping: Viscous | None = None
     delay: Time = 0.0
+    ripple: tuple[Ripple, ...] = ()
+
+    @property
+    def spring(self) -> Spring:
+        """Its spring; it must have a stiffness."""
+        assert self.stiffness is not None
+        return Spring(
+            self.stiffness,
+            self.damping or 0.0,
+            self.backlash or 0.0,
+            self.low_stiffness,
+            self.low_torque or 0.0,
+        )
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if bool(self.joint) == bool(self.motor):
+            got = "both" if self.joint else "none"
+            return f"must have either joint or motor, got {got}"
+        return spring_problem(self.stiffness, self.low_stiffness, self.low_torque)
+
+
+def spring_problem(
+    stiffness: float | None, low_stiffness: float | None, low_torque: float | None
+) -> str:
+    """What is wrong with a spring that stiffens, as a phrase; empty if nothing is."""
+    if (low_stiffness is None) != (low_torque is None):
+        return "low_stiffness and low_torque belong together"
+    if low_stiffness is None:
+        return ""
+    if stiffness is None or low_stiffness > stiffness:
+        got = "none" if stiffness is None else f"{stiffness:g}"
+        return f"low_stiffness must be at most stiffness, got {low_stiffness:g} and {got}"
+    return ""
 
 
 @dataclass(frozen=True)
@@ -243,6 +290,8 @@ class Hydraulic:
     Attributes:
         on: The combination of joint angles it turns.
         linkage: Length of the cylinder as a function of that angle; none for a vane motor.
+        lever: Whether the length rises or falls with the angle where the cylinder works; tells
+            the two angles apart that have one length.
         circuit: Valve and oil.
     """
 
@@ -251,3 +300,4 @@ class Hydraulic:
     source: Source
     circuit: Circuit = field(metadata=FLAT)
     linkage: Triangle | None = None
+    lever: Literal["rising", "falling"] = "rising"

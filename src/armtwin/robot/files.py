@@ -7,11 +7,13 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import write_file
 from armtwin.files.writing import to_tables, to_toml
+from armtwin.robot.denavit_hartenberg import Convention, read_table
 from armtwin.robot.description import Description
-from armtwin.robot.reading import read_robot
+from armtwin.robot.reading import of_table, read_robot
 
 
 def shipped() -> dict[str, Path]:
@@ -59,3 +61,9 @@ def save_urdf(description: Description, path: Path) -> None:
     from armtwin.robot.urdf_writing import to_urdf
 
     write_file(path, to_urdf(description))
+
+
+def load_dh(path: Path, convention: Convention) -> tuple[Description, str]:
+    """Description of a robot of a Denavit-Hartenberg table (.csv) alone, and where it came from."""
+    table = read_table(read_text(path, DH_TABLE), convention, str(path))
+    return of_table({"name": path.stem}, table, str(path)), str(path)

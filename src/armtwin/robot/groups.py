@@ -26,6 +26,8 @@ from armtwin.maths.quantities import (
     Number,
     Point,
     Time,
+    TorsionStiffness,
+    Viscous,
 )
 from armtwin.maths.units import Unit
 
@@ -51,6 +53,8 @@ def _count(value: Any) -> int:
 
 
 Elements = Annotated[int, Read(_count)]
+SmallLength = Annotated[float, Unit("m", plausible=0.05, hint="mm")]
+SmallAngle = Annotated[float, Unit("rad", plausible=0.1, hint="deg")]
 
 
 @dataclass(frozen=True)
@@ -263,6 +267,32 @@ class LinkBeam:
 
 
 @dataclass(frozen=True)
+class Loop:
+    """What closes a loop of links: a rod between two pins, or with an axis a hinge at one place.
+
+    It counts where a question is asked of the robot as a structure; see docs/elements.md.
+
+    Attributes:
+        name: Name of the rod or hinge.
+        link_a: First link that it joins.
+        a: Its pin, in the frame of that link.
+        link_b: Second link.
+        b: Its pin there; of a hinge both pins are one place at q = 0.
+        passive: Joints that follow through this loop: no drive, no coordinate of their own.
+        axis: Direction of a hinge in the frame of link_a; none for a rod.
+    """
+
+    name: str
+    link_a: str
+    a: Point
+    link_b: str
+    b: Point
+    passive: tuple[str, ...]
+    source: Source
+    axis: Direction | None = None
+
+
+@dataclass(frozen=True)
 class Link:
     """A body of the tree.
 
@@ -333,3 +363,97 @@ class Mounted:
 
     tool: str = ""
     payload: str = ""
+
+
+@dataclass(frozen=True)
+class Flexure:
+    """A place within a link where it bends or twists, as a joint with a spring and no motor.
+
+    Attributes:
+        name: Its name; no joint has it.
+        link: The link; of several in one link the first is nearest to its foot.
+        axis: Axis in the link's frame about which it turns.
+        stiffness: Its stiffness [N m/rad].
+        position: Where it is, in the link's frame [m].
+        damping: Damping of its spring [N m s/rad].
+        beyond: What of the link's body lies beyond it, in the link's frame; all of it without.
+
+    Ref: [Soder-Hoorn 2015, fig. 3.4-3.6]
+    """
+
+    name: str
+    link: str
+    axis: Direction
+    stiffness: TorsionStiffness
+    source: Source
+    position: Point = (0.0, 0.0, 0.0)
+    damping: Viscous | None = None
+    beyond: Body | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return "axis must not be zero" if not any(self.axis) else ""
+
+
+@dataclass(frozen=True)
+class Deviation:
+    """How far a joint of the arm is from where the controller has it.
+
+    Attributes:
+        joint: The joint.
+        shift: Shift of the joint's frame in its parent's frame: what the link before it is longer
+            [m].
+        zero: Angle of the arm where the controller has zero [rad].
+    """
+
+    joint: str
+    source: Source
+    shift: tuple[SmallLength, SmallLength, SmallLength] = (0.0, 0.0, 0.0)
+    zero: SmallAngle = 0.0
+
+
+Span = tuple[Length, Length]
+Turn = tuple[Angle, Angle]
+
+
+@dataclass(frozen=True)
+class WristLimits:
+    """Least and largest coordinates of a wrist that a controller allows [m, rad]."""
+
+    r: Span
+    z: Span
+    phi: Turn
+    gamma: Turn
+    psi: Turn
+    source: Source
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        for name in ("r", "z", "phi", "gamma", "psi"):
+            low, high = getattr(self, name)
+            if not low < high:
+                return f"{name} must go from a lower to a higher value, got {low:g} to {high:g}"
+        return ""
+
+
+@dataclass(frozen=True)
+class Wrist:
+    """Coordinates in which an arm on a turntable is programmed: r, z, φ, γ, ψ.
+
+    Attributes:
+        frame: Frame whose origin is the wrist: r from the base's z axis, in the plane that φ turns,
+            z above the base.
+        phi: Turn of the plane, as weights of joints.
+        gamma: Inclination of what the wrist carries, as weights of joints.
+        psi: Turn of what the wrist carries, as weights of joints.
+        home: Joint positions near which others are looked for, and at which analyses start.
+        limits: The coordinates that are allowed.
+    """
+
+    frame: str
+    phi: dict[str, Number]
+    gamma: dict[str, Number]
+    psi: dict[str, Number]
+    home: tuple[Angle, ...]
+    limits: WristLimits
+    source: Source

@@ -31,6 +31,8 @@ def name_problems(description: Description) -> Iterator[str]:
     mentions = (
         *_mentioned_links(description),
         *_mentioned_beams(description),
+        *_mentioned_in_loops(description),
+        *_mentioned_flexures(description),
         *_mentioned_joints(description),
         *_mentioned_rows(description),
         *_mentioned_choices(description),
@@ -74,6 +76,9 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
     for i, motor in enumerate(description.motor, 1):
         if motor.spin is not None:
             yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
+    if description.wrist is not None:
+        frames = [*links, *(frame.name for frame in description.frame)]
+        yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
     with_base = [*links, grow(description).root]
     for i, balancer in enumerate(description.balancer, 1):
         pins = balancer.pins
@@ -82,10 +87,32 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
             yield Mention(f"balancer.{i}.pins", "link", pins.link_b, with_base)
 
 
+def _mentioned_in_loops(description: Description) -> Iterator[Mention]:
+    links = [grow(description).root, *(link.name for link in description.link)]
+    joints = _joints(description)
+    for i, loop in enumerate(description.loop, 1):
+        yield Mention(f"loop.{i}.link_a", "link", loop.link_a, links)
+        yield Mention(f"loop.{i}.link_b", "link", loop.link_b, links)
+        for name in loop.passive:
+            yield Mention(f"loop.{i}.passive", "joint", name, joints)
+
+
+def _mentioned_flexures(description: Description) -> Iterator[Mention]:
+    moving = [joint.child for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
+
+
 def _mentioned_joints(description: Description) -> Iterator[Mention]:
     joints = _joints(description)
     for i, transmission in enumerate(description.transmission, 1):
-        yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
+        if transmission.joint:
+            yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
+        if transmission.motor:
+            motors = [motor.name for motor in description.motor]
+            yield Mention(f"transmission.{i}.motor", "motor", transmission.motor, motors)
+    for i, deviation in enumerate(description.deviation, 1):
+        yield Mention(f"deviation.{i}.joint", "joint", deviation.joint, joints)
     for i, balancer in enumerate(description.balancer, 1):
         if balancer.joint:
             yield Mention(f"balancer.{i}.joint", "joint", balancer.joint, joints)
@@ -100,6 +127,10 @@ def _mentioned_rows(description: Description) -> Iterator[Mention]:
     for i, cylinder in enumerate(description.hydraulic, 1):
         place = f"hydraulic.{i}.on ('{cylinder.name}')"
         yield from _row_mentions(place, cylinder.on, joints, joints)
+    wrist = description.wrist
+    if wrist is not None:
+        for name in ("phi", "gamma", "psi"):
+            yield from _row_mentions(f"wrist.{name}", getattr(wrist, name), joints, joints)
 
 
 def _row_mentions(

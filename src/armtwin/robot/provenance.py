@@ -77,11 +77,17 @@ class Wants:
         servo: Name of the servo; "" for any that the file has.
         friction: Friction model, as in a job's model.
         joints: "rigid" or "elastic".
+        links: "rigid" or "elastic".
+        deviations: Whether the arm differs from what the controller knows.
+        ripple: Whether gears turn unevenly.
     """
 
     servo: str = ""
     friction: str = "lugre"
     joints: str = "rigid"
+    links: str = "rigid"
+    deviations: bool = False
+    ripple: bool = False
 
 
 def missing(
@@ -101,6 +107,7 @@ def missing(
         *_missing_friction(description, wants.friction),
         *_missing_drives(description),
         *_missing_springs(description, wants.joints),
+        *_missing_of_arm(description, wants),
     ]
 
 
@@ -153,6 +160,16 @@ def _missing_springs(description: Description, joints: str) -> Iterator[str]:
     springs = [t for t in description.transmission if t.stiffness is not None]
     if joints == "elastic" and not springs:
         yield 'transmission.stiffness: missing for all joints; or choose model joints = "rigid"'
+
+
+def _missing_of_arm(description: Description, wants: Wants) -> Iterator[str]:
+    """What a model wants of the arm as it is built, and the file does not have."""
+    if wants.links == "elastic" and not description.flexure:
+        yield 'flexure: no link has one; or choose model links = "rigid"'
+    if wants.deviations and not description.deviation:
+        yield "deviation: no joint has one; or choose model deviations = false"
+    if wants.ripple and not any(t.ripple for t in description.transmission):
+        yield "transmission.ripple: no gear has one; or choose model ripple = false"
 
 
 def _not_given(description: Description) -> Iterator[str]:

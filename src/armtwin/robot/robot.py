@@ -19,6 +19,7 @@ from armtwin.notebook import cards
 from armtwin.robot import display, dynamics, files
 from armtwin.robot.assembly import Assembly
 from armtwin.robot.checks import mounting_problems, problems
+from armtwin.robot.denavit_hartenberg import Convention
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
@@ -68,6 +69,17 @@ class Robot:
 
         path = files.path_of(name_or_path)
         return _LOADED.value(path, read, allow_unphysical)
+
+    @staticmethod
+    def from_dh(path: str | Path, convention: Convention = "standard") -> Robot:
+        """A robot of a Denavit-Hartenberg table alone: its kinematics, without masses.
+
+        Args:
+            path: Comma-separated file with a header of a, alpha, d, theta and, where wanted, type,
+                name, link; a row for each joint.
+            convention: "standard", or "modified" (Craig).
+        """
+        return Robot(*files.load_dh(Path(path), convention))
 
     def save(self, path: str | Path) -> None:
         """Write a robot file from which `load` makes an equal robot."""

@@ -45,11 +45,13 @@ class Row:
         weights: s, (n,).
         side: Side of the gear on which it lies, "motor" or "link"; of a rigid gear both are one.
         linkage: Length as a function of the angle, where there is a lever.
+        motor: Number of the motor whose turn it is; None where it is no motor's.
     """
 
     weights: Floats
     side: Side = "link"
     linkage: Triangle | None = None
+    motor: int | None = None
 
     def lever(self, q: Floats | None) -> Floats | float:
         """dx / d(s · q) at joint positions (m, n), (m,); 1 without a linkage."""
@@ -68,7 +70,7 @@ def row(
     """The row that `on` names: a joint, a motor, a hydraulic drive or weights of joints."""
     for i, motor in enumerate(description.motor):
         if motor.name == on:
-            return Row(ordered_gear_matrix(description, tree)[i].copy(), "motor")
+            return Row(ordered_gear_matrix(description, tree)[i].copy(), "motor", motor=i)
     for cylinder in description.hydraulic:
         if cylinder.name == on:
             return hydraulic_row(cylinder, tree)

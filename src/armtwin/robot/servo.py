@@ -17,6 +17,9 @@ Structure = Literal["known", "not known"]
 FollowingError = Annotated[float, Unit("rad", above=0, plausible=50, hint="deg")]
 
 
+Voltage = Annotated[float, Unit("V", above=0)]
+
+
 def _coefficients(value: Any) -> tuple[tuple[float, ...], ...]:
     """Coefficients of a filter, the same for all drives or a list for each."""
     if not isinstance(value, list | tuple) or not value:
@@ -278,6 +281,7 @@ class Proportional:
         sensor_gain: Voltage per stroke or angle [V/m or V/rad].
         sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
         structure: Whether the robot's control law is known to be this one.
+        voltage_limit: Largest set-point [V].
 
     Ref: [Machielsen 1983, chapter 5]
     """
@@ -287,6 +291,7 @@ class Proportional:
     sensor_gain: Gain
     source: Source
     sensor_zero: Gain | None = None
+    voltage_limit: Voltage | None = None
     delay: Delays = Delays()
     structure: Structure = "known"
     kind: Literal["proportional"] = "proportional"

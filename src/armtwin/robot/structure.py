@@ -3,7 +3,8 @@
 Every joint sits on a point, every link has a triad at its joint. What a link carries away from its
 joint, the next joint, a strut's pin, the flange, hangs on a beam: rigid, or bending where the robot
 file has a beam for it. The reference state is q = 0; ten parameters of a link are turned into base
-axes there. A prismatic joint is a rigid beam whose elongation is its coordinate.
+axes there. A prismatic joint is a rigid beam whose elongation is its coordinate. A loop is closed
+by a rod between two pins, or by a hinge; joints that follow through it are calculated.
 """
 
 from __future__ import annotations
@@ -30,17 +31,24 @@ from armtwin.elements.parts import (
     Triple,
     Truss,
 )
+from armtwin.elements.placed import Placed
+from armtwin.elements.rank import released
 from armtwin.elements.structure import Structure
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import moved_to_parent
 from armtwin.robot.assembly import Assembly
-from armtwin.robot.groups import Joint, LinkBeam
+from armtwin.robot.groups import Joint, LinkBeam, Loop
 
 SLIDE = 10.0  # m: length of the beam that stands for a slide, so that it never gets to zero
 SAME = 1e-9  # m: points nearer than this are one
+MOST_STEPS = 100  # of an inverse kinematics
+LONGEST_STEP = 0.5  # rad or m: what the loops follow in one go
+REACHED = 1e-9  # m and rad
 SixModes = tuple[Mode, Mode, Mode, Mode, Mode, Mode]
+DRIVEN: tuple[Mode, Mode, Mode] = ("free", "held", "held")
+PASSIVE: tuple[Mode, Mode, Mode] = ("calculated", "held", "held")
 BENDING: SixModes = ("held", "free", "free", "free", "free", "free")
 STRETCHING: SixModes = ("free", "free", "free", "free", "free", "free")
 SLIDING: SixModes = ("free", "held", "held", "held", "held", "held")
@@ -98,6 +106,57 @@ class RobotStructure:
         turn = (w * w - vector @ vector) * np.eye(3) + 2 * np.outer(vector, vector) + 2 * w * spin
         return pose(turn @ R, x[at : at + 3])
 
+    def level(self, position: ArrayLike, yaw: float, frame: str = "tool") -> Floats:
+        """Pose of a frame that keeps its attitude of q = 0 but for a turn about z, (4, 4).
+
+        Args:
+            position: Where its origin is, base frame, (3,) [m].
+            yaw: Turn about the base's z against q = 0 [rad].
+            frame: "tool" or "flange".
+        """
+        turn = about(np.array([0.0, 0.0, 1.0]), yaw)
+        return pose(turn @ self.frames[frame][2], np.asarray(position, dtype=np.float64))
+
+    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints).
+
+        ω = 2 E dl/dt,   E = [-k | l0 1 + [k]×]
+        """
+        point, triad, _ = self.frames[frame]
+        places = self.structure.places
+        at, on = places[point], places[triad]
+        w, i, j, k = placed.x[on : on + 4]
+        E = np.array([[-i, w, -k, j], [-j, k, w, -i], [-k, -j, i, w]])
+        DF = placed.DF[:, list(self.joints)]
+        return np.concatenate([DF[at : at + 3], 2 * E @ DF[on : on + 4]])
+
+    def inverse_kinematics(self, X: ArrayLike, q: ArrayLike, frame: str = "tool") -> Floats:
+        """Joint positions at which a frame has a pose, by Gauss's and Newton's method, (joints,).
+
+        Args:
+            X: The pose, (4, 4); a robot of fewer than six joints reaches those that it can.
+            q: Joint positions to start from, (joints,).
+            frame: "tool" or "flange".
+        """
+        target, found = np.asarray(X, dtype=np.float64), np.array(q, dtype=np.float64)
+        placed = place(self.structure, self.coordinates(found))
+        for _ in range(MOST_STEPS):
+            off = _pose_error(target, self.pose(placed.x, frame))
+            step = np.linalg.lstsq(self.jacobian(placed, frame), off, rcond=None)[0]
+            largest = float(np.abs(step).max())
+            found += step * min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
+            placed = place(self.structure, self.coordinates(found), placed.x)
+            if largest < 1e-12:
+                break
+        off = _pose_error(target, self.pose(placed.x, frame))
+        if np.abs(off).max() > REACHED:
+            far, turned = np.linalg.norm(off[:3]), np.linalg.norm(off[3:])
+            raise ArmtwinError(
+                f"the {frame} cannot have this pose: {1e3 * far:.3g} mm and "
+                f"{np.degrees(turned):.3g} deg are left of the way there"
+            )
+        return found
+
     def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Pose of a named frame at joint positions q with straight links, (4, 4)."""
         return self.pose(place(self.structure, self.coordinates(q)).x, frame)
@@ -114,6 +173,13 @@ class _Draft:
     beams: list[Element] = field(default_factory=list)
     bodies: list[Body] = field(default_factory=list)
     at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
+
+
+def _pose_error(target: Floats, found: Floats) -> Floats:
+    """What a pose lacks of another, shift and turn about base axes, (6,)."""
+    R = target[:3, :3] @ found[:3, :3].T
+    turn = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
+    return np.concatenate([target[:3, 3] - found[:3, 3], turn])
 
 
 def _triple(x: ArrayLike) -> Triple:
@@ -241,7 +307,8 @@ class _Builder:
         else:
             point, side = self.node(joint.parent, X[:3, 3], joint.name)
             self.draft.triads.append(Triad(joint.child))
-            self.draft.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis)))
+            modes = PASSIVE if joint.name in self.assembly.passive else DRIVEN
+            self.draft.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis), modes))
             self.draft.at[joint.child] = [(X[:3, 3], point, joint.child)]
 
     def _slide(self, joint: Joint, X: Floats, axis: Floats) -> None:
@@ -292,6 +359,25 @@ class _Builder:
         law, zero = _law(strut, length)
         self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
 
+    def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of the pins that a loop joins."""
+        ends = ((loop.link_a, loop.a), (loop.link_b, loop.b))
+        return [(link, (self.pose_of(link) @ [*pin, 1.0])[:3]) for link, pin in ends]
+
+    def close(self, loop: Loop, pins: list[tuple[str, Floats]]) -> None:
+        """Close a loop by a rod between its pins, or by a hinge at the place of both."""
+        point, triad = self.node(*pins[0], f"{loop.name}.a")
+        if loop.axis is None:
+            other, _ = self.node(*pins[1], f"{loop.name}.b")
+            self.draft.trusses.append(Truss(loop.name, point, other))
+            return
+        _, start, side = self.draft.at[loop.link_b][0]
+        end = f"{loop.link_b}.{loop.name}"
+        self.draft.triads.append(Triad(end))
+        self.draft.beams.append(Beam(end, (start, point), (side, end)))
+        axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
+        self.draft.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
+
     def _assumed_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
         joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
         axis = X[:3, :3] @ self.assembly.arm.axis[strut.joint]
@@ -340,12 +426,16 @@ def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
     joints = assembly.tree.joints
     struts = dict(zip([b.name for b in description.balancer], assembly.struts, strict=True))
     pins = {name: builder.pins(name, strut) for name, strut in struts.items()}
+    rods = {loop.name: builder.loop_pins(loop) for loop in description.loop if loop.axis is None}
+    pins |= rods
     builder.lay_pins(assembly.tree.root, pins)
     for i, joint in enumerate(joints):
         builder.joint(i, joint)
         builder.lay_pins(joint.child, pins)
     for name, strut in struts.items():
         builder.strut(name, strut, pins[name])
+    for loop in description.loop:
+        builder.close(loop, builder.loop_pins(loop))
     frames = {}
     for frame in ("flange", "tool"):
         body, X = assembly.frame(frame)
@@ -389,12 +479,15 @@ def _assembled(
     elements = (*draft.trusses, *draft.hinges, *draft.beams)
     nodes = tuple(draft.points), tuple(draft.triads)
     parts = Parts(*nodes, elements, tuple(draft.bodies), (), gravity)
-    bare = Structure(parts)
-    places = []
-    for joint in assembly.tree.joints:
-        mode = "elongation" if joint.type == "prismatic" else "twist"
-        places.append(bare.coordinate_names.index(f"{joint.name}.{mode}"))
+    # a plane loop of hinges is held three times too often for a spatial count
+    bare = released(Structure(parts)) if assembly.passive else Structure(parts)
+    places, driven = [], []
+    for i, joint in enumerate(assembly.tree.joints):
+        if joint.name not in assembly.passive:
+            mode = "elongation" if joint.type == "prismatic" else "twist"
+            places.append(bare.coordinate_names.index(f"{joint.name}.{mode}"))
+            driven.append(i)
     rotors = np.zeros((bare.n, bare.n))
-    rotors[np.ix_(places, places)] = assembly.rotors.inertia
+    rotors[np.ix_(places, places)] = assembly.rotors.inertia[np.ix_(driven, driven)]
     inertia = tuple(tuple(row) for row in rotors.tolist())
     return RobotStructure(bare.with_parts(coordinate_inertia=inertia), tuple(places), frames)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from armtwin.drives.hydraulics import pressed
-from armtwin.drives.springs import beyond
+from armtwin.drives.springs import bent, beyond
 from armtwin.maths.choice import choose
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.step import along
@@ -51,6 +51,9 @@ def account_springs(
     stiffness: Any,
     damping: Any,
     gap: Any,
+    soft: Any,
+    knee: Any,
+    rest: Any,
     energy: Any,
     u: Any,
     v: Any,
@@ -68,7 +71,8 @@ def account_springs(
         used = force[e, 0] + 0.5 * force[e, 1] * dw
         touching = force[e, 1] != 0.0
         lost = choose(touching, damping[e] * w, 0.0)
-        stored = stiffness[e] * beyond(along(rows, place, count, r, u) + 0.5 * h * w, gap[e])
+        middle = along(rows, place, count, r, u) - rest[e] + 0.5 * h * w
+        stored, _ = bent(beyond(middle, gap[e]), stiffness[e], soft[e], knee[e])
         energy[DAMPERS] += h * w * lost
         energy[NUMERICAL] += h * w * (used - lost - stored)
 

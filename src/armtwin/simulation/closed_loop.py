@@ -17,6 +17,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
+from armtwin.robot.sag import Outside
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run, outcome
@@ -64,7 +65,7 @@ def simulate(
         log_rate: Rate of the log; by default the set-point rate [Hz].
         torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
         wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
-            it acts through the Jacobian of the reference motion.
+            it acts on the tool where it is.
         feedforward: Torques that the servo feeds forward at the trajectory's samples, motor side,
             (m, motors) [N m]; by default those of the robot's own model. A servo that feeds none
             forward has no use for them.
@@ -132,7 +133,10 @@ def made_ready(
     _check_length(trajectory, settle, rate)
     motion = trajectory.at_rate(rate).with_standstill(*settle)
     start = round(settle[0] * rate) / rate
-    external = _external(robot, trajectory, motion, start, torque, wrench)
+    outside = Outside(
+        torque=_acting(trajectory, motion, start, _samples("torque", torque, trajectory, robot.n)),
+        wrench=_acting(trajectory, motion, start, _samples("wrench", wrench, trajectory, 6)),
+    )
     advanced = _advanced(robot, trajectory, motion, start, feedforward)
     linear = None
     if method == "perturbation":
@@ -144,7 +148,7 @@ def made_ready(
         motion,
         model,
         servo=c,
-        external=external,
+        outside=outside,
         feedforward=advanced,
         log_rate=log_rate,
         linear=linear,
@@ -208,26 +212,15 @@ def _check_length(trajectory: Trajectory, settle: tuple[float, float], rate: flo
         )
 
 
-def _external(
-    robot: Robot,
-    given: Trajectory,
-    motion: Trajectory,
-    start: float,
-    torque: ArrayLike | None,
-    wrench: ArrayLike | None,
+def _acting(
+    given: Trajectory, motion: Trajectory, start: float, values: Floats | None
 ) -> Floats | None:
-    """Joint torques from outside at the set-points, (k, n)."""
-    if torque is None and wrench is None:
+    """What acts from outside at the set-points, 0 before and after the motion."""
+    if values is None:
         return None
-    total = np.zeros_like(given.q)
-    if torque is not None:
-        total = total + _samples("torque", torque, given.q.shape)
-    if wrench is not None:
-        force = _samples("wrench", wrench, (len(given.q), 6))
-        total = total + np.einsum("mij,mi->mj", robot.jacobian(given.q), force)
     times = motion.time - start
     acting = (times > -1e-9) & (times < given.duration + 1e-9)
-    return np.stack([np.interp(times, given.time, x) * acting for x in total.T], axis=1)
+    return np.stack([np.interp(times, given.time, x) * acting for x in values.T], axis=1)
 
 
 def _advanced(
@@ -238,14 +231,19 @@ def _advanced(
     feedforward: ArrayLike | None,
 ) -> Floats | None:
     """Torques fed forward at the set-points, (k, motors); at rest those of the ends."""
-    if feedforward is None:
+    torques = _samples("feedforward", feedforward, given, len(robot.assembly.drives))
+    if torques is None:
         return None
-    torques = _samples("feedforward", feedforward, (len(given.q), len(robot.assembly.drives)))
     times = motion.time - start
     return np.stack([np.interp(times, given.time, x) for x in torques.T], axis=1)
 
 
-def _samples(name: str, values: ArrayLike, shape: tuple[int, ...]) -> Floats:
+def _samples(
+    name: str, values: ArrayLike | None, trajectory: Trajectory, width: int
+) -> Floats | None:
+    if values is None:
+        return None
+    shape = (len(trajectory.q), width)
     array = checked(name, values, shape, "one row for each sample of the trajectory")
     if array.ndim != 2:
         raise ArmtwinError(f"{name} must have shape {shape}, got {array.shape}")

@@ -38,8 +38,8 @@ class Lanes:
     the last one.
 
     Attributes:
-        memories: Numbers, friction curves, balancer tables, set-points, outside torques, and room
-            for what is kept, each woven: element e of lane l at e lanes + l.
+        memories: Numbers, friction curves, balancer tables, set-points, outside torques, tool
+            forces, and room for what is kept, each woven: element e of lane l at e lanes + l.
         views: Arrays in the memory of numbers.
         is_pushed: Whether a loop has torques from outside.
         late: Delays and past values of sensors, then of outputs.
@@ -59,7 +59,8 @@ class Lanes:
             _woven([run.plant.friction.curves for run in filled]),
             _woven([run.plant.balancers.table for run in filled]),
             _woven([run.inputs.ref for run in filled]),
-            _woven([_external(run) for run in filled]),
+            _woven([_or_zeros(run.inputs.external) for run in filled]),
+            _woven([_or_zeros(run.inputs.wrench) for run in filled]),
             np.zeros(MOST_KEPT * count),
         )
         self.views = tuple(self.view(name) for name in VIEWS)
@@ -120,8 +121,9 @@ def _numbers(memory: Memory, run: Any) -> Floats:
     """The memory of numbers of one loop at its start."""
     plant, c, inputs, state = run.plant, run.controller, run.inputs, run.state
     given = {
-        **run.robot.assembly.arm._asdict(),
+        **run.coordinates.built.assembly.arm._asdict(),
         **plant.springs._asdict(),
+        **plant.ripples._asdict(),
         "weights": plant.rows.weights,
         "rotor_inertia": plant.rotors.inertia,
         "numbers": plant.friction.numbers,
@@ -143,6 +145,8 @@ def _numbers(memory: Memory, run: Any) -> Floats:
         "substeps": inputs.substeps,
         "setpoints": len(inputs.ref),
         "pushes": max(1, len(inputs.external)),
+        "presses": max(1, len(inputs.wrench)),
+        "point": inputs.point,
         "late": -1,
         "before": state.v,
     }
@@ -156,10 +160,9 @@ def _numbers(memory: Memory, run: Any) -> Floats:
     return numbers
 
 
-def _external(run: Any) -> Floats:
-    """Torques from outside, none being one row of zeros."""
-    external: Floats = run.inputs.external
-    return external if len(external) else np.zeros((1, external.shape[1]))
+def _or_zeros(acting: Floats) -> Floats:
+    """What acts from outside at the set-points, nothing being one row of zeros."""
+    return acting if len(acting) else np.zeros((1, acting.shape[1]))
 
 
 def _woven(arrays: Sequence[Any]) -> Floats:

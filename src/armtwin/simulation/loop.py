@@ -8,9 +8,12 @@ import numpy as np
 
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
+from armtwin.drives.ripple import uneven
 from armtwin.drives.sensors import read_late
 from armtwin.maths.choice import choose, smaller
 from armtwin.maths.compiled import compiled, inlined
+from armtwin.mechanics.arm import place
+from armtwin.mechanics.kinematics import press
 from armtwin.simulation.accounts import account, account_springs, release
 from armtwin.simulation.equations import add_spin, of_bodies, of_linear
 from armtwin.simulation.step import (
@@ -44,6 +47,10 @@ class Inputs(NamedTuple):
             the shift, (set-points, 5, drives).
         external: Torques from outside on the coordinates at the set-points, linear between them;
             or (0, N).
+        wrench: Force and torque on the tool at the set-points, base axes, linear between them,
+            (set-points, 6); or (0, 6). With them come torques on the coordinates, if only zeros.
+        tool: Body that carries the tool.
+        point: The tool point in its frame, (3,) [m].
         ticks: Number of ticks to run.
         log_ticks: Ticks between logged samples.
         slow: Speed of each friction element below which its bristles do not slide, (e,) [rad/s].
@@ -52,6 +59,9 @@ class Inputs(NamedTuple):
 
     ref: Any
     external: Any
+    wrench: Any
+    tool: int
+    point: Any
     ticks: int
     log_ticks: int
     slow: Any
@@ -114,6 +124,45 @@ def push(every: Any, external: Any, k: int, within: int, setpoint_ticks: int, ou
     share = (within + 0.5) / setpoint_ticks
     for j in range(len(every)):
         outside[j] = (1 - share) * external[a, j] + share * external[b, j]
+
+
+@compiled
+def push_tool(
+    size: Any,
+    parent: Any,
+    slides: Any,
+    turn: Any,
+    offset: Any,
+    axis: Any,
+    R: Any,
+    P: Any,
+    tool: int,
+    point: Any,
+    wrench: Any,
+    k: int,
+    within: int,
+    setpoint_ticks: int,
+    u: Any,
+    outside: Any,
+) -> None:
+    """Add the torques of a force on the tool where it is, in the middle of a tick as `push`."""
+    last = wrench.shape[0] - 1
+    a, b = smaller(k, last), smaller(k + 1, last)
+    share = (within + 0.5) / setpoint_ticks
+    force = between(wrench, a, b, share, 0)
+    torque = between(wrench, a, b, share, 3)
+    place(size, slides, turn, offset, u, R, P)
+    press(parent, slides, axis, R, P, tool, point, force, torque, outside)
+
+
+@inlined
+def between(values: Any, a: int, b: int, share: float, first: int) -> tuple[Any, Any, Any]:
+    """Three columns of values a share of the way from row a to row b."""
+    return (
+        (1 - share) * values[a, first] + share * values[b, first],
+        (1 - share) * values[a, first + 1] + share * values[b, first + 1],
+        (1 - share) * values[a, first + 2] + share * values[b, first + 2],
+    )
 
 
 @inlined
@@ -242,6 +291,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         rotors,
         friction,
         springs,
+        ripples,
         balancers,
         cylinders,
         sensors,
@@ -253,13 +303,14 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     lever_row, lever_table = levers
     rotor_inertia, spin_body, _, _ = rotors
     friction_row, curves, numbers, kind = friction
-    spring_row, stiffness, damping, gap, numerical = springs
+    spring_row, stiffness, damping, gap, soft, knee, rest, numerical = springs
+    ripple_spring, ripple_motor, cycles, amplitude, phase = ripples
     balancer_row, balancer_table = balancers
     cylinder_row, cylinder_drive, compliance, leakage, flow, spool = cylinders
     sensor_row, speed_row, scale, zero, sensor_quantum, speed_quantum, sensor_delay = sensors
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
     gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
-    ref, external, ticks, log_ticks, slow, substeps = inputs
+    ref, external, wrench, tool, point, ticks, log_ticks, slow, substeps = inputs
     u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
     trace = record.trace
     times = (h, position_ticks, setpoint_ticks, given)
@@ -273,7 +324,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
-    rows = weights.copy()
+    rows, slack = weights.copy(), rest.copy()
     late_readings, late_commands = readings.shape[2], commands.shape[2]
     k, within, late, watching = 0, 0, -1, False  # set-point, and ticks since it
     for tick in range(ticks):
@@ -317,8 +368,13 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             move_spools(cylinder_drive, flow, spool, current, valves, Q)
         if external.shape[0] > 0:
             push(every, external, k, within, setpoint_ticks, outside)
-        within += 1
         look_ahead(every, u, v, before, h, u_mid, v_mid)
+        if wrench.shape[0] > 0:
+            push_tool(
+                size, parent, slides, turn, offset, axis, R, P, tool, point, wrench,
+                k, within, setpoint_ticks, u_mid, outside,
+            )  # fmt: skip
+        within += 1
         if lever_row.shape[0] > 0:
             set_levers(weights, place, count, lever_row, lever_table, u_mid, rows)
         if linear == 1:
@@ -340,6 +396,11 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         keep(every, v, before)
         for _ in range(steps):
             begin(every, M, force, dt, A, dv)
+            if ripple_spring.shape[0] > 0:
+                uneven(
+                    weights, place, count, spring_row, rest,
+                    ripple_spring, ripple_motor, cycles, amplitude, phase, u, v, dt, rows, slack,
+                )  # fmt: skip
             if spring_row.shape[0] > 0:
                 press_springs(
                     rows,
@@ -349,6 +410,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     stiffness,
                     damping,
                     gap,
+                    soft,
+                    knee,
+                    slack,
                     numerical,
                     u,
                     v,
@@ -382,6 +446,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
                     stiffness,
                     damping,
                     gap,
+                    soft,
+                    knee,
+                    slack,
                     energy,
                     u,
                     v,

@@ -12,8 +12,10 @@ from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]
+ValveModel = Literal["spool", "delay"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 JOINT_KINDS = ("rigid", "elastic")
+VALVE_KINDS = ("spool", "delay")
 
 
 @dataclass(frozen=True)
@@ -25,6 +27,12 @@ class Model:
         servo: Name of a servo of the robot file.
         quantise: Whether currents and encoder positions come in steps.
         joints: "rigid" gears, or "elastic" ones where the robot file gives their stiffness.
+        links: "rigid" links, or "elastic" ones that bend at the flexures of the robot file.
+        deviations: Whether link lengths and joint zeros of the arm deviate from what the controller
+            knows, as the robot file says.
+        ripple: Whether gears turn unevenly, as the robot file says.
+        valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
+            for five circuits).
         temperature: Temperature of all joints [K], where the robot file gives its effect; None is
             the reference.
     """
@@ -33,12 +41,30 @@ class Model:
     servo: str = "cascade"
     quantise: Flag = True
     joints: JointModel = "rigid"
+    valves: ValveModel = "spool"
     temperature: Temperature | None = None
+    links: JointModel = "rigid"
+    deviations: Flag = False
+    ripple: Flag = False
 
     @property
     def wants(self) -> Wants:
         """What it wants of a robot file."""
-        return Wants(self.servo, self.friction, self.joints)
+        return Wants(
+            self.servo, self.friction, self.joints, self.links, self.deviations, self.ripple
+        )
+
+    @property
+    def words(self) -> str:
+        """What of the arm is simulated, in words."""
+        also = []
+        if self.links == "elastic":
+            also.append("elastic links")
+        if self.deviations:
+            also.append("deviations of the arm")
+        if self.ripple:
+            also.append("ripple of gears")
+        return ", ".join([f"{self.joints} joints", *also])
 
     def __post_init__(self) -> None:
         if self.friction not in FRICTION_KINDS:
@@ -48,6 +74,14 @@ class Model:
         if self.joints not in JOINT_KINDS:
             raise ArmtwinError(
                 f"model joints must be one of {', '.join(JOINT_KINDS)}, got '{self.joints}'"
+            )
+        if self.links not in JOINT_KINDS:
+            raise ArmtwinError(
+                f"model links must be one of {', '.join(JOINT_KINDS)}, got '{self.links}'"
+            )
+        if self.valves not in VALVE_KINDS:
+            raise ArmtwinError(
+                f"model valves must be one of {', '.join(VALVE_KINDS)}, got '{self.valves}'"
             )
         if self.temperature is not None and not 150 < self.temperature < 600:
             raise ArmtwinError(

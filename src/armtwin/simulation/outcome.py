@@ -16,7 +16,9 @@ from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import numbered
 from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.drive_groups import Motor
+from armtwin.robot.robot import Robot
 from armtwin.simulation import loop
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel
@@ -68,6 +70,8 @@ class Run:
             than the log.
         motor_side: Joint positions as the motors have them; the same where gears are rigid.
         trace_rate: Rate of both [Hz].
+        built: The arm as it is built.
+        bodies: Joint positions of the built arm, flexures and uneven gears included, (k, joints).
     """
 
     log: Log
@@ -77,6 +81,8 @@ class Run:
     link_side: Floats
     motor_side: Floats
     trace_rate: float
+    built: Robot
+    bodies: Floats
 
     def __repr__(self) -> str:
         log = self.log
@@ -100,6 +106,10 @@ class Run:
         panel = Panel("q - q_ref [rad or m]", numbered("joint ", log.q - log.q_ref))
         return draw_panels(log.time, "time [s]", [panel], axes)
 
+    def tool_poses(self) -> Floats:
+        """Where the tool was at the times of both sides, base frame, (k, 4, 4)."""
+        return self.built.forward_kinematics(self.bodies)
+
     @property
     def trace_time(self) -> Floats:
         """Times of both sides, (k,) [s]."""
@@ -117,8 +127,10 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     c, state, places = prepared.controller, prepared.state, prepared.coordinates
     trace = prepared.record.trace
     traced = len(trace) if ended[0] == loop.FINISHED else ended[1] // c.position_ticks + 1
-    link = trace[:traced, places.link] if places.elastic else trace[:traced]
-    motor = trace[:traced, places.drive] if places.elastic else link
+    u = trace[:traced]
+    bodies = places.of_bodies(u)
+    link = bodies[:, places.own] if places.bodies > len(places.own) else bodies
+    motor = link if _one_side(places) else places.motor_side(u)
     spent = state.energy
     energy = Energy(
         motors=float(spent[MOTORS]),
@@ -131,7 +143,12 @@ def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:
     rate = 1 / (c.tick * c.position_ticks)
     happened = tuple(sorted(events(prepared, ended, link, rate), key=lambda event: event.time))
     log = logged(prepared, happened, ended)
-    return Run(log, energy, prepared.linear, state.z, link, motor, rate)
+    return Run(log, energy, prepared.linear, state.z, link, motor, rate, places.built, bodies)
+
+
+def _one_side(places: Coordinates) -> bool:
+    """Whether motors and links of all joints are at the same place."""
+    return places.count == places.bodies and not places.rippling
 
 
 def events(prepared: PreparedRun, ended: Ended, link: Floats, rate: float) -> Iterator[Event]:
@@ -177,10 +194,12 @@ def _early_end(prepared: PreparedRun, ended: Ended) -> Iterator[Event]:
 
 
 def _coordinate_name(prepared: PreparedRun, which: int) -> str:
-    """Joint of a coordinate, of either side."""
+    """Joint, motor or flexure of a coordinate, of either side."""
     places = prepared.coordinates
-    joint = int(np.flatnonzero((places.link == which) | (places.drive == which))[0])
-    return prepared.robot.joint_names[joint]
+    if which < places.bodies:
+        return places.built.joint_names[which]
+    moving = [x.name for x in places.elastic if x.driving[which] != 0]
+    return moving[0]
 
 
 def _beyond_limits(prepared: PreparedRun, link: Floats, rate: float) -> Iterator[Event]:
@@ -215,9 +234,9 @@ def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Lo
     u = record.u[:samples]
     current = record.current[:samples]
     channels = {
-        "q": u[:, places.drive],
-        "v": record.v[:samples, places.drive],
-        "a": record.a[:samples, places.drive],
+        "q": places.motor_side(u),
+        "v": places.motor_side(record.v[:samples]),
+        "a": places.motor_side(record.a[:samples]),
         "current": current,
         "q_ref": wanted.q[:samples],
         "v_ref": wanted.v[:samples],
@@ -229,7 +248,7 @@ def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Lo
         channels["tau_m"] = tau_m
         channels["tau"] = tau_m @ robot.assembly.gear
         channels["q_m"] = channels["q"] @ robot.assembly.gear.T
-    if places.elastic:
-        channels["q_link"] = u[:, places.link]
+    if not _one_side(places):
+        channels["q_link"] = places.of_bodies(u)[:, places.own]
     ordered = {name: channels[name] for name in CHANNELS if name in channels}
     return Log.of(time, events, **ordered)

@@ -15,8 +15,9 @@ from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, s
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
+from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
-from armtwin.drives.springs import Springs
+from armtwin.drives.springs import Springs, damper, packed_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
@@ -36,10 +37,18 @@ LEAST_SPEED = 20.0
 
 @dataclass
 class RowList:
-    """Rows as they are collected: each combination of coordinates and lever is kept once."""
+    """Rows as they are collected: each combination of coordinates and lever is kept once.
+
+    Attributes:
+        coordinates: What the coordinates mean.
+        weights: The rows.
+        reached: Coordinates beyond its weights that a row may come to act on.
+        linkages: Their levers.
+    """
 
     coordinates: Coordinates
     weights: list[Floats] = field(default_factory=list)
+    reached: dict[int, Floats] = field(default_factory=dict)
     linkages: list[Triangle | None] = field(default_factory=list)
 
     def add(self, row: Row) -> int:
@@ -59,6 +68,8 @@ class RowList:
         """All rows."""
         weights = np.array(self.weights).reshape(-1, self.coordinates.count)
         used = weights != 0
+        for r, mask in self.reached.items():
+            used[r] |= mask != 0
         first_used = np.argsort(~used, axis=1, kind="stable")
         return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
 
@@ -83,16 +94,18 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
     outputs = _outputs(robot, model, servo, rows, tick)
     friction = _friction(robot, model, rows)
     springs = _springs(places, rows)
+    ripples = _ripples(places, springs, rows)
     balancers = _balancers(robot, rows)
-    cylinders = _cylinders(robot, rows, tick)
+    cylinders = _cylinders(robot, model, rows, tick)
     combinations = rows.packed()
-    rotors = robot.assembly.rotors_along(places.drive_rows)
+    rotors = robot.assembly.rotors_along(places.motor_rows)
     return Plant(
         rows=combinations,
         levers=rows.levers(),
         rotors=rotors,
         friction=friction,
         springs=springs,
+        ripples=ripples,
         balancers=balancers,
         cylinders=cylinders,
         sensors=sensors,
@@ -105,7 +118,9 @@ def _coupled(rows: Rows, rotors: Rotors, bodies: int) -> NDArray[np.bool_]:
     """Coordinates that share an entry of the matrix of a step, (N, N)."""
     coupled = rotors.inertia != 0
     coupled[:bodies, :bodies] = True
-    for used in rows.weights != 0:
+    for r in range(len(rows.weights)):
+        used = np.zeros(len(coupled), dtype=bool)
+        used[rows.place[r, : rows.count[r]]] = True
         coupled |= np.outer(used, used)
     for used in rotors.row != 0:  # a rotor that spins with its carrier moves all bodies
         coupled[used, :bodies] = True
@@ -151,7 +166,10 @@ def _outputs(robot: Robot, model: Model, servo: Servo, rows: RowList, tick: floa
             valve = drive.circuit.valve
             limit[k] = valve.current_limit
             # the spool answers to the current in the middle of a tick
-            delay[k] = max(delay[k] + valve.delay / tick - 0.5, 0.0)
+            lag = valve.delay
+            if model.valves == "delay":
+                lag += hydraulics.spool_delay(valve)
+            delay[k] = max(delay[k] + lag / tick - 0.5, 0.0)
             continue
         per_current[k] = torque[k] = drive.torque_constant
         limit[k] = drive.current_limit
@@ -176,13 +194,15 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
     numbers = np.empty((len(elements), 6))
     for e, (element, row) in enumerate(elements):
         largest = float(np.abs(row.weights) @ fastest)
-        curves[e], numbers[e] = _curves(element, largest, model)
+        curves[e], numbers[e] = friction_tables(element, largest, model)
     places = [rows.add(row) for _, row in elements]
     return Friction(_integers(places), curves, numbers, FRICTION_KINDS[model.friction])
 
 
-def _curves(element: FrictionElement, largest: float, model: Model) -> tuple[Floats, Floats]:
-    """Tables and numbers of one friction element."""
+def friction_tables(
+    element: FrictionElement, largest: float, model: Model
+) -> tuple[Floats, Floats]:
+    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of an element."""
     factor = viscosity_factor(element.thermal, model.temperature)
     forward = at_viscosity(element.law, factor)
     backward = at_viscosity(element.negative or element.law, factor)
@@ -205,16 +225,36 @@ def _bristle(element: FrictionElement) -> tuple[float, float]:
 
 
 def _springs(places: Coordinates, rows: RowList) -> Springs:
-    """Springs of the elastic transmissions, without numerical damping yet."""
-    count = len(places.elastic)
-    numbers = []
-    stiffness, damping, gap = np.zeros((3, count))
-    for k, (_, transmission) in enumerate(places.elastic):
-        numbers.append(rows.add_weights(places.twist(k)))
-        stiffness[k] = transmission.stiffness
-        damping[k] = transmission.damping or 0.0
-        gap[k] = 0.5 * (transmission.backlash or 0.0)
-    return Springs(_integers(numbers), stiffness, damping, gap, np.zeros(count))
+    """Springs of elastic transmissions and links, then dampers to ground."""
+    numbers, parts = [], []
+    for compliance in places.elastic:
+        numbers.append(rows.add_weights(compliance.twist))
+        parts.append(compliance.spring)
+    for compliance in places.elastic:
+        if compliance.ground_damping:
+            numbers.append(rows.add_weights(compliance.driving))
+            parts.append(damper(compliance.ground_damping))
+    return packed_springs(numbers, parts)
+
+
+def _ripples(places: Coordinates, springs: Springs, rows: RowList) -> Ripples:
+    """Unevenness of elastic gears; their springs' rows reach the motors' coordinates."""
+    numbers, motors, ripples = [], [], []
+    for gear in places.rippling:
+        if gear.compliance is None:
+            continue
+        numbers.append(gear.compliance)
+        motors.append(rows.add_weights(gear.motor))
+        ripples.append(gear.ripple)
+        r = int(springs.row[gear.compliance])
+        rows.reached[r] = rows.reached.get(r, 0) + np.abs(gear.motor)
+    return Ripples(
+        spring=_integers(numbers),
+        motor=_integers(motors),
+        cycles=np.array([x.cycles for x in ripples]),
+        amplitude=np.array([x.amplitude for x in ripples]),
+        phase=np.array([x.phase for x in ripples]),
+    )
 
 
 def _balancers(robot: Robot, rows: RowList) -> Balancers:
@@ -225,11 +265,12 @@ def _balancers(robot: Robot, rows: RowList) -> Balancers:
     return Balancers(_integers(numbers), np.array(tables).reshape(-1, TURN_INTERVALS, 4))
 
 
-def _cylinders(robot: Robot, rows: RowList, tick: float) -> hydraulics.Cylinders:
+def _cylinders(robot: Robot, model: Model, rows: RowList, tick: float) -> hydraulics.Cylinders:
     circuits, numbers, drives = [], [], []
     for k, (drive, row) in enumerate(robot.assembly.drives):
         if isinstance(drive, Hydraulic):
             circuits.append(drive.circuit)
             numbers.append(rows.add(row))
             drives.append(k)
-    return hydraulics.packed(circuits, numbers, drives, tick)
+    spools = model.valves == "spool"
+    return hydraulics.packed(circuits, numbers, drives, tick, spools=spools)

@@ -69,19 +69,20 @@ def linear_model(
         robot: The robot.
         trajectory: The nominal motion.
         points: Number of points.
-        places: Coordinates with drive sides of their own; both sides then follow the nominal
-            motion, and the springs between them are no part of the model.
+        places: Coordinates with drive sides of their own, or of an arm built otherwise; both sides
+            then follow the nominal motion, and the springs between them are no part of the model.
     """
     times = np.linspace(0, trajectory.duration, points)
     q, v, a = trajectory.at(times)
-    if places is None or not places.elastic:
+    if places is None or (places.count == robot.n and places.built is robot):
         tau = robot.inverse_dynamics(q, v, a)
         M, D, K = robot.linearise(q, v, a)
         return LinearModel(times, q, v, a, tau, M, D, K)
-    rotors = robot.assembly.rotors_along(places.drive_rows)
+    built = places.built.assembly
+    rotors = built.rotors_along(places.motor_rows)
     u, du, ddu = (np.ascontiguousarray(places.both_sides(x)) for x in (q, v, a))
-    tau = dynamics.inverse_dynamics(robot.assembly, u, du, ddu, rotors)
-    M, D, K = dynamics.linearise(robot.assembly, u, du, ddu, rotors)
+    tau = dynamics.inverse_dynamics(built, u, du, ddu, rotors)
+    M, D, K = dynamics.linearise(built, u, du, ddu, rotors)
     return LinearModel(times, u, du, ddu, tau, M, D, K)
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.outputs import Outputs
+from armtwin.drives.ripple import Ripples
 from armtwin.drives.sensors import Sensors
 from armtwin.drives.springs import Springs
 from armtwin.mechanics.rotors import Rotors
@@ -82,7 +83,8 @@ class Plant(NamedTuple):
         levers: Rows whose position is a length.
         rotors: Inertia of the motors.
         friction: Friction elements.
-        springs: Springs of elastic transmissions.
+        springs: Springs of elastic transmissions and links.
+        ripples: Unevenness of elastic transmissions.
         balancers: Passive struts.
         cylinders: Hydraulic drives.
         sensors: What the controller reads.
@@ -95,6 +97,7 @@ class Plant(NamedTuple):
     rotors: Rotors
     friction: Friction
     springs: Springs
+    ripples: Ripples
     balancers: Balancers
     cylinders: Cylinders
     sensors: Sensors
@@ -110,6 +113,34 @@ def without_friction(elements: Iterable[int], plant: Plant) -> Plant:
         curves[e, :, :, 0] = SILENT_LEVEL
         numbers[e, [C0, C1, OFFSET, HELD, HELD_BACK]] = SILENT_STIFFNESS, 0.0, 0.0, 0.0, 0.0
     return plant._replace(friction=plant.friction._replace(curves=curves, numbers=numbers))
+
+
+STIFFER = 1e3  # a spring so much stiffer stands for a rigid gear; the structure stays
+
+
+def without_elasticity(spring: int, plant: Plant) -> Plant:
+    """The plant with a spring so stiff that its gear or link is as good as rigid."""
+    stiffness, soft = plant.springs.stiffness.copy(), plant.springs.soft.copy()
+    damping, knee = plant.springs.damping.copy(), plant.springs.knee.copy()
+    stiffness[spring] *= STIFFER
+    soft[spring] *= STIFFER
+    knee[spring] /= STIFFER
+    damping[spring] *= np.sqrt(STIFFER)  # the relative damping stays
+    springs = plant.springs._replace(stiffness=stiffness, soft=soft, damping=damping, knee=knee)
+    return plant._replace(springs=springs)
+
+
+def without_backlash(spring: int, plant: Plant) -> Plant:
+    """The plant with a gear that has no play."""
+    gap = plant.springs.gap.copy()
+    gap[spring] = 0.0
+    return plant._replace(springs=plant.springs._replace(gap=gap))
+
+
+def without_ripple(spring: int, plant: Plant) -> Plant:
+    """The plant with an elastic gear that turns evenly."""
+    amplitude = np.where(plant.ripples.spring == spring, 0.0, plant.ripples.amplitude)
+    return plant._replace(ripples=plant.ripples._replace(amplitude=amplitude))
 
 
 def without_limit(drive: int, plant: Plant) -> Plant:

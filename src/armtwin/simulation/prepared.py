@@ -21,14 +21,16 @@ from armtwin.control.controller import (
     shift,
     uses_torque,
 )
-from armtwin.drives.springs import beyond, numerical_damping
+from armtwin.drives.springs import bent_energy, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot import dynamics
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
+from armtwin.robot.sag import Outside, held, settled
 from armtwin.robot.servo import Servo
+from armtwin.robot.strokes import check_drives, drive_forces, strokes
 from armtwin.simulation import loop
 from armtwin.simulation.coordinates import Coordinates, coordinates
 from armtwin.simulation.equations import LinearArm
@@ -37,8 +39,8 @@ from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, packed
 from armtwin.simulation.plant import C0, Plant
-from armtwin.simulation.start import drive_forces, equilibrium, settled
-from armtwin.simulation.traced import Structure
+from armtwin.simulation.start import equilibrium
+from armtwin.simulation.traced import NOWHERE, Structure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 Ended = tuple[int, int, int]
@@ -85,7 +87,7 @@ class PreparedRun:
         every = (0,) * self.coordinates.count
         linear = int(self.linear is not None)
         path = self.path
-        head = (size, every, linear, self.robot.assembly.arm, path)
+        head = (size, every, linear, self.coordinates.built.assembly.arm, path)
         switching = (0,) if self.plant.friction.kind == loop.SWITCHING else ()
         tail = (self.plant, self.controller, self.inputs, self.state, self.record)
         return (*head, *tail, switching)
@@ -93,8 +95,9 @@ class PreparedRun:
     @property
     def structure(self) -> Structure:
         """What shapes the kernel of its loop."""
-        arm, linear = self.robot.assembly.arm, self.linear is not None
-        return Structure(arm, self.plant, self.controller, linear=linear)
+        arm, linear = self.coordinates.built.assembly.arm, self.linear is not None
+        pressed = self.inputs.tool if len(self.inputs.wrench) else NOWHERE
+        return Structure(arm, self.plant, self.controller, linear=linear, pressed=pressed)
 
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""
@@ -107,19 +110,22 @@ class PreparedRun:
     def stored_energy(self) -> float:
         """Kinetic energy, and potential energy of bodies, balancers, springs and bristles [J]."""
         u, v = self.state.u, self.state.v
-        M = mass_matrix(self.robot, self.plant, u)
-        q = u[self.coordinates.link]
-        _, potential = self.robot.energy(q, np.zeros_like(q))
+        built = self.coordinates.built
+        M = mass_matrix(built, self.plant, u)
+        q = u[: self.coordinates.bodies]
+        _, potential = built.energy(q, np.zeros_like(q))
         return float(0.5 * v @ M @ v + potential) + self._in_springs() + self.in_bristles()
 
     def _in_springs(self) -> float:
         """Energy of the springs [J]."""
         springs = self.plant.springs
-        twists = self.plant.rows.weights[springs.row] @ self.state.u
-        if not len(twists):
-            return 0.0
-        pressed = [beyond(x, b) for x, b in zip(twists, springs.gap, strict=True)]
-        return 0.5 * float(springs.stiffness @ np.square(pressed))
+        twists = self.plant.rows.weights[springs.row] @ self.state.u - springs.rest
+        ripples = self.plant.ripples
+        turns = self.plant.rows.weights[ripples.motor] @ self.state.u
+        errors = ripples.amplitude * np.sin(ripples.cycles * turns + ripples.phase)
+        np.add.at(twists, ripples.spring, errors)
+        pressed = twists - np.clip(twists, -springs.gap, springs.gap)
+        return float(bent_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum())
 
     def in_bristles(self) -> float:
         """Energy of the bristles, which friction took and still holds [J]."""
@@ -166,7 +172,7 @@ def prepare(
     model: Model,
     *,
     servo: Controller | None = None,
-    external: Floats | None = None,
+    outside: Outside | None = None,
     feedforward: Floats | None = None,
     log_rate: float | None = None,
     linear: LinearModel | None = None,
@@ -179,7 +185,7 @@ def prepare(
         motion: Joint motion at the set-point rate.
         model: What is simulated.
         servo: A packed controller in place of the model's.
-        external: Joint torques from outside at the set-points, (set-points, n).
+        outside: What acts from outside at the set-points.
         feedforward: Torques that the servo feeds forward in place of the model's, motor side,
             (set-points, motors).
         log_rate: Rate of the log; by default the set-point rate [Hz].
@@ -192,15 +198,16 @@ def prepare(
     if change is not None:
         parts = change(parts)
     q = motion.q[0]
-    pushed = None if external is None else external[0]
-    static = robot.gravity(q) if pushed is None else robot.gravity(q) - pushed
-    force = drive_forces(robot, q, static)
-    u = settled(robot, places, q, pushed)
-    M = mass_matrix(robot, parts, u)
+    acting = Outside() if outside is None else outside
+    check_drives(robot)
+    u = settled(places, q, acting, parts.springs)
+    static = held(places, u, acting)[places.own]
+    force = drive_forces(robot, q[None], static[None])[0]
+    M = mass_matrix(places.built, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
     ref = _references(robot, motion, c, feedforward)
-    inputs = _inputs(ref, places, c, parts, external, log_rate, M)
+    inputs = _inputs(ref, places, c, parts, acting, log_rate, M)
     state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
@@ -209,7 +216,8 @@ def prepare(
 @lru_cache(RECENT_PLANTS)
 def _plant(robot: Robot, model: Model, tick: float) -> Plant:
     """The plant of a robot; no run writes into it."""
-    return plant(robot, model, coordinates(robot, model), servo_of(robot, model), tick)
+    places = coordinates(robot, model)
+    return plant(places.built, model, places, servo_of(robot, model), tick)
 
 
 def _check_mass(robot: Robot, M: Floats) -> None:
@@ -236,15 +244,31 @@ def _inputs(
     places: Coordinates,
     c: Controller,
     parts: Plant,
-    external: Floats | None,
+    outside: Outside,
     log_rate: float | None,
     M: Floats,
 ) -> Inputs:
     ticks = (len(ref) - 1) * c.setpoint_ticks + 1
     log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
-    pushed = np.zeros((0, places.count)) if external is None else places.on_links(external)
+    pushed, wrench = np.zeros((0, places.count)), np.zeros((0, 6))
+    if outside.torque is not None:
+        pushed = places.on_links(outside.torque)
+    if outside.wrench is not None:
+        wrench = outside.wrench
+        pushed = pushed if len(pushed) else np.zeros((1, places.count))
+    tool, X_BT = places.built.assembly.frame("tool")
     slow, substeps = _presliding(parts, M, c.tick)
-    return Inputs(ref, np.ascontiguousarray(pushed), ticks, log_ticks, slow, substeps)
+    return Inputs(
+        ref=ref,
+        external=np.ascontiguousarray(pushed),
+        wrench=np.ascontiguousarray(wrench),
+        tool=tool,
+        point=np.ascontiguousarray(X_BT[:3, 3]),
+        ticks=ticks,
+        log_ticks=log_ticks,
+        slow=slow,
+        substeps=substeps,
+    )
 
 
 def _references(
@@ -273,19 +297,11 @@ def _before(values: Floats | None, samples: float) -> Floats | None:
 
 def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Floats | None) -> Floats:
     """Position, speed, acceleration, torque fed forward, speed of the shift, (k, 5, m)."""
-    drives = robot.assembly.drives
-    ref = np.zeros((len(motion.q), REFERENCES, len(drives)))
-    for k, (_, row) in enumerate(drives):
-        x, v, a = (values @ row.weights for values in (motion.q, motion.v, motion.a))
-        if row.linkage is not None:
-            slope = row.linkage.rate(x)
-            bend = row.linkage.curvature(x)
-            x = row.linkage.length(x)
-            a = slope * a + bend * v**2
-            v = slope * v
-        ref[:, POSITION, k] = x
-        ref[:, SPEED, k] = v
-        ref[:, ACCELERATION, k] = a
+    moved = strokes(robot, motion.q, motion.v, motion.a)
+    ref = np.zeros((len(motion.q), REFERENCES, len(robot.assembly.drives)))
+    ref[:, POSITION] = moved.position
+    ref[:, SPEED] = moved.speed
+    ref[:, ACCELERATION] = moved.acceleration
     if feedforward is not None:
         ref[:, TORQUE] = feedforward
     elif uses_torque(c):

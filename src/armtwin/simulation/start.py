@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.control.controller import HELD, KTFC, KTFV, TORQUE, Controller, initial
-from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.drive_groups import Hydraulic
@@ -13,44 +12,6 @@ from armtwin.robot.robot import Robot
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.loop import Inputs, State
 from armtwin.simulation.plant import Plant
-
-SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
-STILL = 1e-13  # change of the sag that ends them [rad]
-
-
-def drive_forces(robot: Robot, q: Floats, static: Floats) -> Floats:
-    """Torques of motors and forces of cylinders that hold joint torques at a posture, (drives,)."""
-    drives = robot.assembly.drives
-    acting = np.empty((len(drives), robot.n))
-    for k, (_, row) in enumerate(drives):
-        acting[k] = row.weights * row.lever(q[None])
-    if len(drives) != robot.n or np.linalg.matrix_rank(acting) < robot.n:
-        raise ArmtwinError(
-            f"robot '{robot.name}': {robot.n} joints need as many motors or cylinders to be "
-            f"controlled, each moving them in its own way, got {len(drives)}"
-        )
-    return np.asarray(np.linalg.solve(acting.T, static))
-
-
-def settled(robot: Robot, places: Coordinates, q: Floats, external: Floats | None) -> Floats:
-    """Coordinates at rest with the drive sides on q: elastic joints sag in their springs."""
-    u = places.both_sides(q)
-    if not places.elastic:
-        return u
-    joints = [joint for joint, _ in places.elastic]
-    stiffness = np.array([t.stiffness for _, t in places.elastic])
-    gap = np.array([0.5 * (t.backlash or 0.0) for _, t in places.elastic])
-    link = q.copy()
-    pushed = np.zeros_like(q) if external is None else external
-    for _ in range(SETTLING):
-        load = (robot.gravity(link) - pushed)[joints]
-        twist = load / stiffness + np.sign(load) * gap
-        moved = q[joints] - twist - link[joints]
-        link[joints] += moved
-        if np.abs(moved).max() < STILL:
-            break
-    u[places.link] = link
-    return u
 
 
 def equilibrium(
@@ -104,8 +65,7 @@ def _openings(robot: Robot, oil: Floats) -> Floats:
     """Spool positions that make up for the leakage of cylinders which push with forces `oil`."""
     opening = np.empty(len(oil))
     for c, hydraulic in enumerate(robot.description.hydraulic):
-        circuit = hydraulic.circuit
-        opening[c] = circuit.valve.opening(circuit.leakage * oil[c])
+        opening[c] = hydraulic.circuit.oil.opening(oil[c])
     return opening
 
 

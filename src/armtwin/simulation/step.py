@@ -89,6 +89,9 @@ def press_springs(
     stiffness: Any,
     damping: Any,
     gap: Any,
+    soft: Any,
+    knee: Any,
+    rest: Any,
     numerical: Any,
     u: Any,
     v: Any,
@@ -100,8 +103,8 @@ def press_springs(
     """Put the springs into the equations of a step; force, (springs, 2), keeps torque and slope."""
     for e in range(spring_row.shape[0]):
         r = spring_row[e]
-        x, w = along(rows, place, count, r, u), along(rows, place, count, r, v)
-        F, D = spring(stiffness[e], damping[e], gap[e], numerical[e], x, w, h)
+        x, w = along(rows, place, count, r, u) - rest[e], along(rows, place, count, r, v)
+        F, D = spring(stiffness[e], damping[e], gap[e], soft[e], knee[e], numerical[e], x, w, h)
         resist(rows, place, count, r, F, D, h, A, dv)
         force[e, 0], force[e, 1] = F, D
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.control.controller import REFERENCES
+from armtwin.drives.ripple import uneven
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
@@ -29,6 +30,7 @@ NUMBERS = (
     "substeps",
     "setpoints",
     "pushes",
+    "presses",
     "k",
     "within",
     "taken",
@@ -45,7 +47,8 @@ OF_DRIVES = (
     "current_quantum",
     "lateness",
 )
-OF_SPRINGS = ("stiffness", "damping", "gap", "numerical")
+OF_SPRINGS = ("stiffness", "damping", "gap", "soft", "knee", "rest", "numerical")
+OF_RIPPLES = ("cycles", "amplitude", "phase")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
 # below which an element of the geometry is a deviation: sines of 3 degrees, 5 mm, a tilted base
 SMALLEST_BY_DESIGN = {"turn": 0.05, "offset": 0.005, "axis": 0.05, "gravity": 0.5}
@@ -54,6 +57,7 @@ IN_A_RUN = {
     *GEOMETRY,
     *OF_DRIVES,
     *OF_SPRINGS,
+    *OF_RIPPLES,
     "inertia",
     "weights",
     "rotor_inertia",
@@ -66,6 +70,9 @@ IN_A_RUN = {
     "setpoint_ticks",
     "substeps",
     "setpoints",
+    "pushes",
+    "presses",
+    "point",
 }
 IN_A_TICK = {"dt", "M", "force", "tau", "outside"}
 
@@ -84,7 +91,8 @@ STAGES = (
     "means",
 )
 # memories beside that of the numbers, which is 0
-CURVES, BALANCER_TABLE, REF, EXTERNAL, KEPT = 1, 2, 3, 4, 5
+CURVES, BALANCER_TABLE, REF, EXTERNAL, WRENCH, KEPT = 1, 2, 3, 4, 5, 6
+NOWHERE = -2  # no body: -1 is the base
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
@@ -108,11 +116,14 @@ class Structure:
         plant: Rows and parts.
         c: The servo.
         linear: Whether a linear model along the motion takes the place of the bodies.
+        pressed: Body that bears a force from outside, or NOWHERE.
         dense: Whether the geometry is taken as if it had no zeros, ones and right angles.
     """
 
-    def __init__(self, arm: Any, plant: Any, c: Any, *, linear: bool) -> None:
-        self.arm, self.plant, self.c = arm, plant, c
+    def __init__(
+        self, arm: Any, plant: Any, c: Any, *, linear: bool, pressed: int = NOWHERE
+    ) -> None:
+        self.arm, self.plant, self.c, self.pressed = arm, plant, c, pressed
         self.linear, self.dense = linear, is_out_of_square(arm)
         self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
         self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
@@ -127,7 +138,8 @@ class Structure:
     def family(self) -> Iterator[bytes]:
         """What shapes the kernel beside the geometry."""
         arm, plant, c = self.arm, self.plant, self.c
-        yield repr((self.linear, plant.friction.kind, c.given_acceleration)).encode()
+        kinds = (self.linear, self.pressed, plant.friction.kind, c.given_acceleration)
+        yield repr(kinds).encode()
         for numbers in (
             arm.parent,
             arm.slides,
@@ -136,6 +148,8 @@ class Structure:
             plant.outputs.row,
             plant.friction.row,
             plant.springs.row,
+            plant.ripples.spring,
+            plant.ripples.motor,
             plant.balancers.row,
         ):
             yield repr(np.asarray(numbers).tolist()).encode()
@@ -150,7 +164,8 @@ class Structure:
 
     def geometry(self) -> Iterator[bytes]:
         """The pattern of the geometry."""
-        if self.dense or self.linear:
+        is_unused = self.linear and self.pressed == NOWHERE
+        if self.dense or is_unused:
             yield b"dense"
             return
         for name in GEOMETRY:
@@ -171,8 +186,10 @@ class Structure:
             "memory": (m, 4, 2),
             "M": (N, N),
             "energy": (5,),
+            "point": (3,),
             **dict.fromkeys(("slow", "z", "F"), (e,)),
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
+            **dict.fromkeys(OF_RIPPLES, plant.ripples.spring.shape),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
             **dict.fromkeys(("acceleration", "resistance"), (N,)),
@@ -188,6 +205,7 @@ class Structure:
         memory.add("balancer_table", self.plant.balancers.table.shape, BALANCER_TABLE)
         memory.add("ref", (1, REFERENCES, self.drives), REF)
         memory.add("external", (1, self.coordinates), EXTERNAL)
+        memory.add("wrench", (1, 6), WRENCH)
         return memory
 
 
@@ -374,8 +392,25 @@ class _Tracer:
             self._number(tape, name) for name in ("k", "within", "setpoint_ticks")
         )
         python_of(loop.push)(self.every, external, k, within, setpoint_ticks, found)
+        if self.structure.pressed != NOWHERE:
+            self._push_tool(tape, (k, within, setpoint_ticks), found)
         _put(part, "outside", found)
         return part
+
+    def _push_tool(self, tape: Tape, time: tuple[Any, Any, Any], outside: Any) -> None:
+        """Add what a force on the tool does on the coordinates."""
+        n, N = self.structure.bodies, self.structure.coordinates
+        u, v, before, point = self._all(tape, "u", "v", "before", "point")
+        turn, offset, axis = (self._geometry(tape, name) for name in ("turn", "offset", "axis"))
+        wrench = Table(tape, "wrench", (self._number(tape, "presses"), 6))
+        R, P = _scratch(n, 3, 3), _scratch(n, 3)
+        u_mid, v_mid = _scratch(N), _scratch(N)
+        h = self._number(tape, "h")
+        python_of(loop.look_ahead)(self.every, u, v, before, h, u_mid, v_mid)
+        python_of(loop.push_tool)(
+            self.size, self.arm.parent, self.arm.slides, turn, offset, axis, R, P,
+            self.structure.pressed, point, wrench, *time, u_mid, outside,
+        )  # fmt: skip
 
     def _means(self) -> Part:
         tape = Tape()
@@ -442,16 +477,17 @@ class _Tracer:
         known = {name: values.copy() for name, values in changing.items()}
         u, v, z, energy = changing.values()
         M, force, tau, outside, numbers = self._all(tape, "M", "force", "tau", "outside", "numbers")
-        stiffness, damping, gap, numerical = self._all(tape, *OF_SPRINGS)
+        stiffness, damping, gap, soft, knee, rest, numerical = self._all(tape, *OF_SPRINGS)
         dt = self._number(tape, "dt")
         A, dv = _scratch(N, N), _scratch(N)
         F, D, G = _scratch(e), _scratch(e), _scratch(e, 2)
         twisted = _scratch(len(springs.row), 2)
         curves = Table(tape, "curves", friction.curves.shape)
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
+        acting, slack = self._uneven(tape, rows, (u, v, dt), rest)
         python_of(step.press_springs)(
-            rows, place, count, springs.row, stiffness, damping, gap, numerical,
-            u, v, dt, A, dv, twisted,
+            acting, place, count, springs.row, stiffness, damping, gap, soft, knee, slack,
+            numerical, u, v, dt, A, dv, twisted,
         )  # fmt: skip
         solved = python_of(step.smooth_step)(
             self.size, self.every, ties.place, ties.count, rows, place, count,
@@ -459,8 +495,8 @@ class _Tracer:
         )  # fmt: skip
         python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
         python_of(accounts.account_springs)(
-            dt, rows, place, count, springs.row, stiffness, damping, gap, energy,
-            u, v, dv, twisted,
+            dt, acting, place, count, springs.row, stiffness, damping, gap, soft, knee, slack,
+            energy, u, v, dv, twisted,
         )  # fmt: skip
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)
         changing["F"], gone = F, tape.choose(solved, lost, N)
@@ -474,6 +510,19 @@ class _Tracer:
             _put(part, name, values, known[name])
         part.put("gone", (), gone)
         return part
+
+    def _uneven(self, tape: Tape, weights: Any, state: Any, rest: Any) -> tuple[Any, Any]:
+        """Rows of the springs and where they are slack, with the ripple of their gears."""
+        _, place, count = self.plant.rows
+        ripples = self.plant.ripples
+        if not len(ripples.spring):
+            return weights, rest
+        rows, slack = weights.copy(), rest.copy()
+        python_of(uneven)(
+            weights, place, count, self.plant.springs.row, rest, ripples.spring, ripples.motor,
+            *self._all(tape, *OF_RIPPLES), *state, rows, slack,
+        )  # fmt: skip
+        return rows, slack
 
 
 def _chosen(tape: Tape, condition: Any, values: Any, others: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Coulomb friction, alone, with viscous friction, and with a higher friction at rest."""
+"""Coulomb friction: alone, with viscous friction, smooth at rest, or higher at rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from armtwin.maths.quantities import Friction, Viscous
+from armtwin.maths.quantities import Friction, Speed, Viscous
 
 
 @dataclass(frozen=True)
@@ -60,6 +60,33 @@ class CoulombViscous:
 
 
 @dataclass(frozen=True)
+class SmoothCoulombViscous:
+    """τ = level tanh(w / speed) + viscous w: dry friction that does not hold at rest but creeps.
+
+    Attributes:
+        level: Friction torque that does not depend on speed, well above `speed` [N m].
+        viscous: Change of torque with speed [N m s/rad].
+        speed: Speed below which the dry friction fades; a shape number [rad/s].
+    """
+
+    level: Friction
+    viscous: Viscous
+    speed: Speed
+    law: Literal["smooth_coulomb_viscous"] = "smooth_coulomb_viscous"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (
+        ("level", "N m"),
+        ("viscous", "N m s/rad"),
+    )
+    dry: ClassVar[tuple[str, ...]] = ("level",)
+    thermal: ClassVar[tuple[str, ...]] = ("viscous",)
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
+        return np.stack([np.tanh(w / self.speed), w], axis=-1)
+
+
+@dataclass(frozen=True)
 class StaticCoulombViscous:
     """τ = level sign(w) + viscous w while sliding; up to `static` is held at rest.
 
@@ -86,3 +113,8 @@ class StaticCoulombViscous:
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 2)."""
         return np.stack([np.sign(w), w], axis=-1)
+
+    @property
+    def held(self) -> float:
+        """Largest torque held at rest [N m]."""
+        return self.static

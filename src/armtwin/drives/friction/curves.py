@@ -20,6 +20,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.table import Table
 from armtwin.maths.batch import Floats, read_only
 from armtwin.maths.bits import LEADING, coarse, coarse_numbers, rank
 from armtwin.maths.choice import smaller
@@ -33,6 +34,7 @@ INTERVALS = (OCTAVES << LEADING) + 1  # the last one has no end
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
 SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
 DIFFERENCE = 1e-4  # share of an interval over which slopes are taken: exact to 1e-10 of the torque
+HOLDING = (StaticCoulombViscous, Table)  # laws that hold more at rest than they slide with
 
 
 def coefficients(law: Law) -> dict[str, float]:
@@ -58,8 +60,8 @@ def at_viscosity(law: Law, factor: float) -> Law:
 
 def breakaway(law: Law) -> float:
     """Largest torque held at rest [N m]."""
-    if isinstance(law, StaticCoulombViscous):
-        return law.static
+    if isinstance(law, HOLDING):
+        return law.held
     return float(split(law, np.array([1e-12]))[0][0])
 
 
@@ -119,8 +121,9 @@ def _smooth_split(law: Law, speed: Floats) -> tuple[Floats, Floats]:
     # w (w² + ε²)^(-δ/2) has the slope of the law above ε and is linear below it
     lifted = np.sqrt(w[below] ** 2 + SMOOTH**2)
     f[below] = split(law, lifted)[1] * w[below] / lifted
-    if isinstance(law, StaticCoulombViscous):
-        g = g + (law.static - law.level) * np.exp(-((w / SMOOTH) ** 2))
+    if isinstance(law, HOLDING):
+        sliding = float(split(law, np.array([1e-12]))[0][0])
+        g = g + (law.held - sliding) * np.exp(-((w / SMOOTH) ** 2))
     floor = FLOOR * max(float(np.max(g)), 1e-12)
     return np.maximum(g, floor), f
 

@@ -10,7 +10,12 @@ A law is a frozen dataclass with
 
 from __future__ import annotations
 
-from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous, StaticCoulombViscous
+from armtwin.drives.friction.coulomb import (
+    Coulomb,
+    CoulombViscous,
+    SmoothCoulombViscous,
+    StaticCoulombViscous,
+)
 from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.stribeck import Stribeck
@@ -19,6 +24,7 @@ from armtwin.drives.friction.table import Table
 Law = (
     Coulomb
     | CoulombViscous
+    | SmoothCoulombViscous
     | StaticCoulombViscous
     | Stribeck
     | Hyperbolic

@@ -4,28 +4,37 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from armtwin.maths.quantities import Friction, Share, Speed
+from armtwin.maths.quantities import Friction, Share
+from armtwin.maths.units import Unit
+
+Peak = Annotated[float, Unit("1", at_least=1)]
+TableSpeed = Annotated[float, Unit("rad/s", at_least=0, plausible=1000, hint="deg/s", also="m/s")]
 
 
 @dataclass(frozen=True)
 class Table:
-    """τ = scale sign(w) T(|w|), T linear between the points and constant outside them.
+    """τ = scale sign(w) T(|w|), T linear between the points and beyond the last two.
+
+    Below the first point T is constant; up to peak scale T(0) is held at rest.
 
     Attributes:
         speeds: Speeds of the points, increasing [rad/s].
         torques: Friction torques at these speeds [N m].
         scale: Factor on the table, the one number to identify.
+        peak: Torque held at rest over that of the table at speed 0; a shape number, as no sliding
+            motion shows it.
 
     Ref: [Soder-Hoorn 2015]
     """
 
-    speeds: tuple[Speed, ...]
+    speeds: tuple[TableSpeed, ...]
     torques: tuple[Friction, ...]
     scale: Share = 1.0
+    peak: Peak = 1.0
     law: Literal["table"] = "table"
 
     coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("scale", "1"),)
@@ -34,7 +43,17 @@ class Table:
 
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
-        return (np.sign(w) * np.interp(np.abs(w), self.speeds, self.torques))[..., None]
+        speed = np.abs(w)
+        inside = np.interp(speed, self.speeds, self.torques)
+        (one, other), (low, high) = self.speeds[-2:], self.torques[-2:]
+        # a table that falls to its end does not fall below zero
+        beyond = np.maximum(high + (speed - other) * (high - low) / (other - one), 0.0)
+        return (np.sign(w) * np.where(speed > other, beyond, inside))[..., None]
+
+    @property
+    def held(self) -> float:
+        """Largest torque held at rest [N m]."""
+        return self.peak * self.scale * float(np.interp(0.0, self.speeds, self.torques))
 
     def problem(self) -> str:
         """What is wrong with the table, as a phrase; empty if nothing is."""

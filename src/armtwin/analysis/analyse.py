@@ -1,0 +1,157 @@
+"""`analyse`: what acts in the equations of motion of a robot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
+from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag
+from armtwin.analysis.coupling import Coupling, coupling
+from armtwin.analysis.flexibility import Flexibility, flexibility
+from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
+from armtwin.analysis.modes import Modes, modes
+from armtwin.analysis.states import States, along, posture
+from armtwin.analysis.torques import TorqueShares, torque_shares
+from armtwin.analysis.workspace import workspace
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.logs.log import Log
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.groups import Body, Payload
+from armtwin.robot.robot import Robot
+
+Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
+KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
+Analysis = (
+    TorqueShares
+    | Coupling
+    | EffectiveInertia
+    | Modes
+    | Sag
+    | ToolCompliance
+    | Flexibility
+    | BearingLoads
+)
+ELASTIC = ("modes", "sag", "compliance")
+MOST_ELASTIC = 200  # states of a motion at which an elastic robot is analysed
+LOAD = "load"
+
+
+def analyse(
+    robot: Robot,
+    what: Kind,
+    motion: Trajectory | Log | ArrayLike | None = None,
+    *,
+    v: ArrayLike | None = None,
+    a: ArrayLike | None = None,
+    load: float | str | None = None,
+    faster: float = 1.0,
+    force: ArrayLike | None = None,
+) -> Analysis:
+    """What acts in the equations of motion of a robot, at one posture or along a motion.
+
+    Args:
+        robot: The robot, tool mounted.
+        what: "torques" by their causes, inertial "coupling", effective "inertia"; of an elastic
+            robot natural "modes", "sag" by gravity, "compliance" of the tool; "loads" on bearings
+            and in links. A robot whose links have beams, or with closed loops, answers the elastic
+            questions together, at one posture.
+        motion: A trajectory or a log, or one posture, (n,). Without it the robot's home where its
+            file has one; "inertia" then goes over the workspace.
+        v: Speeds at the posture, (n,); 0 without.
+        a: Accelerations at the posture, (n,); 0 without.
+        load: A payload of the robot's file by name, or a mass at the flange [kg]; "inertia" shows
+            it beside the robot without, the others have it mounted.
+        faster: The same path so many times as fast.
+        force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,).
+    """
+    if what not in KINDS:
+        raise ArmtwinError(f"analysis '{what}' is not known. {did_you_mean(what, KINDS)}")
+    loaded = None if load is None else with_load(robot, load)
+    if what == "inertia":
+        q, chosen = _postures(robot, motion)
+        return effective_inertia(robot, q, chosen, loaded)
+    acting = robot if loaded is None else loaded[0]
+    states = _states(robot, motion, v, a)
+    if what == "loads":
+        return bearing_loads(acting, states.faster(faster))
+    if what in ELASTIC:
+        if bends(robot):
+            return _bent(acting, states, force)
+        name = "" if loaded is None else loaded[1]
+        return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force)
+    if what == "coupling":
+        return coupling(acting, states)
+    return torque_shares(acting, states.faster(faster))
+
+
+def bends(robot: Robot) -> bool:
+    """Whether a robot is analysed as a structure: links with beams, or closed loops."""
+    return bool(robot.description.loop) or any(link.beam for link in robot.description.link)
+
+
+def _bent(robot: Robot, states: States, force: ArrayLike | None) -> Flexibility:
+    """The elastic questions of a robot with beams or loops."""
+    if not states.alone:
+        raise ArmtwinError(
+            f"robot '{robot.name}' has [[link.beam]] or [[loop]]: how it gives way is told at one "
+            "posture (--at), not along a motion"
+        )
+    return flexibility(robot, states.q[0], force=force)
+
+
+def _elastic(
+    robot: Robot, what: str, states: States, load: str, force: ArrayLike | None
+) -> Modes | Sag | ToolCompliance:
+    if what == "modes":
+        return modes(robot, states, load)
+    if what == "sag":
+        return sag(robot, states, load, force)
+    return compliance(robot, states, load)
+
+
+def _states(
+    robot: Robot,
+    motion: Trajectory | Log | ArrayLike | None,
+    v: ArrayLike | None,
+    a: ArrayLike | None,
+) -> States:
+    if isinstance(motion, Trajectory | Log):
+        if v is not None or a is not None:
+            raise ArmtwinError("v and a belong to one posture; a motion has its own")
+        return along(robot, motion)
+    if motion is not None:
+        return posture(robot, motion, v, a)
+    wrist = robot.description.wrist
+    if wrist is None:
+        raise ArmtwinError(
+            f"robot '{robot.name}' has no home in its file; give a posture (--at) or a motion "
+            "(--along)"
+        )
+    return posture(robot, np.array(wrist.home), v, a)
+
+
+def _postures(robot: Robot, motion: Trajectory | Log | ArrayLike | None) -> tuple[np.ndarray, str]:
+    if motion is None:
+        return workspace(robot)
+    states = _states(robot, motion, None, None)
+    if states.alone:
+        return states.q, "one posture"
+    return states.q, f"{len(states.q)} postures along the motion"
+
+
+def with_load(robot: Robot, load: float | str) -> tuple[Robot, str]:
+    """The robot with a payload of its file, or a mass at its flange; and what that is."""
+    if isinstance(load, str):
+        return robot.with_payload(load), load
+    if not np.isfinite(load) or load <= 0:
+        raise ArmtwinError(f"load must be a mass greater than 0 kg, got {load}")
+    if robot.description.flange is None:
+        raise ArmtwinError(f"robot '{robot.name}' has no flange to hold a load")
+    point = Payload(source="assumed: a mass at the flange", body=Body(mass=float(load)))
+    payloads = {**robot.description.payload, LOAD: point}
+    holding = Robot(replace(robot.description, payload=payloads), robot.origin)
+    return holding.with_payload(LOAD), f"{load:g} kg at the flange"

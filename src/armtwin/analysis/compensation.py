@@ -1,0 +1,65 @@
+"""What a proportional controller of cylinders would add if it knew the load: gains and offsets.
+
+    gain = gain_0 ω / ω_0           ω the natural frequency of the drive with what it has to move
+    offset = (i(F) - i(F_0)) / gain     i the valve current that holds a force at rest
+
+The loop of an integrator and a resonance is as stable as gain / ω is small: with gains tuned for
+one load a heavier one swings, and with the same gain / ω it does not.
+
+Ref: [Machielsen 1983, sections 8.2.2, 8.2.4 and 9], proposed there and not tried
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from armtwin.analysis.inertia import hydraulic_swings
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Proportional
+from armtwin.robot.strokes import drive_forces
+
+
+def with_mass_compensation(robot: Robot, tuned: Robot, q: Floats) -> Robot:
+    """The robot with its proportional gains scaled to what its drives move at a posture (n,).
+
+    Args:
+        robot: The robot as it is loaded.
+        tuned: The robot that its gains were tuned for.
+        q: The posture.
+    """
+    share = hydraulic_swings(robot, q).alone / hydraulic_swings(tuned, q).alone
+    servos = {}
+    for name, servo in robot.description.servo.items():
+        if isinstance(servo, Proportional):
+            gain = tuple(float(x) for x in share * np.array(servo.gain))
+            servo = replace(servo, gain=gain)
+        servos[name] = servo
+    return Robot(replace(robot.description, servo=servos), robot.origin)
+
+
+def gravity_offsets(robot: Robot, tuned: Robot, servo: str, q: Floats) -> Floats:
+    """Set-point offsets that keep drives in place under another weight, (drives,) [V].
+
+    Args:
+        robot: The robot as it is loaded.
+        tuned: The robot that its offsets were set for.
+        servo: Name of its proportional servo.
+        q: The posture, (n,).
+    """
+    law = robot.description.servo[servo]
+    if not isinstance(law, Proportional):
+        raise ArmtwinError(f"servo '{servo}' must be of kind 'proportional', got '{law.kind}'")
+    opening = []
+    for one in (robot, tuned):
+        force = drive_forces(one, q[None], one.gravity(q)[None])[0]
+        currents = []
+        for (drive, _), F in zip(one.assembly.drives, force, strict=True):
+            assert isinstance(drive, Hydraulic)  # proportional servos drive valves
+            currents.append(drive.circuit.oil.opening(float(F)))
+        opening.append(np.array(currents))
+    return np.asarray((opening[0] - opening[1]) / np.array(law.gain))

@@ -1,0 +1,98 @@
+"""How much the axes of a robot feel each other's accelerations.
+
+    factor_i = √(Σ_{j≠i} M_ij²) / M_ii
+
+over axes of the same kind, for kilograms and kilogram square metres do not add.
+
+Ref: [Machielsen 1983, section 8.2.3]; its table 3 has the rows of the first two cylinders swapped.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
+from armtwin.analysis.states import States
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.robot.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Coupled:
+    """Inertia matrices of some axes, and how far they are from diagonal.
+
+    Attributes:
+        axes: The joints, or the drives.
+        M: Inertia, (m, n, n).
+        factor: Coupling factors, (m, n).
+    """
+
+    axes: Axes
+    M: Floats
+    factor: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Coupling:
+    """Inertial coupling of a robot at one posture or along a motion.
+
+    Attributes:
+        robot: The robot.
+        states: The states.
+        joints: Coupling of the joints.
+        drives: Coupling of motors and cylinders; None where drives do not determine the joints.
+    """
+
+    robot: Robot
+    states: States
+    joints: Coupled
+    drives: Coupled | None
+
+    def __repr__(self) -> str:
+        parts = []
+        for what, found in (("joints", self.joints), ("drives", self.drives)):
+            if found is not None:
+                parts.append(f"{what} up to {100 * found.factor.max():.3g} %")
+        return cards.line("Coupling", repr(self.robot.name), *parts)
+
+    def _repr_html_(self) -> str:
+        rows = [(str(r["axis"]), f"{100 * float(r['largest']):.3g} %") for r in self.table]
+        return cards.table(repr(self), rows, ("axis", "largest factor"))
+
+    @property
+    def table(self) -> list[dict[str, float | str]]:
+        """A record for each joint and drive: smallest, mean and largest factor."""
+        records: list[dict[str, float | str]] = []
+        for found in (self.joints, self.drives):
+            if found is None:
+                continue
+            for i, name in enumerate(found.axes.names):
+                factor = found.factor[:, i]
+                records.append(
+                    {
+                        "axis": name,
+                        "smallest": float(factor.min()),
+                        "mean": float(factor.mean()),
+                        "largest": float(factor.max()),
+                    }
+                )
+        return records
+
+
+def coupling(robot: Robot, states: States) -> Coupling:
+    """Inertial coupling of a robot's joints, and of its drives."""
+    joints = _coupled(joint_axes(robot), robot.mass_matrix(states.q))
+    drives = None
+    if len(robot.assembly.drives) == robot.n:
+        drives = _coupled(drive_axes(robot), drive_inertia(robot, states.q))
+    return Coupling(robot, states, joints, drives)
+
+
+def _coupled(axes: Axes, M: Floats) -> Coupled:
+    slides = np.array(axes.slides)
+    others = (slides[:, None] == slides) & ~np.eye(len(slides), dtype=bool)
+    across = np.sqrt(np.einsum("mij,ij->mi", M**2, others.astype(np.float64)))
+    return Coupled(axes, M, across / np.einsum("mii->mi", M))

@@ -1,0 +1,174 @@
+"""What each drive has to move, how much that changes, and how it swings on its oil.
+
+    m_i = (Aᵀ M A)_ii                            effective mass or inertia
+    ω_i² = (1 + B leakage) / (compliance m_i)    a drive alone, the others held
+    2 ζ ω = B / m_i + leakage / compliance
+
+coupled, with all drives free and their valves shut:
+
+    m x'' = F - B x',   compliance F' = -x' - leakage F
+
+Ref: [Machielsen 1983, sections 7.3 and 8.2.2]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
+from armtwin.drives.friction.curves import coefficients
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class Swings:
+    """Natural frequencies of hydraulic drives on their oil at one posture.
+
+    Attributes:
+        alone: Frequency of each drive with the others held, (drives,) [Hz].
+        damping: Its relative damping, (drives,).
+        coupled: Frequencies of all drives together, rising, (k,) [Hz].
+        coupled_damping: Their relative dampings, (k,).
+    """
+
+    alone: Floats
+    damping: Floats
+    coupled: Floats
+    coupled_damping: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class EffectiveInertia:
+    """Effective inertia of each drive over postures of a robot.
+
+    Attributes:
+        robot: The robot, with what is mounted on it.
+        axes: Its drives; its joints where drives do not determine them.
+        q: The postures, (m, n).
+        chosen: How they were chosen, in words.
+        values: Effective mass or inertia, (m, drives) [kg or kg m²].
+        load: The same with a load, (m, drives); None without one.
+        load_name: What the load is.
+        swings: Natural frequencies at the first posture, where drives are hydraulic.
+    """
+
+    robot: Robot
+    axes: Axes
+    q: Floats
+    chosen: str
+    values: Floats
+    load: Floats | None
+    load_name: str
+    swings: Swings | None
+
+    def __repr__(self) -> str:
+        postures = cards.counted(len(self.q), "posture")
+        return cards.line("EffectiveInertia", repr(self.robot.name), postures, self.load_name)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for record in self.table:
+            low, high = record["smallest"], record["largest"]
+            rows.append((str(record["axis"]), f"{low:.4g}", f"{high:.4g}", str(record["unit"])))
+        return cards.table(repr(self), rows, ("drive", "smallest", "largest", ""))
+
+    @property
+    def table(self) -> list[dict[str, float | str | None]]:
+        """A record for each drive: extremes without and with the load, and their ratios."""
+        records = []
+        for i, (name, unit) in enumerate(
+            zip(self.axes.names, self.axes.inertia_units, strict=True)
+        ):
+            low, high = float(self.values[:, i].min()), float(self.values[:, i].max())
+            record: dict[str, float | str | None] = {
+                "axis": name,
+                "unit": unit,
+                "smallest": low,
+                "largest": high,
+                "ratio": high / low,
+            }
+            if self.load is not None:
+                loaded_low, loaded_high = self.load[:, i].min(), self.load[:, i].max()
+                record |= {
+                    "smallest_loaded": float(loaded_low),
+                    "largest_loaded": float(loaded_high),
+                    "ratio_loaded": float(loaded_high / loaded_low),
+                    "ratio_overall": float(max(high, loaded_high) / min(low, loaded_low)),
+                }
+            if self.swings is not None:
+                record["frequency_hz"] = float(self.swings.alone[i])
+                record["damping"] = float(self.swings.damping[i])
+            records.append(record)
+        return records
+
+
+def effective_inertia(
+    robot: Robot, q: Floats, chosen: str, loaded: tuple[Robot, str] | None = None
+) -> EffectiveInertia:
+    """Effective inertia of the drives of a robot, or of its joints where it has none.
+
+    Args:
+        robot: The robot.
+        q: Postures, (m, n).
+        chosen: How they were chosen, in words.
+        loaded: The robot with a load, and what the load is.
+    """
+    by_drives = len(robot.assembly.drives) == robot.n
+    axes = drive_axes(robot) if by_drives else joint_axes(robot)
+    load, name = None, ""
+    if loaded is not None:
+        with_load, name = loaded
+        load = _diagonal(with_load, q, by_drives)
+    swings = hydraulic_swings(robot, q[0]) if robot.description.hydraulic else None
+    return EffectiveInertia(
+        robot, axes, q, chosen, _diagonal(robot, q, by_drives), load, name, swings
+    )
+
+
+def _diagonal(robot: Robot, q: Floats, by_drives: bool) -> Floats:
+    M = drive_inertia(robot, q) if by_drives else robot.mass_matrix(q)
+    return np.einsum("mii->mi", M).copy()
+
+
+def hydraulic_swings(robot: Robot, q: Floats) -> Swings:
+    """Natural frequencies of the hydraulic drives of a robot at one posture, (n,)."""
+    M = drive_inertia(robot, q[None])[0]
+    compliance, leakage, viscous = _oil(robot)
+    own = np.diag(M)
+    alone = np.sqrt((1 + viscous * leakage) / (compliance * own))
+    damping = (viscous / own + leakage / compliance) / (2 * alone)
+    k = len(own)
+    rates = np.zeros((2 * k, 2 * k))
+    rates[:k, :k] = -np.linalg.solve(M, np.diag(viscous))
+    rates[:k, k:] = np.linalg.inv(M)
+    rates[k:, :k] = -np.diag(1 / compliance)
+    rates[k:, k:] = -np.diag(leakage / compliance)
+    poles = np.linalg.eigvals(rates)
+    poles = poles[poles.imag > 0]
+    poles = poles[np.argsort(np.abs(poles))]
+    sizes = np.abs(poles)
+    return Swings(alone / (2 * np.pi), damping, sizes / (2 * np.pi), -poles.real / sizes)
+
+
+def _oil(robot: Robot) -> tuple[Floats, Floats, Floats]:
+    """Compliance, leakage and viscous friction of each drive, all of them hydraulic."""
+    drives = robot.assembly.drives
+    compliance, leakage, viscous = np.zeros((3, len(drives)))
+    for k, (drive, _) in enumerate(drives):
+        if not isinstance(drive, Hydraulic):
+            raise ArmtwinError(
+                f"robot '{robot.name}': drive '{drive.name}' has no oil to swing on; all drives "
+                "must be hydraulic"
+            )
+        oil = drive.circuit.oil
+        compliance[k], leakage[k] = oil.compliance, oil.leakage
+        for element, _ in robot.assembly.friction:
+            if element.on == drive.name:
+                viscous[k] += coefficients(element.law).get("viscous", 0.0)
+    return compliance, leakage, viscous

@@ -1,0 +1,326 @@
+"""How an elastic robot swings: natural frequencies, dampings and shapes.
+
+Rotors locked, the arm swings on its gears: (s² Zᵀ M Z + s Zᵀ D Z + Zᵀ K Z) y = 0, Z the ways to
+move with the motors held. Rotors free, all coordinates swing. Held by the servo, its torque depends
+on the frequency:
+
+    (s² M + s D + K + Rᵀ C(s) R) x = 0
+    C(s) = e^(-s d) G_out (G_in (k_p + k_i / s + k_d s) + G_fb k_v s),   filters at z = e^(s h)
+
+d is half a tick, for which a current stands, and the delays of sensor and output. Roots are found
+by inverse iteration from those of simpler equations.
+
+Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
+from armtwin.analysis.states import States
+from armtwin.control.controller import (
+    FEEDBACK,
+    IN,
+    KD,
+    KI,
+    KP,
+    KV,
+    OUT,
+    Controller,
+    controller,
+    reading,
+)
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo import Proportional, Servo
+from armtwin.robot.servo_rule import for_each
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+Rotors = Literal["locked", "servo", "free"]
+Complex = NDArray[np.complex128]
+SLOWEST = 0.05  # frequency below which a root is no swing [Hz]
+OVERDAMPED = 0.995  # relative damping from which a root is no swing
+ROUNDS = 60
+COARSE = 4  # rounds until a root is near
+DAMPINGS = np.array([0.1, 0.4, 0.7])  # of roots from which others are sought
+GRID = 12  # sizes of roots from which others are sought
+CLOSE = 1e-10
+LOWEST = 3  # modes whose frequencies are told along a motion
+SERVO = "cascade"
+
+
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """One way to swing.
+
+    Attributes:
+        frequency: Natural frequency, |s| / 2π [Hz].
+        damping: Relative damping, -Re s / |s|.
+        shape: Motion of the coordinates, (N,), complex; the tool moves by one metre at most.
+        tool: Motion of the tool, linear then angular, (6,), complex.
+        shares: Share of each spring in the energy of all springs, (springs,).
+    """
+
+    frequency: float
+    damping: float
+    shape: Complex
+    tool: Complex
+    shares: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Modes:
+    """How a robot swings at one posture, or along a motion.
+
+    Attributes:
+        robot: The robot, with what is mounted on it.
+        states: The postures; modes are told of the first.
+        load: What it carries besides, in words.
+        springs: Names of the joints, motors and flexures that are elastic.
+        motors: Modes by what the rotors do: "locked", "servo" (where it has one) and "free".
+        lowest: The lowest frequencies with rotors locked along the motion, (m, k) [Hz].
+        flexible: The elastic robot at the first posture.
+    """
+
+    robot: Robot
+    states: States
+    load: str
+    springs: tuple[str, ...]
+    motors: dict[Rotors, tuple[Mode, ...]]
+    lowest: Floats
+    flexible: Flexible
+
+    def __repr__(self) -> str:
+        first = self.motors["locked"][0].frequency
+        words = f"lowest {first:.3g} Hz with rotors locked"
+        return cards.line("Modes", repr(self.robot.name), words, self.load)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for record in self.table:
+            frequency = f"{record['frequency_hz']:.3f}"
+            rows.append((str(record["rotors"]), frequency, f"{record['damping']:.4f}"))
+        return cards.table(repr(self), rows, ("rotors", "frequency [Hz]", "damping"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the lowest frequencies with rotors locked along the motion.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        panel = Panel("frequency [Hz]", numbered("mode ", self.lowest))
+        return draw_panels(self.states.time, "time [s]", [panel], axes)
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A record for each mode."""
+        records = []
+        for rotors, modes in self.motors.items():
+            for k, mode in enumerate(modes, 1):
+                x, y, z = np.abs(mode.tool[:3])
+                records.append(
+                    {
+                        "rotors": rotors,
+                        "mode": k,
+                        "frequency_hz": mode.frequency,
+                        "damping": mode.damping,
+                        "spring": self.springs[int(mode.shares.argmax())],
+                        "share": float(mode.shares.max()),
+                        "tool_x": float(x),
+                        "tool_y": float(y),
+                        "tool_z": float(z),
+                    }
+                )
+        return records
+
+
+def modes(robot: Robot, states: States, load: str = "", servo: str = SERVO) -> Modes:
+    """Natural frequencies and shapes of a robot at postures.
+
+    Args:
+        robot: The robot with what it carries.
+        states: The postures; of a motion the lowest frequencies are found along it.
+        load: What it carries, in words.
+        servo: Name of the servo that holds its rotors.
+    """
+    places = elastic_coordinates(robot)
+    here = flexible(places, states.q[0])
+    found: dict[Rotors, tuple[Mode, ...]] = {"locked": locked_modes(here)}
+    if servo in robot.description.servo:
+        found["servo"] = servo_modes(here, robot.description.servo[servo])
+    found["free"] = free_modes(here)
+    lowest = np.full((len(states.q), LOWEST), np.nan)
+    for row, q in zip(lowest, states.q, strict=True):
+        frequencies = [mode.frequency for mode in locked_modes(flexible(places, q))[:LOWEST]]
+        row[: len(frequencies)] = frequencies
+    springs = tuple(compliance.name for compliance in places.elastic)
+    return Modes(robot, states, load, springs, found, lowest, here)
+
+
+def locked_modes(here: Flexible) -> tuple[Mode, ...]:
+    """Modes with the rotors locked."""
+    roots, shapes = _locked(here)
+    return _modes(here, roots, here.freedom @ shapes)
+
+
+def _locked(here: Flexible) -> tuple[Complex, Complex]:
+    """Roots with the rotors locked, and shapes along the ways that are left to move."""
+    Z = here.freedom
+    M = Z.T @ here.M @ Z
+    D = Z.T @ here.D @ Z
+    K = Z.T @ here.K @ Z
+    return _quadratic(M, D, K)
+
+
+def free_modes(here: Flexible) -> tuple[Mode, ...]:
+    """Modes with the rotors free to turn."""
+    return _modes(here, *_quadratic(here.M, here.D, here.K))
+
+
+def servo_modes(here: Flexible, servo: Servo) -> tuple[Mode, ...]:
+    """Modes with the rotors held by a servo."""
+    c = controller(servo, len(here.places.motor_rows))
+    if isinstance(servo, Proportional) or not len(here.places.motor_rows):
+        raise ArmtwinError("modes: rotors are held by a servo of motors only")
+    held = _HeldBy(here, c, servo)
+    # rotors on the springs and dampers that the servo is at low frequency
+    R = here.places.motor_rows
+    stiff, damped = c.gains[:, KP], c.gains[:, KV] + c.gains[:, KD]
+    K = here.K + (R.T * stiff) @ R
+    D = here.D + (R.T * damped) @ R
+    starts, _ = _quadratic(here.M, D, K)
+    locked, _ = _locked(here)
+    roots: list[complex] = []
+    shapes: list[Complex] = []
+    for start in (*locked, *starts, *_grid(locked)):
+        found = held.root(complex(start))
+        if found is None:
+            continue
+        s, shape = found
+        if all(abs(s - other) > 1e-6 * abs(s) for other in roots):
+            roots.append(s)
+            shapes.append(shape)
+    return _modes(here, np.array(roots), np.array(shapes).reshape(len(roots), -1).T)
+
+
+def _grid(locked: Complex) -> Complex:
+    """Frequencies and dampings from which roots are sought, about those with rotors locked."""
+    slowest, fastest = abs(locked[0]), abs(locked[-1])
+    size = np.geomspace(0.1 * slowest, 2 * fastest, GRID)
+    angle = np.pi - np.arccos(DAMPINGS)
+    starts = size[:, None] * np.exp(1j * angle)
+    return np.asarray(starts, dtype=np.complex128).ravel()
+
+
+class _HeldBy:
+    """Rotors held by a servo, one equation for each frequency."""
+
+    def __init__(self, here: Flexible, c: Controller, servo: Servo) -> None:
+        self.here, self.c = here, c
+        drives = len(here.places.motor_rows)
+        assert not isinstance(servo, Proportional)
+        sensor = np.array(for_each(servo.delay.sensor, drives), dtype=np.float64)
+        output = np.array(for_each(servo.delay.output, drives), dtype=np.float64)
+        self.delay = sensor + output + 0.5 * c.tick
+        self.hold = 0.5 * (c.position_ticks - 1) * c.tick
+        seen = here.places.motor_rows.copy()
+        for k, side in enumerate(reading(servo, drives).sides):
+            if side == "link":
+                seen[k] = 0.0
+                seen[k, here.places.link] = here.places.built.assembly.gear[k, here.places.own]
+        self.seen = seen
+
+    def stiffness(self, s: complex) -> Complex:
+        """What the servo adds to K at a frequency, (N, N)."""
+        gains = self.c.gains
+        G = self._filters(s)
+        late = G[:, OUT] * np.exp(-s * self.delay)
+        of_position = gains[:, KP] + gains[:, KI] / s + gains[:, KD] * s
+        position = late * G[:, IN] * of_position * np.exp(-s * self.hold)
+        speed = late * G[:, FEEDBACK] * gains[:, KV] * s
+        R = self.here.places.motor_rows
+        by_position = R.T @ (position[:, None] * self.seen)
+        by_speed = R.T @ (speed[:, None] * R)
+        return np.asarray(by_position + by_speed)
+
+    def _filters(self, s: complex) -> Complex:
+        """Transfer of G_in, G_fb, G_out, G_ff at a frequency, (drives, 4)."""
+        z = np.exp(-s * self.c.tick)
+        b0, b1, b2, a1, a2 = np.moveaxis(self.c.filters, 2, 0)
+        above = b0 + z * (b1 + z * b2)
+        below = 1 + z * (a1 + z * a2)
+        return np.asarray(above / below)
+
+    def equation(self, s: complex) -> Complex:
+        """T(s), whose null vector at a root is its shape, (N, N)."""
+        here = self.here
+        return np.asarray(s * s * here.M + s * here.D + here.K + self.stiffness(s))
+
+    def root(self, s: complex) -> tuple[complex, Complex] | None:
+        """The root that is reached from a frequency, and its shape, by inverse iteration.
+
+        x <- T(s)⁻¹ T'(s) x,   s <- s - x · x before / x · x
+        """
+        here = self.here
+        for _ in range(COARSE):  # with the servo as it is at the last frequency
+            roots, _ = _quadratic(here.M, here.D, here.K + self.stiffness(s))
+            s = complex(roots[np.abs(roots - s).argmin()])
+        x: Complex = np.linalg.svd(self.equation(s))[2][-1].conj().astype(np.complex128)
+        for _ in range(ROUNDS):
+            step = 1e-6 * abs(s)
+            slope = (self.equation(s + step) - self.equation(s - step)) / (2 * step)
+            try:
+                new = np.linalg.solve(self.equation(s), slope @ x)
+            except np.linalg.LinAlgError:
+                return s, x
+            change = np.vdot(x, x) / np.vdot(x, new)
+            s = complex(s - change)
+            x = np.asarray(new / np.linalg.norm(new), dtype=np.complex128)
+            if s.imag <= 0 or not np.isfinite(s):
+                return None
+            if abs(change) < CLOSE * abs(s):
+                return s, x
+        return None
+
+
+def _quadratic(M: Floats, D: Floats, K: Any) -> tuple[Complex, Complex]:
+    """Roots and shapes of (s² M + s D + K) x = 0 in the upper half plane, the slowest first."""
+    n = len(M)
+    rates = np.zeros((2 * n, 2 * n), dtype=np.result_type(K))
+    rates[:n, n:] = np.eye(n)
+    rates[n:, :n] = -np.linalg.solve(M, K)
+    rates[n:, n:] = -np.linalg.solve(M, D)
+    roots, vectors = np.linalg.eig(rates)
+    swing = roots.imag > 0
+    order = np.argsort(np.abs(roots[swing]))
+    return roots[swing][order], vectors[:n, swing][:, order]
+
+
+def _modes(here: Flexible, roots: Complex, shapes: Complex) -> tuple[Mode, ...]:
+    """Modes of roots that swing, the slowest first."""
+    found = []
+    tool, twists = here.tool, here.twists
+    for s, shape in zip(roots, shapes.T, strict=True):
+        frequency, damping = abs(s) / (2 * np.pi), -s.real / abs(s)
+        if frequency < SLOWEST or damping > OVERDAMPED:
+            continue
+        moved = tool @ shape
+        largest = moved[:3][np.abs(moved[:3]).argmax()]
+        shape = shape / largest if abs(largest) > 1e-12 else shape
+        energy = here.stiffness * np.abs(twists @ shape) ** 2
+        shares = energy / energy.sum() if energy.sum() > 0 else energy
+        found.append(Mode(float(frequency), float(damping), shape, tool @ shape, shares))
+    found.sort(key=lambda mode: mode.frequency)
+    return tuple(found)

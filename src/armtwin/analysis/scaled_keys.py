@@ -1,0 +1,109 @@
+"""Numbers of a robot file made larger or smaller, by key path.
+
+A path names one number, a list, or a group, whose numbers then move together; a star stands for
+every item of a list or group ("hydraulic.*.compliance"). Poses, axes and words are left alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.shape import NAME_KEYS, Tables
+
+GEOMETRY = ("origin", "tcp", "axis", "orientation", "position", "com", "about")
+WORDS = ("source", "on", "kind", "law")
+LEFT_ALONE = {*GEOMETRY, *WORDS}
+EVERY = "*"
+
+
+def scaled(tables: Tables, path: str, factor: float) -> dict[str, Any]:
+    """Key paths and new values of all numbers that a path names."""
+    found: dict[str, Any] = {}
+    for way, value in _reached(tables, path.split("."), ""):
+        found |= dict(_numbers(value, way, factor))
+    return found
+
+
+def check_path(tables: Tables, path: str) -> None:
+    """Refuse a path that names no number, or only zeros, which no relative change moves."""
+    here: Any = tables
+    words = path.split(".")
+    for k, word in enumerate(words):
+        if word == EVERY:
+            break
+        step = _step(here, word)
+        if step is None:
+            hint = did_you_mean(word, _names(here))
+            raise ArmtwinError(f"key '{'.'.join(words[: k + 1])}' is not known. {hint}")
+        here = step[0]
+    doubled = scaled(tables, path, 2.0)
+    if not doubled:
+        raise ArmtwinError(f"key '{path}' names no number that can be changed")
+    if doubled == scaled(tables, path, 1.0):
+        raise ArmtwinError(f"key '{path}' is 0, which a relative change does not move")
+
+
+def _reached(here: Any, words: list[str], way: str) -> Iterator[tuple[str, Any]]:
+    """Everything that the words of a path lead to, with the way there."""
+    if not words:
+        yield way.lstrip("."), here
+        return
+    word, *rest = words
+    if word == EVERY:
+        items = here.keys() if isinstance(here, dict) else _names(here)
+        for name in list(items):
+            yield from _reached(here, [name, *rest], way)
+        return
+    step = _step(here, word)
+    if step is not None:
+        value, name = step
+        yield from _reached(value, rest, f"{way}.{name}")
+
+
+def _step(here: Any, word: str) -> tuple[Any, str] | None:
+    """What a word leads to, and its way: an item by name, a key, a key one group below."""
+    if isinstance(here, list):
+        names = _names(here)
+        return (here[names.index(word)], word) if word in names else None
+    if not isinstance(here, dict):
+        return None
+    if word in here:
+        return here[word], word
+    for outer, group in here.items():
+        if isinstance(group, dict) and word in group:
+            return group[word], f"{outer}.{word}"
+    return None
+
+
+def _names(here: Any) -> list[str]:
+    """Keys of a table, or what the items of a list go by: their name, else their number from 1."""
+    if isinstance(here, dict):
+        return list(here)
+    names = []
+    for number, item in enumerate(here if isinstance(here, list) else (), 1):
+        own = None
+        if isinstance(item, dict):
+            own = next((item[key] for key in NAME_KEYS if key in item), None)
+        names.append(str(number) if own is None else str(own))
+    return names
+
+
+def _numbers(value: Any, path: str, factor: float) -> Iterator[tuple[str, Any]]:
+    """All numbers of a value, scaled, with their paths."""
+    if path.rpartition(".")[2] in LEFT_ALONE or isinstance(value, bool | str):
+        return
+    if isinstance(value, dict):
+        for key, item in value.items():
+            yield from _numbers(item, f"{path}.{key}", factor)
+    elif isinstance(value, int | float):
+        yield path, factor * value
+    elif _is_list_of_numbers(value):
+        yield path, [factor * x for x in value]
+
+
+def _is_list_of_numbers(value: Any) -> bool:
+    if not isinstance(value, list) or not value:
+        return False
+    return all(isinstance(x, int | float) for x in value)

@@ -1,0 +1,90 @@
+"""The states at which a robot is analysed: one posture, or a motion."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats, checked
+from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.robot import Robot
+
+MOST_STATES = 2000  # of a motion; more are thinned evenly
+LEAST_SAMPLES = 4  # of a log whose speeds are found by splines
+
+
+@dataclass(frozen=True, eq=False)
+class States:
+    """Positions, speeds and accelerations of the joints, (m, n) each, at times (m,) [s].
+
+    A posture is one state, at time 0.
+    """
+
+    time: Floats
+    q: Floats
+    v: Floats
+    a: Floats
+
+    @property
+    def alone(self) -> bool:
+        """Whether it is one posture."""
+        return len(self.time) == 1
+
+    def thinned(self, most: int) -> States:
+        """At most so many of the states, evenly."""
+        step = -(-len(self.time) // most)
+        return States(self.time[::step], self.q[::step], self.v[::step], self.a[::step])
+
+    def faster(self, factor: float) -> States:
+        """The same path so many times as fast: v times factor, a times its square."""
+        if not np.isfinite(factor) or factor <= 0:
+            raise ArmtwinError(f"faster must be a number greater than 0, got {factor}")
+        return States(self.time / factor, self.q, factor * self.v, factor**2 * self.a)
+
+
+def posture(
+    robot: Robot, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None
+) -> States:
+    """One state of a robot; without speeds and accelerations at rest."""
+    values = []
+    for name, given in (("q", q), ("v", v), ("a", a)):
+        what = f"one number for each of the {robot.n} joints of '{robot.name}'"
+        array = checked(name, np.zeros(robot.n) if given is None else given, (robot.n,), what)
+        if array.ndim != 1:
+            raise ArmtwinError(f"{name} must have shape ({robot.n},) ({what}), got {array.shape}")
+        values.append(array[None])
+    return States(np.zeros(1), *values)
+
+
+def along(robot: Robot, motion: Trajectory | Log) -> States:
+    """The states of a motion, thinned to at most MOST_STATES.
+
+    Speeds and accelerations that a log lacks are those of cubic splines through what it has.
+    """
+    if isinstance(motion, Trajectory):
+        found = States(motion.time, motion.q, motion.v, motion.a)
+    else:
+        found = _of_log(motion)
+    joints = found.q.shape[1]
+    if joints != robot.n:
+        raise ArmtwinError(
+            f"the motion must move the {robot.n} joints of '{robot.name}', got {joints} joints"
+        )
+    return found.thinned(MOST_STATES)
+
+
+def _of_log(log: Log) -> States:
+    from scipy.interpolate import CubicSpline
+
+    if "v" in log and "a" in log:
+        return States(log.time, log.q, log.v, log.a)
+    if len(log.time) < LEAST_SAMPLES:
+        raise ArmtwinError(f"a motion needs at least {LEAST_SAMPLES} samples, got {len(log.time)}")
+    if "v" in log:
+        return States(log.time, log.q, log.v, CubicSpline(log.time, log.v)(log.time, 1))
+    curve = CubicSpline(log.time, log.q)
+    return States(log.time, log.q, curve(log.time, 1), curve(log.time, 2))

@@ -1,0 +1,221 @@
+"""The command that tells what acts in the equations of motion of a robot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import numpy as np
+import typer
+
+import armtwin as at
+from armtwin.app.options import Force, Json, given_path
+from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
+from armtwin.app.showing import REPORT, finish
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.jobs import files as job_files
+from armtwin.jobs.job import Job
+from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit
+from armtwin.prediction.predict import planned
+from armtwin.report.folder import RESULT
+from armtwin.report.writing import to_report
+from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
+from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
+
+WRITTEN = (RESULT, REPORT)
+MOVING = ("torques", "loads")
+MASS = Unit("kg", above=0)
+
+
+def analyse(
+    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    what: Annotated[
+        Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"],
+        typer.Argument(
+            help="Torques by causes, inertial coupling, effective inertia; of an elastic robot "
+            "modes, sag, compliance; loads on bearings and in links."
+        ),
+    ],
+    at_posture: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="POSE",
+            help='"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".',
+        ),
+    ] = None,
+    along: Annotated[
+        str | None,
+        typer.Option("--along", metavar="JOB|FILE", help="A job, or a log with a motion."),
+    ] = None,
+    speeds: Annotated[
+        str | None, typer.Option("--speeds", help='Joint speeds at --at, as "10, 0, 5 deg/s".')
+    ] = None,
+    accelerations: Annotated[
+        str | None, typer.Option("--accelerations", help="Joint accelerations at --at.")
+    ] = None,
+    faster: Annotated[
+        str | None, typer.Option("--faster", help="The same path so many times as fast.")
+    ] = None,
+    load: Annotated[
+        str | None, typer.Option("--load", help='A payload of the robot\'s file, or a mass "4 kg".')
+    ] = None,
+    push: Annotated[
+        str | None, typer.Option("--push", help='Force on the tool for sag: "0, -100, 50 N".')
+    ] = None,
+    tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
+    payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
+    if at_posture is not None and along is not None:
+        raise ArmtwinError("--at and --along cannot be given together")
+    if along is not None and (speeds is not None or accelerations is not None):
+        raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
+    moving = any(x is not None for x in (speeds, accelerations, faster))
+    if what not in MOVING and moving:
+        raise ArmtwinError(
+            f"--speeds, --accelerations and --faster change torques and loads, not {what}"
+        )
+    if push is not None and what != "sag":
+        raise ArmtwinError(f"--push is what the tool sags under; it does not change {what}")
+    found = at.Robot.load(robot)
+    if tool is not None:
+        found = found.with_tool(tool)
+    if payload is not None:
+        found = found.with_payload(payload)
+    options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
+    options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
+    given = {key: value for key, value in options.items() if value is not None}
+    source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
+    place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
+    settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
+    if what in MOVING:
+        settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
+        settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
+        settings["faster"] = 1.0 if faster is None else _number("--faster", faster)
+    if push is not None:
+        settings["force"] = _list("--push", push, [Unit("N")] * 3)
+    motion: Any = None
+    if along is not None:
+        motion = _motion(found, along)
+    elif at_posture is not None:
+        motion = _posture(found, at_posture)
+    finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _is_job(along: str) -> bool:
+    return along in job_files.shipped() or along.endswith(".toml")
+
+
+def _inputs(along: str | None) -> list[Path]:
+    if along is None:
+        return []
+    if _is_job(along):
+        return files_of_job(Job.load(along))
+    return files_of_log(Path(along), None)
+
+
+def _motion(robot: at.Robot, along: str) -> at.Trajectory | at.Log:
+    """The joint motion of a job as this robot runs it, or a logged one."""
+    if not _is_job(along):
+        return at.Log.read(along)
+    job = Job.load(along)
+    return planned(job.robot(robot), job).trajectory
+
+
+def _posture(robot: at.Robot, text: str) -> Floats:
+    """Joint positions by a list, by lengths of drives or by wrist coordinates."""
+    if "=" not in text:
+        return _list("--at", text, _joint_units(robot, "rad", "m"))
+    named = dict(_assignment(part) for part in text.split(","))
+    drives = drive_names(robot)
+    known = drives if robot.description.wrist is None else (*drives, *COORDINATES)
+    for name in named:
+        if name not in known:
+            raise ArmtwinError(f"--at: '{name}' is not known. {did_you_mean(name, known)}")
+    if any(name in drives for name in named):
+        return _by_drives(robot, named)
+    values = {}
+    for name, word in named.items():
+        values[name] = _one(f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad"))
+    return from_wrist(robot, named_coordinates(robot, values))
+
+
+def _assignment(part: str) -> tuple[str, str]:
+    name, sign, value = part.partition("=")
+    if not sign or not value.strip():
+        raise ArmtwinError(
+            f"--at must be a list of numbers, or of names as 'r = 300 mm', got '{part.strip()}'"
+        )
+    return name.strip(), value.strip()
+
+
+def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
+    """The home of a robot with the positions of some drives replaced."""
+    wrist = robot.description.wrist
+    home = np.zeros(robot.n) if wrist is None else np.array(wrist.home)
+    positions = levers(robot, home[None]).position[0]
+    drives = drive_names(robot)
+    slides = drives_slide(robot)
+    for name, word in named.items():
+        if name not in drives:
+            raise ArmtwinError(f"--at: drives and wrist coordinates cannot be mixed, got '{name}'")
+        k = drives.index(name)
+        positions[k] = _one(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
+    return joint_positions(robot, positions, home)
+
+
+def _joint_units(robot: at.Robot, turning: str, sliding: str) -> list[Unit]:
+    joints = robot.assembly.tree.joints
+    units = []
+    for i in robot.assembly.free:
+        units.append(Unit(sliding if joints[i].type == "prismatic" else turning))
+    return units
+
+
+def _rates(robot: at.Robot, option: str, text: str | None, unit: str) -> Floats | None:
+    if text is None:
+        return None
+    return _list(option, text, _joint_units(robot, unit, unit.replace("rad", "m")))
+
+
+def _list(option: str, text: str, units: list[Unit]) -> Floats:
+    """A number for each joint; a unit after the last holds for those without one."""
+    words = [word.strip() for word in text.split(",")]
+    if len(words) != len(units):
+        raise ArmtwinError(f"{option} must have {len(units)} numbers, got {len(words)}: {text}")
+    common = words[-1].lstrip("+-.0123456789eE").strip()
+    values = []
+    for word, unit in zip(words, units, strict=True):
+        bare = not word.lstrip("+-.0123456789eE").strip()
+        values.append(_one(option, f"{word} {common}" if bare and common else word, unit))
+    return np.array(values)
+
+
+def _one(option: str, word: str, unit: Unit) -> float:
+    try:
+        return unit.read_word(word)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{option} {error}") from None
+
+
+def _number(option: str, word: str) -> float:
+    return _one(option, word, Unit("1", above=0))
+
+
+def _load(robot: at.Robot, text: str) -> float | str:
+    """A payload by name, or a mass."""
+    if text in robot.description.payload:
+        return text
+    try:
+        return MASS.read_word(text)
+    except ArmtwinError as error:
+        known = ", ".join(robot.description.payload) or "none"
+        raise ArmtwinError(f"--load {error}. Payloads of '{robot.name}': {known}.") from None

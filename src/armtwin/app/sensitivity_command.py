@@ -1,0 +1,49 @@
+"""The command that tells what the answer of a job depends on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from armtwin.app.options import Force, Json, given_path
+from armtwin.app.places import Source, files_of_job, result_folder
+from armtwin.app.progress import of, progress_bar
+from armtwin.app.showing import REPORT, finish
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.job import Job
+from armtwin.maths.units import Unit
+from armtwin.prediction.sensitivity import sensitivity as sensitivity_to
+from armtwin.report.folder import RESULT
+from armtwin.report.sensitivity_report import sensitivity_report
+
+
+def sensitivity(
+    job: Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")],
+    keys: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="KEY...",
+            help='Key paths of the robot file, as "friction.*.level" or "motor + gear".',
+        ),
+    ],
+    by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Say what the path error of a job depends on: numbers changed both ways."""
+    asked = Job.load(job)
+    try:
+        change = Unit("1", above=0).read_word(by)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"--by {error}") from None
+    source = Source("sensitivity", asked.name, asked.origin, {"keys": keys, "by": change})
+    place = result_folder(source, out, (RESULT, REPORT), files_of_job(asked), force)
+    with progress_bar("runs") as progress:
+        found = sensitivity_to(asked, keys, by=change, progress=of(progress, "runs"))
+    finish(sensitivity_report(found, asked.name), place, {}, json)

@@ -1,0 +1,1 @@
+"""From tests of a hydraulic actuator to its oil, valve and flow."""

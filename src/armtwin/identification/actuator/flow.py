@@ -1,0 +1,113 @@
+"""No-load flow of a valve from slow, triangular set-points: each ramp is one point of it.
+
+    Q(i) = v + leakage F     at the mean current, speed and force of a steady ramp
+
+Ref: [Machielsen 1983, section 6.1.4.1]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+
+SAME_SLOPE = 1e-3  # relative change of a ramp's slope that begins another
+LEAST_IN_RAMP = 20  # samples of a ramp after it has settled
+
+
+@dataclass(frozen=True, eq=False)
+class RampTest:
+    """A record of an actuator on triangular set-points.
+
+    Attributes:
+        time: Even times, (m,) [s].
+        setpoint: Set-point, in any unit, (m,).
+        current: Current of the valve, (m,) [A].
+        speed: Speed of the piston, (m,) [m/s or rad/s].
+        force: Force of the piston, weight and friction, (m,) [N or N m].
+    """
+
+    time: Floats
+    setpoint: Floats
+    current: Floats
+    speed: Floats
+    force: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class FlowEstimate:
+    """No-load flow of a valve.
+
+    Attributes:
+        current: Mean current of each ramp, rising, (k,) [A].
+        speed: Speed of the unloaded piston at them, (k,) [m/s or rad/s].
+        std: Standard deviation of the speeds, counted with the record's correlation, (k,).
+    """
+
+    current: Floats
+    speed: Floats
+    std: Floats
+
+    @property
+    def points(self) -> tuple[tuple[float, float], ...]:
+        """The table of a robot file."""
+        pairs = zip(self.current.tolist(), self.speed.tolist(), strict=True)
+        return tuple((i, v) for i, v in pairs)
+
+
+def no_load_flow(test: RampTest, leakage: float, settling: float = 0.1) -> FlowEstimate:
+    """Points of the flow from the ramps of a test.
+
+    Args:
+        test: The test.
+        leakage: Speed lost per force.
+        settling: Time after which a ramp is steady [s].
+    """
+    step = float(np.median(np.diff(test.time)))
+    skipped = round(settling / step)
+    wanted = test.speed + leakage * test.force
+    points = []
+    for start, stop in ramps(test.setpoint):
+        steady = slice(start + skipped, stop)
+        seen = wanted[steady]
+        if len(seen) < LEAST_IN_RAMP:
+            continue
+        spread = seen.std(ddof=1) * np.sqrt(_correlation_length(seen - seen.mean()) / len(seen))
+        points.append((test.current[steady].mean(), seen.mean(), spread))
+    if len(points) < 2:
+        raise ArmtwinError(
+            f"a flow needs at least 2 ramps of {LEAST_IN_RAMP} samples after {settling:g} s, got "
+            f"{len(points)}"
+        )
+    current, speed, std = np.array(sorted(points)).T
+    return FlowEstimate(current, speed, std)
+
+
+def ramps(setpoint: Floats) -> list[tuple[int, int]]:
+    """First and last sample of each stretch of a steady slope that is not level."""
+    slope = np.diff(setpoint)
+    largest = float(np.abs(slope).max(initial=0.0))
+    bends = np.flatnonzero(np.abs(np.diff(slope)) > SAME_SLOPE * largest) + 1
+    edges = [0, *bends.tolist(), len(slope)]
+    found = []
+    for start, stop in pairwise(edges):
+        if stop > start and abs(slope[start]) > SAME_SLOPE * largest:
+            found.append((start, stop))
+    return found
+
+
+def _correlation_length(left: Floats) -> float:
+    """Samples that count as one, by the sum of the correlations up to their first zero."""
+    size = 1 << (2 * len(left) - 1).bit_length()
+    power = np.abs(np.fft.rfft(left, size)) ** 2
+    correlation = np.fft.irfft(power)[: len(left)]
+    if not correlation[0] > 0:
+        return 1.0
+    correlation = correlation / correlation[0]
+    below = np.flatnonzero(correlation <= 0)
+    end = below[0] if len(below) else len(left)
+    return float(max(1.0, 1 + 2 * correlation[1:end].sum()))

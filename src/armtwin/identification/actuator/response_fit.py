@@ -1,0 +1,178 @@
+"""Oil, valve and delay of an actuator from frequency responses with several weights.
+
+From the commanded current to the speed of the piston, with small signals:
+
+    H(s) = k e^(-s t_e) V(s) / ((1 + B c_h) (s²/ω² + 2 β s/ω + 1))
+    V(s) = 1 / (s²/ω_v² + 2 β_v s/ω_v + 1)
+
+ω and β follow from c_o, c_h, B and the weight (see `oil`). All responses share valve, delay and
+oil; each has its own gain k, for it may lie on another stretch of the flow.
+
+Ref: [Machielsen 1983, section 6.1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.actuator.oil import resonance
+from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
+
+NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
+LEAST_COHERENCE = 0.5
+ALIKE = 1.5  # neighbouring frequencies of a Hann window that count as one
+LEAST_STD = 1e-3  # relative; below it the small-signal model errs, not the record
+# where the search begins; the compliance follows from the peaks
+VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
+
+
+@dataclass(frozen=True, eq=False)
+class NoiseTest:
+    """A record of an actuator that follows noise with a weight on it.
+
+    Attributes:
+        mass: The weight [kg].
+        time: Even times, (m,) [s].
+        current: Commanded current, (m,) [A].
+        speed: Speed of the piston, (m,) [m/s].
+    """
+
+    mass: float
+    time: Floats
+    current: Floats
+    speed: Floats
+
+
+@dataclass(frozen=True)
+class Band:
+    """Frequencies that are fitted [Hz], and the length of a window [s]."""
+
+    low: float = 8.0
+    high: float = 350.0
+    window: float = 0.5
+
+    def response(self, test: NoiseTest, speed: Floats) -> FrequencyResponse:
+        """Response of a speed to the current of a test."""
+        whole = frequency_response(test.time, test.current, speed, self.window)
+        return whole.between(self.low, self.high)
+
+
+@dataclass(frozen=True, eq=False)
+class ActuatorFit:
+    """Numbers of an actuator from its frequency responses.
+
+    Attributes:
+        values: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m], frequency [rad/s] and
+            damping of the valve, delay [s], (6,).
+        std: Their standard deviations, (6,).
+        gains: Speed per current of each test, (k,) [m/(A s)].
+        misfit: Root mean square of the residuals over what they should be.
+        responses: The measured response of each test.
+    """
+
+    values: Floats
+    std: Floats
+    gains: Floats
+    misfit: float
+    responses: tuple[FrequencyResponse, ...]
+
+    @property
+    def table(self) -> list[dict[str, float | str]]:
+        """A record for each number."""
+        records: list[dict[str, float | str]] = []
+        for name, value, std in zip(NAMES, self.values, self.std, strict=True):
+            records.append({"name": name, "value": float(value), "std": float(std)})
+        return records
+
+
+def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
+    """H at frequencies [Hz] for a gain of 1, complex, (f,)."""
+    compliance, leakage, viscous, valve, valve_damping, delay = values
+    hertz, damping = resonance(compliance, leakage, viscous, np.array([mass]))
+    s = 2j * np.pi * frequency
+    load = s / (2 * np.pi * hertz[0])
+    spool = s / valve
+    oil = 1 / ((1 + viscous * leakage) * (load**2 + 2 * damping[0] * load + 1))
+    return np.asarray(oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1))
+
+
+def answer_of(values: Floats, test: NoiseTest) -> Floats:
+    """Speed of the small-signal model for a gain of 1 under the current of a test, (m,)."""
+    m = len(test.time)
+    step = float(np.median(np.diff(test.time)))
+    spectrum = np.fft.rfft(test.current - test.current[0], 2 * m)  # zeros after: nothing wraps
+    frequency = np.asarray(np.fft.rfftfreq(2 * m, step), dtype=np.float64)
+    spectrum = spectrum * small_signal(values, test.mass, frequency)
+    return np.fft.irfft(spectrum, 2 * m)[:m]
+
+
+def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> ActuatorFit:
+    """Fit an actuator to noise tests with several weights.
+
+    The model's answer to each test's own current goes through the same windows as the measured
+    one, so that their leakage does not bias the numbers.
+
+    Args:
+        tests: Tests with at least two weights.
+        band: Frequencies that are fitted, and the length of a window.
+    """
+    from scipy.optimize import least_squares
+
+    band = Band() if band is None else band
+    if len({test.mass for test in tests}) < 2:
+        raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
+    measured = tuple(band.response(test, test.speed) for test in tests)
+    used = [_used(response) for response in measured]
+    start = np.log(_start(tests, measured, used))
+
+    def off(logs: Floats) -> Floats:
+        values, gains = np.exp(logs[: len(NAMES)]), np.exp(logs[len(NAMES) :])
+        parts = []
+        for k, test in enumerate(tests):
+            model = gains[k] * band.response(test, answer_of(values, test)).response
+            seen = measured[k]
+            width = np.maximum(seen.std, LEAST_STD * seen.magnitude)
+            parts.append(((model - seen.response) / width)[used[k]])
+        whole = np.concatenate(parts)
+        return np.concatenate([whole.real, whole.imag])
+
+    found = least_squares(off, start, x_scale="jac", max_nfev=100)
+    misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
+    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
+    numbers = np.exp(found.x)
+    spread = numbers * np.sqrt(np.diag(covariance))
+    split = len(NAMES)
+    return ActuatorFit(numbers[:split], spread[:split], numbers[split:], misfit, measured)
+
+
+def _used(response: FrequencyResponse) -> Flags:
+    """Frequencies at which a response is known."""
+    kept = np.asarray(response.coherence >= LEAST_COHERENCE)
+    if kept.sum() < len(NAMES):
+        raise ArmtwinError(
+            f"a response must have a coherence of {LEAST_COHERENCE:g} at {len(NAMES)} or more "
+            f"frequencies, got {int(kept.sum())}"
+        )
+    return kept
+
+
+def _start(
+    tests: Sequence[NoiseTest], responses: Sequence[FrequencyResponse], used: Sequence[Flags]
+) -> Floats:
+    """Where the search begins: the peak of each response gives a compliance."""
+    compliance, gains = [], []
+    for test, response, kept in zip(tests, responses, used, strict=True):
+        magnitude = response.magnitude[kept]
+        peak = response.frequency[kept][int(np.argmax(magnitude))]
+        compliance.append(1 / (test.mass * (2 * np.pi * peak) ** 2))
+        gains.append(float(np.median(magnitude[: max(len(magnitude) // 10, 1)])))
+    middle = float(np.median(compliance))
+    mass = float(np.median([test.mass for test in tests]))
+    leakage = DAMPING * np.sqrt(middle / mass)
+    oil = [middle, leakage, VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY]
+    return np.array([*oil, *gains])

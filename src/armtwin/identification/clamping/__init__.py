@@ -1,0 +1,1 @@
+"""Stiffness, backlash and friction of a transmission whose joint is clamped."""

@@ -1,0 +1,279 @@
+"""Algorithm I: the clamping curve as torques over positions, whatever the order of the samples.
+
+Positions become channels; lines through the mean torques of short intervals part the upper from
+the lower curve. On each curve the longest interval with a small slope is the backlash, what follows
+with less than the slope of the rest is nonlinear, and straight lines through what remains are the
+springs: four springs, two backlashes, one friction.
+
+The document removes a fixed share of the beginning, and has no way to tell when that was too
+little. Here its own results tell: four springs of one transmission must agree, and so must the
+distance of its two curves.
+
+Ref: [Soder-Hoorn 2015, section 4.3, Algorithm I]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.identification.clamping.curves import (
+    Curve,
+    flat_interval,
+    flat_width,
+    line,
+    moving_average,
+    without_outliers,
+)
+from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.maths.batch import Flags, Floats
+
+NAME = "Algorithm I"
+RESOLUTION = 10_000  # channels of the positions
+BEGINNING = 0.05  # share of the samples at the start that is removed
+ENDS = 0.1  # share of the positions that is cut at each end
+PARTING = 40  # intervals with a line each that part the curves
+SHORT_LINES = 100  # intervals in which outliers are looked for
+OUTLIER = 3.0  # standard deviations
+LEAST_POINTS = 5  # of a curve in an interval
+SPREAD = 0.25  # of their mean by which four springs of one transmission may differ
+UNEVEN = 0.35  # of its mean by which the distance of the curves may vary, standard deviation
+STRAY, STRAYS = 0.5, 0.02  # share of the friction from its curve, and of the samples so far from it
+BEYOND = 0.1  # share of the spring's torque that must lie on either side of zero
+AVERAGED = 100  # channels of the moving average with which strays are compared
+NOT_CENTRED = (
+    "the torque of the spring is not centred on zero, where the backlash lies: backlash not "
+    "identifiable."
+)
+NOISE = 4.0  # standard deviations from its curve that are no stray
+
+
+@dataclass(frozen=True, eq=False)
+class CurveParts:
+    """The intervals of a curve, as numbers of its positions.
+
+    Attributes:
+        curve: The curve, without its ends.
+        backlash: Backlash interval, None if there is none.
+        left: One after the last position of the left spring.
+        right: First position of the right spring.
+        springs: Slopes of the left and right spring [N m/rad].
+    """
+
+    curve: Curve
+    backlash: tuple[int, int] | None
+    left: int
+    right: int
+    springs: tuple[float, float]
+
+    @property
+    def width(self) -> float:
+        """The backlash [rad]."""
+        return flat_width(self.curve, self.backlash)
+
+
+@dataclass(frozen=True, eq=False)
+class AlgorithmOne:
+    """What Algorithm I finds, with its steps.
+
+    Attributes:
+        found: The transmission.
+        upper: Intervals of the upper curve; None where it was refused before.
+        lower: Intervals of the lower curve.
+    """
+
+    found: FoundTransmission
+    upper: CurveParts | None = None
+    lower: CurveParts | None = None
+
+
+def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
+    """Algorithm I on motor angles [rad] and torques [N m], (m,)."""
+    first = round(BEGINNING * len(q))
+    q, tau = q[first:], tau[first:]
+    curves = _preprocessed(q, tau)
+    if isinstance(curves, str):
+        return AlgorithmOne(FoundTransmission(NAME, refused=curves))
+    result = identified(*curves, NAME)
+    if result.found.refused:
+        return result
+    strays = _strays(q, tau, *curves)
+    if strays > STRAYS:
+        sentence = (
+            f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve: a start "
+            "transient is within the data, of which it removes a fixed share of the samples only."
+        )
+        return AlgorithmOne(FoundTransmission(NAME, refused=sentence), result.upper, result.lower)
+    return result
+
+
+def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
+    """Springs, backlashes and friction of an upper and a lower curve on the same positions."""
+    parts = [curve_parts(curve) for curve in (upper, lower)]
+    springs = np.array([spring for part in parts for spring in part.springs])
+    widths = np.array([part.width for part in parts])
+    distance = upper.tau - lower.tau
+    refused = _doubt(springs, distance)
+    if refused:
+        return AlgorithmOne(FoundTransmission(name, refused=refused), *parts)
+    if not centred(upper, lower):
+        found = FoundTransmission(
+            name,
+            stiffness=float(springs.mean()),
+            friction=float(distance.mean()) / 2,
+            stiffness_std=float(springs.std(ddof=1)) / 2,
+            friction_std=_std_of_mean(distance) / 2,
+            refused=NOT_CENTRED,
+        )
+        return AlgorithmOne(found, *parts)
+    notes = (
+        f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
+        f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
+    )
+    found = FoundTransmission(
+        name,
+        stiffness=float(springs.mean()),
+        backlash=float(widths.mean()),
+        friction=float(distance.mean()) / 2,
+        stiffness_std=float(springs.std(ddof=1)) / 2,
+        backlash_std=float(widths.std(ddof=1)) / np.sqrt(2),
+        friction_std=_std_of_mean(distance) / 2,
+        notes=notes,
+    )
+    return AlgorithmOne(found, *parts)
+
+
+def centred(upper: Curve, lower: Curve) -> bool:
+    """Whether the mean of both curves, the spring's torque, passes zero well inside."""
+    spring = 0.5 * (upper.tau + lower.tau)
+    low, high = float(spring.min()), float(spring.max())
+    margin = BEYOND * (high - low)
+    return low < -margin and high > margin
+
+
+def _strays(q: Floats, tau: Floats, upper: Curve, lower: Curve) -> float:
+    """Share of the samples that are far from the nearer curve for their friction and noise."""
+    inside = (q > upper.q[0]) & (q < upper.q[-1])
+    above = np.interp(q[inside], upper.q, moving_average(upper.tau, AVERAGED))
+    below = np.interp(q[inside], lower.q, moving_average(lower.tau, AVERAGED))
+    away = np.minimum(np.abs(tau[inside] - above), np.abs(tau[inside] - below))
+    friction = 0.5 * float(np.mean(above - below))
+    noise = 1.4826 * float(np.median(away))
+    return float(np.mean(away > max(STRAY * friction, NOISE * noise)))
+
+
+def curve_parts(curve: Curve) -> CurveParts:
+    """Backlash, nonlinear intervals and springs of one curve."""
+    backlash = flat_interval(curve)
+    middle = _middle(curve) if backlash is None else backlash[0]
+    after = middle if backlash is None else backlash[1]
+    slopes = curve.slopes()
+    left = middle - _nonlinear(slopes[:middle][::-1], curve.part(0, middle))
+    right = after + _nonlinear(slopes[after:], curve.part(after, len(curve.q)))
+    springs = (curve.part(0, left).slope, curve.part(right, len(curve.q)).slope)
+    return CurveParts(curve, backlash, left, right, springs)
+
+
+def _middle(curve: Curve) -> int:
+    """Where the torque is closest to zero, but within the curve."""
+    at = int(np.argmin(np.abs(curve.tau)))
+    return min(max(at, len(curve.q) // 10), len(curve.q) - len(curve.q) // 10)
+
+
+def _nonlinear(slopes: Floats, beside: Curve) -> int:
+    """Number of positions next to the backlash with less than the slope of that side's line.
+
+    At most half of a side: a straight line with noise has no nonlinear interval.
+    """
+    if len(slopes) < 3:
+        return 0
+    steep = np.flatnonzero(np.abs(slopes) >= abs(beside.slope))
+    count = int(steep[0]) if len(steep) else len(slopes)
+    return min(count, len(slopes) // 2)
+
+
+def _std_of_mean(x: Floats) -> float:
+    """Standard deviation of a mean over positions that were smoothed together."""
+    return float(x.std() / np.sqrt(SHORT_LINES))
+
+
+def _doubt(springs: Floats, distance: Floats) -> str:
+    """Why springs and distances cannot be those of one transmission; "" where they can."""
+    if not (np.isfinite(springs).all() and springs.mean() > 0):
+        return "a spring of the curve is not positive: the data hold no clamping curve."
+    half = float(distance.mean()) / 2
+    if half <= 0:
+        return "the upper curve does not lie above the lower one: no friction is told."
+    low, high = float(springs.min()), float(springs.max())
+    if high - low > SPREAD * springs.mean():
+        return (
+            f"its four springs differ, {low:.3g} to {high:.3g} N m/rad: few samples, a start "
+            "transient or waves are within the curves."
+        )
+    if distance.std() > UNEVEN * distance.mean():
+        return (
+            "the distance of its upper and lower curve varies by "
+            f"{100 * distance.std() / distance.mean():.0f} %: few samples, a start transient or "
+            "waves are within the curves."
+        )
+    return ""
+
+
+def _preprocessed(q: Floats, tau: Floats) -> tuple[Curve, Curve] | str:
+    """Upper and lower curve over channels, scaled back to angles; or why there are none."""
+    low, turn = float(q.min()), float(np.ptp(q))
+    channel = np.rint((q - low) / turn * (RESOLUTION - 1)).astype(np.int64)
+    above = _above(channel, tau)
+    cut = round(ENDS * RESOLUTION)
+    curves = []
+    for side, flags in (("upper", above), ("lower", ~above)):
+        curve = _curve(channel[flags], tau[flags], cut)
+        if curve is None:
+            return f"its {side} curve has too few samples between the turning regions."
+        angles = low + np.arange(cut, RESOLUTION - cut) * turn / (RESOLUTION - 1)
+        curves.append(Curve(angles, curve))
+    return curves[0], curves[1]
+
+
+def _above(channel: NDArray[np.int64], tau: Floats) -> Flags:
+    """Which samples lie above the lines through the mean torques of short intervals, (m,)."""
+    means = _channel_means(channel, tau)
+    held = np.flatnonzero(np.isfinite(means))
+    above = np.zeros(len(tau), dtype=bool)
+    edges = np.linspace(0, RESOLUTION, PARTING + 1)
+    for low, high in pairwise(edges):
+        inside = held[(held >= low) & (held < high)]
+        here = (channel >= low) & (channel < high)
+        if not len(inside):
+            continue
+        slope, start = line(inside.astype(np.float64), means[inside])
+        above[here] = tau[here] > start + slope * channel[here]
+    return above
+
+
+def _channel_means(channel: NDArray[np.int64], tau: Floats) -> Floats:
+    """Mean torque of each channel, NaN where it has none, (RESOLUTION,)."""
+    counts = np.bincount(channel, minlength=RESOLUTION)
+    sums = np.bincount(channel, weights=tau, minlength=RESOLUTION)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums / counts)
+
+
+def _curve(channel: NDArray[np.int64], tau: Floats, cut: int) -> Floats | None:
+    """Torque at every channel between the cut ends; None where there are too few samples."""
+    inside = (channel >= cut) & (channel < RESOLUTION - cut)
+    channel, tau = channel[inside], tau[inside]
+    if len(tau) < LEAST_POINTS * 4:
+        return None
+    kept = np.ones(len(tau), dtype=bool)
+    edges = np.linspace(cut, RESOLUTION - cut, SHORT_LINES + 1)
+    for low, high in pairwise(edges):
+        here = np.flatnonzero((channel >= low) & (channel < high))
+        if len(here) >= LEAST_POINTS:
+            kept[here] = without_outliers(channel[here].astype(np.float64), tau[here], OUTLIER)
+    means = _channel_means(channel[kept], tau[kept])
+    held = np.flatnonzero(np.isfinite(means))
+    return np.asarray(np.interp(np.arange(cut, RESOLUTION - cut), held, means[held]))

@@ -1,0 +1,49 @@
+"""What a method finds of a transmission from its clamping curve."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True)
+class FoundTransmission:
+    """Stiffness, backlash and friction of a transmission, on one side of its gear.
+
+    Attributes:
+        method: What found it.
+        stiffness: Torsion stiffness K [N m/rad]; None where it was refused.
+        backlash: Play b, from one flank to the other [rad]; None where the curve does not show it.
+        friction: Friction torque F while sliding [N m].
+        stiffness_std: Standard deviation [N m/rad].
+        backlash_std: Standard deviation [rad].
+        friction_std: Standard deviation [N m].
+        refused: Why a number or all of them are missing, a sentence; "" where none is.
+        notes: What was done on the way, a sentence each.
+    """
+
+    method: str
+    stiffness: float | None = None
+    backlash: float | None = None
+    friction: float | None = None
+    stiffness_std: float | None = None
+    backlash_std: float | None = None
+    friction_std: float | None = None
+    refused: str = ""
+    notes: tuple[str, ...] = ()
+
+    def on_joint_side(self, gear_ratio: float) -> FoundTransmission:
+        """The numbers of the motor side as the joint has them: N² K, b / N, N F."""
+        N = abs(gear_ratio)
+        return replace(
+            self,
+            stiffness=_scaled(self.stiffness, N**2),
+            backlash=_scaled(self.backlash, 1 / N),
+            friction=_scaled(self.friction, N),
+            stiffness_std=_scaled(self.stiffness_std, N**2),
+            backlash_std=_scaled(self.backlash_std, 1 / N),
+            friction_std=_scaled(self.friction_std, N),
+        )
+
+
+def _scaled(value: float | None, factor: float) -> float | None:
+    return None if value is None else factor * value

@@ -1,0 +1,1 @@
+"""Stiffness and lost motion of transmissions from ordinary logs of two encoders."""

@@ -1,0 +1,366 @@
+"""`identify_transmission`: stiffness, lost motion and side of friction from two encoders.
+
+A stiffness is told where its compliance is positive beyond its uncertainty on the whole and on
+either half of the logs, and predicts the half it was not fitted to better than none does.
+Everything else is told as what it is: not identifiable.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
+from armtwin.identification.transmission.twist_rows import (
+    TwistRows,
+    joints_with_two_encoders,
+    twist_rows,
+)
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.drive_groups import FrictionElement, Transmission
+from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+CERTAIN = 2.0  # standard deviations: the interval that is told, about 95 %
+OFFSET_ROUNDS = 3  # in which the time offset of the encoders settles
+HALF = 0.5  # of the friction: an interval that is wider tells no side
+SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks bore
+FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
+
+
+@dataclass(frozen=True)
+class JointTransmission:
+    """What two encoders tell of one joint's transmission, on the joint side.
+
+    Attributes:
+        name: The joint.
+        stiffness: Stiffness [N m/rad]; None where it is not told.
+        interval: Lower and upper end of its interval [N m/rad]; None likewise.
+        prior: Stiffness of the robot file [N m/rad]; None where it has none.
+        motor_share: Share of the friction on the motor's side of the spring; None where not told.
+        motor_share_std: Its standard deviation.
+        lost_motion: Play [rad]; None where not told.
+        lost_motion_std: Its standard deviation [rad].
+        rms: What is left of q - q_link in the logs of the fit [rad].
+        rms_offset_only: What the time offset alone leaves there [rad].
+        rms_unseen: What is left in the log that the fit never saw [rad]; None without one.
+        sentence: What is and what is not identifiable.
+    """
+
+    name: str
+    stiffness: float | None
+    interval: tuple[float, float] | None
+    prior: float | None
+    motor_share: float | None
+    motor_share_std: float | None
+    lost_motion: float | None
+    lost_motion_std: float | None
+    rms: float
+    rms_offset_only: float
+    rms_unseen: float | None
+    sentence: str
+
+
+@dataclass(frozen=True, eq=False)
+class TransmissionIdentification:
+    """Transmissions identified from two encoders.
+
+    Attributes:
+        robot: The robot with the stiffnesses that are told and the time offset.
+        prior: The robot before.
+        offset: Time by which the link encoders are late [s].
+        offset_std: Its standard deviation [s].
+        table: One row for each joint with two encoders.
+        logs: Names of the logs.
+        unseen: Name of the log that the fit never saw, or "".
+        rows: Samples of the fit.
+        fit: Offset and compliances.
+    """
+
+    robot: Robot
+    prior: Robot
+    offset: float
+    offset_std: float
+    table: tuple[JointTransmission, ...]
+    logs: tuple[str, ...]
+    unseen: str
+    rows: TwistRows
+    fit: TwistFit
+
+    @property
+    def told(self) -> bool:
+        """Whether a stiffness is told."""
+        return any(row.stiffness is not None for row in self.table)
+
+    def __repr__(self) -> str:
+        told = [row.name for row in self.table if row.stiffness is not None]
+        named = ", ".join(told) or "none"
+        late = f"link encoders {1e3 * self.offset:.3f} ms late"
+        return cards.line("TransmissionIdentification", f"stiffness of {named}", late)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in self.table:
+            stiffness = "-" if row.stiffness is None else f"{row.stiffness:.4g} N m/rad"
+            rows.append((row.name, stiffness, f"{1e6 * row.rms:.0f} µrad", row.sentence))
+        return cards.table(repr(self), rows, ("joint", "stiffness", "left", "what is told"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the twist of each joint without the encoders' offset, and what the load explains.
+
+        Args:
+            axes: One for each joint; new ones where none are given.
+        """
+        rows, fit = self.rows, self.fit
+        twist = rows.twist - fit.offset * rows.late
+        explained = fit.compliance * rows.load + fit.gap * rows.side
+        panels = []
+        for j, row in enumerate(self.table):
+            lines = {"twist": twist[:, j] - twist[:, j].mean()}
+            lines["explained"] = explained[:, j] - explained[:, j].mean()
+            panels.append(Panel(f"{row.name} [rad]", lines))
+        return draw_panels(np.arange(len(twist)), "sample", panels, axes)
+
+
+def identify_transmission(
+    robot: Robot, logs: Sequence[Log], *, validate: Log | None = None
+) -> TransmissionIdentification:
+    """Stiffness, lost motion and side of friction of transmissions from two encoders.
+
+    Args:
+        robot: The robot, with what was mounted; its rotors and friction are used.
+        logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
+        validate: A log that the fit does not see.
+    """
+    every = [*logs, *([] if validate is None else [validate])]
+    joints = joints_with_two_encoders(robot, every)
+    offset = encoder_offset(robot, logs, joints)
+    rows = twist_rows(robot, logs, joints, offset)
+    elastic = _told(rows)
+    loose = _loose(rows, elastic)
+    fit = fit_twist(rows, elastic, loose)
+    offset_only = _rms(fit_twist(rows, ()).left(rows))
+    left = _rms(fit.left(rows))
+    table = []
+    for j in range(joints):
+        row = _row(robot, rows, fit, j, elastic, loose)
+        table.append(replace(row, rms=float(left[j]), rms_offset_only=float(offset_only[j])))
+    if validate is not None:
+        other = twist_rows(robot, [validate], joints, offset)
+        without = fit_twist(rows, ()).left(other)
+        table = _held_out(table, _rms(fit.left(other)), _rms(without))
+    names = tuple(log.origin or "a log" for log in logs)
+    return TransmissionIdentification(
+        robot=_with_transmissions(robot, table, fit.offset, names),
+        prior=robot,
+        offset=fit.offset,
+        offset_std=fit.offset_std,
+        table=tuple(table),
+        logs=names,
+        unseen="" if validate is None else validate.origin or "a log",
+        rows=rows,
+        fit=fit,
+    )
+
+
+def _held_out(
+    table: list[JointTransmission], left: Floats, without: Floats
+) -> list[JointTransmission]:
+    """The table with what is left of a log that the fit never saw.
+
+    Args:
+        table: What is told of each joint.
+        left: What the fit leaves there, (k,) [rad].
+        without: What the time offset alone leaves there, (k,) [rad].
+    """
+    judged = []
+    for row, rms, bare in zip(table, left, without, strict=True):
+        sentence = row.sentence
+        if row.stiffness is not None and rms > bare:
+            sentence += (
+                f"; it does not hold out: of the unseen log it leaves {1e6 * rms:.0f} µrad, the "
+                f"time offset alone {1e6 * bare:.0f}"
+            )
+        judged.append(replace(row, rms_unseen=float(rms), sentence=sentence))
+    return judged
+
+
+def encoder_offset(robot: Robot, logs: Sequence[Log], joints: int) -> float:
+    """Time by which the link encoders are late [s], all joints taken as elastic.
+
+    Args:
+        robot: The robot, whose rotors and friction are used.
+        logs: Logs with q, q_link and a torque.
+        joints: Number of joints with two encoders.
+    """
+    offset = 0.0
+    for _ in range(OFFSET_ROUNDS):
+        rows = twist_rows(robot, logs, joints, offset)
+        offset = fit_twist(rows, range(joints)).offset
+    return offset
+
+
+def _rms(left: Floats) -> Floats:
+    return np.asarray(np.sqrt(np.mean(left**2, axis=0)))
+
+
+def _told(rows: TwistRows) -> list[int]:
+    """Joints whose compliance the logs tell."""
+    every = list(range(rows.joints))
+    whole = fit_twist(rows, every)
+    first = rows.first_half
+    halves = (rows.only(first), rows.only(~first))
+    fits = [fit_twist(half, every) for half in halves]
+    told = []
+    for j in every:
+        sure = whole.compliance[j] > CERTAIN * whole.compliance_std[j]
+        positive = all(fit.compliance[j] > 0 for fit in fits)
+        if sure and positive and _predicts(j, every, halves):
+            told.append(j)
+    return told
+
+
+def _predicts(j: int, every: list[int], halves: tuple[TwistRows, TwistRows]) -> bool:
+    """Whether a compliance of a joint predicts the half it was not fitted to better than none."""
+    with_it, without = 0.0, 0.0
+    others = [k for k in every if k != j]
+    for fitted, judged in (halves, halves[::-1]):
+        moving = judged.moving[:, j]
+        with_it += float(np.mean(fit_twist(fitted, every).left(judged)[moving, j] ** 2))
+        without += float(np.mean(fit_twist(fitted, others).left(judged)[moving, j] ** 2))
+    return with_it < without
+
+
+def _loose(rows: TwistRows, elastic: list[int]) -> list[int]:
+    """Elastic joints whose lost motion shows: both flanks bore, and it is surely positive."""
+    loose = []
+    for j in elastic:
+        if rows.side[:, j].std() <= SIDES_SEEN:
+            continue
+        fit = fit_twist(rows, elastic, [j])
+        if fit.gap[j] > CERTAIN * fit.gap_std[j] and fit.compliance[j] > 0:
+            loose.append(j)
+    return loose
+
+
+def _row(
+    robot: Robot, rows: TwistRows, fit: TwistFit, j: int, elastic: list[int], loose: list[int]
+) -> JointTransmission:
+    """What is told of a joint, without what is left."""
+    name = robot.joint_names[j]
+    prior = None
+    for transmission in robot.description.transmission:
+        if transmission.joint == name:
+            prior = transmission.stiffness
+    bare = JointTransmission(
+        name, None, None, prior, None, None, None, None, 0.0, 0.0, None, _untold(rows, j)
+    )
+    if j not in elastic:
+        return bare
+    c, s = float(fit.compliance[j]), float(fit.compliance_std[j])
+    interval = (1 / (c + CERTAIN * s), 1 / max(c - CERTAIN * s, 1e-300))
+    share, share_std = _motor_share(rows, j, elastic, loose)
+    found = replace(
+        bare, stiffness=1 / c, interval=interval, motor_share=share, motor_share_std=share_std
+    )
+    if rows.side[:, j].std() > SIDES_SEEN:
+        judged = fit if j in loose else fit_twist(rows, elastic, [*loose, j])
+        play, play_std = 2 * float(judged.gap[j]), 2 * float(judged.gap_std[j])
+        found = replace(found, lost_motion=max(play, 0.0), lost_motion_std=play_std)
+    return replace(found, sentence=f"{_lost_motion(found)}; {_side(found)}")
+
+
+def _motor_share(
+    rows: TwistRows, j: int, elastic: list[int], loose: list[int]
+) -> tuple[float, float] | tuple[None, None]:
+    """Share of the friction on the motor's side: 1 - K times the coefficient of the friction."""
+    load, friction = rows.load[:, j].std(), rows.friction[:, j].std()
+    if friction < FRICTION_SEEN * load:
+        return None, None
+    fit = fit_twist(rows, elastic, loose, (j, rows.friction[:, j]))
+    if fit.compliance[j] <= 0:
+        return None, None
+    K = 1 / fit.compliance[j]
+    return float(1 - K * fit.extra), float(K * fit.extra_std)
+
+
+def _untold(rows: TwistRows, j: int) -> str:
+    """Why a stiffness is not told."""
+    whole = fit_twist(rows, range(rows.joints))
+    c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
+    why = "not even its sign is determined" if c < s else "its halves disagree"
+    return (
+        f"stiffness not identifiable: its compliance is {1e9 * c:.1f} ± {1e9 * s:.1f} "
+        f"µrad/(kN m), {why}"
+    )
+
+
+def _lost_motion(found: JointTransmission) -> str:
+    play, std = found.lost_motion, found.lost_motion_std
+    if play is None or std is None:
+        return "lost motion not identifiable, its load bears on one flank throughout"
+    if play > CERTAIN * std:
+        return f"lost motion {1e6 * play:.0f} ± {1e6 * CERTAIN * std:.0f} µrad"
+    return f"lost motion not seen, below {1e6 * (play + CERTAIN * std):.0f} µrad"
+
+
+def _side(found: JointTransmission) -> str:
+    share, std = found.motor_share, found.motor_share_std
+    if share is None or std is None:
+        return "side of friction not told"
+    told = f"{share:.2f} ± {CERTAIN * std:.2f} of the friction on the motor's side"
+    if CERTAIN * std > HALF:
+        return f"side of friction not told ({told})"
+    return told
+
+
+def _with_transmissions(
+    robot: Robot, table: Sequence[JointTransmission], offset: float, logs: tuple[str, ...]
+) -> Robot:
+    """The robot with the stiffnesses that are told, and the time offset of the encoders."""
+    d = robot.description
+    source = f"identified: two encoders, {', '.join(logs)}"
+    found = {row.name: row for row in table}
+    late = max(offset, 0.0)
+    kept = []
+    for transmission in d.transmission:
+        row = found.pop(transmission.joint, None)
+        if row is None:
+            kept.append(transmission)
+            continue
+        changed = replace(transmission, delay=late, source=_source(transmission, source, row))
+        if row.stiffness is not None:
+            changed = replace(changed, stiffness=row.stiffness)
+        kept.append(changed)
+    new = [row for row in found.values() if row.stiffness is not None]
+    for row in new:
+        kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
+    friction = tuple(_sided(element, {row.name for row in new}) for element in d.friction)
+    return Robot(replace(d, transmission=tuple(kept), friction=friction), robot.origin)
+
+
+def _source(
+    transmission: Transmission, source: str, row: JointTransmission
+) -> str | dict[str, str]:
+    """Sources of a transmission of which some numbers are new."""
+    keys = ["delay"] if row.stiffness is None else ["delay", "stiffness"]
+    old = transmission.source
+    if isinstance(old, str):
+        given = ("stiffness", "damping", "backlash")
+        old = {key: old for key in given if getattr(transmission, key) is not None}
+    return {**old, **dict.fromkeys(keys, source)}
+
+
+def _sided(element: FrictionElement, joints: set[str]) -> FrictionElement:
+    """Friction across a transmission that is new says its side."""
+    if element.side is None and isinstance(element.on, str) and element.on in joints:
+        return replace(element, side="motor")
+    return element

@@ -1,0 +1,147 @@
+"""Rows of the twist: motor minus link encoder of every joint that has both, and what explains it.
+
+    q(t) - q_link(t) = constant + [q(t) - q(t - d)] + T(t - d) / K + b/2 side(T)
+    T = tau - J_r a - f(v)
+
+d is the time by which the link encoder is late, T the torque that the spring carries: that of the
+motor less what its rotor and the friction on its side take. The bracket is d v to first order; to
+second order, d² a / 2, it looks like the twist of an inertia, so that it is taken as it is, at the
+d known so far. Where a joint hardly moves the sign of its friction is in doubt: these samples are
+left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.logs.torque import joint_torque
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
+
+BLOCKS = 20  # stretches of a log that count as independent of each other
+SAME = 1e-12  # difference of two encoders that is none [rad]
+CUTOFF = 20.0  # of the motion [Hz]: fast enough to see when friction turns
+LEAST_RATE = 5.0  # samples in a period of the cut-off
+SLOW = 0.02  # share of the largest speed below which a joint hardly moves
+SMALL = 0.02  # share of the largest load within which neither flank bears surely
+
+
+@dataclass(frozen=True, eq=False)
+class TwistRows:
+    """Samples of several logs, (m, k) each.
+
+    Attributes:
+        twist: q - q_link [rad].
+        late: Angle that the motor turns in the time offset, over that offset [rad/s].
+        load: Torque of the spring with all friction on the motor's side [N m].
+        friction: Friction torque by the robot file [N m].
+        side: Sign of the load, smooth where it is small: which flank of a gap bears.
+        moving: Whether the joint moves.
+        block: Number of the stretch of each sample, (m,).
+        log: Number of the log of each sample, (m,).
+    """
+
+    twist: Floats
+    late: Floats
+    load: Floats
+    friction: Floats
+    side: Floats
+    moving: Flags
+    block: NDArray[np.int64]
+    log: NDArray[np.int64]
+
+    def only(self, kept: Flags) -> TwistRows:
+        """Some of the samples."""
+        return TwistRows(*(values[kept] for values in vars(self).values()))
+
+    @property
+    def first_half(self) -> Flags:
+        """Samples of the first half of each log."""
+        return self.block % BLOCKS < BLOCKS // 2
+
+    @property
+    def joints(self) -> int:
+        """Number of joints."""
+        return self.twist.shape[1]
+
+
+def joints_with_two_encoders(robot: Robot, logs: Sequence[Log]) -> int:
+    """How many of the first joints have a link encoder in every log."""
+    if not logs:
+        raise ArmtwinError("at least one log is needed")
+    counts = []
+    for log in logs:
+        counts.append(log.q_link.shape[1])
+        if log.q.shape[1] != robot.n:
+            raise ArmtwinError(
+                f"log: q must have {robot.n} columns, one for each joint, got {log.q.shape[1]}"
+            )
+    joints = min(counts)
+    if joints > robot.n:
+        raise ArmtwinError(f"log: q_link must have at most {robot.n} columns, got {joints}")
+    for log in logs:
+        apart = np.abs(log.q[:, :joints] - log.q_link[:, :joints])
+        if apart.max() < SAME:
+            raise ArmtwinError("log: q and q_link are the same; there is one encoder, not two")
+    return joints
+
+
+def twist_rows(robot: Robot, logs: Sequence[Log], joints: int, offset: float = 0.0) -> TwistRows:
+    """Rows of logs with q, q_link and a torque, for the first joints.
+
+    Args:
+        robot: The robot, whose rotors and friction are used.
+        logs: The logs.
+        joints: Number of joints.
+        offset: Time by which the link encoders are late, as far as it is known [s].
+    """
+    parts = []
+    for number, log in enumerate(logs):
+        parts.append(_rows(robot, log, joints, number, offset))
+    return TwistRows(*(np.concatenate(values) for values in zip(*parts, strict=True)))
+
+
+def _rows(
+    robot: Robot, log: Log, joints: int, number: int, offset: float
+) -> tuple[NDArray[np.generic], ...]:
+    torque, _ = joint_torque(robot, log)
+    rate = (len(log.time) - 1) / float(np.ptp(log.time))
+    cleaned = clean_log(log, min(CUTOFF, rate / LEAST_RATE), Recipe(), torque)
+    motion, grid = cleaned.motion, cleaned.clean.time
+    friction = robot.friction_torque(motion.v, motion.q)
+    rotors = motion.a @ robot.assembly.rotors.inertia
+    load = cleaned.clean.tau - rotors - friction
+    # from the first sample whose past the log holds
+    time = grid[grid >= grid[0] + max(offset, 0.0)]
+    before = time - offset
+    twist = np.empty((len(time), joints))
+    late, carried, rubbing, speed = (np.empty_like(twist) for _ in range(4))
+    for j in range(joints):
+        twist[:, j] = np.interp(time, log.time, log.q[:, j] - log.q_link[:, j])
+        late[:, j] = _turned(grid, motion.q[:, j], motion.v[:, j], time, offset)
+        carried[:, j] = np.interp(before, grid, load[:, j])
+        rubbing[:, j] = np.interp(before, grid, friction[:, j])
+        speed[:, j] = np.interp(before, grid, motion.v[:, j])
+    side = np.tanh(carried / (SMALL * np.abs(carried).max(axis=0) + 1e-300))
+    moving = np.abs(speed) > SLOW * np.abs(speed).max(axis=0)
+    place = np.arange(len(time)) * BLOCKS // len(time)
+    block = number * BLOCKS + np.minimum(place, BLOCKS - 1)
+    return twist, late, carried, rubbing, side, moving, block, np.full(len(time), number)
+
+
+def _turned(grid: Floats, q: Floats, v: Floats, time: Floats, offset: float) -> Floats:
+    """Mean speed over the time offset before each time, (m,) [rad/s]."""
+    if offset == 0:
+        return np.asarray(np.interp(time, grid, v))
+    from scipy.interpolate import CubicSpline
+
+    past = CubicSpline(grid, q)
+    return np.asarray((past(time) - past(time - offset)) / offset)

@@ -1,0 +1,99 @@
+"""What an experiment file says, all of it: the schema of format 1."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
+
+from armtwin.files.fields import OneOf
+from armtwin.jobs.setpoints import Duration, Setpoint
+from armtwin.maths.quantities import Frequency
+from armtwin.robot.groups import TurnCoordinate
+from armtwin.simulation.clamped_tool import ToolClamp
+from armtwin.simulation.model import Model
+
+FeatureName = Literal["first_peak", "overshoot", "period", "settling", "rms", "largest", "clamping"]
+
+
+@dataclass(frozen=True)
+class BenchSetup:
+    """A transmission on a bench; set-points on "torque" or on "position" of its motor.
+
+    Attributes:
+        robot: A robot of whose joint the numbers are taken; none for numbers that are all given.
+        axis: That joint.
+        bench: Numbers of the bench, as `Bench` names them; they come before the robot's.
+    """
+
+    robot: str = ""
+    axis: str = ""
+    bench: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["bench"] = "bench"
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if bool(self.robot) != bool(self.axis):
+            return "robot and axis belong together: the joint whose transmission is on the bench"
+        return ""
+
+
+@dataclass(frozen=True)
+class RobotSetup:
+    """A robot under its servo; set-points on its joints, the others hold the posture.
+
+    Attributes:
+        robot: A shipped robot, or a robot file beside the experiment.
+        posture: Joint positions at the start [rad].
+        tool: A tool of the robot's file.
+        payload: A payload of the robot's file.
+        model: What of the robot is simulated, and how.
+        clamp: What holds the tool, where it is clamped.
+        override: Other values for keys of the robot file, by key path.
+    """
+
+    robot: str
+    posture: tuple[TurnCoordinate, ...]
+    tool: str = ""
+    payload: str = ""
+    model: Model = field(default_factory=Model)
+    clamp: ToolClamp | None = None
+    override: dict[str, Any] = field(default_factory=dict)
+    kind: Literal["robot"] = "robot"
+
+
+Setup = BenchSetup | RobotSetup
+
+
+@dataclass(frozen=True)
+class ExperimentDescription:
+    """An experiment file, checked for its form.
+
+    Attributes:
+        setup: What stands on the floor: a bench or a robot.
+        setpoint: What drives it.
+        duration: How long [s]; a bench driven by a file lasts as long as that.
+        rate: Rate of the log [Hz]; a bench driven by a file logs at the file's times.
+        features: What is read off the responses.
+        name: Short name; by default the file's.
+        title: What it is, in words.
+    """
+
+    setup: Annotated[Setup, OneOf("kind")]
+    setpoint: tuple[Annotated[Setpoint, OneOf("kind")], ...]
+    duration: Duration | None = None
+    rate: Frequency | None = None
+    features: tuple[FeatureName, ...] = ()
+    name: str = ""
+    title: str = ""
+
+    format_number: ClassVar[int] = 1
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if not self.setpoint:
+            return "needs at least one [[setpoint]]"
+        driven = [point.on for point in self.setpoint]
+        for k, name in enumerate(driven):
+            if name in driven[:k]:
+                return f"setpoint.{k + 1}.on must differ from the others, got '{name}' twice"
+        return ""

@@ -1,0 +1,111 @@
+"""Frequency response from records of an input and an output, with coherence and its error.
+
+    H = S_uy / S_uu,   γ² = |S_uy|² / (S_uu S_yy),   std of Re and Im  |H| √((1 - γ²) / (2 γ² k))
+
+Spectra are means over Hann windows that overlap by half; neighbours share a sixth of their noise,
+so that K windows count as k = K / (1 + 2/36 (K - 1)/K).
+
+Ref: [Bendat-Piersol 2010], [Welch 1967]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+
+SHARED = 2 / 36
+LEAST_WINDOWS = 4
+UNEVEN = 1e-3  # of the step of time that a record may be uneven by
+WINDOWS = 16  # that a record is cut into where no length is given
+
+
+@dataclass(frozen=True, eq=False)
+class FrequencyResponse:
+    """Response at each frequency of a window.
+
+    Attributes:
+        frequency: Frequencies above 0, (f,) [Hz].
+        response: H, complex, (f,).
+        coherence: γ², (f,).
+        std: Standard deviation of the real and of the imaginary part of H, (f,).
+        windows: How many independent windows it is a mean of.
+    """
+
+    frequency: Floats
+    response: np.ndarray
+    coherence: Floats
+    std: Floats
+    windows: float
+
+    @property
+    def magnitude(self) -> Floats:
+        """|H|, (f,)."""
+        return np.abs(self.response)
+
+    @property
+    def phase(self) -> Floats:
+        """Phase of H, unwrapped, (f,) [rad]."""
+        return np.unwrap(np.angle(self.response))
+
+    def between(self, low: float, high: float) -> FrequencyResponse:
+        """The part between two frequencies [Hz]."""
+        kept = (self.frequency >= low) & (self.frequency <= high)
+        return FrequencyResponse(
+            self.frequency[kept],
+            self.response[kept],
+            self.coherence[kept],
+            self.std[kept],
+            self.windows,
+        )
+
+
+def frequency_response(
+    time: Floats, given: Floats, answer: Floats, window: float | None = None
+) -> FrequencyResponse:
+    """Response of one record to another.
+
+    Args:
+        time: Even times, (m,) [s].
+        given: The input, (m,).
+        answer: The output, (m,).
+        window: Length of a window [s]; by default so that the record has WINDOWS of them.
+    """
+    steps = np.diff(time)
+    step = float(np.median(steps)) if len(steps) else 0.0
+    if not len(steps) or np.abs(steps - step).max() > UNEVEN * step:
+        raise ArmtwinError("a frequency response needs a record at even times; resample it first")
+    length = 2 * len(time) // (WINDOWS + 1) if window is None else round(window / step)
+    count = (2 * len(time)) // max(length, 1) - 1
+    if length < 8 or count < LEAST_WINDOWS:
+        raise ArmtwinError(
+            f"a frequency response needs at least {LEAST_WINDOWS} windows of 8 samples that "
+            f"overlap by half, got {len(time)} samples and windows of {length}"
+        )
+    if not np.ptp(given) > 0:
+        raise ArmtwinError("a frequency response needs an input that changes")
+    shape = np.hanning(length + 1)[:-1]
+    uu, yy, uy = (
+        np.zeros(length // 2 + 1),
+        np.zeros(length // 2 + 1),
+        np.zeros(length // 2 + 1, complex),
+    )
+    for k in range(count):
+        part = slice(k * (length // 2), k * (length // 2) + length)
+        u = np.fft.rfft(shape * (given[part] - given[part].mean()))
+        y = np.fft.rfft(shape * (answer[part] - answer[part].mean()))
+        uu += np.abs(u) ** 2
+        yy += np.abs(y) ** 2
+        uy += np.conj(u) * y
+    moved = (uu > 0) & (yy > 0)
+    moved[0] = False
+    frequency = np.asarray(np.fft.rfftfreq(length, step)[moved], dtype=np.float64)
+    response = uy[moved] / uu[moved]
+    coherence = np.minimum(np.abs(uy[moved]) ** 2 / (uu[moved] * yy[moved]), 1.0)
+    windows = count / (1 + SHARED * (count - 1) / count)
+    unexplained = (1 - coherence) / (2 * np.maximum(coherence, 1e-12) * windows)
+    std = np.abs(response) * np.sqrt(unexplained)
+    return FrequencyResponse(frequency, response, coherence, std, windows)

@@ -1,0 +1,135 @@
+"""The path error part by part: what the controller sees, and what it does not.
+
+    e = e_servo + e_arm + e_sag + e_dynamic
+
+servo     by the motor side of the joints and the controller's own model: all that it can know
+arm       motors on their set-points, gears rigid: deviations of the arm, uneven gears
+sag       motors on their set-points, at rest: gears and links bent by gravity and process force
+dynamic   what is left: gears and links that swing
+
+Ref: [Waiboer 2007, section 6.2, fig. 6.1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.prediction.path_error import path_error
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import process_is_on
+from armtwin.robot.coordinates import Coordinates
+from armtwin.robot.sag import Outside, settled
+from armtwin.simulation.coordinates import coordinates
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+PARTS = ("servo", "arm", "sag", "dynamic")
+RESTS = 400  # places along the motion at which the sag is found
+
+
+@dataclass(frozen=True, eq=False)
+class ErrorParts:
+    """Path error by parts, at the times of a run.
+
+    Attributes:
+        time: Times, (m,) [s].
+        s: Commanded arc length, (m,) [m].
+        on: Where the process is on, (m,).
+        lateral: Lateral error of each part, and "total", (m,) each [m].
+        vertical: Vertical error of each part, and "total", (m,) each [m].
+    """
+
+    time: Floats
+    s: Floats
+    on: Any
+    lateral: dict[str, Floats]
+    vertical: dict[str, Floats]
+
+    def __repr__(self) -> str:
+        words = []
+        for record in self.table:
+            words.append(f"{record['part']} {1e6 * record['vertical_peak_m']:.3g} µm")
+        return cards.line("ErrorParts", f"vertical at most: {', '.join(words)}")
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the parts along the seam, lateral and vertical.
+
+        Args:
+            axes: Two of them; new ones where none are given.
+        """
+        panels = []
+        for name, parts in (("lateral", self.lateral), ("vertical", self.vertical)):
+            lines = {part: 1e6 * values for part, values in parts.items()}
+            panels.append(Panel(f"{name} error [µm]", lines))
+        return draw_panels(self.time, "time [s]", panels, axes)
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A record for each part: peak and root mean square while the process is on."""
+        records = []
+        for name in (*PARTS, "total"):
+            record: dict[str, Any] = {"part": name}
+            for direction in ("lateral", "vertical"):
+                values = getattr(self, direction)[name][self.on]
+                record[f"{direction}_peak_m"] = float(np.abs(values).max(initial=0.0))
+                record[f"{direction}_rms_m"] = float(np.sqrt(np.mean(values**2)))
+            records.append(record)
+        return records
+
+
+def error_parts(p: Prediction) -> ErrorParts | None:
+    """The path error of a prediction by parts; None where the motors tell all of it."""
+    places = coordinates(p.robot, p.job.description.model)
+    if places.built is p.robot and not places.elastic and not places.rippling:
+        return None
+    error = p.path_error
+    q = _references(p)
+    straight = places.both_sides(q)
+    arm = path_error(p.job.seam, error.time, _poses(places, straight))
+    resting = path_error(p.job.seam, error.time, _poses(places, straight + _sag(places, p, q)))
+    parts: dict[str, dict[str, Floats]] = {}
+    for name in ("lateral", "vertical"):
+        found: dict[str, Floats] = {}
+        total = getattr(error, name)
+        found["servo"] = getattr(p.seen, name)
+        found["arm"] = getattr(arm, name)
+        found["sag"] = getattr(resting, name) - found["arm"]
+        found["dynamic"] = total - found["servo"] - found["arm"] - found["sag"]
+        found["total"] = total
+        parts[name] = found
+    on = process_is_on(p.job, error.s)
+    return ErrorParts(error.time, error.s, on, parts["lateral"], parts["vertical"])
+
+
+def _references(p: Prediction) -> Floats:
+    """Set-points of the joints at the times of the path error, (m, n)."""
+    q, _, _ = p.motion.trajectory.at(p.path_error.time)
+    return q
+
+
+def _poses(places: Coordinates, u: Floats) -> Floats:
+    return places.built.forward_kinematics(places.of_bodies(u))
+
+
+def _sag(places: Coordinates, p: Prediction, q: Floats) -> Floats:
+    """How far the coordinates are from straight while motors hold the set-points, (m, N)."""
+    if not places.elastic:
+        return np.zeros((len(q), places.count))
+    time = p.path_error.time
+    rows = np.unique(np.linspace(0, len(q) - 1, min(RESTS, len(q))).astype(int))
+    motion = p.motion.trajectory
+    bent = np.empty((len(rows), places.count))
+    for k, row in enumerate(rows):
+        sample = min(round(time[row] * motion.rate), len(motion.q) - 1)
+        now = p.outside.rows(slice(sample, sample + 1))
+        resting = settled(places, q[row], Outside(now.torque, now.wrench))
+        bent[k] = resting - places.both_sides(q[row])
+    return np.stack([np.interp(time, time[rows], x) for x in bent.T], axis=1)

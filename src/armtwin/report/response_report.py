@@ -1,0 +1,111 @@
+"""What is shown of a response: features, every coordinate over time, the robot in 3-D."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.report.charts import Chart, Multiples
+from armtwin.report.cylinder_figure import cylinder_figure
+from armtwin.report.figure import bar_length, skeleton, tool_of
+from armtwin.report.layers import Curve
+from armtwin.report.numbers import PLAIN, Number
+from armtwin.report.page import packed
+from armtwin.report.scales import Axis
+from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
+from armtwin.simulation.responses import Response
+
+SAMPLES = 600  # of a run that the page shows
+MILLISECONDS = Number(1e3, "ms", digits=4)
+SHARE = Number(100.0, "%", digits=3)
+UNITS = {"volts": "V", "strokes": "m or rad", "wrist": "m or rad"}
+LEAST_PATH = 1e-5  # path of the tool that is drawn [m]
+
+
+def response_report(result: Response) -> Report:
+    """A step response, or the answer to a record of set-points."""
+    moved = ", ".join(str(record["name"]) for record in result.table) or "set-points"
+    valves = "spools" if result.model.valves == "spool" else "delays"
+    subtitle = f"{result.run.log.time[-1]:.4g} s from equilibrium, valves as {valves}"
+    kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
+    sections = [
+        Section("", tuple(_features(result))),
+        Section("What the sensors show", (_charts(result, kept),), page_only=True),
+    ]
+    series: dict[str, Floats] = {}
+    path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
+    if np.ptp(path, axis=0).max() > LEAST_PATH:
+        model, series = _scene(result, kept, path)
+        scene = Scene(model, "Cylinders beside the arm: lever, barrel and rod.")
+        sections.append(Section("The robot", (scene,), page_only=True))
+    title = f"{result.robot.name}: response of {moved}"
+    return Report(title, subtitle, tuple(sections), series=series)
+
+
+def _features(result: Response) -> Iterator[Block]:
+    columns = (
+        Column("name", "set-point"),
+        Column("step", f"step {UNITS[result.unit]}", PLAIN),
+        Column("first_peak_s", "first peak", MILLISECONDS),
+        Column("period_s", "period", MILLISECONDS),
+        Column("overshoot", "overshoot", SHARE),
+        Column("settling_s", "settled", MILLISECONDS),
+        Column("final", "end", SHARE),
+    )
+    yield Table(columns, result.table, "steps")
+    yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
+    yield Data("unit", result.unit)
+    others = list(_others(result))
+    if others:
+        yield Text("How far the others were moved:")
+        pair = Column("name", "set-point"), Column("largest", UNITS[result.unit], PLAIN)
+        yield Table(pair, others, "others")
+    for event in result.run.log.events:
+        yield Text(event.text, "bad")
+
+
+def _others(result: Response) -> Iterator[Record]:
+    for name, step in zip(result.names, result.step, strict=True):
+        if step == 0:
+            yield {"name": name, "largest": result.disturbance(name)}
+
+
+def _charts(result: Response, kept: Any) -> Multiples:
+    charts = []
+    milliseconds = 1e3 * result.time[kept]
+    for k, name in enumerate(result.names):
+        layers = (
+            Curve("set-point", milliseconds, result.setpoint[kept, k], colour=3),
+            Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
+        )
+        charts.append(Chart(name, Axis("time", "ms"), Axis("", UNITS[result.unit]), layers))
+    return Multiples(tuple(charts), columns=2, shared="x")
+
+
+def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The model the viewer draws, and its joints over the samples."""
+    robot, log = result.robot, result.run.log
+    q = log.q[kept]
+    joints, bars = skeleton(robot)
+    cylinders = cylinder_figure(robot, q)
+    size = 0.7 * sum(bar_length(bar) for bar in bars)
+    nothing = np.zeros((len(path), 3))
+    model = {
+        "joints": [*joints, *cylinders.joints],
+        "bars": [*bars, *cylinders.bars],
+        "tool": tool_of(robot),
+        "size": size,
+        "tip": packed(path.ravel()),
+        "seam": {
+            "points": packed(path.ravel()),
+            "ratio": packed(np.full(len(path), -1.0)),
+            "error": packed(nothing.ravel()),
+        },
+    }
+    series = {"time": log.time[kept]}
+    for j, column in enumerate(np.concatenate([q, cylinders.positions], axis=1).T, 1):
+        series[f"q{j}"] = column
+    return model, series

@@ -1,0 +1,473 @@
+"""One transmission on a bench: torque of the motor in, angles of motor and joint out.
+
+    J_m N² a_d + c_g w_d + F_m + T(x) = N tau,    J a_l + F_l - T(x) = load      x = q_d - q_l
+
+Motor, gear, spring with gap, dampers, friction on either side, and a joint that is free, loaded or
+clamped, rigidly or by a finite stiffness: the one-dimensional model of document 001. It is the
+plant of rows with a constant mass matrix, driven by torques at given times, even or uneven.
+
+Ref: [Soder-Hoorn 2015, fig. 3.1-3.2]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.drives.friction.curves import INTERVALS
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.springs import Spring, Springs, bent_energy, damper, packed_springs
+from armtwin.errors import ArmtwinError
+from armtwin.files.fields import OneOf
+from armtwin.files.shape import FLAT
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats, checked
+from armtwin.maths.quantities import (
+    Friction,
+    Number,
+    RotorInertia,
+    Torque,
+    TorsionStiffness,
+    Viscous,
+)
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
+from armtwin.robot.robot import Robot
+from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
+from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_bench
+from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
+from armtwin.simulation.outcome import Energy
+from armtwin.simulation.packing import friction_tables
+from armtwin.simulation.plant import C0, Rows
+from armtwin.simulation.plant import Friction as FrictionParts
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
+SWING = 0.1  # angle [rad] of the fastest swing that one step may take
+SERVO = 10.0  # stiffness of a servo over that of the gear
+LEAST_SERVO = 50.0  # natural frequency of a servo on the motor's own inertia, at least [rad/s]
+LONGEST_STEP = 2e-3  # [s], where nothing swings
+MOST_STEPS = 500_000_000
+Side = Literal["motor", "drive", "joint"]
+
+
+@dataclass(frozen=True)
+class BenchFriction:
+    """Friction on the bench; the law's keys stand in its own table.
+
+    Attributes:
+        on: Whose speed it sees and on which it acts: "motor", "drive" (the motor's side of the
+            spring in units of the joint) or "joint".
+        law: Friction at steady sliding.
+        presliding: Behaviour before sliding, for bristles.
+        offset: Constant torque added to the friction [N m].
+    """
+
+    on: Side
+    law: Annotated[Law, OneOf("law")] = field(metadata=FLAT)
+    presliding: Presliding | None = None
+    offset: Torque | None = None
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A transmission on a bench; rotor and friction of the motor on its side, the rest on the
+    joint's.
+
+    Attributes:
+        rotor_inertia: Inertia of the motor [kg m²].
+        stiffness: Torsion stiffness of the gear [N m/rad]; none for a rigid gear.
+        gear_ratio: Motor angle per joint angle; 1 for numbers that are all on one side.
+        damping: Damping in series with the gap [N m s/rad].
+        backlash: Play [rad].
+        low_stiffness: Stiffness at low torque, where the gear stiffens [N m/rad].
+        low_torque: Torque up to which it is so [N m].
+        ground_damping: Damping of the gear's motor side against the ground [N m s/rad].
+        friction: Friction elements.
+        friction_model: "switching", "lugre" (needs presliding), "arctan" or "off".
+        joint: "free", "loaded" (by inertia and load) or "clamped".
+        inertia: Inertia behind the joint, where it is not clamped rigidly [kg m²].
+        load: Torque on the joint from outside [N m].
+        clamp_stiffness: Stiffness of the clamp; none for a rigid one [N m/rad].
+        clamp_damping: Damping of the clamp [N m s/rad].
+    """
+
+    rotor_inertia: RotorInertia
+    stiffness: TorsionStiffness | None = None
+    gear_ratio: Number = 1.0
+    damping: Viscous = 0.0
+    backlash: Backlash = 0.0
+    low_stiffness: TorsionStiffness | None = None
+    low_torque: Friction | None = None
+    ground_damping: Viscous = 0.0
+    friction: tuple[BenchFriction, ...] = ()
+    friction_model: FrictionModel = "switching"
+    joint: Literal["free", "loaded", "clamped"] = "clamped"
+    inertia: RotorInertia = 0.0
+    load: Torque = 0.0
+    clamp_stiffness: TorsionStiffness | None = None
+    clamp_damping: Viscous = 0.0
+
+    @property
+    def spring(self) -> Spring | None:
+        """The gear's spring, None where it is rigid."""
+        if self.stiffness is None:
+            return None
+        return Spring(
+            self.stiffness,
+            self.damping,
+            self.backlash,
+            self.low_stiffness,
+            self.low_torque or 0.0,
+        )
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        for problem in self._problems():
+            if problem:
+                return problem
+        return ""
+
+    def _problems(self) -> Iterator[str]:
+        if self.gear_ratio == 0:
+            yield "gear_ratio must not be 0"
+        if self.rotor_inertia == 0:
+            yield "rotor_inertia must be greater than 0"
+        if self.stiffness is None and (self.damping or self.backlash):
+            yield "damping and backlash need a stiffness"
+        if self.stiffness is None and self.joint == "clamped" and self.clamp_stiffness is None:
+            yield "a rigid gear with a rigid clamp cannot move: give stiffness or clamp_stiffness"
+        yield spring_problem(self.stiffness, self.low_stiffness, self.low_torque)
+        yield from self._joint_problems()
+
+    def _joint_problems(self) -> Iterator[str]:
+        held = self.joint == "clamped"
+        if self.clamp_stiffness is not None and not held:
+            yield f'clamp_stiffness needs joint = "clamped", got "{self.joint}"'
+        if self.has_joint and self.stiffness is not None and self.inertia == 0:
+            yield f'inertia must be greater than 0 for joint = "{self.joint}"'
+        if self.joint == "free" and self.load:
+            yield 'load needs joint = "loaded", got "free"'
+        if self.friction_model == "lugre":
+            for k, element in enumerate(self.friction, 1):
+                if element.presliding is None:
+                    yield f'friction.{k}.presliding is missing for friction_model = "lugre"'
+
+    @property
+    def has_joint(self) -> bool:
+        """Whether the joint moves."""
+        return self.joint != "clamped" or self.clamp_stiffness is not None
+
+
+def bench_of(robot: Robot, joint: str, **changes: Any) -> Bench:
+    """The transmission of one joint of a robot on a bench, clamped.
+
+    Args:
+        robot: A robot with motors.
+        joint: Name of the joint; a motor of its own must drive it.
+        changes: Other values of the bench.
+    """
+    place = robot.assembly.tree.joint(joint)
+    gear = robot.assembly.gear
+    driving = np.flatnonzero(gear[:, place])
+    if len(driving) != 1 or np.count_nonzero(gear[driving[0]]) != 1:
+        raise ArmtwinError(
+            f"robot '{robot.name}': {joint} must have a motor of its own to stand on a bench, got "
+            f"{len(driving)} that turn it and others"
+        )
+    which = int(driving[0])
+    motor = robot.description.motor[which]
+    ratio = float(gear[which, place])
+    found = [t for t in robot.description.transmission if t.joint == joint]
+    spring = found[0].spring if found and found[0].stiffness is not None else None
+    given: dict[str, Any] = {"rotor_inertia": motor.rotor_inertia, "gear_ratio": ratio}
+    if spring is not None:
+        given |= {
+            "stiffness": spring.stiffness,
+            "damping": spring.damping,
+            "backlash": spring.backlash,
+            "low_stiffness": spring.low_stiffness,
+            "low_torque": found[0].low_torque,
+            "ground_damping": found[0].ground_damping or 0.0,
+        }
+    given["friction"] = tuple(_friction_of(robot, joint, motor.name))
+    return checked_bench(Bench(**(given | changes)))
+
+
+def _friction_of(robot: Robot, joint: str, motor: str) -> Iterator[BenchFriction]:
+    """Friction of a joint alone: on its motor, or on its own row."""
+    for element in robot.description.active_friction():
+        if element.on == motor:
+            yield BenchFriction("motor", element.law, element.presliding, element.offset)
+        elif element.on == joint:
+            side: Side = "drive" if element.side == "motor" else "joint"
+            yield BenchFriction(side, element.law, element.presliding, element.offset)
+
+
+def checked_bench(bench: Bench) -> Bench:
+    """The bench, if it can be."""
+    problem = bench.problem()
+    if problem:
+        raise ArmtwinError(f"bench: {problem}")
+    return bench
+
+
+@dataclass(frozen=True, eq=False)
+class BenchRun:
+    """A run of a bench.
+
+    Attributes:
+        bench: The bench.
+        log: Motor angle q_m and torque tau_m on the motor side, q (motor angle over the gear ratio)
+            and q_link (the joint) on the joint side, with their speeds.
+        energy: Where the energy went.
+    """
+
+    bench: Bench
+    log: Log
+    energy: Energy
+
+    def __repr__(self) -> str:
+        samples = cards.counted(len(self.log.time), "sample")
+        return cards.line("BenchRun", f"joint {self.bench.joint}", samples)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for part in fields(self.energy):
+            rows.append((f"energy, {part.name}", f"{getattr(self.energy, part.name):.4g} J"))
+        return cards.table(repr(self), rows)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw angle and torque of the motor over time.
+
+        Args:
+            axes: Two, one above the other; new ones where none are given.
+        """
+        log = self.log
+        panels = [
+            Panel("motor angle [rad]", {"motor": log.q_m[:, 0]}),
+            Panel("motor torque [N m]", {"motor": log.tau_m[:, 0]}),
+        ]
+        return draw_panels(log.time, "time [s]", panels, axes)
+
+
+def simulate_bench(
+    bench: Bench,
+    time: ArrayLike,
+    torque: ArrayLike | None = None,
+    *,
+    position: ArrayLike | None = None,
+    step: float | None = None,
+) -> BenchRun:
+    """Run a bench from rest under motor torques, or with its motor held on angles by a servo.
+
+    Torques and angles are linear between the given times. The servo is a stiff one,
+    tau = k_p (q_ref - q_m) - k_d v_m, critically damped, ten times as stiff as the gear is.
+
+    Args:
+        bench: The bench.
+        time: Times, rising, even or not, (m,) [s].
+        torque: Motor torque at these times, (m,) [N m]; or
+        position: Motor angle at these times, (m,) [rad].
+        step: Longest step of the integration [s]; by default a share of the fastest swing.
+    """
+    checked_bench(bench)
+    times, tau, angles = _checked_input(time, torque, position)
+    inputs, state, record = _prepared(bench, times, tau, angles, step)
+    before = _stored(inputs, state)
+    lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+    if lost >= 0:
+        raise ArmtwinError(
+            f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
+            f"{np.abs(tau).max():.3g} N m move an inertia of {bench.rotor_inertia:.3g} kg m²"
+        )
+    stored = _stored(inputs, state) - before
+    return BenchRun(bench, _logged(bench, times, tau, record), _energy(inputs, state, stored))
+
+
+def _checked_input(
+    time: ArrayLike, torque: ArrayLike | None, position: ArrayLike | None
+) -> tuple[Floats, Floats, Floats]:
+    """Times, torques and angles; there are no angles where torques are given."""
+    times = np.asarray(time, dtype=np.float64)
+    if times.ndim != 1 or len(times) < 2 or not np.all(np.diff(times) > 0):
+        raise ArmtwinError("bench: time must be two or more numbers that rise")
+    if torque is not None and position is None:
+        tau = checked("bench torque", torque, times.shape, "one for each time")
+        return times, tau.copy(), np.zeros(0)
+    if position is not None and torque is None:
+        angles = checked("bench position", position, times.shape, "one for each time")
+        return times, np.zeros_like(times), angles.copy()
+    got = "none" if torque is None else "both"
+    raise ArmtwinError(f"bench: must be driven by either torque or position, got {got}")
+
+
+def _rows(bench: Bench) -> dict[str, Floats]:
+    """Rows of the coordinates: the joint, where it moves, then the drive side."""
+    rigid, moving = bench.stiffness is None, bench.has_joint
+    count = 1 if rigid or not moving else 2
+    drive = np.zeros(count)
+    drive[-1] = 1.0
+    joint = np.zeros(count)
+    if moving:
+        joint[0] = 1.0
+    return {
+        "motor": bench.gear_ratio * drive,
+        "drive": drive,
+        "joint": joint,
+        "twist": drive - joint,
+    }
+
+
+def _servo(bench: Bench) -> Floats:
+    """Gains of the servo that holds a motor on angles: per angle and per speed, (2,)."""
+    spring = bench.stiffness or bench.clamp_stiffness or 0.0
+    own = bench.rotor_inertia * LEAST_SERVO**2
+    kp = max(SERVO * spring / bench.gear_ratio**2, own)
+    return np.array([kp, 2 * np.sqrt(kp * bench.rotor_inertia)])
+
+
+def _prepared(
+    bench: Bench, times: Floats, tau: Floats, angles: Floats, step: float | None
+) -> tuple[BenchInputs, BenchState, Floats]:
+    rows = _rows(bench)
+    names = list(rows)
+    count = len(rows["drive"])
+    M = np.zeros((count, count))
+    M[-1, -1] = bench.rotor_inertia * bench.gear_ratio**2
+    if bench.has_joint:
+        M[0, 0] += bench.inertia
+    springs = _springs(bench, names)
+    friction = _friction(bench, names)
+    weights = np.array([rows[name] for name in names])
+    servo = _servo(bench) if len(angles) else np.zeros(2)
+    h = _longest_step(M, weights, springs, friction, servo[0]) if step is None else step
+    steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
+    if steps.sum() > MOST_STEPS:
+        raise ArmtwinError(
+            f"bench: must take at most {MOST_STEPS:,} steps, got {steps.sum():,} of {h:.3g} s for "
+            f"{times[-1] - times[0]:.4g} s; its fastest swing decides the step"
+        )
+    load = bench.load * rows["joint"]
+    inputs = BenchInputs(
+        times,
+        tau,
+        angles,
+        servo,
+        steps,
+        _packed(weights),
+        M,
+        rows["motor"],
+        load,
+        springs,
+        friction,
+    )
+    state = BenchState(
+        u=np.zeros(count), v=np.zeros(count), z=np.zeros(len(friction.row)), energy=np.zeros(5)
+    )
+    return inputs, state, np.zeros((len(times), 2, count))
+
+
+def _packed(weights: Floats) -> Rows:
+    used = weights != 0
+    first_used = np.argsort(~used, axis=1, kind="stable")
+    return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+
+
+def _springs(bench: Bench, names: list[str]) -> Springs:
+    """Spring of the gear, of the clamp, damper to ground."""
+    rows, parts = [], []
+    if bench.spring is not None:
+        rows.append(names.index("twist"))
+        parts.append(bench.spring)
+    if bench.clamp_stiffness is not None:
+        rows.append(names.index("joint"))
+        parts.append(Spring(bench.clamp_stiffness, bench.clamp_damping))
+    if bench.ground_damping:
+        rows.append(names.index("drive"))
+        parts.append(damper(bench.ground_damping))
+    return packed_springs(rows, parts)
+
+
+def _friction(bench: Bench, names: list[str]) -> FrictionParts:
+    kind = FRICTION_KINDS[bench.friction_model]
+    elements = bench.friction if bench.friction_model != "off" else ()
+    curves = np.empty((len(elements), 2, INTERVALS, 8))
+    numbers = np.empty((len(elements), 6))
+    model = Model(friction=bench.friction_model)
+    for e, given in enumerate(elements):
+        element = FrictionElement(
+            name=f"friction {e + 1}",
+            on=given.on,
+            source="assumed: bench",
+            law=given.law,
+            offset=given.offset,
+            presliding=given.presliding,
+        )
+        curves[e], numbers[e] = friction_tables(element, FASTEST, model)
+    rows = np.array([names.index(given.on) for given in elements], dtype=np.int64)
+    return FrictionParts(rows, curves, numbers, kind)
+
+
+def _longest_step(
+    M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
+) -> float:
+    """A share of the fastest swing of springs, bristles and servo [s]."""
+    stiff = servo * np.outer(weights[MOTOR], weights[MOTOR])
+    bristles = friction.numbers[:, C0] if friction.kind == FRICTION_KINDS["lugre"] else ()
+    for row, stiffness in (
+        *zip(springs.row, springs.stiffness, strict=True),
+        *zip(friction.row, bristles, strict=False),
+    ):
+        stiff += stiffness * np.outer(weights[row], weights[row])
+    fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, stiff))).max()))
+    return min(SWING / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
+
+
+def _stored(inputs: BenchInputs, state: BenchState) -> float:
+    """Energy of motion, springs and bristles [J]."""
+    springs, friction = inputs.springs, inputs.friction
+    twists = inputs.rows.weights[springs.row] @ state.u - springs.rest
+    pressed = twists - np.clip(twists, -springs.gap, springs.gap)
+    bending = bent_energy(pressed, springs.stiffness, springs.soft, springs.knee).sum()
+    moving = 0.5 * float(state.v @ inputs.M @ state.v)
+    return moving + float(bending) + _in_bristles(friction, state)
+
+
+def _in_bristles(friction: FrictionParts, state: BenchState) -> float:
+    if friction.kind != FRICTION_KINDS["lugre"]:
+        return 0.0
+    return 0.5 * float(friction.numbers[:, C0] @ state.z**2)
+
+
+def _energy(inputs: BenchInputs, state: BenchState, stored: float) -> Energy:
+    spent = state.energy
+    return Energy(
+        motors=float(spent[MOTORS]),
+        external=float(spent[OUTSIDE]),
+        stored=stored,
+        friction=float(spent[FRICTION]) - _in_bristles(inputs.friction, state),
+        dampers=float(spent[DAMPERS]),
+        numerical=float(spent[NUMERICAL]),
+    )
+
+
+def _logged(bench: Bench, times: Floats, tau: Floats, record: Floats) -> Log:
+    q, v = record[:, 0], record[:, 1]
+    drive, drive_speed = q[:, -1:], v[:, -1:]
+    joint = q[:, :1] if bench.has_joint else np.zeros_like(drive)
+    return Log.of(
+        times,
+        q=drive,
+        v=drive_speed,
+        tau_m=tau[:, None],
+        q_m=bench.gear_ratio * drive,
+        q_link=joint,
+    )

@@ -1,0 +1,88 @@
+"""A robot held at its tool by a finite stiffness: six springs along the rows of the Jacobian.
+
+    force along direction i:  k_i (J_i (q - q_0)) + c_i J_i v        J at the clamped posture
+
+A clamped tool moves by micrometres to a few millimetres; over that the Jacobian is constant and the
+clamp is six springs of the plant, each along a row of the joints.
+
+Ref: [Soder-Hoorn 2015, section 5.3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.drives.springs import Spring, Springs, packed_springs
+from armtwin.maths.batch import Floats
+from armtwin.maths.quantities import Stiffness, Time, TorsionStiffness
+from armtwin.robot.robot import Robot
+from armtwin.robot.sag import settled
+from armtwin.simulation.coordinates import coordinates
+from armtwin.simulation.model import Model
+from armtwin.simulation.plant import Plant, Rows
+
+
+@dataclass(frozen=True)
+class ToolClamp:
+    """What holds the tool, the same in all directions.
+
+    Attributes:
+        translation: Stiffness against a shift of the tool [N/m].
+        rotation: Stiffness against a turn of the tool [N m/rad].
+        damping: Damping over stiffness [s].
+    """
+
+    translation: Stiffness
+    rotation: TorsionStiffness
+    damping: Time = 1e-3
+
+    @property
+    def stiffness(self) -> Floats:
+        """Stiffness along the rows of a Jacobian, linear then angular, (6,)."""
+        return np.array([self.translation] * 3 + [self.rotation] * 3)
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return "" if self.translation > 0 else "translation must be greater than 0 N/m"
+
+
+def held_at_tool(
+    robot: Robot, model: Model, q: Floats, clamp: ToolClamp
+) -> Callable[[Plant], Plant]:
+    """What adds a clamp, slack while the robot stands on its first set-point, to its plant.
+
+    Args:
+        robot: The robot, tool mounted.
+        model: What is simulated.
+        q: Joint positions of the first set-point, (n,).
+        clamp: The clamp.
+    """
+    places = coordinates(robot, model)
+    start = settled(places, q)
+    rows = np.zeros((6, places.count))
+    rows[:, places.link] = robot.jacobian(start[places.link])
+    rest = rows @ start
+
+    def change(plant: Plant) -> Plant:
+        first = len(plant.rows.weights)
+        springs = _joined(plant.springs, first, clamp, rest)
+        return plant._replace(rows=_with_rows(plant.rows, rows), springs=springs)
+
+    return change
+
+
+def _with_rows(rows: Rows, more: Floats) -> Rows:
+    weights = np.vstack([rows.weights, more])
+    used = weights != 0
+    first_used = np.argsort(~used, axis=1, kind="stable")
+    return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
+
+
+def _joined(springs: Springs, first: int, clamp: ToolClamp, rest: Floats) -> Springs:
+    """Springs of the gears and, behind them, those of the clamp."""
+    parts = [Spring(k, clamp.damping * k) for k in clamp.stiffness]
+    added = packed_springs(range(first, first + 6), parts)._replace(rest=rest)
+    return Springs(*(np.concatenate(pair) for pair in zip(springs, added, strict=True)))

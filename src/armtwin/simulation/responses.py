@@ -1,0 +1,260 @@
+"""Responses of a robot whose set-points jump or follow a record, and what its sensors show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Floats
+from armtwin.maths.responses import StepFeatures, step_features
+from armtwin.motion.trajectory import Trajectory
+from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.robot.overrides import overridden
+from armtwin.robot.robot import Robot
+from armtwin.robot.servo_rule import for_each
+from armtwin.robot.strokes import drive_names
+from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.model import Model
+from armtwin.simulation.outcome import Run
+from armtwin.simulation.prepared import servo_of
+from armtwin.simulation.setpoints import (
+    Unit,
+    coordinate_names,
+    coordinates_of,
+    home_of,
+    hydraulic_model,
+    joints_of,
+    sampled_motion,
+    stepped_motion,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+AT_ONCE = 1e-9  # the set-point jumps just after the first sample, where the run starts [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Response:
+    """What the sensors of a robot show of a run that started in equilibrium.
+
+    Attributes:
+        robot: The robot.
+        model: How it was simulated.
+        unit: "volts", "strokes" or "wrist".
+        names: Names of the coordinates.
+        time: Times, (m,) [s].
+        setpoint: Set-points less their start, (m, k).
+        reading: What sensors show less their start, as late as they are, (m, k).
+        run: The simulated run.
+    """
+
+    robot: Robot
+    model: Model
+    unit: Unit
+    names: tuple[str, ...]
+    time: Floats
+    setpoint: Floats
+    reading: Floats
+    run: Run
+
+    @property
+    def step(self) -> Floats:
+        """By how much each set-point ends beyond its start, (k,)."""
+        return np.asarray(self.setpoint[-1])
+
+    def features(self, name: str) -> StepFeatures:
+        """Features of the response of a coordinate whose set-point jumped."""
+        k = self._place(name)
+        if self.step[k] == 0:
+            moved = [n for n, by in zip(self.names, self.step, strict=True) if by != 0]
+            raise ArmtwinError(f"the set-point of {name} did not jump; {', '.join(moved)} did")
+        return step_features(self.time, self.reading[:, k], float(self.step[k]))
+
+    def disturbance(self, name: str) -> float:
+        """Largest deviation of a coordinate from its start, in its unit."""
+        return float(np.abs(self.reading[:, self._place(name)]).max())
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise ArmtwinError(f"'{name}' is not known. {did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    @property
+    def table(self) -> list[dict[str, float | str | None]]:
+        """A record for each coordinate that ends elsewhere than it began."""
+        records: list[dict[str, float | str | None]] = []
+        for name, step in zip(self.names, self.step, strict=True):
+            if step == 0:
+                continue
+            found = self.features(name)
+            records.append(
+                {
+                    "name": name,
+                    "step": float(step),
+                    "first_peak_s": found.first_peak,
+                    "period_s": found.period,
+                    "overshoot": found.overshoot,
+                    "settling_s": found.settling,
+                    "final": found.final,
+                }
+            )
+        return records
+
+    def __repr__(self) -> str:
+        jumps = []
+        for name, step in zip(self.names, self.step, strict=True):
+            if step:
+                jumps.append(f"{name} by {step:.4g}")
+        return cards.line("Response", repr(self.robot.name), self.unit, *jumps)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        heads: tuple[str, ...] = ()
+        for record in self.table:
+            heads = tuple(record)
+            rows.append(tuple(_cell(value) for value in record.values()))
+        return cards.table(repr(self), rows, heads)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw what the sensors show.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        lines = dict(zip(self.names, self.reading.T, strict=True))
+        return draw_panels(self.time, "time [s]", [Panel(self.unit, lines)], axes)
+
+
+def _cell(value: float | str | None) -> str:
+    if value is None:
+        return "-"
+    return value if isinstance(value, str) else f"{value:.4g}"
+
+
+def step_response(
+    robot: Robot,
+    steps: Mapping[str, float],
+    unit: Unit = "volts",
+    *,
+    model: Model | None = None,
+    seconds: float = 0.12,
+    start: ArrayLike | None = None,
+) -> Response:
+    """Simulate a robot in equilibrium whose set-points jump at time 0.
+
+    Args:
+        robot: The robot, with what is mounted on it.
+        steps: By how much set-points jump, by name of drive or wrist coordinate.
+        unit: "volts", "strokes" (m, rad) or "wrist" (m, rad).
+        model: How it is simulated; by default with its proportional servo and smooth friction.
+        seconds: Length of the run [s].
+        start: Joint positions at the start, (n,); by default where its sensors read zero.
+    """
+    model = hydraulic_model(robot) if model is None else model
+    names = coordinate_names(robot, unit)
+    q0 = home_of(robot) if start is None else np.asarray(start, dtype=np.float64)
+    step = np.zeros(len(names))
+    for name, by in steps.items():
+        if name not in names:
+            raise ArmtwinError(f"set-point '{name}' is not known. {did_you_mean(name, names)}")
+        step[names.index(name)] = by
+    if not step.any():
+        raise ArmtwinError("a step response needs a set-point that jumps")
+    before = coordinates_of(robot, model, unit, q0[None])[0]
+    after = joints_of(robot, model, unit, (before + step)[None], q0)[0]
+    motion = stepped_motion(robot, model, [0.0, AT_ONCE], np.array([q0, after]), seconds)
+    return _response(robot, model, unit, motion)
+
+
+def driven_response(
+    robot: Robot,
+    time: ArrayLike,
+    setpoints: ArrayLike,
+    unit: Unit = "volts",
+    *,
+    model: Model | None = None,
+) -> Response:
+    """Simulate a robot that starts in equilibrium on a record of set-points.
+
+    Args:
+        robot: The robot, with what is mounted on it.
+        time: Times of the set-points, rising from 0, (m,) [s].
+        setpoints: Set-points of all drives or wrist coordinates, linear between times, (m, k).
+        unit: "volts", "strokes" (m, rad) or "wrist" (m, rad).
+        model: How it is simulated; by default with its proportional servo and smooth friction.
+    """
+    model = hydraulic_model(robot) if model is None else model
+    motion = sampled_motion(robot, model, unit, time, setpoints)
+    return _response(robot, model, unit, motion)
+
+
+def _response(robot: Robot, model: Model, unit: Unit, motion: Trajectory) -> Response:
+    run = simulate(robot, motion, model)
+    time = run.log.time
+    wanted = coordinates_of(robot, model, unit, run.log.q_ref)
+    reading = coordinates_of(robot, model, unit, run.log.q) - wanted[0]
+    if unit != "wrist":
+        reading = _late(robot, model, time, reading)
+    names = coordinate_names(robot, unit)
+    jumped = np.where(np.abs(wanted - wanted[0]) > 1e-12, wanted - wanted[0], 0.0)
+    return Response(robot, model, unit, names, time, jumped, reading, run)
+
+
+def _late(robot: Robot, model: Model, time: Floats, reading: Floats) -> Floats:
+    """Readings as late as the servo's sensors show them."""
+    count = len(drive_names(robot))
+    delays = for_each(servo_of(robot, model).delay.sensor, count)
+    late = np.empty_like(reading)
+    for k, delay in enumerate(delays):
+        late[:, k] = np.interp(time - delay, time, reading[:, k], left=0.0)
+    return late
+
+
+@dataclass(frozen=True, eq=False)
+class StepTest:
+    """A step response that can be asked again with other numbers.
+
+    Attributes:
+        robot: The robot, with what is mounted on it.
+        steps: By how much set-points jump, by name.
+        unit: "volts", "strokes" or "wrist".
+        seconds: Length of the run [s].
+        model: How it is simulated; None for the robot's own proportional servo.
+    """
+
+    robot: Robot
+    steps: Mapping[str, float]
+    unit: Unit = "volts"
+    seconds: float = 0.12
+    model: Model | None = None
+
+    def run(self, values: Mapping[str, Any] | None = None) -> Response:
+        """The response, with other numbers at key paths of the robot file where some are given."""
+        robot = self.robot
+        if values:
+            origin = f"robot '{robot.name}'"
+            robot = Robot(overridden(robot.description, values, origin), robot.origin)
+        return step_response(robot, self.steps, self.unit, model=self.model, seconds=self.seconds)
+
+    def measured(self, values: Mapping[str, Any]) -> dict[str, float | None]:
+        """Features of every coordinate that jumps, with other numbers; it must not run away."""
+        response = self.run(values)
+        unstable = [event.text for event in response.run.log.events if event.kind == "unstable"]
+        if unstable:
+            raise ArmtwinError(unstable[0])
+        found: dict[str, float | None] = {}
+        for name in self.steps:
+            features = response.features(name)
+            before = f"{name} " if len(self.steps) > 1 else ""
+            found[f"{before}overshoot"] = features.overshoot
+            found[f"{before}first peak"] = features.first_peak
+            found[f"{before}period"] = features.period
+            found[f"{before}settling"] = features.settling
+        return found

@@ -1,0 +1,105 @@
+"""Modes, sag and compliance: closed forms, the shipped robots, and the time simulation."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.analysis.compliance import compliance_matrix
+from armtwin.analysis.flexible import elastic_coordinates, flexible
+from armtwin.analysis.modes import servo_modes
+from armtwin.robot.drive_groups import Transmission
+from tests.simulation.test_built_arm import (
+    ELASTIC,
+    GEAR,
+    INERTIA,
+    ROTOR,
+    K,
+    bench,
+    on_joint,
+    still,
+    with_springs,
+)
+
+STRETCHED = np.array([0.0, np.pi / 2, -np.pi / 2, 0.0, 0.0, 0.0])
+
+
+def test_one_joint_swings_as_its_closed_form_says():
+    robot = with_springs(bench(), replace(on_joint(), damping=None))
+    found = at.analyse(robot, "modes", [0.3])
+    rotor = ROTOR * GEAR**2
+    (locked,), (free,) = found.motors["locked"], found.motors["free"]
+    assert locked.frequency == pytest.approx(np.sqrt(K / INERTIA) / (2 * np.pi), rel=1e-9)
+    both = K * (1 / INERTIA + 1 / rotor)
+    assert free.frequency == pytest.approx(np.sqrt(both) / (2 * np.pi), rel=1e-9)
+    assert locked.shares == pytest.approx([1.0])
+
+
+def test_held_by_its_servo_a_joint_rings_at_the_root_of_the_sampled_loop():
+    """A push on the tool, friction off: frequency within 1 %, damping within 0.01."""
+    soft = Transmission("assumed: test", "j", stiffness=6000.0)
+    robot = with_springs(bench(), soft)
+    here = flexible(elastic_coordinates(robot), np.zeros(1))
+    modes = servo_modes(here, robot.description.servo["cascade"])
+    slowest = min(modes, key=lambda mode: mode.damping)
+    motion = still(0.0, 2.0)
+    wrench = np.zeros((len(motion.q), 6))
+    wrench[:2, 1] = 5.0
+    y = at.simulate(robot, motion, ELASTIC, wrench=wrench).link_side[:, 0]
+    time = np.arange(len(y)) / 2000.0
+    late = time > 0.15
+    peaks = np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]) & late[1:-1]) + 1
+    peaks = peaks[y[peaks] > 1e-9]
+    decay = -np.polyfit(time[peaks], np.log(y[peaks]), 1)[0]
+    turns = 2 * np.pi * (len(peaks) - 1) / (time[peaks[-1]] - time[peaks[0]])
+    size = np.hypot(decay, turns)
+    assert size / (2 * np.pi) == pytest.approx(slowest.frequency, rel=0.01)
+    assert decay / size == pytest.approx(slowest.damping, abs=0.01)
+
+
+@pytest.mark.parametrize("load", [None, 75.0, 150.0])
+def test_the_kr300_swings_at_the_frequencies_known_of_it(robots, load):
+    lowest = []
+    for q in (STRETCHED, np.zeros(6)):
+        found = at.analyse(robots["kr300"], "modes", q, load=load)
+        lowest.append(found.motors["locked"][0].frequency)
+    assert 4 <= lowest[0] <= 7
+    assert 7 <= lowest[1] <= 12
+
+
+def test_the_rx90b_with_its_head_swings_at_about_10_hertz_stretched(robots):
+    """Waiboer 2007, section 5.4: the lowest natural frequency of the arm is about 10 Hz."""
+    robot = robots["rx90b"].with_tool("laser_head")
+    found = at.analyse(robot, "modes", np.zeros(6))
+    assert found.motors["locked"][0].frequency == pytest.approx(10, abs=1.5)
+
+
+def test_masses_and_springs_share_the_energy_of_a_mode_equally(robots):
+    """Undamped: ω² xᵀ M x = xᵀ K x for every mode, rotors locked and free."""
+    robot = robots["rx90b"].with_tool("laser_head")
+    found = at.analyse(robot, "modes", [0.2, 0.5, 1.2, 0.3, 0.9, 0.1])
+    here = found.flexible
+    for rotors in ("locked", "free"):
+        for mode in found.motors[rotors]:
+            x = mode.shape.real
+            swing = (2 * np.pi * mode.frequency) ** 2 * (x @ here.M @ x)
+            assert swing == pytest.approx(x @ here.K @ x, rel=1e-6)
+
+
+def test_compliance_is_the_slope_of_the_sag_under_a_force(robots):
+    """Two roads: the linear matrix, and the tool at rest under a small force both ways."""
+    robot = robots["rx90b"].with_tool("laser_head")
+    q = np.array([0.2, 0.5, 1.2, 0.3, 0.9, 0.1])
+    C = compliance_matrix(flexible(elastic_coordinates(robot), q))
+    assert pytest.approx(C.T, abs=1e-12) == C
+    for axis in range(6):
+        force = 1.0 * np.eye(6)[axis]
+        ahead = at.analyse(robot, "sag", q, force=force).pushed[0]
+        back = at.analyse(robot, "sag", q, force=-force).pushed[0]
+        assert 0.5 * (ahead - back) == pytest.approx(C[:, axis], rel=1e-5, abs=1e-11)
+
+
+def test_a_rigid_robot_has_no_modes(robots):
+    with pytest.raises(at.ArmtwinError, match=r"has nothing elastic: its file gives no"):
+        at.analyse(robots["tx40"], "modes", np.zeros(6))

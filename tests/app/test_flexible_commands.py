@@ -1,0 +1,64 @@
+"""correct, and analyse of an elastic robot: files, JSON, refusals in a sentence."""
+
+import json
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.jobs.points import read_points
+from tests.app.test_job_commands import call, tree
+
+
+def test_correct_writes_set_points_and_points_that_can_be_read_again(tmp_path):
+    words = ("correct", "rx90b_line", "--rounds", "1", "--spacing", "25 mm", "--json")
+    done = call(tmp_path, *words)
+    assert done.err == ""
+    result = json.loads(done.out)
+    folder = tmp_path / "armtwin_out" / "rx90b_line_corrected"
+    assert tree(folder) == ["points.csv", "report.html", "result.json", "setpoints.csv"]
+    commands = {record["command"]: record["rms_m"] for record in result["commands"]}
+    assert commands["corrected set-points"] < 0.5 * commands["as programmed"]
+    assert done.code == (0 if result["holds"] else 1)
+    setpoints = at.Log.read(folder / "setpoints.csv")
+    assert setpoints.q.shape[1] == 6
+    assert np.abs(np.gradient(setpoints.q, setpoints.time, axis=0) - setpoints.v).max() < 1e-3
+    assert len(read_points(folder / "points.csv", "abc").p) == 40
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("correct", "rx90b_line", "--spacing", "fine"), "--spacing must be"),
+        (("correct", "rx90b_line", "--spacing", "5"), "--spacing"),
+        (("correct", "nothing"), "job 'nothing' is neither shipped nor a .toml file"),
+        (
+            ("analyse", "rx90b", "modes", "--push", "0,0,1 N", "--at", "0,0,0,0,0,0"),
+            "--push is what",
+        ),
+        (("analyse", "tx40", "sag", "--at", "0,0,0,0,0,0"), "has nothing elastic"),
+        (
+            ("analyse", "kr300", "sag", "--at", "0,0,0,0,0,0", "--push", "1 N"),
+            "must have 3 numbers",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_nothing_is_written(tmp_path, words, sentence):
+    done = call(tmp_path, *words)
+    assert done.code == 2
+    assert sentence in done.err.replace("\n", " ")
+    assert tree(tmp_path) == []
+
+
+def test_analyse_tells_modes_sag_and_compliance_as_json(tmp_path):
+    at_zero = ("--at", "0, 0, 0, 0, 0, 0", "--json")
+    modes = json.loads(call(tmp_path, "analyse", "kr300", "modes", *at_zero).out)
+    assert 7 < modes["modes"]["locked"][0]["frequency_hz"] < 12
+    assert modes["modes"]["servo"][0]["damping"] > 0.01
+    sag = json.loads(
+        call(tmp_path, "analyse", "kr300", "sag", *at_zero, "--push", "0,0,-500 N").out
+    )
+    assert len(sag["springs"]) == 6
+    assert sag["tool"][1]["z_m"] < -1e-4
+    soft = json.loads(call(tmp_path, "analyse", "kr300", "compliance", *at_zero).out)
+    assert soft["compliance"][2]["z"] == pytest.approx(-sag["tool"][1]["z_m"] / 500, rel=0.05)

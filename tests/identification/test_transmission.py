@@ -1,0 +1,101 @@
+"""Transmissions from two encoders: the KR300's logs, and a virtual robot whose truth is known."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.interpolate import CubicSpline
+
+import armtwin as at
+
+OFFSET = 3e-3  # of the virtual link encoders [s]
+
+
+@pytest.fixture(scope="module")
+def kr300_logs(shared_data):
+    folder = shared_data / "kuka_kr300"
+    return [at.Log.read(folder / name) for name in ("ident_A.csv.gz", "valid_B.csv.gz")]
+
+
+def test_the_kr300_is_told_on_a_run_that_the_fit_never_saw(robots, kr300_logs):
+    """Fitted on A with one time offset: at most 60, 75 and 60 microradians of q - q_link are left
+    on B; axis 1 tells no stiffness, not even its sign.
+    """
+    fit, unseen = kr300_logs
+    found = at.identify_transmission(robots["kr300"], [fit], validate=unseen)
+    left = np.array([row.rms_unseen for row in found.table])
+    assert (left < [60e-6, 75e-6, 60e-6]).all()
+    assert found.offset == pytest.approx(3.0e-3, abs=0.1e-3)
+    one, two, three = found.table
+    assert one.stiffness is None
+    assert "not even its sign is determined" in one.sentence
+    for row, public in ((two, 7.52e6), (three, 4.10e6)):  # nominal, of the data's own parameters
+        low, high = row.interval
+        assert 0.8 * row.stiffness < low < row.stiffness < high < 1.3 * row.stiffness
+        assert row.stiffness == pytest.approx(public, rel=0.25)
+        assert row.motor_share > 0.5
+
+
+def test_both_runs_of_the_kr300_agree_on_offset_and_stiffness(robots, kr300_logs):
+    """Within the intervals of either."""
+    found = [at.identify_transmission(robots["kr300"], [log]) for log in kr300_logs]
+    apart = abs(found[0].offset - found[1].offset)
+    assert apart < 2 * np.hypot(found[0].offset_std, found[1].offset_std) + 0.05e-3
+    for j in (1, 2):
+        (low, high), (other_low, other_high) = (x.table[j].interval for x in found)
+        assert low < other_high
+        assert other_low < high
+
+
+@pytest.fixture(scope="module")
+def virtual(robots):
+    """A log of the kr300 with elastic joints, link encoders late by 3 ms."""
+    robot = robots["kr300"]
+    rate = 250.0
+    time = np.arange(0, 10, 1 / rate)[:, None]
+    w = 2 * np.pi * np.array([0.31, 0.23, 0.37, 0.41, 0.29, 0.43])
+    size = np.array([0.5, 0.25, 0.25, 0.4, 0.3, 0.5])
+    ramp = np.clip(time / 1.0, 0, 1) ** 2 * (3 - 2 * np.clip(time / 1.0, 0, 1))
+    q = size * np.sin(w * time) * ramp
+    v = np.gradient(q, 1 / rate, axis=0)
+    a = np.gradient(v, 1 / rate, axis=0)
+    model = at.Model(joints="elastic", quantise=False)
+    log = at.simulate(robot, at.Trajectory.sampled(rate, q, v, a), model).log
+    late = CubicSpline(log.time, log.q_link)(log.time - OFFSET)
+    keep = slice(10, None)
+    return at.Log.of(log.time[keep], q=log.q[keep], tau_m=log.tau_m[keep], q_link=late[keep])
+
+
+@pytest.fixture(scope="module")
+def found(robots, virtual):
+    return at.identify_transmission(robots["kr300"], [virtual])
+
+
+def test_offset_and_stiffness_of_a_virtual_robot_are_found(found):
+    assert found.offset == pytest.approx(OFFSET, rel=0.02)
+    for row in found.table[:3]:
+        assert row.stiffness == pytest.approx(row.prior, rel=0.05)
+        assert row.motor_share == pytest.approx(1.0, abs=0.05)
+    for row in found.table[:2]:  # the third bears on one flank throughout
+        assert row.lost_motion == pytest.approx(4e-5, abs=4e-6)
+    assert "one flank" in found.table[2].sentence
+
+
+def test_the_robot_that_comes_back_has_stiffness_and_delay(found):
+    for row, transmission in zip(found.table, found.robot.description.transmission, strict=True):
+        assert transmission.delay == pytest.approx(found.offset)
+        if row.stiffness is not None:
+            assert transmission.stiffness == row.stiffness
+            assert transmission.source["stiffness"].startswith("identified: two encoders")
+
+
+def test_logs_without_two_encoders_are_refused(robots, virtual):
+    robot = robots["kr300"]
+    bare = at.Log.of(virtual.time, q=virtual.q, tau_m=virtual.tau_m)
+    with pytest.raises(at.ArmtwinError, match="no channel 'q_link'"):
+        at.identify_transmission(robot, [bare])
+    same = replace(virtual, channels={**virtual.channels, "q_link": virtual.q})
+    with pytest.raises(at.ArmtwinError, match="q and q_link are the same"):
+        at.identify_transmission(robot, [same])
+    with pytest.raises(at.ArmtwinError, match="at least one log"):
+        at.identify_transmission(robot, [])
