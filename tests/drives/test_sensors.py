@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from armtwin.drives import sensors
-from armtwin.drives.sensors import read_late
+from armtwin.maths.tracing import python_of
 
 # The kernels in plain Python, which needs no compiler.
 quantised = getattr(sensors.quantised, "py_func", sensors.quantised)
 recalled = getattr(sensors.recalled, "py_func", sensors.recalled)
+read_late = python_of(sensors.read_late)
 
 
 @pytest.mark.parametrize("step", [0.1, 2.5e-5, 3.0])

@@ -8,8 +8,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
 from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag
 from armtwin.analysis.coupling import Coupling, coupling
+from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
 from armtwin.analysis.modes import Modes, modes
 from armtwin.analysis.states import States, along, posture
@@ -21,8 +23,18 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.groups import Body, Payload
 from armtwin.robot.robot import Robot
 
-Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance"]
-KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance")
+Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
+KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
+Analysis = (
+    TorqueShares
+    | Coupling
+    | EffectiveInertia
+    | Modes
+    | Sag
+    | ToolCompliance
+    | Flexibility
+    | BearingLoads
+)
 ELASTIC = ("modes", "sag", "compliance")
 MOST_ELASTIC = 200  # states of a motion at which an elastic robot is analysed
 LOAD = "load"
@@ -39,13 +51,15 @@ def analyse(
     faster: float = 1.0,
     force: ArrayLike | None = None,
     links: bool = False,
-) -> TorqueShares | Coupling | EffectiveInertia | Modes | Sag | ToolCompliance:
+) -> Analysis:
     """What acts in the equations of motion of a robot, at one posture or along a motion.
 
     Args:
         robot: The robot, tool mounted.
         what: "torques" by their causes, inertial "coupling", effective "inertia"; of an elastic
-            robot natural "modes", "sag" by gravity, "compliance" of the tool.
+            robot natural "modes", "sag" by gravity, "compliance" of the tool; "loads" on bearings
+            and in links. A robot whose links have beams, or with closed loops, answers the elastic
+            questions together, at one posture.
         motion: A trajectory or a log, or one posture, (n,). Without it the robot's home where its
             file has one; "inertia" then goes over the workspace.
         v: Speeds at the posture, (n,); 0 without.
@@ -64,12 +78,31 @@ def analyse(
         return effective_inertia(robot, q, chosen, loaded)
     acting = robot if loaded is None else loaded[0]
     states = _states(robot, motion, v, a)
+    if what == "loads":
+        return bearing_loads(acting, states.faster(faster))
     if what in ELASTIC:
+        if bends(robot):
+            return _bent(acting, states, force)
         name = "" if loaded is None else loaded[1]
         return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force, links)
     if what == "coupling":
         return coupling(acting, states)
     return torque_shares(acting, states.faster(faster))
+
+
+def bends(robot: Robot) -> bool:
+    """Whether a robot is analysed as a structure: links with beams, or closed loops."""
+    return bool(robot.description.loop) or any(link.beam for link in robot.description.link)
+
+
+def _bent(robot: Robot, states: States, force: ArrayLike | None) -> Flexibility:
+    """The elastic questions of a robot with beams or loops."""
+    if not states.alone:
+        raise ArmtwinError(
+            f"robot '{robot.name}' has [[link.beam]] or [[loop]]: how it gives way is told at one "
+            "posture (--at), not along a motion"
+        )
+    return flexibility(robot, states.q[0], force=force)
 
 
 def _elastic(

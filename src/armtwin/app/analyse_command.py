@@ -24,16 +24,17 @@ from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, le
 from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
 
 WRITTEN = (RESULT, REPORT)
+MOVING = ("torques", "loads")
 MASS = Unit("kg", above=0)
 
 
 def analyse(
     robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
     what: Annotated[
-        Literal["torques", "coupling", "inertia", "modes", "sag", "compliance"],
+        Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"],
         typer.Argument(
             help="Torques by causes, inertial coupling, effective inertia; of an elastic robot "
-            "modes, sag, compliance."
+            "modes, sag, compliance; loads on bearings and in links."
         ),
     ],
     at_posture: Annotated[
@@ -80,8 +81,11 @@ def analyse(
         raise ArmtwinError("--at and --along cannot be given together")
     if along is not None and (speeds is not None or accelerations is not None):
         raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
-    if what != "torques" and any(x is not None for x in (speeds, accelerations, faster)):
-        raise ArmtwinError(f"--speeds, --accelerations and --faster change torques, not {what}")
+    moving = any(x is not None for x in (speeds, accelerations, faster))
+    if what not in MOVING and moving:
+        raise ArmtwinError(
+            f"--speeds, --accelerations and --faster change torques and loads, not {what}"
+        )
     _check_elastic(what, push, links)
     found = at.Robot.load(robot)
     if tool is not None:
@@ -95,7 +99,7 @@ def analyse(
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
-    if what == "torques":
+    if what in MOVING:
         settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
         settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
         settings["faster"] = 1.0 if faster is None else _number("--faster", faster)

@@ -262,6 +262,12 @@ class _KernelCache:
 
 EXACT: dict[str, Any] = {"error_model": "numpy", "nogil": True}
 OPTIONS = EXACT | {"fastmath": {"contract"}}
+# Parts of kernels have no door from Python: unboxing their arguments is a fifth of their compiling.
+INLINED: dict[str, Any] = {
+    "forceinline": True,
+    "no_cpython_wrapper": True,
+    "no_cfunc_wrapper": True,
+}
 
 
 # numba leaves equal operations apart since LLVM 14 put some together wrongly
@@ -322,8 +328,7 @@ def inlined(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(forceinline=True, **OPTIONS)(f)
-    return part
+    return _part(f, OPTIONS)
 
 
 def exactly(f: F) -> F:
@@ -334,7 +339,21 @@ def exactly(f: F) -> F:
     """
     if not compiles():
         return f
-    part: Any = numba.njit(forceinline=True, **EXACT)(f)
+    return _part(f, EXACT)
+
+
+def _part(f: F, options: dict[str, Any]) -> F:
+    """A part of kernels; a call from Python is refused, for it has no door there."""
+    part: Any = numba.njit(**INLINED, **options)(f)
+
+    def keep(result: Any) -> None:
+        part.overloads[tuple(result.signature.args)] = result
+
+    def refuse(*args: Any, **named: Any) -> None:
+        raise TypeError(f"{f.__name__} is a part of kernels: call python_of({f.__name__})")
+
+    part.add_overload = keep
+    part._compile_for_args = refuse
     return part
 
 

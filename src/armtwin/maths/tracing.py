@@ -6,17 +6,21 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+import numpy as np
+
 from armtwin.maths import bits, choice
 from armtwin.maths.tape import Symbol
 
 
 def _symbolic(name: str, plain: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of `choice` or `bits` for numbers and for symbols."""
+    """A function of `choice` or `bits` for numbers, for arrays and for symbols."""
 
     def chosen(*of: Any) -> Any:
         for x in of:
             if isinstance(x, Symbol):
                 return x.tape.choose(*of) if name == "choose" else x.tape.do(name, *of)
+        if name == "choose" and isinstance(of[0], np.ndarray):
+            return np.where(*of)
         return plain(*of)
 
     return chosen

@@ -6,8 +6,10 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.bearing_loads import BearingLoads
 from armtwin.analysis.compliance import Sag, ToolCompliance
 from armtwin.analysis.coupling import Coupling
+from armtwin.analysis.flexibility import Flexibility
 from armtwin.analysis.inertia import EffectiveInertia
 from armtwin.analysis.modes import Modes
 from armtwin.analysis.sensitivity import Sensitivity
@@ -46,6 +48,7 @@ from armtwin.report.actuator_report import (
     valve_report,
 )
 from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
+from armtwin.report.bending_report import bending_report
 from armtwin.report.clamping_report import clamping_report
 from armtwin.report.completion_report import completion_report
 from armtwin.report.correction_report import correction_report
@@ -55,6 +58,7 @@ from armtwin.report.frequency_report import frequency_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
+from armtwin.report.loads_report import loads_report
 from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
 from armtwin.report.prediction_report import prediction_report
@@ -157,6 +161,16 @@ def _of_job(job: Job) -> Report:
 @to_report.register
 def _of_log(log: Log) -> Report:
     return log_report(log, file_name(log.origin, "log"))
+
+
+@to_report.register
+def _of_flexibility(found: Flexibility) -> Report:
+    return bending_report(found)
+
+
+@to_report.register
+def _of_loads(loads: BearingLoads) -> Report:
+    return loads_report(loads)
 
 
 @to_report.register

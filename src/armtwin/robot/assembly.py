@@ -61,11 +61,28 @@ class Assembly:
     @cached_property
     def free(self) -> tuple[int, ...]:
         """Indices of the joints that have a coordinate of their own."""
-        return tuple(i for i, joint in enumerate(self.tree.joints) if joint.mimic is None)
+        found = []
+        for i, joint in enumerate(self.tree.joints):
+            if joint.mimic is None and joint.name not in self.passive:
+                found.append(i)
+        return tuple(found)
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Joints that follow others through closed loops."""
+        names: list[str] = []
+        for loop in self.description.loop:
+            names += loop.passive
+        return tuple(names)
 
     @cached_property
     def coupling(self) -> Coupling | None:
         """How all joints follow the free ones; None where all are free."""
+        if self.passive:
+            raise ArmtwinError(
+                f"robot '{self.description.name}' has closed loops ([[loop]]), which only "
+                "`armtwin analyse ROBOT loads`, sag, compliance and modes can answer for yet"
+            )
         joints = self.tree.joints
         if len(self.free) == len(joints):
             return None

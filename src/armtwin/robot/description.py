@@ -22,6 +22,7 @@ from armtwin.robot.groups import (
     Frame,
     Joint,
     Link,
+    Loop,
     Mounted,
     Payload,
     Tool,
@@ -64,6 +65,7 @@ class Description:
     transmission: tuple[Transmission, ...] = ()
     hydraulic: tuple[Hydraulic, ...] = ()
     flexure: tuple[Flexure, ...] = ()
+    loop: tuple[Loop, ...] = ()
     deviation: tuple[Deviation, ...] = ()
     wrist: Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)

@@ -7,11 +7,12 @@ numbers come from: one text for the group, or a table with a text for each key.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from armtwin.files.fields import PROSE, OneOf, Source
+from armtwin.errors import ArmtwinError
+from armtwin.files.fields import PROSE, Flag, OneOf, Read, Source
 from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
@@ -24,6 +25,7 @@ from armtwin.maths.quantities import (
     Mass,
     Number,
     Point,
+    Time,
     TorsionStiffness,
     Viscous,
 )
@@ -37,6 +39,20 @@ SlideRate = Annotated[float, Unit("m/s", above=0)]
 SlideAcceleration = Annotated[float, Unit("m/s^2", above=0)]
 LargestTorque = Annotated[float, Unit("N m", above=0)]
 LargestForce = Annotated[float, Unit("N", above=0)]
+TensionStiffness = Annotated[float, Unit("N", above=0)]
+BendingStiffness = Annotated[float, Unit("N m^2", above=0)]
+MOST_ELEMENTS = 64
+
+
+def _count(value: Any) -> int:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    if not whole or not 1 <= value <= MOST_ELEMENTS:
+        contract = f"must be a whole number from 1 to {MOST_ELEMENTS}"
+        raise ArmtwinError(f"{contract}, got {value!r:.40}")
+    return int(value)
+
+
+Elements = Annotated[int, Read(_count)]
 SmallLength = Annotated[float, Unit("m", plausible=0.05, hint="mm")]
 SmallAngle = Annotated[float, Unit("rad", plausible=0.1, hint="deg")]
 
@@ -219,18 +235,78 @@ class Body:
 
 
 @dataclass(frozen=True)
+class LinkBeam:
+    """A part of a link that bends and twists, from the link's joint to something that it carries.
+
+    It counts where a question is asked of the robot with flexible links.
+
+    Attributes:
+        to: What the beam ends at: a joint, "flange" or "tool".
+        EA: Stiffness in tension [N].
+        GJ: Stiffness in torsion [N m²].
+        EIy: Stiffness in bending about the section's y [N m²].
+        EIz: Stiffness in bending about the section's z [N m²].
+        y: Direction of the section's y in the link's frame; none where EIy and EIz are equal.
+        mass: Part of the link's mass that bends with the beam, spread evenly [kg].
+        relaxation: Damping as a time: the stress of the rates over the stiffness [s].
+        elements: Number of beam elements.
+        stretches: Whether its length changes too.
+    """
+
+    to: str
+    EA: TensionStiffness
+    GJ: BendingStiffness
+    EIy: BendingStiffness
+    EIz: BendingStiffness
+    source: Source
+    y: Direction | None = None
+    mass: Mass = 0.0
+    relaxation: Time = 0.0
+    elements: Elements = 1
+    stretches: Flag = False
+
+
+@dataclass(frozen=True)
+class Loop:
+    """What closes a loop of links: a rod between two pins, or with an axis a hinge at one place.
+
+    It counts where a question is asked of the robot as a structure; see docs/elements.md.
+
+    Attributes:
+        name: Name of the rod or hinge.
+        link_a: First link that it joins.
+        a: Its pin, in the frame of that link.
+        link_b: Second link.
+        b: Its pin there; of a hinge both pins are one place at q = 0.
+        passive: Joints that follow through this loop: no drive, no coordinate of their own.
+        axis: Direction of a hinge in the frame of link_a; none for a rod.
+    """
+
+    name: str
+    link_a: str
+    a: Point
+    link_b: str
+    b: Point
+    passive: tuple[str, ...]
+    source: Source
+    axis: Direction | None = None
+
+
+@dataclass(frozen=True)
 class Link:
-    """A rigid body of the tree.
+    """A body of the tree.
 
     Attributes:
         name: Name of the link and of its frame.
         body: Mass and inertia; none for a link without mass.
+        beam: Parts of it that bend.
         unphysical: Reason why these numbers are used although no real body has them.
     """
 
     name: str
     source: Source
     body: Body | None = None
+    beam: tuple[LinkBeam, ...] = ()
     unphysical: str = field(default="", metadata=PROSE)
 
 

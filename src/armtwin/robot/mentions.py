@@ -30,6 +30,8 @@ def name_problems(description: Description) -> Iterator[str]:
     """Sentences on names that stand for nothing or for two things; the links must form a tree."""
     mentions = (
         *_mentioned_links(description),
+        *_mentioned_beams(description),
+        *_mentioned_in_loops(description),
         *_mentioned_flexures(description),
         *_mentioned_joints(description),
         *_mentioned_rows(description),
@@ -54,6 +56,17 @@ def _drives(description: Description) -> list[str]:
     return [*motors, *(cylinder.name for cylinder in description.hydraulic)]
 
 
+def _mentioned_beams(description: Description) -> Iterator[Mention]:
+    """Beams must end at something that their link carries."""
+    for i, link in enumerate(description.link, 1):
+        carried = [joint.name for joint in description.joint if joint.parent == link.name]
+        if description.flange is not None and description.flange.link == link.name:
+            carried += ["flange", "tool"]
+        for k, beam in enumerate(link.beam, 1):
+            place = f"link.{i}.beam.{k}.to"
+            yield Mention(place, f"what link '{link.name}' carries,", beam.to, carried)
+
+
 def _mentioned_links(description: Description) -> Iterator[Mention]:
     links = [link.name for link in description.link]
     if description.flange is not None:
@@ -72,6 +85,16 @@ def _mentioned_links(description: Description) -> Iterator[Mention]:
         if pins is not None:
             yield Mention(f"balancer.{i}.pins", "link", pins.link_a, with_base)
             yield Mention(f"balancer.{i}.pins", "link", pins.link_b, with_base)
+
+
+def _mentioned_in_loops(description: Description) -> Iterator[Mention]:
+    links = [grow(description).root, *(link.name for link in description.link)]
+    joints = _joints(description)
+    for i, loop in enumerate(description.loop, 1):
+        yield Mention(f"loop.{i}.link_a", "link", loop.link_a, links)
+        yield Mention(f"loop.{i}.link_b", "link", loop.link_b, links)
+        for name in loop.passive:
+            yield Mention(f"loop.{i}.passive", "joint", name, joints)
 
 
 def _mentioned_flexures(description: Description) -> Iterator[Mention]:

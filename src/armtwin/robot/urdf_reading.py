@@ -171,7 +171,7 @@ def _links(reader: Reader, bodies: dict[str, Floats], moving: list[UrdfJoint]) -
     for name, ten in bodies.items():
         body = body_from(ten) if ten.any() else None
         unphysical = why_unphysical(ten) if name in carried else ""
-        links.append(Link(name, reader.source, body, unphysical))
+        links.append(Link(name, reader.source, body, unphysical=unphysical))
     return tuple(links)
 
 

@@ -1,0 +1,1 @@
+"""Finite elements: nodes, elements that measure deformations, and the mechanisms made of them."""

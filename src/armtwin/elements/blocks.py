@@ -1,0 +1,252 @@
+"""Solving with J, the slopes of prescribed deformations with calculated coordinates, by blocks.
+
+A matching of rows and columns and the strong components of what depends on what put J into block
+lower triangular form: an open chain falls into blocks of 3 (a point) and 4 (a triad), and only a
+closed loop makes a larger one. Within a block, LU with row exchanges.
+
+Ref: [Duff-Erisman-Reid 2017, chapter 6]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.maths.compiled import inlined
+
+Integers = NDArray[np.int64]
+SINGULAR = 1e-11  # of a block's largest entry: a pivot below it is none
+
+
+class Blocks(NamedTuple):
+    """Order in which rows and columns are solved, packed.
+
+    Position i of the order pairs row[i] with column[i]; block b holds positions start[b] ..
+    start[b + 1] and its factors begin at place[b].
+
+    Attributes:
+        row: Row of each position, (n,).
+        column: Coordinate of each position, (n,).
+        start: First position of each block, (blocks + 1,).
+        place: First of each block's factors, (blocks + 1,).
+        inside_start: First entry of each position within its block, (n + 1,).
+        inside: Local column of the entry, and its place in the block, (entries, 2).
+        outside_start: First entry of each position outside its block, (n + 1,).
+        outside: Local column of the entry, and its coordinate, (entries, 2).
+    """
+
+    row: Any
+    column: Any
+    start: Any
+    place: Any
+    inside_start: Any
+    inside: Any
+    outside_start: Any
+    outside: Any
+
+
+def ordered(pattern: NDArray[np.bool_]) -> list[list[tuple[int, int]]] | None:
+    """Blocks of (row, column) pairs of a square pattern, each after those it depends on.
+
+    None where no matching pairs every row with a column.
+    """
+    from scipy.sparse import csr_matrix
+    from scipy.sparse.csgraph import connected_components, maximum_bipartite_matching
+
+    sparse = csr_matrix(pattern.astype(np.int8))
+    column_of = maximum_bipartite_matching(sparse, perm_type="column")
+    if (column_of < 0).any():
+        return None
+    depends = pattern[:, column_of]  # row i depends on the row that is paired with the column
+    count, label = connected_components(csr_matrix(depends), connection="strong")
+    blocks: list[list[tuple[int, int]]] = [[] for _ in range(count)]
+    for i, block in enumerate(label):
+        blocks[block].append((i, int(column_of[i])))
+    return [blocks[b] for b in _after_what_they_need(depends, label, count)]
+
+
+def _after_what_they_need(depends: NDArray[np.bool_], label: Integers, count: int) -> list[int]:
+    """Components in an order in which each comes after all that it depends on."""
+    needs: list[set[int]] = [set() for _ in range(count)]
+    for i, j in zip(*np.nonzero(depends), strict=True):
+        if label[i] != label[j]:
+            needs[label[i]].add(int(label[j]))
+    order: list[int] = []
+    done: set[int] = set()
+    while len(order) < count:
+        for b in range(count):
+            if b not in done and needs[b] <= done:
+                order.append(b)
+                done.add(b)
+    return order
+
+
+def pack(
+    blocks: list[list[tuple[int, int]]], columns: Integers, known: NDArray[np.bool_]
+) -> Blocks:
+    """Tables of an order.
+
+    Args:
+        blocks: Pairs of row and coordinate, block by block.
+        columns: Coordinate of each local column, (rows, 14), -1 beyond the last.
+        known: Which entries (rows, 14) can be other than zero and count: those of calculated and
+            free coordinates.
+    """
+    pairs = [pair for block in blocks for pair in block]
+    start = np.cumsum([0] + [len(block) for block in blocks])
+    place = np.cumsum([0] + [len(block) ** 2 for block in blocks])
+    inside, outside = [], []
+    inside_start, outside_start = [0], [0]
+    for block in blocks:
+        within = {column: j for j, (_, column) in enumerate(block)}
+        for row, _ in block:
+            for k in np.flatnonzero(known[row]):
+                column = int(columns[row, k])
+                if column in within:
+                    inside.append((k, within[column]))
+                else:
+                    outside.append((k, column))
+            inside_start.append(len(inside))
+            outside_start.append(len(outside))
+    return Blocks(
+        row=np.array([row for row, _ in pairs], dtype=np.int64),
+        column=np.array([column for _, column in pairs], dtype=np.int64),
+        start=start.astype(np.int64),
+        place=place.astype(np.int64),
+        inside_start=np.array(inside_start, dtype=np.int64),
+        inside=np.array(inside, dtype=np.int64).reshape(-1, 2),
+        outside_start=np.array(outside_start, dtype=np.int64),
+        outside=np.array(outside, dtype=np.int64).reshape(-1, 2),
+    )
+
+
+@inlined
+def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
+    """Put block b of the slopes into its place; return its largest entry."""
+    first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+    largest = 0.0
+    for i in range(n * n):
+        LU[at + i] = 0.0
+    for i in range(n):
+        for m in range(blocks.inside_start[first + i], blocks.inside_start[first + i + 1]):
+            value = D[blocks.row[first + i], blocks.inside[m, 0]]
+            LU[at + i * n + blocks.inside[m, 1]] = value
+            largest = max(largest, abs(value))
+    return largest
+
+
+@inlined
+def _exchange(LU: Any, at: int, n: int, j: int) -> int:
+    """Bring the largest entry of column j from its diagonal on to the diagonal; its row."""
+    best = j
+    for i in range(j + 1, n):
+        if abs(LU[at + i * n + j]) > abs(LU[at + best * n + j]):
+            best = i
+    if best != j:
+        for k in range(n):
+            kept = LU[at + j * n + k]
+            LU[at + j * n + k] = LU[at + best * n + k]
+            LU[at + best * n + k] = kept
+    return best
+
+
+@inlined
+def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
+    """Factors of every block at slopes D, (rows, 14).
+
+    Returns:
+        -1, or the first block that is singular.
+    """
+    for b in range(len(blocks.start) - 1):
+        first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+        largest = _fill(blocks, D, b, LU)
+        for j in range(n):
+            pivot[first + j] = _exchange(LU, at, n, j)
+            if not abs(LU[at + j * n + j]) > SINGULAR * largest:
+                return b
+            inverse = 1.0 / LU[at + j * n + j]
+            LU[at + j * n + j] = inverse
+            for i in range(j + 1, n):
+                share = LU[at + i * n + j] * inverse
+                LU[at + i * n + j] = share
+                for k in range(j + 1, n):
+                    LU[at + i * n + k] -= share * LU[at + j * n + k]
+    return -1
+
+
+@inlined
+def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None:
+    """Calculated coordinates x from J x = rhs; x comes with its free coordinates.
+
+    Args:
+        blocks: The order.
+        D: Slopes, (rows, 14).
+        LU: Factors of `factor`.
+        pivot: Row exchanges of `factor`.
+        rhs: Right-hand side of every row, (rows,).
+        x: All coordinates; free ones are read, calculated ones written.
+    """
+    start, place, outside = blocks.start, blocks.place, blocks.outside
+    row, column = blocks.row, blocks.column
+    for b in range(len(start) - 1):
+        first, n, at = start[b], start[b + 1] - start[b], place[b]
+        for i in range(first, first + n):
+            value = rhs[row[i]]
+            for m in range(blocks.outside_start[i], blocks.outside_start[i + 1]):
+                value -= D[row[i], outside[m, 0]] * x[outside[m, 1]]
+            x[column[i]] = value
+        for i in range(n):
+            best = pivot[first + i]
+            if best != i:
+                kept = x[column[first + i]]
+                x[column[first + i]] = x[column[first + best]]
+                x[column[first + best]] = kept
+        for i in range(n):
+            value = x[column[first + i]]
+            for k in range(i):
+                value -= LU[at + i * n + k] * x[column[first + k]]
+            x[column[first + i]] = value
+        for i in range(n - 1, -1, -1):
+            value = x[column[first + i]]
+            for k in range(i + 1, n):
+                value -= LU[at + i * n + k] * x[column[first + k]]
+            x[column[first + i]] = value * LU[at + i * n + i]
+
+
+@inlined
+def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any) -> None:
+    """Stresses s of the prescribed rows from J' s = g; g is left as g - D' s.
+
+    Args:
+        blocks: The order.
+        D: Slopes, (rows, 14).
+        LU: Factors of `factor`.
+        pivot: Row exchanges of `factor`.
+        g: Force on every coordinate; what is left of it on the free ones is what they need.
+        s: Stress of every row, (rows,), of which the prescribed ones are written.
+    """
+    start, place, outside = blocks.start, blocks.place, blocks.outside
+    row, column = blocks.row, blocks.column
+    for b in range(len(start) - 2, -1, -1):
+        first, n, at = start[b], start[b + 1] - start[b], place[b]
+        for i in range(n):
+            value = g[column[first + i]]
+            for k in range(i):
+                value -= LU[at + k * n + i] * s[row[first + k]]
+            s[row[first + i]] = value * LU[at + i * n + i]
+        for i in range(n - 1, -1, -1):
+            value = s[row[first + i]]
+            for k in range(i + 1, n):
+                value -= LU[at + k * n + i] * s[row[first + k]]
+            s[row[first + i]] = value
+        for i in range(n - 1, -1, -1):
+            best = pivot[first + i]
+            if best != i:
+                kept = s[row[first + i]]
+                s[row[first + i]] = s[row[first + best]]
+                s[row[first + best]] = kept
+        for i in range(first, first + n):
+            for m in range(blocks.outside_start[i], blocks.outside_start[i + 1]):
+                g[outside[m, 1]] -= D[row[i], outside[m, 0]] * s[row[i]]

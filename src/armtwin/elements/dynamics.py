@@ -1,0 +1,151 @@
+"""Equations of motion of a structure, and the stress in everything that is held.
+
+    DF' g + DE' σ + J_q a = τ,   g = M ax + h - f,   σ = σ0 + S e + B de/dt on rows with a law
+
+The stresses of held modes and drives come without DF, σ_C = -J'⁻¹ (g + D' σ): three solves with one
+J give the torque of every drive, the moments on each bearing and the forces in each rigid link. A
+drive on a degree of freedom is τ = -σ.
+
+Ref: [Waiboer 2007, 4.8-4.17]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.elements.blocks import solve_transposed
+from armtwin.elements.deformation import add_nodal, along
+from armtwin.elements.loads import add_forces, add_stress
+from armtwin.elements.transfer import State, find, rates, second_rates
+from armtwin.maths.compiled import compiled, inlined
+
+
+class Nodal(NamedTuple):
+    """Room for velocities, accelerations and forces of all coordinates, zeros where held."""
+
+    vx: Any
+    ax: Any
+    g: Any
+
+
+def nodal_room(nx: int) -> Nodal:
+    """Room for nx coordinates."""
+    return Nodal(np.zeros(nx), np.zeros(nx), np.zeros(nx))
+
+
+AHEAD = 0.01  # of a step: how far five states may miss the next
+
+
+@inlined
+def _respond(
+    tables: Any, x: Any, vx: Any, ax: Any, state: State, tau: Any, sigma: Any, g: Any
+) -> None:
+    """Forces of a motion of the coordinates.
+
+    Args:
+        tables: The structure.
+        x: Coordinates, at which `state` was measured.
+        vx: Their velocities.
+        ax: Their accelerations.
+        state: Slopes and factors at x.
+        tau: Force on each degree of freedom, without the inertia along q, (n,), written.
+        sigma: Stress of every row, law and reaction, (rows,), written.
+        g: Room for a force on every coordinate, (nx,).
+    """
+    elements, blocks, freedom = tables.geometry
+    laws, rhs = tables.laws, state.rhs
+    for i in range(len(g)):
+        g[i] = 0.0
+    for r in range(len(sigma)):
+        sigma[r] = 0.0
+    if len(laws.dampers) > 0:
+        along(elements, state.D, vx, rhs)
+    add_stress(laws, state.e, rhs, sigma)
+    add_forces(tables.masses, tables.loads, 1.0, x, vx, ax, g)
+    add_nodal(elements, state.D, sigma, g)
+    for r in range(len(sigma)):
+        rhs[r] = 0.0
+    solve_transposed(blocks, state.D, state.LU, state.pivot, g, rhs)
+    for r in range(len(sigma)):
+        sigma[r] -= rhs[r]
+    k = len(freedom.columns)
+    for i in range(k):
+        tau[i] = g[freedom.columns[i]]
+    for i in range(len(freedom.rows)):
+        tau[k + i] = rhs[freedom.rows[i]]
+
+
+@inlined
+def torque(
+    tables: Any, x: Any, v: Any, a: Any, state: State, nodal: Nodal, tau: Any, sigma: Any
+) -> None:
+    """Forces τ on the degrees of freedom and stresses of all rows in a motion (x, v, a)."""
+    vx, ax, g = nodal
+    rates(tables.geometry, v, state, vx)
+    second_rates(tables.geometry, x, vx, a, state, ax)
+    _respond(tables, x, vx, ax, state, tau, sigma, g)
+    for i in range(len(tau)):
+        for j in range(len(tau)):
+            tau[i] += tables.rotors[i, j] * a[j]
+
+
+@inlined
+def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
+    """Put x where the last five states lead, if their q leads to the one that is asked for.
+
+    Evenly sampled motions are met to rounding; of others the last state is as good a start.
+    """
+    gap, step = 0.0, 0.0
+    for i in range(q.shape[1]):
+        led = 5.0 * (q[row - 1, i] - q[row - 4, i]) + q[row - 5, i]
+        led -= 10.0 * (q[row - 2, i] - q[row - 3, i])
+        gap = max(gap, abs(q[row, i] - led))
+        step = max(step, abs(q[row, i] - q[row - 1, i]))
+    if gap < AHEAD * step:
+        for j in range(len(x)):
+            led = 5.0 * (past[0, j] - past[3, j]) + past[4, j]
+            x[j] = led - 10.0 * (past[1, j] - past[2, j])
+
+
+@compiled
+def inverse_dynamics(
+    tables: Any,
+    q: Any,
+    v: Any,
+    a: Any,
+    x: Any,
+    state: State,
+    nodal: Nodal,
+    past: Any,
+    tau: Any,
+    sigma: Any,
+    taken: Any,
+) -> None:
+    """Forces and stresses of rows of motions, each found from the one before it.
+
+    Args:
+        tables: The structure.
+        q: Degrees of freedom, (m, n).
+        v: Their velocities.
+        a: Their accelerations.
+        x: Coordinates to start from; those of the last row are left in it, (nx,).
+        state: Room for slopes and factors.
+        nodal: Room for the motion of the coordinates.
+        past: Room for the last five states, (5, nx).
+        tau: Forces on the degrees of freedom, (m, n), written.
+        sigma: Stresses, (m, rows), written.
+        taken: Newton iterations of each row, (m,); negative ends the work.
+    """
+    for row in range(len(q)):
+        if row >= 5:
+            _go_ahead(q, row, past, x)
+        taken[row] = find(tables.geometry, q[row], x, state)
+        if taken[row] < 0:
+            return
+        torque(tables, x, v[row], a[row], state, nodal, tau[row], sigma[row])
+        for j in range(len(x)):
+            for k in range(4, 0, -1):
+                past[k, j] = past[k - 1, j]
+            past[0, j] = x[j]

@@ -1,0 +1,104 @@
+"""Hinge between two triads: twist about its axis and two small bendings.
+
+With r = conj(l_p) ∘ l_q, the rotation from p to q in the axes of p,
+
+    r0 = p0 q0 + p·q,    r_v = p0 q - q0 p - p×q
+
+and r1, r2, r3 the components of r_v along the constant directions n_x' (the axis), n_y', n_z' of
+the reference state:
+
+    e1 = 2 atan2(r1, r0)         twist, known up to 4π: l_q and -l_q are the same rotation
+    e2 = 2 (r0 r2 - r1 r3)       small rotation about n_y'
+    e3 = 2 (r1 r2 + r0 r3)       small rotation about n_z'
+
+The hinge is singular where the axes of both sides are opposite (r0 = r1 = 0).
+
+Ref: [Waiboer 2007, B.8-B.14], [Geradin-Robert-Buchet 1986]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.elements.jets import Jet, angle_of, times
+from armtwin.elements.rotations import Four, four, put_four, vector_part
+from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, cross, dot, scaled
+
+TURNS_ALIKE = 4 * np.pi  # twists that differ by it cannot be told apart
+Axes = tuple[Vector, Vector, Vector]
+
+
+@inlined
+def _relative(p: Four, q: Four, n: Axes) -> Four:
+    """r of two triads, or of a triad and a change of the other: it is bilinear."""
+    s, t = vector_part(p), vector_part(q)
+    turn = add(scaled(p[0], t), add(scaled(-q[0], s), cross(t, s)))
+    return p[0] * q[0] + dot(s, t), dot(n[0], turn), dot(n[1], turn), dot(n[2], turn)
+
+
+@inlined
+def _put_slopes(D: Any, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
+    """Store the slopes with both triads of what has the slopes c with r."""
+    s, t = vector_part(p), vector_part(q)
+    cv = add(scaled(c[1], n[0]), add(scaled(c[2], n[1]), scaled(c[3], n[2])))
+    with_p = add(scaled(c[0], t), add(scaled(-q[0], cv), cross(cv, t)))
+    with_q = add(scaled(c[0], s), add(scaled(p[0], cv), cross(s, cv)))
+    first_p, first_q = c[0] * q[0] + dot(cv, t), c[0] * p[0] - dot(cv, s)
+    put_four(D, row, 0, 1.0, (first_p, with_p[0], with_p[1], with_p[2]))
+    put_four(D, row, 4, 1.0, (first_q, with_q[0], with_q[1], with_q[2]))
+
+
+@inlined
+def measure_hinge(x: Any, at: tuple[int, int], n: Axes, row: int, e: Any, D: Any) -> None:
+    """Three deformations of a hinge and their slopes in its 8 coordinates.
+
+    Args:
+        x: Coordinates of all nodes.
+        at: Where triads p and q start.
+        n: Directions n_x', n_y', n_z'.
+        row: First of the three rows.
+        e: Deformations, of which three are written.
+        D: Slopes, (rows, 14), of which three rows are written.
+    """
+    p, q = four(x, at[0]), four(x, at[1])
+    r0, r1, r2, r3 = _relative(p, q, n)
+    e[row] = 2.0 * angle_of(r1, r0)
+    e[row + 1] = 2.0 * (r0 * r2 - r1 * r3)
+    e[row + 2] = 2.0 * (r1 * r2 + r0 * r3)
+    turn, none = 2.0 / (r0 * r0 + r1 * r1), 0.0 * r0
+    _put_slopes(D, row, p, q, n, (-turn * r1, turn * r0, none, none))
+    _put_slopes(D, row + 1, p, q, n, (2.0 * r2, -2.0 * r3, 2.0 * r0, -2.0 * r1))
+    _put_slopes(D, row + 2, p, q, n, (2.0 * r3, 2.0 * r2, 2.0 * r1, 2.0 * r0))
+
+
+@inlined
+def curve_hinge(
+    x: Any, u: Any, w: Any, at: tuple[int, int], n: Axes, row: int, curved: Any
+) -> None:
+    """Second derivatives of a hinge's deformations along u and w."""
+    p, p_u, p_w = four(x, at[0]), four(u, at[0]), four(w, at[0])
+    q, q_u, q_w = four(x, at[1]), four(u, at[1]), four(w, at[1])
+    r = _relative(p, q, n)
+    u_p, u_q = _relative(p_u, q, n), _relative(p, q_u, n)
+    w_p, w_q = _relative(p_w, q, n), _relative(p, q_w, n)
+    uw, wu = _relative(p_u, q_w, n), _relative(p_w, q_u, n)
+    r0 = (r[0], u_p[0] + u_q[0], w_p[0] + w_q[0], uw[0] + wu[0])
+    r1 = (r[1], u_p[1] + u_q[1], w_p[1] + w_q[1], uw[1] + wu[1])
+    r2 = (r[2], u_p[2] + u_q[2], w_p[2] + w_q[2], uw[2] + wu[2])
+    r3 = (r[3], u_p[3] + u_q[3], w_p[3] + w_q[3], uw[3] + wu[3])
+    curved[row] = 2.0 * _turn(r1, r0)
+    curved[row + 1] = 2.0 * (times(r0, r2)[3] - times(r1, r3)[3])
+    curved[row + 2] = 2.0 * (times(r1, r2)[3] + times(r0, r3)[3])
+
+
+@inlined
+def _turn(b: Jet, a: Jet) -> Any:
+    """Second derivative of atan2(b, a): of its slope (a b_u - b a_u)/(a² + b²) along w."""
+    square = a[0] * a[0] + b[0] * b[0]
+    growth = 2.0 * (a[0] * a[2] + b[0] * b[2])
+    top = a[0] * b[1] - b[0] * a[1]
+    change = a[2] * b[1] + a[0] * b[3] - b[2] * a[1] - b[0] * a[3]
+    return (change - top * growth / square) / square

@@ -1,0 +1,327 @@
+"""Motion of a structure in time: generalised alpha, implicit, of second order.
+
+The equations hold at the end of every step; with the auxiliary acceleration b,
+
+    (1 - α_m) b₁ + α_m b₀ = (1 - α_f) a₁ + α_f a₀
+    q₁ = q₀ + h v₀ + h² ((½ - β) b₀ + β b₁),   v₁ = v₀ + h ((1 - γ) b₀ + γ b₁)
+
+Newton's matrix M̄ + c (γ h C + β h² (K + G)) is kept for some steps: what q measures moves with the
+bodies, so that it changes slowly.
+
+Ref: [Chung-Hulbert 1993], [Arnold-Bruls 2007]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.elements.deformation import along, curve
+from armtwin.elements.dynamics import Nodal, nodal_room, torque
+from armtwin.elements.equations import place
+from armtwin.elements.linearisation import stresses
+from armtwin.elements.loads import add_forces
+from armtwin.elements.statics import movable
+from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
+from armtwin.elements.transfer import State, empty_state, find, rates
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled, inlined
+
+KEPT_STEPS = 20
+MOST_ITERATIONS = 12
+SLOW = 6  # iterations after which the matrix is made anew
+
+
+class Scheme(NamedTuple):
+    """Numbers of the method: step h [s], α_m, α_f, β, γ, and the residual that counts as none."""
+
+    h: float
+    alpha_m: float
+    alpha_f: float
+    beta: float
+    gamma: float
+    tolerance: float
+
+
+class Work(NamedTuple):
+    """Arrays in which the integration works."""
+
+    x: Any
+    state: State
+    nodal: Nodal
+    DF: Any
+    DE: Any
+    stress_change: Any
+    sigma: Any
+    tau: Any
+    force: Any
+    A: Any
+    step: Any
+    v: Any
+    a: Any
+    b: Any
+
+
+@inlined
+def _stress_change(laws: Any, DE: Any, k: int, place: float, rate: float, change: Any) -> None:
+    """Write the stress of the laws along a degree of freedom: place times S plus rate times B."""
+    for i in range(len(change)):
+        change[i] = 0.0
+    for i in range(len(laws.springs)):
+        add = laws.springs[i] * DE[k, laws.spring_rows[i, 1]]
+        change[laws.spring_rows[i, 0]] += place * add
+    for i in range(len(laws.dampers)):
+        add = laws.dampers[i] * DE[k, laws.damper_rows[i, 1]]
+        change[laws.damper_rows[i, 0]] += rate * add
+
+
+@inlined
+def _factor_symmetric(A: Any) -> bool:
+    """L D L' of the lower triangle, in place; whether it is definite."""
+    definite = True
+    for j in range(len(A)):
+        definite = definite and A[j, j] > 0.0
+        for i in range(j + 1, len(A)):
+            share = A[i, j] / A[j, j]
+            for k in range(j + 1, i + 1):
+                A[i, k] -= share * A[k, j]
+        for i in range(j + 1, len(A)):
+            A[i, j] /= A[j, j]
+    return definite
+
+
+@compiled
+def _iteration_matrix(tables: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
+    """Factors of M̄ + c (γ h C + β h² (K + G)) at the present state; whether it is definite."""
+    m, elements, state = len(moves), tables.geometry.elements, w.state
+    still = w.nodal.vx
+    c = (1.0 - scheme.alpha_f) / (1.0 - scheme.alpha_m)
+    rate, place = c * scheme.gamma * scheme.h, c * scheme.beta * scheme.h * scheme.h
+    for k in range(m):
+        for i in range(len(w.step)):
+            w.step[i] = 0.0
+        w.step[moves[k]] = 1.0
+        rates(tables.geometry, w.step, state, w.DF[k])
+        along(elements, state.D, w.DF[k], w.DE[k])
+    for k in range(m):
+        for i in range(len(w.force)):
+            w.force[i] = 0.0
+            still[i] = 0.0
+        add_forces(tables.masses, tables.loads, 0.0, w.x, still, w.DF[k], w.force)
+        _stress_change(tables.laws, w.DE, k, place, rate, w.stress_change)
+        for j in range(k + 1):
+            curve(elements, w.x, w.DF[j], w.DF[k], state.c)
+            total = tables.rotors[moves[k], moves[j]]
+            for i in range(len(w.force)):
+                total += w.DF[j, i] * w.force[i]
+            for r in range(len(state.c)):
+                total += w.DE[j, r] * w.stress_change[r] + place * w.sigma[r] * state.c[r]
+            w.A[k, j] = total
+    return _factor_symmetric(w.A)
+
+
+@inlined
+def _solve(A: Any, b: Any, moves: Any) -> None:
+    """Solve with the factors; b at the moving places becomes the solution."""
+    m = len(moves)
+    for i in range(m):
+        for k in range(i):
+            b[moves[i]] -= A[i, k] * b[moves[k]]
+    for i in range(m):
+        b[moves[i]] /= A[i, i]
+    for i in range(m - 1, -1, -1):
+        for k in range(i + 1, m):
+            b[moves[i]] -= A[k, i] * b[moves[k]]
+
+
+@inlined
+def _predict(scheme: Scheme, moves: Any, w: Work, before: Any, q: Any) -> None:
+    """Put the end of a step where the old acceleration would lead, b₁ of a₁ = a₀."""
+    h, beta, gamma = scheme.h, scheme.beta, scheme.gamma
+    for k in range(len(moves)):
+        i = moves[k]
+        b = (w.a[i] - scheme.alpha_m * w.b[i]) / (1.0 - scheme.alpha_m)
+        q[i] = before[i] + h * w.v[i] + h * h * ((0.5 - beta) * w.b[i] + beta * b)
+        w.v[i] += h * ((1.0 - gamma) * w.b[i] + gamma * b)
+        w.b[i] = b
+
+
+@inlined
+def _correct(scheme: Scheme, stride: Any, moves: Any, w: Work, q: Any) -> float:
+    """Apply a change of the accelerations; the largest change of q, of what it may change by."""
+    c = (1.0 - scheme.alpha_f) / (1.0 - scheme.alpha_m)
+    largest = 0.0
+    for k in range(len(moves)):
+        i = moves[k]
+        change = c * w.step[i]
+        w.a[i] += w.step[i]
+        w.b[i] += change
+        w.v[i] += scheme.gamma * scheme.h * change
+        q[i] += scheme.beta * scheme.h * scheme.h * change
+        moved = scheme.beta * scheme.h * scheme.h * abs(change) / stride[i]
+        largest = max(largest, moved)
+    return largest
+
+
+@inlined
+def _settle(tables: Any, moves: Any, scheme: Scheme, w: Work, q: Any) -> bool:
+    """Newton's method at the end of a step; whether it converged."""
+    for iteration in range(MOST_ITERATIONS):
+        if find(tables.geometry, q, w.x, w.state) < 0:
+            return False
+        torque(tables, w.x, w.v, w.a, w.state, w.nodal, w.tau, w.sigma)
+        for i in range(len(q)):
+            w.step[i] = -w.tau[i]
+        _solve(w.A, w.step, moves)
+        if _correct(scheme, tables.geometry.freedom.stride, moves, w, q) < scheme.tolerance:
+            return True
+        if iteration == SLOW and not _iteration_matrix(tables, moves, scheme, w):
+            return False
+    return False
+
+
+@compiled
+def _advance(
+    tables: Any,
+    moves: Any,
+    driven: Any,
+    drives: Any,
+    scheme: Scheme,
+    w: Work,
+    q: Any,
+    x: Any,
+    tau: Any,
+) -> int:
+    """All steps; the number of the one that failed, or -1.
+
+    Args:
+        tables: The structure.
+        moves: Degrees of freedom that move by themselves.
+        driven: Those that are driven, (d,).
+        drives: Their position, velocity and acceleration at each step, (steps, 3, d).
+        scheme: Numbers of the method.
+        w: Arrays to work in, with the initial state.
+        q: Degrees of freedom at each step, (steps, n), the first of which is given.
+        x: Coordinates at each step, (steps, nx), written.
+        tau: Forces on the degrees of freedom at each step, (steps, n), written.
+    """
+    for t in range(1, len(q)):
+        if t % KEPT_STEPS == 1 and not _iteration_matrix(tables, moves, scheme, w):
+            return t
+        _predict(scheme, moves, w, q[t - 1], q[t])
+        for k in range(len(driven)):
+            i = driven[k]
+            q[t, i], w.v[i], w.a[i] = drives[t, 0, k], drives[t, 1, k], drives[t, 2, k]
+        if not _settle(tables, moves, scheme, w, q[t]):
+            return t
+        for i in range(len(w.x)):
+            x[t, i] = w.x[i]
+        for i in range(len(w.tau)):
+            tau[t, i] = w.tau[i]
+    return -1
+
+
+@dataclass(frozen=True)
+class Motion:
+    """A motion in time.
+
+    Attributes:
+        structure: What moved.
+        t: Times, (steps,) [s].
+        q: Degrees of freedom, (steps, n).
+        x: Coordinates of all nodes, (steps, nx).
+        tau: Forces on the degrees of freedom, (steps, n); those of driven ones are what drives.
+    """
+
+    structure: Structure
+    t: Floats
+    q: Floats
+    x: Floats
+    tau: Floats
+
+    def position(self, point: str) -> Floats:
+        """Path of a point, (steps, 3) [m]."""
+        at = self.structure.places[point]
+        return self.x[:, at : at + 3]
+
+
+def integrate(
+    structure: Structure,
+    t: Floats,
+    q: Floats,
+    *,
+    driven: Sequence[str] = (),
+    drives: Floats | None = None,
+    damping: float = 0.9,
+    tolerance: float = 1e-9,
+) -> Motion:
+    """Motion of a structure from rest.
+
+    Args:
+        structure: The structure.
+        t: Times, evenly spaced, (steps,) [s].
+        q: Degrees of freedom at the start, (n,).
+        driven: Names of the degrees of freedom whose motion is given.
+        drives: Their positions, velocities and accelerations, (steps, 3, driven).
+        damping: Spectral radius at infinite frequency: 1 damps nothing, 0 the most.
+        tolerance: Last change of q, of an element's size, that counts as none.
+    """
+    n, names = structure.n, structure.coordinate_names
+    moves = movable(structure, driven)
+    acts = np.array([names.index(name) for name in driven], dtype=np.int64)
+    given = np.zeros((len(t), 3, 0)) if drives is None else np.ascontiguousarray(drives)
+    alpha_m = (2 * damping - 1) / (damping + 1)
+    alpha_f = damping / (damping + 1)
+    beta = (1 - alpha_m + alpha_f) ** 2 / 4
+    h = float(t[1] - t[0])
+    scheme = Scheme(h, alpha_m, alpha_f, beta, 0.5 - alpha_m + alpha_f, tolerance)
+    path = np.zeros((len(t), n))
+    path[0] = q
+    path[0, acts] = given[0, 0]
+    work = _start(structure, path[0], given[0], moves, acts)
+    x, tau = np.empty((len(t), len(work.x))), np.zeros((len(t), n))
+    x[0], tau[0] = work.x, work.tau
+    tables = tables_of(structure)
+    failed = _advance(tables, moves, acts, given, scheme, work, path, x, tau)
+    if failed >= 0:
+        raise ArmtwinError(
+            f"the motion could not be followed beyond t = {t[failed - 1]:.4g} s with steps of "
+            f"{h:.3g} s; take shorter ones"
+        )
+    return Motion(structure, t, path, x, tau)
+
+
+def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any) -> Work:
+    """Arrays at the first time, with accelerations that satisfy the equations."""
+    n, rows = structure.n, len(structure.row_names)
+    placed = place(structure, q)
+    v, a = np.zeros(n), np.zeros(n)
+    v[acts], a[acts] = given[1], given[2]
+    state = empty_state(tables_of(structure), len(placed.x))
+    x = placed.x.copy()
+    find(tables_of(structure).geometry, q, x, state)
+    tau, sigma = stresses(placed, *placed.motion(v, a))
+    tau += tables_of(structure).rotors @ a
+    a[moves] = -np.linalg.solve(placed.mass[np.ix_(moves, moves)], tau[moves])
+    m = len(moves)
+    return Work(
+        x=x,
+        state=state,
+        nodal=nodal_room(len(x)),
+        DF=np.zeros((m, len(x))),
+        DE=np.zeros((m, rows)),
+        stress_change=np.zeros(rows),
+        sigma=sigma,
+        tau=tau,
+        force=np.zeros(len(x)),
+        A=np.zeros((m, m)),
+        step=np.zeros(n),
+        v=v,
+        a=a,
+        b=a.copy(),
+    )

@@ -1,0 +1,93 @@
+"""Numbers with their change along two directions: (f, f_u, f_w, f_uw).
+
+A product of jets is the product rule, so that a formula written with them gives its second
+derivative along u and w without anyone deriving it.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from armtwin.elements.rotations import four, three, turned, turned_by
+from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, dot, scaled
+
+Jet = tuple[Any, Any, Any, Any]
+VectorJet = tuple[Vector, Vector, Vector, Vector]
+
+
+@inlined
+def times(a: Jet, b: Jet) -> Jet:
+    """Product of two jets."""
+    return (
+        a[0] * b[0],
+        a[0] * b[1] + a[1] * b[0],
+        a[0] * b[2] + a[2] * b[0],
+        a[0] * b[3] + a[3] * b[0] + a[1] * b[2] + a[2] * b[1],
+    )
+
+
+@inlined
+def plus(a: Jet, b: Jet) -> Jet:
+    """Sum of two jets."""
+    return a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3]
+
+
+@inlined
+def share(s: Any, a: Jet) -> Jet:
+    """s a."""
+    return s * a[0], s * a[1], s * a[2], s * a[3]
+
+
+@inlined
+def chained(f: tuple[Any, Any, Any], a: Jet) -> Jet:
+    """A function of a jet, from its value, slope and curvature there."""
+    value, slope, curvature = f
+    return value, slope * a[1], slope * a[2], slope * a[3] + curvature * a[1] * a[2]
+
+
+@inlined
+def inner(a: VectorJet, b: VectorJet) -> Jet:
+    """Dot product of two vector jets."""
+    return (
+        dot(a[0], b[0]),
+        dot(a[0], b[1]) + dot(a[1], b[0]),
+        dot(a[0], b[2]) + dot(a[2], b[0]),
+        dot(a[0], b[3]) + dot(a[3], b[0]) + dot(a[1], b[2]) + dot(a[2], b[1]),
+    )
+
+
+@inlined
+def turned_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
+    """R n of the triad that starts at a place of x."""
+    turn, by_u, by_w = four(x, at), four(u, at), four(w, at)
+    along_u = scaled(2.0, turned_by(turn, by_u, n))
+    along_w = scaled(2.0, turned_by(turn, by_w, n))
+    return turned(turn, n), along_u, along_w, scaled(2.0, turned_by(by_u, by_w, n))
+
+
+@inlined
+def difference(x: Any, p: int, q: int) -> Vector:
+    """x_q - x_p of two points."""
+    return add(three(x, q), scaled(-1.0, three(x, p)))
+
+
+@inlined
+def length_jet(d: Vector, by_u: Vector, by_w: Vector) -> Jet:
+    """|d| with its changes."""
+    length = np.sqrt(dot(d, d))
+    along_u, along_w = dot(d, by_u) / length, dot(d, by_w) / length
+    return length, along_u, along_w, (dot(by_u, by_w) - along_u * along_w) / length
+
+
+@inlined
+def angle_of(b: Any, a: Any) -> Any:
+    """atan2(b, a), through which a complex step passes.
+
+    What a step adds to the real angle is linear, (a δb - b δa)/(a² + b²).
+    """
+    real_a, real_b = a.real, b.real
+    step = (real_a * (b - real_b) - real_b * (a - real_a)) / (real_a * real_a + real_b * real_b)
+    return np.arctan2(real_b, real_a) + step

@@ -1,0 +1,139 @@
+"""Inertia forces of nodes: rigid bodies, and beams whose mass bends with them.
+
+g = M(x) ax + h(x, vx) is a force on the nodal coordinates. A body sits on a point and a triad with
+its ten parameters about the point, in the axes of the reference state (order m, m s, xx yy zz xy xz
+yz, xy = -∫ x y dm):
+
+    F' = m a' + α'×h + ω'×(ω'×h)     T' = J'α' + ω'×J'ω' + h×a'     a' = R'(ax - gravity)
+    g = (R F', 2 G'T')
+
+The centre line of a beam with mass is Hermite's cubic through y = (x_p, l0 t_p, x_q, l0 t_q),
+t = R n_x', so that its mass matrix M_y is constant:
+
+    g = (dy/dx)' [M_y ÿ - ρA l0 (6, 1, 6, -1)/12 ⊗ gravity]
+    spin about the axis, rates s = S(x) vx:   g += S' m S ax + 2 S(vx)' m S vx
+
+Ref: [Waiboer 2007, 4.15-4.17], [Jonker-Meijaard 2013]
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from armtwin.elements.beam import Ends
+from armtwin.elements.rotations import (
+    add_four,
+    add_three,
+    body_rate,
+    four,
+    moment_force,
+    three,
+    turn_slope,
+    turned,
+    turned_back,
+    turned_by,
+)
+from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, cross, dot, inertia_times, scaled
+
+
+class Masses(NamedTuple):
+    """What is heavy, packed.
+
+    Attributes:
+        bodies: Where the point and the triad of each body start, (m, 2).
+        inertia: Ten parameters of each body, (m, 10).
+        beams: Where point p, triad p, point q, triad q of each beam with mass start, (b, 4).
+        axis: n_x' of each such beam, (b, 3).
+        bulk: Its length [m], mass per length ρA [kg/m], polar inertia per length ρI_p [kg m],
+            (b, 3).
+        gravity: Acceleration of free fall, (3,) [m/s²].
+    """
+
+    bodies: Any
+    inertia: Any
+    beams: Any
+    axis: Any
+    bulk: Any
+    gravity: Any
+
+
+@inlined
+def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vector, Vector]:
+    """Force and torque about the point that a body needs, in its own axes."""
+    h = (ten[i, 1], ten[i, 2], ten[i, 3])
+    J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
+    force = add(scaled(ten[i, 0], ac), add(cross(al, h), cross(om, cross(om, h))))
+    torque = add(inertia_times(J, al), add(cross(om, inertia_times(J, om)), cross(h, ac)))
+    return force, torque
+
+
+@inlined
+def add_body(
+    masses: Masses, i: int, at: tuple[int, int], x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+) -> None:
+    """Add the force of body i, its point and triad at places of x."""
+    point, triad = at
+    turn = four(x, triad)
+    pushed = add(three(ax, point), scaled(-1.0, fall))
+    om, al = body_rate(turn, four(vx, triad)), body_rate(turn, four(ax, triad))
+    force, torque = _wrench(masses.inertia, i, om, al, turned_back(turn, pushed))
+    add_three(g, point, turned(turn, force))
+    add_four(g, triad, moment_force(turn, torque))
+
+
+@inlined
+def _mixed(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
+    """Weighted sum of the four rows of a cubic."""
+    first = add(scaled(weights[0], y[0]), scaled(weights[1], y[1]))
+    return add(first, add(scaled(weights[2], y[2]), scaled(weights[3], y[3])))
+
+
+@inlined
+def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
+    """Second rate of R n."""
+    turn, rate, gain = four(x, triad), four(vx, triad), four(ax, triad)
+    return scaled(2.0, add(turned_by(turn, gain, n), turned_by(rate, rate, n)))
+
+
+@inlined
+def add_beam(
+    masses: Masses, i: int, at: Ends, x: Any, vx: Any, ax: Any, fall: Vector, g: Any
+) -> None:
+    """Add the force of beam i, its nodes at places of x."""
+    n = (masses.axis[i, 0], masses.axis[i, 1], masses.axis[i, 2])
+    length, mass = masses.bulk[i, 0], masses.bulk[i, 0] * masses.bulk[i, 1]
+    y = (
+        three(ax, at[0]),
+        scaled(length, _tangent_gain(x, vx, ax, at[1], n)),
+        three(ax, at[2]),
+        scaled(length, _tangent_gain(x, vx, ax, at[3], n)),
+    )
+    # Hermite's cubics: integrals of the products of the four shape functions, times 420, and of
+    # each function, times 12
+    share, weight = mass / 420.0, mass / 12.0
+    at_p = scaled(share, _mixed(y, (156.0, 22.0, 54.0, -13.0)))
+    turn_p = scaled(share, _mixed(y, (22.0, 4.0, 13.0, -3.0)))
+    at_q = scaled(share, _mixed(y, (54.0, 13.0, 156.0, -22.0)))
+    turn_q = scaled(share, _mixed(y, (-13.0, -3.0, -22.0, 4.0)))
+    add_three(g, at[0], add(at_p, scaled(-6.0 * weight, fall)))
+    add_three(g, at[2], add(at_q, scaled(-6.0 * weight, fall)))
+    moved_p = scaled(length, add(turn_p, scaled(-weight, fall)))
+    moved_q = scaled(length, add(turn_q, scaled(weight, fall)))
+    add_four(g, at[1], turn_slope(four(x, at[1]), n, moved_p))
+    add_four(g, at[3], turn_slope(four(x, at[3]), n, moved_q))
+    _add_spin(masses.bulk[i, 2] * length / 6.0, n, at, x, vx, ax, g)
+
+
+@inlined
+def _add_spin(share: float, n: Vector, at: Ends, x: Any, vx: Any, ax: Any, g: Any) -> None:
+    """Add what turning of a beam about its own axis needs."""
+    p, q = four(x, at[1]), four(x, at[3])
+    rate_p, rate_q = four(vx, at[1]), four(vx, at[3])
+    spin_p, spin_q = dot(n, body_rate(p, rate_p)), dot(n, body_rate(q, rate_q))
+    gain_p = dot(n, body_rate(p, four(ax, at[1])))
+    gain_q = dot(n, body_rate(q, four(ax, at[3])))
+    add_four(g, at[1], moment_force(p, scaled(share * (2.0 * gain_p + gain_q), n)))
+    add_four(g, at[3], moment_force(q, scaled(share * (2.0 * gain_q + gain_p), n)))
+    add_four(g, at[1], moment_force(rate_p, scaled(2.0 * share * (2.0 * spin_p + spin_q), n)))
+    add_four(g, at[3], moment_force(rate_q, scaled(2.0 * share * (2.0 * spin_q + spin_p), n)))

@@ -1,0 +1,164 @@
+"""A structure at one place: slopes, transfer functions and changes there, as plain matrices.
+
+Changes of slopes and forces along directions come by complex steps of the element functions: exact
+to rounding, and no second copy of them. Directions are columns, all taken at once.
+
+Ref: [Squire-Trapp 1998]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from armtwin.elements import together
+from armtwin.elements.blocks import Integers
+from armtwin.elements.masses import Masses
+from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
+from armtwin.maths.batch import Floats
+
+STEP = 1e-100
+
+
+@dataclass(frozen=True)
+class Placed:
+    """A structure at coordinates x, (nx,)."""
+
+    structure: Structure
+    x: Floats
+
+    @cached_property
+    def _measured(self) -> tuple[Floats, Floats]:
+        e, local = together.slopes(tables_of(self.structure).geometry.elements, self.x[:, None])
+        D = np.zeros((len(e), len(self.x) + 1))
+        np.put_along_axis(D, self._columns, local[:, :, 0], axis=1)
+        return e[:, 0], D[:, :-1]
+
+    @cached_property
+    def _columns(self) -> Integers:
+        """Coordinate of each local column; nx beyond the last, (rows, 14)."""
+        elements = tables_of(self.structure).geometry.elements
+        used = np.arange(14) < elements.width[:, None]
+        return np.where(used, elements.columns, len(self.x))
+
+    @property
+    def e(self) -> Floats:
+        """Deformations, (rows,)."""
+        return self._measured[0]
+
+    @property
+    def D(self) -> Floats:
+        """Slopes de/dx, (rows, nx)."""
+        return self._measured[1]
+
+    @cached_property
+    def _factors(self) -> Any:
+        from scipy.linalg import lu_factor
+
+        structure = self.structure
+        return lu_factor(self.D[np.ix_(structure.prescribed_rows, structure.calculated_columns)])
+
+    def follow(self, change: Floats, free: Floats) -> Floats:
+        """Coordinates that change the prescribed deformations by `change`.
+
+        Args:
+            change: Of every row, (rows,) or (rows, k); calculated rows are not read.
+            free: Of the free coordinates, (free,) or (free, k).
+        """
+        from scipy.linalg import lu_solve
+
+        structure = self.structure
+        rows, columns = structure.prescribed_rows, structure.free_columns
+        x = np.zeros((len(self.x), *change.shape[1:]))
+        x[columns] = free
+        known = change[rows] - self.D[np.ix_(rows, columns)] @ free
+        x[structure.calculated_columns] = lu_solve(self._factors, known)
+        return x
+
+    @cached_property
+    def DF(self) -> Floats:
+        """dx/dq, (nx, n)."""
+        structure = self.structure
+        k, n = len(structure.free_columns), structure.n
+        change = np.zeros((len(structure.row_names), n))
+        change[structure.free_rows, np.arange(k, n)] = 1.0
+        return self.follow(change, np.eye(k, n))
+
+    @cached_property
+    def DE(self) -> Floats:
+        """de/dq, (rows, n)."""
+        return self.D @ self.DF
+
+    def _stepped(self, w: Floats) -> Any:
+        """x with an imaginary step along k directions, (nx, k)."""
+        return self.x[:, None] + 1j * STEP * w
+
+    def slope_change(self, w: Floats) -> Floats:
+        """Changes of the slopes along k directions w (nx, k), by local columns, (rows, 14, k)."""
+        elements = tables_of(self.structure).geometry.elements
+        _, local = together.slopes(elements, self._stepped(w))
+        return np.asarray(local.imag / STEP)
+
+    def along(self, slopes: Floats, u: Floats) -> Floats:
+        """Changes of slopes (rows, 14, k) times a change of the coordinates, (rows, k)."""
+        padded = np.append(u, 0.0)
+        return np.einsum("rjk,rj->rk", slopes, padded[self._columns])
+
+    def onto(self, slopes: Floats, sigma: Floats) -> Floats:
+        """Nodal forces of a stress, from changes of slopes (rows, 14, k), (nx, k)."""
+        forces = np.zeros((len(self.x) + 1, slopes.shape[2]))
+        np.add.at(forces, self._columns, slopes * sigma[:, None, None])
+        return forces[:-1]
+
+    def curvature(self, u: Floats) -> Floats:
+        """D_xx[u, u], (rows,)."""
+        elements = tables_of(self.structure).geometry.elements
+        twice = u[:, None]
+        return np.asarray(together.curvatures(elements, self.x[:, None], twice, twice)[:, 0])
+
+    def curvature_change(self, u: Floats, w: Floats) -> Floats:
+        """Changes of D_xx[u, u] along k directions w (nx, k), (rows, k)."""
+        elements = tables_of(self.structure).geometry.elements
+        twice = np.repeat(u[:, None], w.shape[1], axis=1)
+        c = together.curvatures(elements, self._stepped(w), twice, twice)
+        return np.asarray(c.imag / STEP)
+
+    def forces(self, vx: Floats, ax: Floats, masses: Masses | None = None) -> Floats:
+        """Nodal forces g = M ax + h - f, (nx,); with `masses` of those alone."""
+        tables = tables_of(self.structure)
+        heavy = tables.masses if masses is None else masses
+        state = (self.x[:, None], vx[:, None], ax[:, None])
+        return np.asarray(together.forces(heavy, tables.loads, *state)[:, 0])
+
+    def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
+        """Changes of the nodal forces with k changes of x, vx and ax, (nx, k) each."""
+        tables = tables_of(self.structure)
+        h = 1j * STEP
+        state = (self.x[:, None] + h * dx, vx[:, None] + h * dv, ax[:, None] + h * da)
+        return np.asarray(together.forces(tables.masses, tables.loads, *state).imag / STEP)
+
+    @cached_property
+    def MDF(self) -> Floats:
+        """M DF, (nx, n)."""
+        still, none = np.zeros(len(self.x)), np.zeros(self.DF.shape)
+        return self.force_change(still, still, none, none, self.DF)
+
+    @cached_property
+    def mass(self) -> Floats:
+        """Mass matrix DF' M DF with the inertia along q, (n, n)."""
+        return self.DF.T @ self.MDF + tables_of(self.structure).rotors
+
+    def motion(self, v: Floats, a: Floats) -> tuple[Floats, Floats]:
+        """Velocities and accelerations of the coordinates, (nx,) each.
+
+        vx = DF v,   ax = DF a - J⁻¹ D_C,xx[vx, vx]
+        """
+        vx, ax = self.DF @ v, self.DF @ a
+        if not v.any():
+            return vx, ax
+        still = np.zeros(len(self.structure.free_columns))
+        return vx, ax + self.follow(-self.curvature(vx), still)

@@ -1,0 +1,119 @@
+"""Euler parameters of a triad, l = (l0, k): rotation since the reference state and its rates.
+
+    R n = B(l, l) n,   B(a, b) n = (a0 b0 - a·b) n + a (b·n) + b (a·n) + a0 b×n + b0 a×n
+
+is quadratic in l, without a division. The angular velocity in body axes is ω' = 2 G dl/dt with
+G = [-k | l0 1 - [k]×], the acceleration α' = 2 G d²l/dt² (dG/dt dl/dt = 0), and a moment T' about
+body axes is the force 2 G' T' on l.
+
+Ref: [Waiboer 2007, appendix B], [Jonker 1988]
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from armtwin.maths.compiled import inlined
+from armtwin.maths.vectors import Vector, add, cross, dot, scaled
+
+Four = tuple[Any, Any, Any, Any]
+
+
+@inlined
+def four(x: Any, at: int) -> Four:
+    """Four numbers of x from a place on: a triad, or its rates."""
+    return x[at], x[at + 1], x[at + 2], x[at + 3]
+
+
+@inlined
+def three(x: Any, at: int) -> Vector:
+    """Three numbers of x from a place on: a point, or its rates."""
+    return x[at], x[at + 1], x[at + 2]
+
+
+@inlined
+def vector_part(turn: Four) -> Vector:
+    """k of (l0, k)."""
+    return turn[1], turn[2], turn[3]
+
+
+@inlined
+def turned_by(a: Four, b: Four, n: Vector) -> Vector:
+    """B(a, b) n: half of what R n changes by when a changes by b."""
+    s, t = vector_part(a), vector_part(b)
+    straight = scaled(a[0] * b[0] - dot(s, t), n)
+    mixed = add(scaled(dot(t, n), s), scaled(dot(s, n), t))
+    across = cross(add(scaled(a[0], t), scaled(b[0], s)), n)
+    return add(straight, add(mixed, across))
+
+
+@inlined
+def turned(turn: Four, n: Vector) -> Vector:
+    """R n."""
+    k = vector_part(turn)
+    straight = scaled(turn[0] * turn[0] - dot(k, k), n)
+    along, across = 2.0 * dot(k, n), 2.0 * turn[0]
+    return add(straight, add(scaled(along, k), scaled(across, cross(k, n))))
+
+
+@inlined
+def turned_back(turn: Four, n: Vector) -> Vector:
+    """R' n."""
+    return turned((turn[0], -turn[1], -turn[2], -turn[3]), n)
+
+
+@inlined
+def turn_slope(turn: Four, n: Vector, c: Vector) -> Four:
+    """Slope of c·(R n) with the four parameters."""
+    k, across = vector_part(turn), cross(n, c)
+    first = turn[0] * dot(n, c) + dot(k, across)
+    mixed = add(scaled(dot(k, c), n), scaled(dot(k, n), c))
+    rest = add(mixed, add(scaled(turn[0], across), scaled(-dot(n, c), k)))
+    return 2.0 * first, 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+
+
+@inlined
+def body_rate(turn: Four, rate: Four) -> Vector:
+    """2 G dl/dt: ω' from the rates of a triad, α' from their rates."""
+    k, s = vector_part(turn), vector_part(rate)
+    turning = add(scaled(turn[0], s), scaled(-rate[0], k))
+    return scaled(2.0, add(turning, cross(s, k)))
+
+
+@inlined
+def moment_force(turn: Four, T: Vector) -> Four:
+    """2 G' T': the force on a triad of a moment about body axes."""
+    k = vector_part(turn)
+    rest = add(scaled(turn[0], T), cross(k, T))
+    return -2.0 * dot(k, T), 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+
+
+@inlined
+def put_four(table: Any, row: int, at: int, sign: float, turn: Four) -> None:
+    """Store four numbers, times a sign, in a row of a table from a column on."""
+    table[row, at] = sign * turn[0]
+    table[row, at + 1] = sign * turn[1]
+    table[row, at + 2] = sign * turn[2]
+    table[row, at + 3] = sign * turn[3]
+
+
+@inlined
+def put_three(table: Any, row: int, at: int, sign: float, x: Vector) -> None:
+    """Store three numbers, times a sign, in a row of a table from a column on."""
+    table[row, at] = sign * x[0]
+    table[row, at + 1] = sign * x[1]
+    table[row, at + 2] = sign * x[2]
+
+
+@inlined
+def add_four(g: Any, at: int, turn: Four) -> None:
+    """Add four numbers to g from a place on."""
+    for i in range(4):
+        g[at + i] += turn[i]
+
+
+@inlined
+def add_three(g: Any, at: int, x: Vector) -> None:
+    """Add three numbers to g from a place on."""
+    for i in range(3):
+        g[at + i] += x[i]

@@ -1,0 +1,213 @@
+"""Equilibrium, buckling and small vibrations of a structure.
+
+equilibrium   τ(q, v, 0) = 0 in the coordinates that may move; with v: a steady spin
+buckling      K φ = -P (G₁ + N₁) φ, with G₁ and N₁ of the unit load
+vibration     (K + N + G) φ = ω² M̄ φ
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.elements.blocks import Integers
+from armtwin.elements.equations import place
+from armtwin.elements.linearisation import Linear, linearised
+from armtwin.elements.parts import Force
+from armtwin.elements.placed import Placed
+from armtwin.elements.structure import Structure
+from armtwin.elements.tables import tables_of
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+
+MOST_ITERATIONS = 60
+MOST_HALVINGS = 12
+MASSLESS = 1e-13  # of the largest mass: a motion with less has none
+SMALL = 1e-10  # of a step against the structure's size: what is left is its square
+
+
+@dataclass(frozen=True)
+class Equilibrium:
+    """A structure at rest, or in a steady spin.
+
+    Attributes:
+        q: Degrees of freedom, (n,).
+        placed: The structure there.
+        linear: Linear equations about it.
+        iterations: Newton's steps it took.
+    """
+
+    q: Floats
+    placed: Placed
+    linear: Linear
+    iterations: int
+
+    def position(self, point: str) -> Floats:
+        """Position of a point, (3,) [m]."""
+        at = self.placed.structure.places[point]
+        return self.placed.x[at : at + 3]
+
+
+def movable(structure: Structure, still: Sequence[str] = ()) -> Integers:
+    """Degrees of freedom but for those named, as indices into q."""
+    names = structure.coordinate_names
+    for name in still:
+        if name not in names:
+            raise ArmtwinError(
+                f"degree of freedom '{name}' is not known. Known: {', '.join(names)}"
+            )
+    found = [i for i, name in enumerate(names) if name not in still]
+    return np.array(found, dtype=np.int64)
+
+
+def with_load(structure: Structure, share: float) -> Structure:
+    """The structure under a share of its loads and of gravity."""
+    loads = []
+    for load in structure.parts.loads:
+        x, y, z = load.value
+        loads.append(replace(load, value=(share * x, share * y, share * z)))
+    gx, gy, gz = structure.parts.gravity
+    gravity = (share * gx, share * gy, share * gz)
+    return structure.with_parts(loads=tuple(loads), gravity=gravity)
+
+
+def equilibrium(
+    structure: Structure,
+    q: ArrayLike | None = None,
+    *,
+    still: Sequence[str] = (),
+    v: ArrayLike | None = None,
+    steps: int = 1,
+) -> Equilibrium:
+    """Where a structure comes to rest under its loads, or spins steadily.
+
+    Args:
+        structure: The structure.
+        q: Where to start, (n,); zeros where nothing is given.
+        still: Degrees of freedom that do not move, as locked joints.
+        v: Velocities of a steady spin, (n,); those of what moves are zero.
+        steps: Pieces in which the load is put on.
+    """
+    n = structure.n
+    now = np.zeros(n) if q is None else np.array(q, dtype=np.float64)
+    rate = np.zeros(n) if v is None else np.array(v, dtype=np.float64)
+    moves = movable(structure, still)
+    place_now = place(structure, now)
+    taken = 0
+    for step in range(1, steps + 1):
+        share = step / steps
+        loaded = structure if share == 1 else with_load(structure, share)
+        here = Placed(loaded, place_now.x)
+        now, place_now, linear, count = _settled(here, now, share * rate, moves)
+        taken += count
+    return Equilibrium(now, place_now, linear, taken)
+
+
+def _settled(
+    here: Placed, q: Floats, v: Floats, moves: Integers
+) -> tuple[Floats, Placed, Linear, int]:
+    """Newton's method on the forces of what moves."""
+    structure, none = here.structure, np.zeros(here.structure.n)
+    scale = tables_of(structure).geometry.freedom.stride
+    for iteration in range(1, MOST_ITERATIONS + 1):
+        linear = linearised(here, v, none)
+        step = np.zeros(structure.n)
+        stiffness = linear.stiffness[np.ix_(moves, moves)]
+        try:
+            step[moves] = -np.linalg.solve(stiffness, linear.tau[moves])
+        except np.linalg.LinAlgError:
+            raise ArmtwinError(
+                "the structure has no stiffness against one of its motions"
+            ) from None
+        length = np.abs(step / scale).max()
+        step /= max(1.0, length)  # an element must not turn over in one go
+        q, here = _stepped(here, q, step)
+        if length < SMALL:
+            return q, here, linearised(here, v, none), iteration
+    raise ArmtwinError(
+        f"no equilibrium was found in {MOST_ITERATIONS} steps; the last one was {length:.2g} of "
+        "the largest allowed. Put the load on in more steps"
+    )
+
+
+def _stepped(here: Placed, q: Floats, step: Floats) -> tuple[Floats, Placed]:
+    """A step, halved until the structure can take it."""
+    for _ in range(MOST_HALVINGS):
+        try:
+            return q + step, place(here.structure, q + step, here.x)
+        except ArmtwinError:
+            step = step / 2
+    raise ArmtwinError("an element left its range: no step towards equilibrium can be taken")
+
+
+def buckling_load(
+    structure: Structure, q: ArrayLike | None = None, *, still: Sequence[str] = ()
+) -> float:
+    """Smallest factor on the loads at which the structure buckles; inf where none does."""
+    from scipy.linalg import eig
+
+    now = np.zeros(structure.n) if q is None else np.array(q, dtype=np.float64)
+    linear = linearised(place(structure, now), np.zeros(structure.n), np.zeros(structure.n))
+    moves = movable(structure, still)
+    cut = np.ix_(moves, moves)
+    shares = eig(-(linear.G + linear.N)[cut], linear.K[cut], right=False)
+    real = shares.real[np.abs(shares.imag) < 1e-9 * np.abs(shares).max()]
+    largest = real.max(initial=0.0)
+    return float(1 / largest) if largest > 0 else float("inf")
+
+
+@dataclass(frozen=True)
+class Modes:
+    """Small vibrations.
+
+    Attributes:
+        frequencies: Lowest first, (k,) [Hz]; that of a mode which does not come back is negative.
+        shapes: Changes of q, each of unit modal mass, (n, k).
+        coordinates: Changes of the nodal coordinates, (nx, k).
+    """
+
+    frequencies: Floats
+    shapes: Floats
+    coordinates: Floats
+
+
+def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> Modes:
+    """Frequencies and shapes of small vibrations about a state of rest or steady spin."""
+    moves = movable(placed.structure, still)
+    cut = np.ix_(moves, moves)
+    K = linear.stiffness[cut]
+    squares, found = _vibrations((K + K.T) / 2, linear.M[cut])
+    frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
+    shapes = np.zeros((placed.structure.n, found.shape[1]))
+    shapes[moves] = found
+    return Modes(frequencies, shapes, placed.DF @ shapes)
+
+
+def _vibrations(K: Floats, M: Floats) -> tuple[Floats, Floats]:
+    """Squares ω² and shapes of K φ = ω² M φ; what has no mass follows without delay."""
+    from scipy.linalg import eigh
+
+    masses, axes = np.linalg.eigh(M)
+    heavy = masses > MASSLESS * masses[-1]
+    light, moving = axes[:, ~heavy], axes[:, heavy]
+    # K_ll y + K_lm z = 0
+    follows = -np.linalg.solve(light.T @ K @ light, light.T @ K @ moving)
+    basis = moving + light @ follows
+    squares, found = eigh(basis.T @ K @ basis, basis.T @ M @ basis)
+    return squares, basis @ found
+
+
+def compliance(linear: Linear, placed: Placed, point: str, *, still: Sequence[str] = ()) -> Floats:
+    """Displacement of a point per force on it, (3, 3) [m/N]."""
+    at = placed.structure.places[point]
+    moves = movable(placed.structure, still)
+    lever = placed.DF[at : at + 3][:, moves]
+    return np.asarray(lever @ np.linalg.solve(linear.stiffness[np.ix_(moves, moves)], lever.T))
+
+
+def force_at(structure: Structure, point: str, value: tuple[float, float, float]) -> Structure:
+    """The structure with one more dead force."""
+    return structure.with_parts(loads=(*structure.parts.loads, Force(point, value)))

@@ -1,0 +1,314 @@
+"""Finite elements against closed forms and published solutions, each row with its error.
+
+    python studies/elements.py [--pictures]
+
+With --pictures the drawings of docs/elements.md are made again.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+ROOT = Path(__file__).parents[1]
+sys.path.append(str(ROOT))
+
+from tests.elements.models import BENT, FIXED, UNSTRETCHED, beam_row, tube  # noqa: E402
+
+from armtwin.elements.equations import linearise, place  # noqa: E402
+from armtwin.elements.integration import Motion, integrate  # noqa: E402
+from armtwin.elements.parts import (  # noqa: E402
+    Beam,
+    Body,
+    Force,
+    Hinge,
+    Moment,
+    Parts,
+    Point,
+    Section,
+    Triad,
+)
+from armtwin.elements.statics import (  # noqa: E402
+    Equilibrium,
+    buckling_load,
+    equilibrium,
+    modes,
+)
+from armtwin.elements.structure import Structure  # noqa: E402
+
+PICTURES = ROOT / "docs" / "pictures"
+Row = tuple[str, str, str]
+
+
+def clamped(count: int, load: float, form: str = "better") -> Equilibrium:
+    """Cantilever under a dead force across its tip, PL²/EI = load."""
+    kinds = UNSTRETCHED if form == "better" else BENT
+    force = (Force(f"p{count}", (0.0, load, 0.0)),)
+    row = beam_row(count, tube(), loads=force, form=form, modes=kinds)
+    return equilibrium(row, steps=max(1, int(load)))
+
+
+def elastica() -> Iterator[Row]:
+    """Large bending against quadrature."""
+    exact = {1: (0.30172, 0.05643), 5: (0.71379, 0.38763), 10: (0.81061, 0.55500)}
+    cases = (
+        (1, 4, "printed"),
+        (1, 2, "better"),
+        (1, 4, "better"),
+        (5, 4, "printed"),
+        (5, 2, "better"),
+        (5, 4, "better"),
+        (5, 8, "better"),
+        (10, 4, "better"),
+        (10, 8, "better"),
+    )
+    for load, count, form in cases:
+        x = clamped(count, load, form).position(f"p{count}")
+        w, u = exact[load]
+        error = max(abs(x[1] - w), abs(1 - x[0] - u))
+        name = f"elastica PL²/EI = {load}, {count} elements, {form}"
+        yield name, f"w {x[1]:.5f} u {1 - x[0]:.5f}", f"{error:.1e}"
+
+
+def roll_up() -> Iterator[Row]:
+    """A moment that bends a beam to a full circle."""
+    for count, form in ((4, "better"), (16, "printed")):
+        load = (Moment(f"t{count}", (0.0, 0.0, 2 * np.pi)),)
+        x = equilibrium(beam_row(count, tube(), loads=load, form=form), steps=8)
+        gap = float(np.linalg.norm(x.position(f"p{count}")))
+        yield f"roll-up, {count} elements, {form}", "tip to root", f"{gap:.1e}"
+
+
+def bend() -> Iterator[Row]:
+    """Simo and Vu-Quoc's 45 degree bend."""
+    for count in (8, 16):
+        chord = 2 * 100.0 * np.sin(np.pi / 8 / count)
+        load = (Force(f"p{count}", (0.0, 0.0, 600.0)),)
+        section = tube(EI=833333.3, EA=1e7)
+        row = beam_row(count, section, count * chord, load, turn=np.pi / 4 / count)
+        x = equilibrium(row, steps=4).position(f"p{count}")
+        found = np.array([x[1], x[0], x[2]])
+        off = np.abs(found - [15.79, 47.23, 53.37]).max()
+        yield f"45 degree bend, {count} elements", str(found.round(3)), f"{off:.2g} of 100"
+
+
+def corner(count: int, form: str) -> Structure:
+    """Two tubes of 1 m along x and y under a dead force EI/L² along z at the tip."""
+    points = [Point("p0", (0.0, 0.0, 0.0), FIXED)]
+    for i in range(1, 2 * count + 1):
+        x, y = min(i / count, 1.0), max(i / count - 1.0, 0.0)
+        points.append(Point(f"p{i}", (x, y, 0.0)))
+    triads = [Triad("t0", held=True), *(Triad(f"t{i}") for i in range(1, 2 * count + 1))]
+    beams = []
+    for i in range(2 * count):
+        ends, sides = (f"p{i}", f"p{i + 1}"), (f"t{i}", f"t{i + 1}")
+        kinds = BENT if form == "printed" else UNSTRETCHED
+        beams.append(Beam(f"b{i}", ends, sides, tube(GJ=0.8), kinds, (0.0, 0.0, 1.0), form))
+    load = (Force(f"p{2 * count}", (0.0, 0.0, 1.0)),)
+    return Structure(Parts(tuple(points), tuple(triads), tuple(beams), (), load))
+
+
+def frame() -> Iterator[Row]:
+    """Bending and torsion in space."""
+    exact = np.array([0.8672, 0.5605, 1.0328])
+    for count, form in ((1, "better"), (2, "better"), (4, "better"), (4, "printed")):
+        x = equilibrium(corner(count, form), steps=2).position(f"p{2 * count}")
+        off = np.linalg.norm(x - exact)
+        yield f"L-frame, 2 x {count} elements, {form}", str(x.round(4)), f"{off:.1e}"
+
+
+def strip() -> Iterator[Row]:
+    """A narrow strip loaded across both sides at 30 degrees, against a Kirchhoff rod."""
+    width, thick, length, E, nu = 12.377e-3, 3.2024e-3, 0.508, 71.7e9, 0.31
+    wide, flat = E * thick * width**3 / 12, E * width * thick**3 / 12
+    ratio = thick / width
+    J = width * thick**3 * (1 / 3 - 0.21 * ratio * (1 - ratio**4 / 12))
+    exact = np.array([490.837, 117.898, -16.771]) * 1e-3
+    angle, force = np.radians(30), 13.345
+    for count, form in ((4, "better"), (16, "better"), (16, "printed")):
+        section = tube(EI=flat, EIy=wide, GJ=E / (2 * (1 + nu)) * J, EA=E * width * thick)
+        load = (Force(f"p{count}", (0.0, force * np.sin(angle), -force * np.cos(angle))),)
+        row = beam_row(count, section, length, load, form)
+        x = equilibrium(row, steps=4).position(f"p{count}")
+        off = np.linalg.norm(x - exact) / length
+        yield f"strip, {count} elements, {form}", f"{(x * 1e3).round(3)} mm", f"{off:.1e} L"
+
+
+def columns() -> Iterator[Row]:
+    """Buckling of a column and of a narrow beam."""
+    for count in (1, 2, 4):
+        row = beam_row(count, tube(), loads=(Force(f"p{count}", (-1.0, 0.0, 0.0)),))
+        off = buckling_load(row) / (np.pi**2 / 4) - 1
+        yield f"Euler column, {count} elements", "", f"{off:+.1e}"
+    for count in (4, 16):
+        section = tube(EI=1e3, EIy=1.0, GJ=0.5)
+        row = beam_row(count, section, loads=(Force(f"p{count}", (0.0, -1.0, 0.0)),))
+        off = buckling_load(row) / (4.0126 * np.sqrt(0.5)) - 1
+        yield f"lateral buckling, {count} elements", "", f"{off:+.1e}"
+
+
+def vibrations() -> Iterator[Row]:
+    """Frequencies of a cantilever at rest and in a spin."""
+    exact = np.array([1.8751, 4.6941, 7.8548]) ** 2
+    for count in (1, 2, 4):
+        row = beam_row(count, tube(mass=1.0), modes=UNSTRETCHED)
+        q = np.zeros(row.n)
+        found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[::2][:3]
+        off = found / exact[: len(found)] - 1
+        yield f"clamped-free, {count} elements", str(found.round(4)), str(off.round(5))
+    for count in (4, 16):
+        row = beam_row(count, tube(), modes=UNSTRETCHED)
+        row = row.with_parts(bodies=tuple(halves(count)))
+        q = np.zeros(row.n)
+        found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies[0]
+        yield f"clamped-free, lumped, {count} elements", "", f"{found / exact[0] - 1:+.1e}"
+    for count in (2, 8):
+        for name, section in (("torsion", tube(EI=1e4, GJ=1.0, polar=1.0)), ("axial", rod())):
+            row = beam_row(count, section)
+            q = np.zeros(row.n)
+            found = 2 * np.pi * modes(linearise(row, q), place(row, q)).frequencies
+            off = np.abs(found / (np.pi / 2) - 1).min()
+            yield f"{name}, {count} elements", "", f"{off:+.1e}"
+    for count in (1, 2, 4, 8):
+        offs = []
+        for speed, flap in ((0.0, 3.5160), (2.0, 4.1373), (6.0, 7.3604), (12.0, 13.1702)):
+            offs.append(spinning(count, speed) / flap - 1)
+        yield f"flap at 0, 2, 6, 12, {count} elements", "", str(np.array(offs).round(5))
+
+
+def rod() -> Section:
+    """A section that is soft in tension only."""
+    return tube(EI=1e4, EA=1.0, mass=1.0)
+
+
+def halves(count: int) -> Iterator[Body]:
+    """The mass of a row of beams as points, half of each at its ends."""
+    for i in range(1, count + 1):
+        mass = (0.5 if i == count else 1.0) / count
+        yield Body(f"p{i}", f"t{i}", (mass, *(0.0,) * 9))
+
+
+def spinning(count: int, speed: float) -> float:
+    """First flap frequency of a beam that spins about z [rad/s]."""
+    row = beam_row(count, tube(mass=1.0), modes=UNSTRETCHED, drive=(0.0, 0.0, 1.0))
+    v = np.zeros(row.n)
+    v[0] = speed
+    spun = equilibrium(row, still=("drive.twist",), v=v)
+    found = modes(spun.linear, spun.placed, still=("drive.twist",))
+    flap = np.abs(found.coordinates[row.places[f"p{count}"] + 2]) > 1e-6
+    return float(2 * np.pi * found.frequencies[flap][0])
+
+
+def spun_up(count: int, h: float = 0.005) -> tuple[Motion, np.ndarray]:
+    """Kane's beam, from rest to 6 rad/s in 15 s, and its tip across the turning axis."""
+    section = tube(EI=1.4e4, EA=2.8e7, GJ=1e4, mass=1.2, polar=6e-4)
+    row = beam_row(count, section, 10.0, modes=UNSTRETCHED, drive=(0.0, 0.0, 1.0))
+    T, W = 15.0, 6.0
+    t = np.arange(0, 20, h)
+    turning = T / (2 * np.pi)
+    angle = W / T * (t * t / 2 + turning**2 * (np.cos(t / turning) - 1))
+    angle = np.where(t < T, angle, W * (t - T / 2))
+    v = np.where(t < T, W / T * (t - turning * np.sin(t / turning)), W)
+    a = np.where(t < T, W / T * (1 - np.cos(t / turning)), 0.0)
+    drives = np.stack([angle, v, a], axis=1)[:, :, None]
+    motion = integrate(row, t, np.zeros(row.n), driven=("drive.twist",), drives=drives)
+    x = motion.position(f"p{count}")
+    return motion, -np.sin(angle) * x[:, 0] + np.cos(angle) * x[:, 1]
+
+
+def spin_up() -> Iterator[Row]:
+    """Peak of the tip, -0.5739 m at 6.76 s by 16 cable elements."""
+    for count in (1, 2, 4):
+        motion, tip = spun_up(count)
+        at = int(np.argmin(tip))
+        yield f"spin-up, {count} elements", f"{tip[at]:.4f} m at {motion.t[at]:.2f} s", ""
+
+
+def double_pendulum(count: int) -> Structure:
+    """Two flexible links of 1 m with 0.5 kg at the tip, level at the start."""
+    points = [Point("p0", (0.0, 0.0, 0.0), FIXED)]
+    triads, beams = [Triad("ground", held=True)], []
+    section = tube(EI=10.0, EA=1e5, mass=1.0)
+    for link in range(2):
+        triads.append(Triad(f"s{link}"))
+        before = f"s{link}"
+        for i in range(1, count + 1):
+            at = link * count + i
+            points.append(Point(f"p{at}", (link + i / count, 0.0, 0.0)))
+            triads.append(Triad(f"t{at}"))
+            ends, sides = (f"p{at - 1}", f"p{at}"), (before, f"t{at}")
+            kinds = ("free", "held", "held", "held", "free", "free")
+            beams.append(Beam(f"b{at}", ends, sides, section, kinds, (0.0, 1.0, 0.0), "better"))
+            before = f"t{at}"
+    z = (0.0, 0.0, 1.0)
+    hinges = (Hinge("first", "ground", "s0", z), Hinge("second", f"t{count}", "s1", z))
+    tip = Body(f"p{2 * count}", f"t{2 * count}", (0.5, *(0.0,) * 9))
+    parts = Parts(tuple(points), tuple(triads), (*hinges, *beams), (tip,), (), (0.0, -9.81, 0.0))
+    return Structure(parts)
+
+
+def swing() -> Iterator[Row]:
+    """Flexible double pendulum against 2 x 16 cable elements."""
+    exact = np.array([[1.40887, -1.29592], [-1.43899, -1.32780]])
+    for count, h in ((2, 2.5e-3), (4, 2.5e-3), (4, 1.25e-3)):
+        row = double_pendulum(count)
+        t = np.arange(0, 1 + h / 2, h)
+        x = integrate(row, t, np.zeros(row.n)).position(f"p{2 * count}")[:, :2]
+        off = np.linalg.norm(x[[len(t) // 2, -1]] - exact, axis=1) * 1e3
+        name = f"double pendulum, 2 x {count}, h {h * 1e3:g} ms"
+        yield name, "at 0.5 and 1 s", f"{off.round(3)} mm"
+
+
+STUDIES = (elastica, roll_up, bend, frame, strip, columns, vibrations, spin_up, swing)
+
+
+def pictures() -> None:
+    """Draw the pictures of the page of worked examples."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    PICTURES.mkdir(exist_ok=True)
+    figure, axes = pyplot.subplots(1, 2, figsize=(9, 3.6))
+    for share in (0.25, 0.5, 0.75, 1.0):
+        load = (Moment("t8", (0.0, 0.0, share * 2 * np.pi)),)
+        rest = equilibrium(beam_row(8, tube(), loads=load), steps=8)
+        x = np.array([rest.position(f"p{i}") for i in range(9)])
+        axes[0].plot(x[:, 0], x[:, 1], "o-", markersize=3, label=f"{share:g} · 2πEI/L")
+    axes[0].set(title="Rolled up by a moment", aspect="equal", xlabel="x/L", ylabel="y/L")
+    axes[0].legend(fontsize=7)
+    for load in (1, 2, 5, 10):
+        rest = clamped(8, load)
+        x = np.array([rest.position(f"p{i}") for i in range(9)])
+        axes[1].plot(x[:, 0], x[:, 1], "o-", markersize=3, label=f"PL²/EI = {load}")
+    axes[1].set(title="Under a dead force", aspect="equal", xlabel="x/L")
+    axes[1].legend(fontsize=7)
+    figure.tight_layout()
+    figure.savefig(PICTURES / "elements_bending.png", dpi=110)
+    motion, tip = spun_up(2, 0.02)
+    figure, axes = pyplot.subplots(figsize=(7, 3))
+    axes.plot(motion.t, tip)
+    axes.set(title="Tip of a beam spun up to 6 rad/s in 15 s", xlabel="s", ylabel="m")
+    figure.tight_layout()
+    figure.savefig(PICTURES / "elements_spin_up.png", dpi=110)
+
+
+def main() -> None:
+    """Print every row as it is found."""
+    if "--pictures" in sys.argv:
+        pictures()
+        return
+    for study in STUDIES:
+        start = time.process_time()
+        for name, found, error in study():
+            print(f"{name:42s} {found:34s} {error}", flush=True)
+        print(f"  [{study.__name__}: {time.process_time() - start:.1f} s]", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,149 @@
+"""The RX90B with an assumed forearm stiffness, against beam formulas and other roads."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+from armtwin.analysis.bearing_loads import bearing_loads
+from armtwin.analysis.flexibility import flexibility
+from armtwin.analysis.flexible_links import compliance, modes, resting, sag
+from armtwin.analysis.states import States
+from armtwin.errors import ArmtwinError
+from armtwin.report.terminal import to_terminal
+from armtwin.report.writing import to_report
+from armtwin.robot.groups import LinkBeam
+from armtwin.robot.robot import Robot
+
+EI, LENGTH, G = 2e5, 0.45, 9.81
+LEVEL = np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0])
+
+
+def with_beam(robot, link, **changes):
+    """The robot with one bending link."""
+    beam = LinkBeam(
+        to="joint_5", EA=1e9, GJ=EI, EIy=EI, EIz=EI, source="assumed: for this test", **changes
+    )
+    links = []
+    for part in robot.description.link:
+        links.append(replace(part, beam=(beam,)) if part.name == link else part)
+    return Robot(replace(robot.description, link=tuple(links)))
+
+
+@pytest.fixture(scope="module")
+def bending(robots):
+    return with_beam(robots["rx90b"].with_tool("laser_head"), "link_4")
+
+
+def beyond_the_wrist(robot):
+    """Weight of links 5 and 6 with the tool, and its moment about the wrist, arm level along x."""
+    inertia = robot.assembly.arm.inertia
+    force = G * inertia[4:, 0].sum()
+    # link frames coincide at the wrist; their z lies along the arm
+    return force, G * inertia[4:, 3].sum()
+
+
+def test_forearm_sags_as_a_cantilever(bending):
+    """F L³/3EI + M L²/2EI at the wrist, 15.2 µm; the bent shape adds less than a millionth."""
+    rest = resting(bending, LEVEL, joints="locked")
+    force, moment = beyond_the_wrist(bending)
+    expected = force * LENGTH**3 / (3 * EI) + moment * LENGTH**2 / (2 * EI)
+    at = rest.structure.structure.places["joint_5"]
+    stiff = bending.forward_kinematics(LEVEL, "link_5")[2, 3]
+    assert abs(rest.state.placed.x[at + 2] - stiff + expected) < 1e-5 * expected
+    assert abs(expected - 15.21e-6) < 0.02e-6
+
+
+def test_lowest_frequency_is_that_of_a_cantilever_with_a_body_on_it(bending):
+    """Two roads: the structure, and a beam's 2 x 2 flexibility with the mass of what it carries."""
+    rest = resting(bending, LEVEL, joints="locked")
+    carried = bending.assembly.arm.inertia[4:].sum(axis=0)
+    mass, first, about = carried[0], carried[3], carried[5]
+    flexibility = np.array(
+        [[LENGTH**3 / (3 * EI), LENGTH**2 / (2 * EI)], [LENGTH**2 / (2 * EI), LENGTH / EI]]
+    )
+    M = np.array([[mass, first], [first, about]])
+    # motion in the vertical plane; the head's offset across it couples 1e-3 of the rest
+    slowest = 1 / (2 * np.pi * np.sqrt(np.linalg.eigvals(flexibility @ M).real.max()))
+    found = modes(rest).frequencies
+    assert np.abs(found / slowest - 1).min() < 0.03
+    assert abs(found[0] - 100) < 2
+
+
+def test_rigid_links_leave_the_transmissions_alone(robots):
+    """Without beams, turns, frequencies and compliance are those of the tree on joint springs."""
+    robot = robots["rx90b"]
+    stiffness = np.array([t.stiffness for t in robot.description.transmission])
+    rest = resting(robot, LEVEL)
+    turned = rest.state.q[list(rest.structure.joints)] - LEVEL
+    assert np.abs(turned + robot.gravity(LEVEL + turned) / stiffness).max() < 1e-12
+    J = robot.jacobian(LEVEL + turned)[:3]
+    M = robot.mass_matrix(LEVEL + turned) - robot.assembly.rotors.inertia
+    K = np.diag(stiffness) + robot.linearise(LEVEL + turned, 0 * LEVEL, 0 * LEVEL).K
+    squares = np.linalg.eigvals(np.linalg.solve(M, K)).real
+    expected = np.sqrt(np.sort(squares)) / (2 * np.pi)
+    assert np.abs(modes(rest).frequencies / expected - 1).max() < 1e-9
+    assert np.abs(compliance(rest) - J @ np.linalg.solve(K, J.T)).max() < 1e-13
+
+
+def test_links_and_joints_that_give_way_sag_more_than_either(bending):
+    locked = sag(resting(bending, LEVEL, joints="locked")).shift[2]
+    elastic = sag(resting(bending, LEVEL)).shift[2]
+    stiff = Robot(replace(bending.description, link=_without_beams(bending)))
+    joints_only = sag(resting(stiff, LEVEL)).shift[2]
+    assert elastic < joints_only < 0
+    assert abs(elastic - joints_only - locked) < 0.02 * abs(locked)
+
+
+def _without_beams(robot):
+    return tuple(replace(link, beam=()) for link in robot.description.link)
+
+
+def test_beam_keeps_its_mass_in_rigid_motion(robots):
+    """A beam's share of the mass is taken from the link's body: torques do not change."""
+    robot = robots["rx90b"]
+    heavy = with_beam(robot, "link_4", mass=6.0, elements=2)
+    rest = resting(heavy, LEVEL, joints="locked")
+    structure = rest.structure
+    found = structure.inverse_dynamics(LEVEL + 0.3, 0.7 + 0 * LEVEL, -0.4 + 0 * LEVEL).tau[0]
+    rotors = robot.assembly.rotors.inertia @ (-0.4 + 0 * LEVEL)
+    expected = robot.inverse_dynamics(LEVEL + 0.3, 0.7 + 0 * LEVEL, -0.4 + 0 * LEVEL) - rotors
+    assert np.abs(found - expected).max() < 1e-10
+
+
+def test_robot_that_gives_way_nowhere_says_so(robots):
+    with pytest.raises(ArmtwinError, match=r"nothing gives way\. Its file needs a"):
+        resting(robots["rx90b"], LEVEL, joints="locked")
+
+
+def test_report_of_the_flexibility_shows_sag_and_lowest_mode(bending):
+    found = flexibility(bending, LEVEL, locked=True)
+    text = shown_in_terminal(found)
+    assert "Links that bend: link_4" in text
+    rest = resting(bending, LEVEL, joints="locked")
+    assert np.array_equal(found.sag, sag(rest).shift)
+    assert f"{found.frequencies[0]:.4g}" in text
+
+
+def shown_in_terminal(result):
+    console = Console(width=80)
+    with console.capture() as shown:
+        console.print(to_terminal(to_report(result)))
+    return shown.get()
+
+
+def test_bearings_carry_the_weight_and_the_report_shows_the_peak(robots):
+    """At rest, level: joint 2's bearing carries no moment about its axis, joint 1's all weight."""
+    robot = robots["rx90b"]
+    q = np.array([LEVEL, 0 * LEVEL])
+    loads = bearing_loads(robot, States(np.array([0.0, 1.0]), q, 0 * q, 0 * q))
+    lever = robot.assembly.arm.inertia
+    assert loads.moments.shape == (2, 6)
+    held = -robot.gravity(LEVEL)[1]
+    spring = robot.assembly.struts[0].torque(q)[0]
+    sideways = G * (lever[0, 2] + lever[1, 2] + lever[2, 2])
+    assert abs(loads.moments[0, 0] - np.hypot(held + spring, sideways)) < 1e-9
+    text = shown_in_terminal(loads)
+    assert "joint_1" in text
+    assert "peak moment" in text
