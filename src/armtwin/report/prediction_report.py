@@ -14,6 +14,7 @@ from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
+from armtwin.report.band_report import band_section, band_verdict
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
@@ -67,6 +68,8 @@ def prediction_report(answer: Answer) -> Report:
     times = kept_times(p)
     series = series_of(p, comparison, times)
     sections = [Section("", tuple(_outcome(p)))]
+    if answer.band is not None:
+        sections.append(band_section(answer.band))
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
     scene = Scene(figure(p, times), "Drag or use the arrow keys to turn the view.")
@@ -110,6 +113,9 @@ def _first_sample(answer: Answer, times: Floats) -> int:
 
 def _verdict(answer: Answer) -> Iterator[Text]:
     p, comparison = answer.prediction, answer.comparison
+    if answer.band is not None:
+        yield from band_verdict(answer.band)
+        return
     sentence = verdict_sentence(p, logged=comparison is not None)
     yield Text(sentence, "good" if p.verdict.within else "bad")
     if comparison is not None:

@@ -17,7 +17,7 @@ class Asked:
         job: What the job says.
     """
 
-    job: Uncertainty = Uncertainty()
+    job: Uncertainty
 
     def width(self, kind: Kind, source: str, group: Any = None, key: str = "") -> float:
         """The width of a quantity of a kind, by its source and the group that holds it.
