@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from armtwin.errors import ArmtwinError, unprintable
+from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS
 from armtwin.maths.units import Unit
 
@@ -101,6 +101,17 @@ Width = Annotated[float, Read(_width)]
 Uncertainty = Annotated[float | dict[str, float], Read(_uncertainty)]
 Source = Annotated[str | dict[str, str], Read(_source)]
 Flag = Annotated[bool, Read(_flag)]
+
+
+def unknown_widths(uncertainty: float | dict[str, float] | None, keys: tuple[str, ...]) -> str:
+    """What is wrong with widths by key, as a phrase; empty if nothing is."""
+    if not isinstance(uncertainty, dict):
+        return ""
+    for key in uncertainty:
+        if key not in keys:
+            hint = did_you_mean(key, keys)
+            return f"uncertainty has no key '{key}' there. {hint}"
+    return ""
 
 
 def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:
