@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from armtwin.motion.trajectory import Trajectory
     from armtwin.prediction.advice import Advice, advise
     from armtwin.prediction.answer import Answer
+    from armtwin.prediction.band.band import Band, assess
     from armtwin.prediction.causes import explain
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.compare_reference import ReferenceComparison
@@ -77,6 +78,7 @@ __all__ = [
     "Advice",
     "Answer",
     "ArmtwinError",
+    "Band",
     "Bench",
     "BenchFriction",
     "BenchRun",
@@ -120,6 +122,7 @@ __all__ = [
     "__version__",
     "advise",
     "analyse",
+    "assess",
     "bench_of",
     "clamp",
     "compare",
@@ -190,6 +193,8 @@ _LATER = {
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",
+    "Band": "armtwin.prediction.band.band",
+    "assess": "armtwin.prediction.band.band",
     "Correction": "armtwin.prediction.correct",
     "correct": "armtwin.prediction.correct",
     "ErrorParts": "armtwin.prediction.parts",

@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
-from armtwin.errors import ArmtwinError, unprintable
+from armtwin.errors import ArmtwinError, did_you_mean, unprintable
 from armtwin.files.shape import NAME_KEYS
+from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
     from pydantic_core import CoreSchema
@@ -23,6 +24,7 @@ SOURCE_KINDS = {
 
 PROSE_KEYS = ("title", "note", "source")  # texts that may be long
 PROSE = {"prose": True}  # metadata of another field whose text may be long
+WIDEST = 9.0  # a factor of ten to either side
 LONGEST_NAME, LONGEST_PROSE = 1000, 50_000  # characters
 
 
@@ -81,8 +83,35 @@ def _flag(value: Any) -> bool:
     return value
 
 
+def _width(value: Any) -> float:
+    """How far a number may be off, as a share of it."""
+    width = Unit("1", at_least=0).read(value)
+    if width > WIDEST:
+        raise ArmtwinError(f"must be from 0 to {100 * WIDEST:g} %, got {100 * width:.4g} %")
+    return width
+
+
+def _uncertainty(value: Any) -> float | dict[str, float]:
+    if isinstance(value, dict):
+        return {str(key): _width(width) for key, width in value.items()}
+    return _width(value)
+
+
+Width = Annotated[float, Read(_width)]
+Uncertainty = Annotated[float | dict[str, float], Read(_uncertainty)]
 Source = Annotated[str | dict[str, str], Read(_source)]
 Flag = Annotated[bool, Read(_flag)]
+
+
+def unknown_widths(uncertainty: float | dict[str, float] | None, keys: tuple[str, ...]) -> str:
+    """What is wrong with widths by key, as a phrase; empty if nothing is."""
+    if not isinstance(uncertainty, dict):
+        return ""
+    for key in uncertainty:
+        if key not in keys:
+            hint = did_you_mean(key, keys)
+            return f"uncertainty has no key '{key}' there. {hint}"
+    return ""
 
 
 def groups_of(value: Any, by_name: bool, path: str = "") -> Iterator[tuple[str, Any]]:

@@ -14,6 +14,7 @@ from armtwin.jobs.groups import (
     Tolerance,
     ToolOrientation,
     ToolSpeed,
+    Uncertainty,
 )
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
@@ -45,6 +46,7 @@ class JobDescription:
         limits: What to do where speed, acceleration or torque limits are broken: "refuse", or
             "report" and simulate.
         force: What acts on the tool and the joints from outside.
+        uncertainty: How far numbers may be off.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -68,6 +70,7 @@ class JobDescription:
     model: Model = field(default_factory=Model)
     limits: Literal["refuse", "report"] = "refuse"
     force: tuple[Force, ...] = ()
+    uncertainty: Uncertainty = field(default_factory=Uncertainty)
     override: dict[str, Any] = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

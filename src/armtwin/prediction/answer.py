@@ -11,6 +11,7 @@ from armtwin.prediction.predict import Prediction
 
 if TYPE_CHECKING:
     from armtwin.prediction.advice import Advice
+    from armtwin.prediction.band.band import Band
     from armtwin.prediction.compare import Comparison
 
 
@@ -23,18 +24,21 @@ class Answer:
         explanations: Causes of the spans out of tolerance and of the largest peaks.
         advice: What to change, where it was asked for.
         comparison: A logged run beside the predicted one, where there is one.
+        band: What numbers that are not known exactly make of it; None for the nominal run alone.
     """
 
     prediction: Prediction
     explanations: tuple[Explanation, ...] = ()
     advice: Advice | None = None
     comparison: Comparison | None = None
+    band: Band | None = None
 
     def __repr__(self) -> str:
         p = self.prediction
         return cards.line(
             "Answer",
             f"{p.job.name!r}: {p.verdict.summary}",
+            "" if self.band is None else f"{self.band.outcome}, P = {self.band.probability:.2f}",
             cards.counted(len(self.explanations), "explanation"),
             "" if self.advice is None else "with advice",
             "" if self.comparison is None else "with a comparison",

@@ -14,6 +14,7 @@ from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
+from armtwin.report.band_report import band_section, band_verdict
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
@@ -56,6 +57,10 @@ PART_WORDS = {
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
+SEAM_COLOURS = (
+    "green where 95 of 100 drawn robots keep the tolerance, amber where fewer do, red where most "
+    "leave it."
+)
 SHOWN = 12  # rows of a table in the terminal
 SENSITIVITIES_SHOWN = 5
 SPEED = Number(1e3, "mm/s", places=1)
@@ -67,9 +72,11 @@ def prediction_report(answer: Answer) -> Report:
     times = kept_times(p)
     series = series_of(p, comparison, times)
     sections = [Section("", tuple(_outcome(p)))]
+    if answer.band is not None:
+        sections.append(band_section(answer.band))
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
-    scene = Scene(figure(p, times), "Drag or use the arrow keys to turn the view.")
+    scene = Scene(figure(p, times, answer.band), _scene_caption(answer))
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),
@@ -91,6 +98,13 @@ def prediction_report(answer: Answer) -> Report:
     )
 
 
+def _scene_caption(answer: Answer) -> str:
+    turn = "Drag or use the arrow keys to turn the view."
+    if answer.band is None:
+        return turn
+    return f"{turn} Colours of the seam: {SEAM_COLOURS}"
+
+
 def _subtitle(p: Prediction) -> str:
     """What was run, on what, how."""
     d = p.job.description
@@ -110,6 +124,9 @@ def _first_sample(answer: Answer, times: Floats) -> int:
 
 def _verdict(answer: Answer) -> Iterator[Text]:
     p, comparison = answer.prediction, answer.comparison
+    if answer.band is not None:
+        yield from band_verdict(answer.band)
+        return
     sentence = verdict_sentence(p, logged=comparison is not None)
     yield Text(sentence, "good" if p.verdict.within else "bad")
     if comparison is not None:

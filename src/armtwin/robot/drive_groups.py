@@ -18,7 +18,7 @@ from armtwin.drives.linkage import Triangle
 from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import Flag, OneOf, Read, Source
+from armtwin.files.fields import Flag, OneOf, Read, Source, Width
 from armtwin.files.shape import FLAT, differing_from
 from armtwin.maths.quantities import (
     Current,
@@ -86,6 +86,7 @@ class Motor:
         speed_quantum: Step of the measured speed [rad/s].
         spin: Place of the rotor, for gyroscopic coupling; by default on the link that carries its
             joint, along the joint's axis.
+        uncertainty: How far the rotor's inertia may be off, as "10 %".
     """
 
     name: str
@@ -97,6 +98,7 @@ class Motor:
     encoder_counts: Positive | None = None
     speed_quantum: SpeedStep | None = None
     spin: Spin | None = None
+    uncertainty: Width | None = None
 
     @property
     def known_constant(self) -> float | None:
@@ -185,6 +187,7 @@ class FrictionElement:
         thermal: Dependence on temperature.
         set: Name of the set it belongs to; "" is always active, others when chosen by
             `friction_set`.
+        uncertainty: How far its level may be off, as "10 %".
     """
 
     name: str
@@ -199,6 +202,7 @@ class FrictionElement:
     thermal: Thermal | None = None
     set: str = ""
     side: Side | None = None
+    uncertainty: Width | None = None
 
     @property
     def bristle_stiffness(self) -> float | None:
@@ -266,6 +270,7 @@ class Transmission:
         ground_damping: Damping of the motor's side against the ground [N m s/rad].
         delay: Offset in time between the encoders of motor and link, where both are logged [s].
         ripple: Errors of the driven angle that repeat with the motor's turn.
+        uncertainty: How far its stiffness may be off, as "10 %".
     """
 
     source: Source
@@ -279,6 +284,7 @@ class Transmission:
     ground_damping: Viscous | None = None
     delay: Time = 0.0
     ripple: tuple[Ripple, ...] = ()
+    uncertainty: Width | None = None
 
     @property
     def spring(self) -> Spring:

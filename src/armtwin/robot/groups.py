@@ -12,7 +12,16 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import PROSE, Flag, OneOf, Read, Source
+from armtwin.files.fields import (
+    PROSE,
+    Flag,
+    OneOf,
+    Read,
+    Source,
+    Uncertainty,
+    Width,
+    unknown_widths,
+)
 from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
@@ -301,6 +310,7 @@ class Link:
         body: Mass and inertia; none for a link without mass.
         beam: Parts of it that bend.
         unphysical: Reason why these numbers are used although no real body has them.
+        uncertainty: How far its mass may be off, as "10 %".
     """
 
     name: str
@@ -308,6 +318,7 @@ class Link:
     body: Body | None = None
     beam: tuple[LinkBeam, ...] = ()
     unphysical: str = field(default="", metadata=PROSE)
+    uncertainty: Width | None = None
 
 
 @dataclass(frozen=True)
@@ -342,11 +353,18 @@ class Tool:
         tcp: Pose of the tool's frame in the flange's frame: the origin is the tool point, z is the
             beam.
         body: Mass and inertia in the flange's frame.
+        uncertainty: How far its mass and its size may be off: one width for both, or
+            { mass = "3 %", size = "5 %" }.
     """
 
     source: Source
     tcp: Pose = field(default_factory=Pose)
     body: Body | None = None
+    uncertainty: Uncertainty | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return unknown_widths(self.uncertainty, ("mass", "size"))
 
 
 @dataclass(frozen=True)

@@ -6,9 +6,16 @@ from dataclasses import dataclass
 from math import pi
 from typing import Any, NamedTuple
 
-from armtwin.files.fields import Source
+from armtwin.files.fields import Source, Uncertainty, unknown_widths
 from armtwin.maths.quantities import Frequency, Number, Positive, RotorInertia, Share
 
+UNCERTAIN = (
+    "bandwidth",
+    "damping",
+    "integrator",
+    "friction_feedforward",
+    "acceleration_feedforward",
+)
 Gain = tuple[Number, ...]
 
 
@@ -39,6 +46,8 @@ class Rule:
         speed_feedforward: Share of the velocity feedback that is fed forward.
         friction_feedforward: Friction that is fed forward with the speed [N m s/rad].
         acceleration_feedforward: Share of the inertia that is fed forward.
+        uncertainty: How far its numbers may be off: one width for all, or one by key, as
+            { bandwidth = "10 %", damping = "5 %" }.
     """
 
     bandwidth: tuple[Frequency, ...]
@@ -49,6 +58,11 @@ class Rule:
     speed_feedforward: tuple[Share, ...] = (1.0,)
     friction_feedforward: tuple[Number, ...] = (0.0,)
     acceleration_feedforward: tuple[Share, ...] = (1.0,)
+    uncertainty: Uncertainty | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return unknown_widths(self.uncertainty, UNCERTAIN)
 
     def gains(self, drives: int) -> ServoGains:
         """The gains of so many drives."""

@@ -58,6 +58,15 @@ def at_viscosity(law: Law, factor: float) -> Law:
     return replace(law, **changes)
 
 
+def at_level(law: Law, factor: float) -> Law:
+    """The law with all of its torques scaled."""
+    names = [name for name, _ in law.coefficients]
+    if isinstance(law, StaticCoulombViscous):
+        names.append("static")
+    changes: Any = {name: factor * getattr(law, name) for name in names}
+    return replace(law, **changes)
+
+
 def breakaway(law: Law) -> float:
     """Largest torque held at rest [N m]."""
     if isinstance(law, HOLDING):

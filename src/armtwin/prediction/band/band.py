@@ -1,0 +1,226 @@
+"""The band of a verdict: how likely a seam holds, what decides it, what measuring would buy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.groups import draws_problem
+from armtwin.maths.batch import Flags, Floats
+from armtwin.notebook import cards
+from armtwin.prediction.band.distribution import HIGH, LOW, MIDDLE, Distribution
+from armtwin.prediction.band.draws import normal_draws
+from armtwin.prediction.band.ensemble import Ensemble, run_variants
+from armtwin.prediction.band.measuring import Saving, savings
+from armtwin.prediction.band.quantities import quantities_of
+from armtwin.prediction.band.quantity import Quantity, Variant, drawn
+from armtwin.prediction.band.residual import residuals
+from armtwin.prediction.band.shares import Regression, regression
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import Direction
+
+Outcome = Literal["holds", "may hold", "does not hold"]
+LIKELY, UNLIKELY = 0.95, 0.05  # from and up to which a seam holds and does not
+NEAR = 0.03  # of these, within which as many draws again are made
+LEAST_SHARE = 0.03  # of the spread that is told
+
+
+@dataclass(frozen=True)
+class Share:
+    """What a quantity makes of the spread.
+
+    Attributes:
+        quantity: The quantity.
+        share: Of the variance of the logarithm of the ratio.
+        elasticity: Relative change of the error per relative change of the quantity; of one that
+            is no ratio, per its standard deviation.
+    """
+
+    quantity: Quantity
+    share: float
+    elasticity: float
+
+
+@dataclass(frozen=True, eq=False)
+class Band:
+    """What numbers that are not known exactly make of a prediction.
+
+    Attributes:
+        prediction: The nominal prediction.
+        quantities: What is not known exactly.
+        deviations: The draws in standard deviations, (draws, quantities).
+        ensemble: What became of them.
+        seed: Seed of the draws.
+    """
+
+    prediction: Prediction
+    quantities: tuple[Quantity, ...]
+    deviations: Floats
+    ensemble: Ensemble
+    seed: int
+
+    def __repr__(self) -> str:
+        low, high = self.peak
+        unit = f"{1e6 * low:.3g} to {1e6 * high:.3g} µm"
+        return cards.line("Band", f"{self.outcome}, P = {self.probability:.2f}", unit)
+
+    @cached_property
+    def distribution(self) -> Distribution:
+        """Peaks of the draws that were run to their end."""
+        return Distribution(self.ensemble.peaks[~self._not_run])
+
+    @property
+    def _not_run(self) -> Flags:
+        return np.asarray(np.isnan(self.ensemble.peaks).any(axis=1))
+
+    @cached_property
+    def tolerances(self) -> Floats:
+        """What is allowed in each direction, (directions,)."""
+        tolerance = self.prediction.job.description.tolerance
+        return np.array([getattr(tolerance, x) for x in self.ensemble.directions])
+
+    @cached_property
+    def ratios(self) -> Floats:
+        """Largest error over its tolerance at points of the fitted distribution."""
+        return self.distribution.ratios(self.tolerances)
+
+    @cached_property
+    def probability(self) -> float:
+        """How likely such a robot's seam holds."""
+        if self._not_run.all():
+            return 0.0
+        kept = float((self.ratios <= 1).mean())
+        return kept * float((~self.ensemble.failed).mean())
+
+    @property
+    def failures(self) -> int:
+        """Draws that stopped, could not be run, or left a process window."""
+        return int(self.ensemble.failed.sum())
+
+    @property
+    def outcome(self) -> Outcome:
+        """What can be said of the seam."""
+        if self.probability <= UNLIKELY:
+            return "does not hold"
+        if self.probability >= LIKELY and not self.is_guessed:
+            return "holds"
+        return "may hold"
+
+    @property
+    def is_guessed(self) -> bool:
+        """Whether the servo's structure itself is a guess, so that no band covers it."""
+        servo = self.prediction.servo
+        return servo.structure != "known" and servo.basis != "fitted"
+
+    @cached_property
+    def ratio(self) -> tuple[float, float, float]:
+        """Ratios of largest error to tolerance of which 5, 50 and 95 % of robots stay below."""
+        low, middle, high = np.percentile(self.ratios, (LOW, MIDDLE, HIGH))
+        return float(low), float(middle), float(high)
+
+    @property
+    def direction(self) -> Direction:
+        """The direction that uses most of its tolerance in the nominal run."""
+        return self.ensemble.directions[self._worst]
+
+    @cached_property
+    def _worst(self) -> int:
+        return int((self.nominal / self.tolerances).argmax())
+
+    @cached_property
+    def nominal(self) -> Floats:
+        """Peaks of the nominal run, (directions,)."""
+        names = {"lateral": "lateral_peak_m", "vertical": "vertical_peak_m"}
+        names["orientation"] = "orientation_rad"
+        segments = self.prediction.verdict.segments
+        found = []
+        for direction in self.ensemble.directions:
+            values = [getattr(segment, names[direction]) for segment in segments]
+            found.append(np.nanmax(values))
+        return np.array(found)
+
+    @property
+    def peak(self) -> tuple[float, float]:
+        """Between which nine of ten such robots lie, in the direction that decides [m; rad]."""
+        allowed = float(self.tolerances[self._worst])
+        low, _, high = self.ratio
+        return low * allowed, high * allowed
+
+    @cached_property
+    def regression(self) -> Regression:
+        """How the largest error over its tolerance depends on each quantity."""
+        run = ~self._not_run
+        worst = (self.ensemble.peaks[run] / self.tolerances).max(axis=1)
+        return regression(self.deviations[run], np.log(np.maximum(worst, 1e-12)))
+
+    @cached_property
+    def shares(self) -> tuple[Share, ...]:
+        """What each quantity makes of the spread, the largest first; small ones are not told."""
+        found = []
+        slopes, shares = self.regression.slopes, self.regression.shares
+        for quantity, slope, share in zip(self.quantities, slopes, shares, strict=True):
+            if share >= LEAST_SHARE:
+                per = quantity.spread if quantity.is_ratio else 1.0
+                found.append(Share(quantity, float(share), float(slope / per)))
+        found.sort(key=lambda x: -x.share)
+        return tuple(found)
+
+    @cached_property
+    def savings(self) -> tuple[Saving, ...]:
+        """What measuring would buy."""
+        return savings(self.quantities, self.regression.shares)
+
+
+def assess(
+    prediction: Prediction,
+    *,
+    draws: int | None = None,
+    seed: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Band:
+    """How likely the seam of a prediction holds, with the numbers that are not known exactly.
+
+    Args:
+        prediction: The nominal prediction.
+        draws: Robots to draw, a power of two; by default the job's, and as many again where the
+            outcome is near to another.
+        seed: Seed of the draws; by default the job's.
+        progress: Called with the share that is done.
+    """
+    if not isinstance(prediction, Prediction):
+        raise ArmtwinError(
+            f"assess needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
+        )
+    asked = prediction.job.description.uncertainty
+    count = asked.draws if draws is None else draws
+    problem = draws_problem(count)
+    if problem:
+        raise ArmtwinError(problem)
+    if prediction.verdict.stopped is not None:
+        raise ArmtwinError(
+            f"the nominal run of '{prediction.job.name}' stops: there is no band about it"
+        )
+    quantities = quantities_of(prediction)
+    chosen = asked.seed if seed is None else seed
+    deviations = normal_draws(2 * count, len(quantities), chosen)
+    nominal = Variant(prediction.robot.description)
+    left = residuals(prediction, 2 * count, chosen)
+    variants = []
+    for z, knots in zip(deviations, left, strict=True):
+        variants.append(replace(drawn(nominal, quantities, z), residual=knots))
+    first = run_variants(prediction, variants[:count], progress)
+    band = Band(prediction, quantities, deviations[:count], first, chosen)
+    if draws is not None or not _is_near(band.probability):
+        return band
+    more = run_variants(prediction, variants[count:], progress)
+    return Band(prediction, quantities, deviations, first.joined(more), chosen)
+
+
+def _is_near(probability: float) -> bool:
+    """Whether a probability is near to where another outcome begins."""
+    return min(abs(probability - LIKELY), abs(probability - UNLIKELY)) < NEAR

@@ -1,0 +1,221 @@
+"""Robots as they may be, each run on the job: their peaks, and where on the seam they stray.
+
+The path error is computed on thinned samples, and on all of them about its peaks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.forces import acting
+from armtwin.jobs.job import Job
+from armtwin.maths.batch import Flags, Floats, thread_count
+from armtwin.motion.joint_motion import joint_motion
+from armtwin.prediction.band.of_placement import placed
+from armtwin.prediction.band.quantity import Variant
+from armtwin.prediction.band.residual import at_times
+from armtwin.prediction.path_error import PathError, path_error
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, verdict_on
+from armtwin.robot.robot import Robot
+from armtwin.simulation.closed_loop import made_ready, setpoint_rate, simulate_all
+from armtwin.simulation.outcome import Run
+from armtwin.simulation.prepared import PreparedRun
+
+Numbers = NDArray[np.intp]
+SAMPLES = 600  # about as many thinned samples are looked at along a run
+NEAR_PEAK = 0.8  # share of the largest thinned error from which its surroundings are looked at
+TOGETHER = 64  # runs that are in memory at once
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """What became of the draws of a prediction.
+
+    Attributes:
+        directions: The directions that are judged.
+        peaks: Largest error of each draw in each direction where the process is on, (draws,
+            directions) [m; rad for orientation]; NaN of one that was not run to its end.
+        failed: Draws that stopped, could not be run, or left a process window.
+        reasons: Why, a sentence for each draw; "" for one that did not.
+        place: Commanded arc length of the thinned samples where the process is on, (k,) [m].
+        errors: Errors there, (draws, directions, k), with their signs.
+    """
+
+    directions: tuple[Direction, ...]
+    peaks: Floats
+    failed: Flags
+    reasons: tuple[str, ...]
+    place: Floats
+    errors: Floats
+
+    def __len__(self) -> int:
+        return len(self.peaks)
+
+    def joined(self, other: Ensemble) -> Ensemble:
+        """Both ensembles as one."""
+        return Ensemble(
+            self.directions,
+            np.concatenate([self.peaks, other.peaks]),
+            np.concatenate([self.failed, other.failed]),
+            self.reasons + other.reasons,
+            self.place,
+            np.concatenate([self.errors, other.errors]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Drawn:
+    """A draw that is ready to be run, or why it cannot be."""
+
+    job: Job
+    ready: PreparedRun | None
+    residual: Floats | None = None
+    names: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def run_variants(
+    p: Prediction,
+    variants: Sequence[Variant],
+    progress: Callable[[float], None] | None = None,
+) -> Ensemble:
+    """Run the job of a prediction with robots and placements as they may be.
+
+    Args:
+        p: The nominal prediction: its start posture and time law are those of all.
+        variants: Robots and placements.
+        progress: Called with the share that is done.
+    """
+    grid = _Grid(p)
+    parts = []
+    for first in range(0, len(variants), TOGETHER):
+        some = variants[first : first + TOGETHER]
+        parts.append(_run_some(p, grid, some))
+        if progress is not None:
+            progress(min(1.0, (first + len(some)) / len(variants)))
+    found = parts[0]
+    for part in parts[1:]:
+        found = found.joined(part)
+    return found
+
+
+def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemble:
+    with ThreadPoolExecutor(thread_count()) as pool:
+        drawn = list(pool.map(lambda variant: _drawn(p, variant), variants))
+        possible = [k for k, x in enumerate(drawn) if x.ready is not None]
+        runs = simulate_all([x.ready for x in drawn if x.ready is not None])
+        judged = list(pool.map(grid.judged, [drawn[k] for k in possible], runs))
+    outcomes = dict(zip(possible, judged, strict=True))
+    refused = grid.nothing()
+    peaks, errors, reasons = [], [], []
+    for k, x in enumerate(drawn):
+        peak, error, reason = outcomes.get(k, refused)
+        peaks.append(peak)
+        errors.append(error)
+        reasons.append(x.reason or reason)
+    failed = np.array([bool(reason) for reason in reasons])
+    return Ensemble(
+        grid.directions, np.array(peaks), failed, tuple(reasons), grid.place, np.array(errors)
+    )
+
+
+def _drawn(p: Prediction, variant: Variant) -> _Drawn:
+    """A draw made ready to be run, in the posture of the nominal prediction."""
+    model = p.job.description.model
+    try:
+        robot = Robot(variant.description, p.robot.origin)
+        job = placed(p.job, variant.placement)
+        motion, outside = p.motion, p.outside
+        if job is not p.job:
+            start = p.motion.trajectory.q[0]
+            motion = joint_motion(robot, job.seam, setpoint_rate(robot, model), start)
+            outside = acting(job, robot, motion.trajectory.time)
+        ready = made_ready(
+            robot,
+            motion.trajectory,
+            model,
+            method=p.method,
+            torque=outside.torque,
+            wrench=outside.wrench,
+        )
+    except ArmtwinError as error:
+        return _Drawn(p.job, None, reason=str(error))
+    return _Drawn(job, ready, variant.residual, robot.joint_names)
+
+
+class _Grid:
+    """Where the path error of a draw is looked at: thinned samples of the nominal run."""
+
+    def __init__(self, p: Prediction) -> None:
+        tolerance = p.job.description.tolerance
+        self.directions = tuple(x for x in DIRECTIONS if getattr(tolerance, x) is not None)
+        self.count = len(p.run.trace_time)
+        self.step = max(1, self.count // SAMPLES)
+        self.rows = np.arange(0, self.count, self.step)
+        s = p.path_error.s[self.rows]
+        self.on = process_is_on(p.job, s)
+        self.place = s[self.on]
+        self.has_windows = any(True for _ in p.job.windows())
+
+    def nothing(self) -> tuple[Floats, Floats, str]:
+        """Peaks and errors of a draw that was not run."""
+        many = len(self.directions)
+        return np.full(many, np.nan), np.full((many, len(self.place)), np.nan), ""
+
+    def judged(self, draw: _Drawn, run: Run) -> tuple[Floats, Floats, str]:
+        """Peaks of a run, its errors on the thinned samples, and why it does not count."""
+        _, errors, _ = self.nothing()
+        time = run.trace_time
+        if len(time) < self.count:
+            event = run.log.events[-1].text if run.log.events else "it stopped"
+            return np.full(len(self.directions), np.nan), errors, event
+        thin = _errors(draw, run, self.rows)
+        values = np.array([getattr(thin, x) for x in self.directions])
+        rows = self._about_peaks(values)
+        fine = _errors(draw, run, rows)
+        on = process_is_on(draw.job, fine.s)
+        near = np.array([getattr(fine, x) for x in self.directions])
+        peaks = np.abs(values[:, self.on]).max(axis=1, initial=0.0)
+        peaks = np.maximum(peaks, np.abs(near[:, on]).max(axis=1, initial=0.0))
+        return peaks, values[:, self.on], self._window(draw.job, run)
+
+    def _about_peaks(self, values: Floats) -> Numbers:
+        """All samples about the largest errors of each direction, where the process is on."""
+        sizes = np.abs(values) * self.on
+        chosen = np.zeros(len(self.rows), dtype=bool)
+        for size in sizes:
+            chosen |= (size >= NEAR_PEAK * size.max(initial=0.0)) & (size > 0)
+        around = np.zeros(self.count, dtype=bool)
+        for row in self.rows[chosen]:
+            around[max(0, row - self.step + 1) : row + self.step] = True
+        return np.flatnonzero(around)
+
+    def _window(self, job: Job, run: Run) -> str:
+        """Why a run leaves a process window; "" where it does not, or there is none."""
+        if not self.has_windows:
+            return ""
+        whole = path_error(job.seam, run.trace_time, run.tool_poses())
+        outside = verdict_on(job, whole).outside_window
+        return "the tool speed leaves its process window" if outside else ""
+
+
+def _errors(draw: _Drawn, run: Run, rows: Numbers) -> PathError:
+    """Path error of some samples of a run, with what its servo did not explain."""
+    q, time = run.bodies[rows], run.trace_time[rows]
+    if draw.residual is not None:
+        q = q.copy()
+        q[:, _own(run, draw.names)] += at_times(draw.residual, time)
+    return path_error(draw.job.seam, time, run.built.forward_kinematics(q))
+
+
+def _own(run: Run, names: Sequence[str]) -> list[int]:
+    """Which joints of the arm as it is built are those of the robot file."""
+    built = list(run.built.joint_names)
+    return [built.index(name) for name in names]

@@ -1,0 +1,56 @@
+"""What measuring would buy: how far the band would shrink if some quantities were measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.prediction.band.quantity import Quantity
+
+WAYS = {
+    "servo": "Log one run with q_ref (armtwin servo)",
+    "identify": "Log an excitation with torques (armtwin identify)",
+    "transmission": "Log a run with both encoders (armtwin transmission)",
+    "placement": "Probe where the workpiece lies, to 1 mm",
+    "tool": "Weigh the tool and find its centre of mass",
+}
+LEAST_GAIN = 0.05  # share of the spread's variance that a measurement must take away to be told
+MOST = 3
+
+
+@dataclass(frozen=True)
+class Saving:
+    """What a measurement would buy.
+
+    Attributes:
+        way: How it is measured, as a sentence.
+        left: Share of the variance of the logarithm that would be left.
+    """
+
+    way: str
+    left: float
+
+
+def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...]:
+    """Measurements that would make the band narrower, the best first."""
+    found = []
+    for key, way in WAYS.items():
+        taken = 0.0
+        for quantity, share in zip(quantities, shares, strict=True):
+            if quantity.measured_by == key:
+                kept = (quantity.spread_if_measured / quantity.spread) ** 2
+                taken += float(share) * (1 - kept)
+        if taken >= LEAST_GAIN:
+            found.append(Saving(way, max(0.0, 1 - taken)))
+    found.sort(key=lambda saving: saving.left)
+    return tuple(found[:MOST])
+
+
+def narrowed(low: float, high: float, left: float) -> tuple[float, float]:
+    """A band with a share of the variance of its logarithm left, about the same middle."""
+    middle = np.sqrt(low * high)
+    half = (high / low) ** (0.5 * np.sqrt(left))
+    return float(middle / half), float(middle * half)

@@ -1,0 +1,181 @@
+"""What of friction, rotors and transmissions is not known exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway
+from armtwin.files.fields import SOURCE_KINDS
+from armtwin.prediction.band.asked import Asked
+from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
+from armtwin.prediction.band.widths import in_words, spread_of
+from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.robot import Robot
+from armtwin.simulation.model import Model
+
+DRY = ("level", "asperity", "static", "torques", "scale")  # keys of what rubs
+LOGGED = "identify"
+
+
+def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
+    """The level of each friction element; viscosity and bristles of all together."""
+    elements = [element for element, _ in robot.assembly.friction]
+    if model.friction == "off" or not elements:
+        return
+    for element in elements:
+        source = _dry_source(element)
+        width = asked.width("friction", source, element, "level")
+        yield Quantity(
+            name=f"friction of {element.name}",
+            basis=f"{source} {breakaway(element.law):.3g} N m",
+            width=in_words(width),
+            spread=spread_of(width),
+            change=partial(_with_level, element.name),
+            kind="friction",
+            measured_by=LOGGED,
+        )
+    yield _of_all(elements, asked)
+    bristles = [element for element in elements if element.presliding is not None]
+    if model.friction == "lugre" and bristles:
+        yield _of_bristles(bristles, asked)
+
+
+def _of_all(elements: list[FrictionElement], asked: Asked) -> Quantity:
+    """The viscosity of all elements, as the oil's temperature moves it."""
+    source = _least_trusted([source_kind(element, "viscous") for element in elements])
+    width = asked.width("viscosity", source)
+    return Quantity(
+        name="viscosity of all friction",
+        basis=source,
+        width=in_words(width),
+        spread=spread_of(width),
+        change=_with_viscosity,
+        kind="viscosity",
+        measured_by=LOGGED,
+    )
+
+
+def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
+    source = _least_trusted([source_kind(element, "presliding") for element in elements])
+    width = asked.width("bristles", source)
+    return Quantity(
+        name="stiffness of the bristles",
+        basis=source,
+        width=in_words(width),
+        spread=spread_of(width),
+        change=_with_bristles,
+        kind="bristles",
+        measured_by=LOGGED,
+    )
+
+
+def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
+    """The inertia of all rotors."""
+    motors = robot.description.motor
+    if not motors:
+        return
+    source = _least_trusted([source_kind(motor, "rotor_inertia") for motor in motors])
+    width = max(asked.width("rotors", source, motor, "rotor_inertia") for motor in motors)
+    yield Quantity(
+        name="inertia of the rotors",
+        basis=source,
+        width=in_words(width),
+        spread=spread_of(width),
+        change=_with_rotors,
+        kind="rotors",
+        measured_by=LOGGED,
+    )
+
+
+def elastic_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
+    """The stiffness of all gears, where they are elastic."""
+    gears = [gear for gear in robot.description.transmission if gear.stiffness is not None]
+    if model.joints != "elastic" or not gears:
+        return
+    source = _least_trusted([source_kind(gear, "stiffness") for gear in gears])
+    width = max(asked.width("elasticity", source, gear, "stiffness") for gear in gears)
+    yield Quantity(
+        name="stiffness of the gears",
+        basis=source,
+        width=in_words(width),
+        spread=spread_of(width),
+        change=_with_stiffness,
+        kind="elasticity",
+        measured_by="transmission",
+    )
+
+
+def _with_level(name: str, variant: Variant, factor: float) -> Variant:
+    """One friction element with dry, viscous and bristle torques scaled together."""
+    elements = []
+    for element in variant.description.friction:
+        elements.append(_levelled(element, factor) if element.name == name else element)
+    return changed_robot(variant, friction=tuple(elements))
+
+
+def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
+    negative = None if element.negative is None else at_level(element.negative, factor)
+    offset = None if element.offset is None else factor * element.offset
+    return replace(
+        _with_stiffer_bristles(element, factor),
+        law=at_level(element.law, factor),
+        negative=negative,
+        offset=offset,
+    )
+
+
+def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:
+    bristle = element.presliding
+    if bristle is None:
+        return element
+    damping = None if bristle.damping is None else factor * bristle.damping
+    stiffer = replace(bristle, stiffness=factor * bristle.stiffness, damping=damping)
+    return replace(element, presliding=stiffer)
+
+
+def _with_viscosity(variant: Variant, factor: float) -> Variant:
+    elements = []
+    for element in variant.description.friction:
+        negative = None if element.negative is None else at_viscosity(element.negative, factor)
+        law = at_viscosity(element.law, factor)
+        elements.append(replace(element, law=law, negative=negative))
+    return changed_robot(variant, friction=tuple(elements))
+
+
+def _with_bristles(variant: Variant, factor: float) -> Variant:
+    friction = variant.description.friction
+    return changed_robot(
+        variant, friction=tuple(_with_stiffer_bristles(element, factor) for element in friction)
+    )
+
+
+def _with_rotors(variant: Variant, factor: float) -> Variant:
+    motors = []
+    for motor in variant.description.motor:
+        motors.append(replace(motor, rotor_inertia=factor * motor.rotor_inertia))
+    return changed_robot(variant, motor=tuple(motors))
+
+
+def _with_stiffness(variant: Variant, factor: float) -> Variant:
+    gears = []
+    for gear in variant.description.transmission:
+        if gear.stiffness is not None:
+            low = None if gear.low_stiffness is None else factor * gear.low_stiffness
+            gear = replace(gear, stiffness=factor * gear.stiffness, low_stiffness=low)
+        gears.append(gear)
+    return changed_robot(variant, transmission=tuple(gears))
+
+
+def _dry_source(element: FrictionElement) -> str:
+    """Kind of the source of what rubs."""
+    if isinstance(element.source, dict):
+        for key in DRY:
+            if key in element.source:
+                return source_kind(element, key)
+    return source_kind(element)
+
+
+def _least_trusted(kinds: list[str]) -> str:
+    return max(kinds, key=list(SOURCE_KINDS).index)

@@ -1,0 +1,57 @@
+"""Where the workpiece may be: shifted, and turned about the middle of its seam."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from armtwin.jobs.job import Job
+from armtwin.maths.rotations import from_rpy, pose
+from armtwin.prediction.band.asked import Asked
+from armtwin.prediction.band.quantity import Placement, Quantity, Variant
+from armtwin.prediction.band.widths import NINE_OF_TEN
+from armtwin.robot.groups import Pose
+
+
+def placement_quantities(asked: Asked) -> Iterator[Quantity]:
+    """Shifts of the workpiece in the base frame, and its turn about the vertical."""
+    for axis in ("x", "y", "z"):
+        yield Quantity(
+            name=f"place of the workpiece in {axis}",
+            basis="assumed",
+            width=f"to {1e3 * asked.position:.3g} mm",
+            spread=asked.position / NINE_OF_TEN,
+            change=partial(_moved, axis),
+            kind="position",
+            measured_by="placement",
+            is_ratio=False,
+        )
+    yield Quantity(
+        name="turn of the workpiece",
+        basis="assumed",
+        width=f"to {np.degrees(asked.yaw):.3g} deg",
+        spread=asked.yaw / NINE_OF_TEN,
+        change=partial(_moved, "yaw"),
+        kind="yaw",
+        measured_by="placement",
+        is_ratio=False,
+    )
+
+
+def _moved(key: str, variant: Variant, by: float) -> Variant:
+    own = variant.placement
+    return replace(variant, placement=replace(own, **{key: getattr(own, key) + by}))
+
+
+def placed(job: Job, placement: Placement) -> Job:
+    """The job with its workpiece elsewhere, turned about the middle of the seam."""
+    if placement == Placement():
+        return job
+    middle = job.seam.path.at(np.array([job.seam.length / 2])).p[0]
+    R = from_rpy(0.0, 0.0, placement.yaw)
+    shift = np.array([placement.x, placement.y, placement.z])
+    X = pose(R, middle - R @ middle + shift) @ job.description.workpiece.matrix()
+    return Job(replace(job.description, workpiece=Pose.from_matrix(X)), job.origin)

@@ -1,0 +1,34 @@
+"""All quantities of a prediction that are not known exactly."""
+
+from __future__ import annotations
+
+from armtwin.prediction.band.asked import Asked
+from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
+from armtwin.prediction.band.of_drives import (
+    elastic_quantities,
+    friction_quantities,
+    rotor_quantities,
+)
+from armtwin.prediction.band.of_placement import placement_quantities
+from armtwin.prediction.band.of_servo import servo_quantities
+from armtwin.prediction.band.quantity import Quantity
+from armtwin.prediction.predict import Prediction
+
+
+def quantities_of(p: Prediction) -> tuple[Quantity, ...]:
+    """What of robot, servo, tool and placement of a prediction is not known exactly.
+
+    Those of a width of zero are left out, so that others are spread the more evenly.
+    """
+    model, robot = p.job.description.model, p.robot
+    asked = Asked(p.job.description.uncertainty)
+    found = [
+        *servo_quantities(robot, model.servo, asked),
+        *friction_quantities(robot, model, asked),
+        *elastic_quantities(robot, model, asked),
+        *link_quantities(robot, asked),
+        *rotor_quantities(robot, asked),
+        *tool_quantities(robot, asked),
+        *placement_quantities(asked),
+    ]
+    return tuple(quantity for quantity in found if quantity.spread > 0)

@@ -1,0 +1,108 @@
+"""A quantity that is not known exactly, and robots and jobs that differ in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+from armtwin.files.fields import SOURCE_KINDS
+from armtwin.maths.batch import Floats
+from armtwin.prediction.band.widths import MEASURED, WIDTHS, Kind, spread_of
+from armtwin.robot.description import Description
+
+Measurement = str  # a way to measure: a key of `measuring.WAYS`
+
+
+@dataclass(frozen=True)
+class Placement:
+    """How far a workpiece is from where the job has it: a shift [m] and a turn about z [rad]."""
+
+    x: float = 0.0
+    y: float = 0.0
+    z: float = 0.0
+    yaw: float = 0.0
+
+
+@dataclass(frozen=True)
+class Variant:
+    """A robot and a placement as they may be.
+
+    Attributes:
+        description: The robot.
+        placement: Where the workpiece is.
+        residual: Knots of a motion of the joints that a fitted servo did not explain, (knots, n)
+            [rad]; None for none.
+    """
+
+    description: Description
+    placement: Placement = Placement()
+    residual: Floats | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """A number, or several that belong together, that is not known exactly.
+
+    Attributes:
+        name: What it is, as "the servo's bandwidth".
+        basis: Where it comes from, with its value, as "assumed 12 Hz".
+        width: How far it may be off in words, as "to 30 %".
+        spread: Standard deviation of its logarithm, or of itself where it may be zero.
+        change: Moves it: a variant and how far, in units of the spread's scale.
+        kind: What kind of number it is.
+        measured_by: What would measure it; "" for nothing we know.
+        is_ratio: Whether the spread is that of a logarithm.
+    """
+
+    name: str
+    basis: str
+    width: str
+    spread: float
+    change: Callable[[Variant, float], Variant]
+    kind: Kind | Literal["position", "yaw"]
+    measured_by: Measurement = ""
+    is_ratio: bool = True
+
+    @property
+    def spread_if_measured(self) -> float:
+        """What the spread would be once it is measured."""
+        if self.kind in MEASURED:
+            return min(self.spread, MEASURED[self.kind])
+        return min(self.spread, spread_of(WIDTHS[self.kind][0]))
+
+    def moved(self, variant: Variant, deviations: float) -> Variant:
+        """A variant with the quantity some standard deviations from its value."""
+        by = self.spread * deviations
+        if by == 0:
+            return variant
+        return self.change(variant, math.exp(by) if self.is_ratio else by)
+
+
+def drawn(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:
+    """A variant with each quantity some standard deviations from its value."""
+    found = nominal
+    for quantity, z in zip(quantities, deviations, strict=True):
+        found = quantity.moved(found, float(z))
+    return found
+
+
+def source_kind(group: Any, key: str = "") -> str:
+    """Kind of the source of a group's key: that of the key, or of the whole group.
+
+    Of several texts of which none is the key's, the least trusted counts.
+    """
+    source = group.source
+    if isinstance(source, str):
+        return source.partition(":")[0]
+    if key in source:
+        return str(source[key].partition(":")[0])
+    trust = list(SOURCE_KINDS)
+    kinds = [text.partition(":")[0] for text in source.values()]
+    return max(kinds, key=trust.index, default="assumed")
+
+
+def changed_robot(variant: Variant, **keys: Any) -> Variant:
+    """A variant with other groups of the robot."""
+    return replace(variant, description=replace(variant.description, **keys))

@@ -1,0 +1,122 @@
+"""How far the band of a verdict can be trusted: `python studies/band.py [accuracy|coverage] ...`.
+
+`accuracy`: 64 draws of five seeds against 1024, on five jobs: ends of the band, probability, what
+is told to decide it, shares.
+
+`coverage [COUNT]`: virtual robots. Each has a file of its own, drawn about the library's, and is
+itself drawn about that file; how many lie within the band that the file alone gives, and how many
+of those that are told a probability near one half hold.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+import armtwin as at
+from armtwin.maths.batch import Floats
+from armtwin.prediction.band.ensemble import run_variants
+from armtwin.prediction.band.quantities import quantities_of
+from armtwin.prediction.band.quantity import Variant, drawn
+
+CASES = (
+    ("rx90b_line", None),
+    ("rx90b_line", "300 mm/s"),
+    ("rx90b_corner_follow", None),
+    ("kr300_frame", None),
+    ("lwa4p_bead", None),
+)
+SEEDS = range(5)
+MANY, DRAWS, REFERENCE = 1024, 64, 99
+
+
+def job_of(name: str, speed: str | None) -> at.Job:
+    """A shipped job, at another speed where one is given."""
+    job = at.Job.load(name)
+    return job if speed is None else job.with_speed(speed)
+
+
+def accuracy() -> Iterator[str]:
+    """64 draws against 1024."""
+    yield "job | band of 1024 | P | ends off, rms (worst) | P off, rms | first told | shares off"
+    for name, speed in CASES:
+        yield " | ".join(accuracy_of(job_of(name, speed)))
+
+
+def accuracy_of(job: at.Job) -> Iterator[str]:
+    """One row of the table: ends of the band in per cent of the reference's."""
+    p = at.predict(None, job)
+    whole = at.assess(p, draws=MANY, seed=REFERENCE)
+    low, _, high = whole.ratio
+    ends, odds, shares, firsts = [], [], [], 0
+    for seed in SEEDS:
+        band = at.assess(p, draws=DRAWS, seed=seed)
+        ends.append((band.ratio[0] / low - 1, band.ratio[2] / high - 1))
+        odds.append(band.probability - whole.probability)
+        shares.append(np.abs(band.regression.shares - whole.regression.shares).max())
+        firsts += band.shares[0].quantity.name == whole.shares[0].quantity.name
+    off, wrong = 100 * np.array(ends), np.array(odds)
+    yield f"{job.name} {1e3 * job.description.speed:g} mm/s"
+    yield f"{100 * low:.0f} to {100 * high:.0f} % of tolerance"
+    yield f"{whole.probability:.2f}"
+    yield f"{np.sqrt((off**2).mean()):.1f} ({np.abs(off).max():.1f}) %"
+    yield f"{np.sqrt((wrong**2).mean()):.3f}"
+    yield f"{whole.shares[0].quantity.name}, {firsts} of {len(SEEDS)}"
+    yield f"{100 * max(shares):.0f} points"
+
+
+def coverage(count: int, draws: int = DRAWS) -> Iterator[str]:
+    """Virtual robots within the band of their own file."""
+    truths, bands = [], []
+    for seed in range(count):
+        band, truth = virtual_robot(seed, draws)
+        if band is not None:
+            bands.append(band)
+            truths.append(truth)
+    ratio = np.array(truths)
+    ends = np.array([(band.ratio[0], band.ratio[2]) for band in bands])
+    covered = (ratio >= ends[:, 0]) & (ratio <= ends[:, 1])
+    odds = np.array([band.probability for band in bands])
+    unsure = (odds >= 0.3) & (odds <= 0.7)
+    holds = ratio <= 1
+    yield f"{len(bands)} of {count} virtual robots could be run"
+    yield f"within the band of nine of ten: {100 * covered.mean():.0f} %"
+    yield f"told a probability of 0.3 to 0.7: {unsure.sum()}, of which {holds[unsure].sum()} hold"
+    for low, high in ((0.0, 0.3), (0.7, 1.01)):
+        some = (odds >= low) & (odds < high)
+        yield f"told {low:g} to {min(high, 1):g}: {some.sum()}, of which {holds[some].sum()} hold"
+
+
+def virtual_robot(seed: int, draws: int) -> tuple[at.Band | None, float]:
+    """The band of a robot's file, and the largest error over tolerance of the robot itself."""
+    random = np.random.default_rng(seed)
+    library = at.predict(None, job_of("rx90b_line", "300 mm/s"))
+    file = _drawn(library, random)
+    job = library.job
+    told = at.predict(at.Robot(file.description), replace_tool(job))
+    if told.verdict.stopped is not None:
+        return None, np.nan
+    band = at.assess(told, draws=draws, seed=seed)
+    truth = run_variants(told, [_drawn(told, random)])
+    peaks: Floats = truth.peaks[0] / band.tolerances
+    return (None, np.nan) if np.isnan(peaks).any() else (band, float(peaks.max()))
+
+
+def replace_tool(job: at.Job) -> at.Job:
+    """A job that takes a robot as it is: its tool is mounted, its overrides are in it."""
+    return at.Job(replace(job.description, override={}), job.origin)
+
+
+def _drawn(p: at.Prediction, random: np.random.Generator) -> Variant:
+    quantities = quantities_of(p)
+    return drawn(Variant(p.robot.description), quantities, random.standard_normal(len(quantities)))
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if len(sys.argv) > 1 else "accuracy"
+    count = int(sys.argv[2]) if len(sys.argv) > 2 else 100
+    for line in coverage(count) if what == "coverage" else accuracy():
+        print(line, flush=True)

@@ -1,0 +1,261 @@
+"""The band of a verdict: what its draws are, what it says, and that it says it honestly."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.jobs.groups import Tolerance, Uncertainty
+from armtwin.prediction.band.band import Band
+from armtwin.prediction.band.distribution import Distribution
+from armtwin.prediction.band.draws import normal_draws
+from armtwin.prediction.band.ensemble import Ensemble, run_variants
+from armtwin.prediction.band.measuring import narrowed
+from armtwin.prediction.band.of_placement import placed
+from armtwin.prediction.band.quantities import quantities_of
+from armtwin.prediction.band.quantity import Placement, Variant, drawn
+from armtwin.prediction.band.shares import regression
+from armtwin.prediction.band.widths import KINDS, spread_of
+from armtwin.report.band_report import deciding_sentence, outcome_sentence, tenths
+from armtwin.robot.servo_changes import with_bandwidth
+from tests.jobs.examples import JOB
+
+
+@pytest.fixture(scope="module")
+def short(tmp_path_factory):
+    """A seam of 200 mm of the RX90B."""
+    path = tmp_path_factory.mktemp("jobs") / "job.toml"
+    path.write_text(JOB, encoding="utf-8")
+    return at.predict(None, at.Job.load(path))
+
+
+@pytest.fixture(scope="module")
+def band(short):
+    return at.assess(short, draws=32)
+
+
+def with_uncertainty(job, **widths):
+    return at.Job(replace(job.description, uncertainty=Uncertainty(**widths)), job.origin)
+
+
+def made_up(short, peaks, failed=None, tolerance=1e-4):
+    """A band about peaks of our own, both directions alike."""
+    peaks = np.column_stack([peaks, peaks])
+    count = len(peaks)
+    failed = np.zeros(count, dtype=bool) if failed is None else failed
+    reasons = tuple("it stops" if x else "" for x in failed)
+    peaks[failed] = np.nan
+    ensemble = Ensemble(
+        ("lateral", "vertical"), peaks, failed, reasons, np.zeros(1), np.zeros((count, 2, 1))
+    )
+    allowed = Tolerance(lateral=tolerance, vertical=tolerance)
+    job = at.Job(replace(short.job.description, tolerance=allowed), short.job.origin)
+    return Band(replace(short, job=job), (), np.zeros((count, 0)), ensemble, 0)
+
+
+def test_half_as_many_draws_are_the_first_half_of_them():
+    assert np.array_equal(normal_draws(64, 29, 3), normal_draws(128, 29, 3)[:64])
+
+
+def test_draws_are_standard_normal():
+    z = normal_draws(1024, 29, 0)
+    assert np.abs(z.mean(axis=0)).max() < 0.02
+    assert np.abs(z.std(axis=0) - 1).max() < 0.03
+
+
+def test_nine_of_ten_draws_of_a_width_lie_within_its_factor():
+    factors = np.exp(spread_of(0.3) * normal_draws(1024, 1, 0)[:, 0])
+    within = (factors < 1.3) & (factors > 1 / 1.3)
+    assert 0.89 < within.mean() < 0.91
+
+
+def test_the_velocity_gain_never_moves_without_what_is_fed_forward(short):
+    robot = short.robot
+    before = robot.description.servo["cascade"].rule
+    for quantity in quantities_of(short):
+        moved = quantity.moved(Variant(robot.description), 1.5).description.servo["cascade"].rule
+        new, old = moved.gains(robot.n), before.gains(robot.n)
+        friction = np.array(moved.friction_feedforward)
+        speed = (np.array(new.kvf) - friction) / np.array(new.kv)
+        usual = (np.array(old.kvf) - np.array(before.friction_feedforward)) / np.array(old.kv)
+        assert np.allclose(speed, usual, rtol=1e-12)
+
+
+def test_gains_move_as_their_rule_would_have_them(short):
+    cascade = short.robot.description.servo["cascade"]
+    by_rule = with_bandwidth(cascade, (1.3,)).rule.gains(6)
+    gains = cascade.rule.gains(6)
+    given = replace(cascade, rule=None, kp=gains.kp, ki=gains.ki, kv=gains.kv, kafc=gains.kafc)
+    moved = with_bandwidth(given, (1.3,))
+    for name in ("kp", "ki", "kv"):
+        assert np.allclose(getattr(moved, name), getattr(by_rule, name), rtol=1e-12)
+
+
+def test_every_draw_passes_the_checks_of_a_robot_file(short):
+    quantities = quantities_of(short)
+    for z in 2 * normal_draws(32, len(quantities), 5):  # twice as wide as they are
+        variant = drawn(Variant(short.robot.description), quantities, z)
+        at.Robot(variant.description)  # refuses bodies that cannot exist
+
+
+def test_about_thirty_numbers_are_drawn_not_ninety(short):
+    assert 20 <= len(quantities_of(short)) <= 35
+
+
+def test_a_workpiece_is_turned_about_the_middle_of_its_seam(short):
+    turned = placed(short.job, Placement(yaw=0.1))
+    middle = np.array([short.job.seam.length / 2])
+    before, after = short.job.seam.path.at(middle), turned.seam.path.at(middle)
+    assert np.allclose(before.p, after.p, atol=1e-12)
+    cosine = float((before.t * after.t).sum())
+    assert np.isclose(cosine, np.cos(0.1), atol=1e-12)
+
+
+def test_no_width_is_the_nominal_run_bit_for_bit(short):
+    nothing = dict.fromkeys(KINDS, 0.0)
+    sure = with_uncertainty(short.job, **nothing, position=0.0, yaw=0.0)
+    p = at.predict(None, sure)
+    found = at.assess(p, draws=8)
+    assert not found.quantities
+    assert (found.ensemble.peaks == found.nominal).all()
+    assert found.ratio[0] == pytest.approx(p.verdict.worst_ratio, rel=1e-12)
+    assert found.ratio[2] == pytest.approx(p.verdict.worst_ratio, rel=1e-12)
+
+
+def test_the_peak_on_thinned_samples_is_that_of_all_samples(short):
+    variants = [Variant(short.robot.description)]
+    found = run_variants(short, variants)
+    segment = short.verdict.segments
+    assert found.peaks[0, 0] == max(x.lateral_peak_m for x in segment)
+    assert found.peaks[0, 1] == max(x.vertical_peak_m for x in segment)
+
+
+def test_the_same_seed_gives_the_same_bits_on_any_number_of_threads(short, band, monkeypatch):
+    monkeypatch.setenv("ARMTWIN_THREADS", "1")
+    again = at.assess(short, draws=32)
+    assert np.array_equal(again.ensemble.peaks, band.ensemble.peaks)
+
+
+def test_a_larger_tolerance_in_any_direction_never_lowers_the_probability(short, band):
+    own = short.job.description.tolerance
+    for lateral in (0.5, 1.0, 2.0):
+        previous = -1.0
+        for vertical in np.linspace(0.2, 3.0, 30):
+            allowed = replace(own, lateral=lateral * own.lateral, vertical=vertical * own.vertical)
+            job = at.Job(replace(short.job.description, tolerance=allowed), short.job.origin)
+            wider = replace(band, prediction=replace(short, job=job))
+            assert wider.probability >= previous
+            previous = wider.probability
+
+
+def test_a_smaller_width_never_widens_the_band(short, band):
+    narrower = at.predict(None, with_uncertainty(short.job, bandwidth=0.1))
+    found = at.assess(narrower, draws=32)
+    width = np.log(found.ratio[2] / found.ratio[0])
+    assert width < 1.03 * np.log(band.ratio[2] / band.ratio[0])
+
+
+def test_the_servo_decides_the_seams_of_the_rx90b(band):
+    assert band.shares[0].quantity.name == "the servo's bandwidth"
+    assert "the servo's bandwidth (assumed" in deciding_sentence(band)
+    assert band.shares[0].elasticity < 0
+    assert band.savings[0].way.startswith("Log one run with q_ref")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "outcome"), [(1.0, "may hold"), (0.4, "holds"), (2.5, "does not hold")]
+)
+def test_the_outcome_is_what_it_is_in_twenty_of_twenty(short, ratio, outcome):
+    """True probabilities of 0.5, 0.99 and 0.01: peaks of a spread with which 2.3 sd lie between."""
+    for seed in range(20):
+        z = normal_draws(64, 1, seed)[:, 0]
+        peaks = 1e-4 * ratio * np.exp(0.39 * z)
+        assert made_up(short, peaks).outcome == outcome
+
+
+def test_a_servo_of_unknown_structure_never_surely_holds(short):
+    found = made_up(short, np.full(16, 1e-5))
+    assert found.outcome == "holds"
+    servo = replace(short.robot.description.servo["cascade"], structure="not known")
+    servos = {**short.robot.description.servo, "cascade": servo}
+    guessed = at.Robot(replace(short.robot.description, servo=servos))
+    other = replace(found, prediction=replace(found.prediction, robot=guessed))
+    assert other.outcome == "may hold"
+    assert "on a guessed servo" in outcome_sentence(other)
+
+
+def test_runs_that_stop_are_counted_apart(short):
+    failed = np.zeros(16, dtype=bool)
+    failed[:4] = True
+    found = made_up(short, np.full(16, 1e-5), failed)
+    assert found.probability == pytest.approx(0.75)
+    assert "4 of 16 stop or cannot be run" in outcome_sentence(found)
+
+
+def test_a_regression_finds_the_shares_it_was_made_of():
+    z = normal_draws(64, 29, 0)
+    slopes = np.zeros(29)
+    slopes[:3] = 0.3, 0.15, -0.1
+    noise = 0.02 * np.random.default_rng(0).standard_normal(64)
+    found = regression(z, z @ slopes + noise).shares
+    true = slopes**2 / (slopes**2).sum()
+    assert np.abs(found - true).max() < 0.05
+
+
+def test_peaks_of_a_known_distribution_come_back():
+    z = normal_draws(256, 2, 1)
+    peaks = np.exp(np.array([0.1, 0.4]) + z * np.array([0.3, 0.2]))
+    bounds = Distribution(peaks).bounds()
+    expected = np.exp(np.array([0.1, 0.4]) + 1.645 * np.array([0.3, 0.2]))
+    assert np.allclose(bounds[:, 2], expected, rtol=0.02)
+
+
+def test_what_measuring_leaves_of_a_band_keeps_its_middle():
+    low, high = narrowed(50.0, 200.0, 0.25)
+    assert low * high == pytest.approx(50.0 * 200.0)
+    assert np.log(high / low) == pytest.approx(0.5 * np.log(4.0))
+
+
+def test_probabilities_are_said_in_tenths():
+    said = [tenths(x) for x in (0.97, 0.5, 0.06, 0.02)]
+    assert said == ["more than 9 in 10", "5 in 10", "1 in 10", "less than 1 in 10"]
+
+
+def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short):
+    elements = tuple(
+        replace(x, uncertainty=0.02) if x.name == "joint_2" else x
+        for x in short.robot.description.friction
+    )
+    robot = at.Robot(replace(short.robot.description, friction=elements))
+    found = {x.name: x.width for x in quantities_of(replace(short, robot=robot))}
+    assert found["friction of joint_2"] == "to 2 %"
+    assert found["friction of joint_1"] == "to 30 %"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("bandwidth = -0.1", "must be at least 0"),
+        ('bandwidth = "5000 %"', "must be from 0 to 900 %, got 5000 %"),
+        ("draws = 48", "draws must be a power of two from 8 to 8192, got 48"),
+        ("bandwith = 0.1", "bandwidth"),
+        ("seed = 0.5", "must be a whole number from 0 on"),
+    ],
+)
+def test_uncertainties_that_cannot_be_are_refused(tmp_path, line, words):
+    path = tmp_path / "job.toml"
+    path.write_text(f"{JOB}\n[uncertainty]\n{line}\n", encoding="utf-8")
+    with pytest.raises(FileError, match="uncertainty") as error:
+        at.Job.load(path)
+    assert words in str(error.value)
+
+
+def test_a_nominal_run_that_stops_has_no_band(short):
+    strict = {"servo.cascade.following_error_limit": "0.001 deg"}
+    job = at.Job(replace(short.job.description, override=strict), short.job.origin)
+    p = at.predict(None, job)
+    assert p.verdict.stopped is not None
+    with pytest.raises(ArmtwinError, match="there is no band"):
+        at.assess(p)
