@@ -118,8 +118,12 @@ def _with_level(name: str, variant: Variant, factor: float) -> Variant:
 def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
     negative = None if element.negative is None else at_level(element.negative, factor)
     offset = None if element.offset is None else factor * element.offset
+    stiffer = _with_stiffer_bristles(element, factor)
+    bristle = element.presliding
+    if bristle is not None and bristle.radius is not None:
+        stiffer = element  # the level over the radius grows by itself
     return replace(
-        _with_stiffer_bristles(element, factor),
+        stiffer,
         law=at_level(element.law, factor),
         negative=negative,
         offset=offset,
@@ -127,11 +131,14 @@ def _levelled(element: FrictionElement, factor: float) -> FrictionElement:
 
 
 def _with_stiffer_bristles(element: FrictionElement, factor: float) -> FrictionElement:
+    """Bristles stiffer by a factor; of a radius, bent the less far."""
     bristle = element.presliding
     if bristle is None:
         return element
+    stiffness = None if bristle.stiffness is None else factor * bristle.stiffness
+    radius = None if bristle.radius is None else bristle.radius / factor
     damping = None if bristle.damping is None else factor * bristle.damping
-    stiffer = replace(bristle, stiffness=factor * bristle.stiffness, damping=damping)
+    stiffer = replace(bristle, stiffness=stiffness, radius=radius, damping=damping)
     return replace(element, presliding=stiffer)
 
 
