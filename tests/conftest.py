@@ -48,5 +48,6 @@ def pytest_configure(config):
 
 
 def pytest_collection_finish(session):
-    """What was imported stays: the many searches for waste while kernels compile skip it."""
+    """What was imported stays, and compiling makes much waste: it is searched for less often."""
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)

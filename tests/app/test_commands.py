@@ -131,7 +131,8 @@ def test_old_kernels_are_forgotten_and_nothing_else(tmp_path):
         (tmp_path / f"mine{i}").mkdir()
         (tmp_path / "kernels" / f"{i:012x}").mkdir(parents=True)
     environment = {**os.environ, "ARMTWIN_CACHE_DIR": str(tmp_path)}
-    subprocess.run([sys.executable, "-c", "import armtwin"], env=environment, check=True)
+    script = "import armtwin; armtwin.Robot"
+    subprocess.run([sys.executable, "-c", script], env=environment, check=True)
     assert len([p for p in tmp_path.iterdir() if p.name.startswith("mine")]) == 9
     assert len(list((tmp_path / "kernels").iterdir())) == 6
 

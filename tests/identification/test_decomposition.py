@@ -79,7 +79,10 @@ def test_a_truncated_estimate_of_no_real_robot_is_refused_by_name_of_the_link():
 
 
 def test_standard_deviations_are_those_of_repeated_experiments():
-    """Forty noisy repetitions of one motion: scores of base parameters have a spread of one."""
+    """Noisy repetitions of one motion: scores of base parameters have a spread of one.
+
+    Sixteen give each spread to 18 %, and the median of some twenty of them better.
+    """
     robot = at.Robot.load("tx40")
     base = np.array(
         [k for k in range(len(robot.parameters)) if k >= 62]
@@ -87,7 +90,7 @@ def test_standard_deviations_are_those_of_repeated_experiments():
     t, q, v, a = excitation(robot, 8.0)
     exact = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
     scores = []
-    for seed in range(40):
+    for seed in range(16):
         chance = np.random.default_rng(seed)
         log = at.Log.of(t, q=q, tau=exact + 2.0 * chance.normal(size=exact.shape))
         found = at.identify(

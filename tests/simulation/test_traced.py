@@ -96,10 +96,10 @@ def pushed(motion):
     return Outside(wrench=size * np.sin(3.0 * motion.time[:, None] + 0.5))
 
 
-def prepared_run(job, change=None, *, is_pushed=False, is_linear=False, **model):
+def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear=False, **model):
     robot = job.robot()
     motion = planned(robot, job).trajectory
-    some = slice(0, int(SHORT * motion.rate) + 250)
+    some = setpoints or slice(0, int(SHORT * motion.rate) + 250)
     short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     chosen = replace(job.description.model, quantise=False, **model)
     outside = pushed(short) if is_pushed else None
@@ -112,25 +112,39 @@ def kernel_name(run):
     return traced_loop.kernel_of(structure).name
 
 
-@pytest.mark.parametrize(
-    ("name", "keys"),
-    [
-        ("rx90b_line", {}),
-        ("kr300_frame", {"is_pushed": True}),
-        ("kr300_frame", {"is_pushed": True, "is_linear": True}),
-        ("rx90b_line", {"joints": "elastic", "ripple": True, "is_pushed": True}),
-    ],
-)
-def test_a_traced_loop_runs_as_the_loop_it_was_traced_from(name, keys):
+def assert_the_same_run(traced, generic):
     """Sums are ordered alike up to fused products: what rounding makes of it in 1800 ticks."""
-    job = at.Job.load(name)
-    traced, generic = prepared_run(job, **keys), prepared_run(job, **keys)
-    assert traced.run() == loop.run(*generic.arguments)
     travel = np.abs(generic.record.u).max()
     assert np.abs(traced.record.u - generic.record.u).max() < 1e-13 * travel
     assert np.abs(traced.record.trace - generic.record.trace).max() < 1e-13 * travel
     energy = np.abs(generic.state.energy).max()
     assert np.abs(traced.state.energy - generic.state.energy).max() < 1e-10 * energy
+
+
+def test_a_traced_loop_runs_as_the_loop_it_was_traced_from():
+    job = at.Job.load("rx90b_line")
+    traced, generic = prepared_run(job), prepared_run(job)
+    assert traced.run() == loop.run(*generic.arguments)
+    assert_the_same_run(traced, generic)
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("kr300_frame", {"is_pushed": True}),
+        ("kr300_frame", {"is_pushed": True, "is_linear": True}),
+        ("rx90b_line", {"joints": "elastic", "ripple": True, "is_pushed": True}),
+    ],
+)
+def test_a_traced_loop_in_motion_does_what_its_loop_does_in_python(name, keys):
+    """A few set-points, where it moves: to compile the loop itself would take half a minute."""
+    job = at.Job.load(name)
+    moving = slice(300, 313)
+    traced = prepared_run(job, setpoints=moving, **keys)
+    generic = prepared_run(job, setpoints=moving, **keys)
+    assert np.abs(generic.motion.v).max() > 0.01
+    assert traced.run() == python_of(loop.run)(*generic.arguments)
+    assert_the_same_run(traced, generic)
 
 
 def test_payloads_frictions_limits_and_overrides_share_one_kernel():

@@ -266,7 +266,6 @@ def write_means(record: Any, row: int, acceleration: Any, resistance: Any) -> No
 def run(  # noqa: C901  one loop, and a branch for each family of parts that may be empty
     size: Any,
     every: Any,
-    linear: int,
     arm: Any,
     path: Any,
     plant: Any,
@@ -276,15 +275,14 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     record: Any,
     switching: Any,
 ) -> Any:
-    """Run the bodies of `arm`, or with linear = 1 the linear model `path`.
+    """Run the bodies of `arm`, or the linear model `path` where it is not None.
 
     len(size) is the number of bodies, len(every) that of the coordinates: tuples make them known to
-    the compiler. `switching` is empty but for switching friction, whose step is compiled only then.
-    Returns how, when and where it ended.
+    the compiler. `switching` is empty but for switching friction, whose step is compiled only then;
+    so is a linear model. Returns how, when and where it ended.
     """
     # unpacked once: reading a field of a noun in a tick costs more than the physics
     parent, slides, turn, offset, axis, inertia, gravity = arm
-    step, path_curves, M0, D0, K0 = path
     (
         combinations,
         levers,
@@ -377,9 +375,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         within += 1
         if lever_row.shape[0] > 0:
             set_levers(weights, place, count, lever_row, lever_table, u_mid, rows)
-        if linear == 1:
-            of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
-        else:
+        if path is None:
             of_bodies(
                 size, every, parent, slides, turn, offset, axis, inertia, gravity, rotor_inertia,
                 R, P, w, al, ac, f, t, Ic, L, none, u_mid, v_mid, M, bias,
@@ -387,6 +383,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             if spin_body.shape[0] > 0:
                 add_spin(parent, slides, axis, rotors, R, P, w, al, f, t, none, v_mid, M, bias)
             add_balancers(rows, place, count, balancer_row, balancer_table, u_mid, bias)
+        else:
+            step, path_curves, M0, D0, K0 = path
+            of_linear(every, step, path_curves, M0, D0, K0, (tick + 0.5) * h, u_mid, v_mid, M, bias)
         net(every, tau, outside, bias, force)
         logging = tick % log_ticks == 0
         if logging:

@@ -76,18 +76,16 @@ class PreparedRun:
     linear: LinearModel | None
 
     @property
-    def path(self) -> LinearArm:
-        """The linear model, or what stands for it where there is none."""
-        return packed(self.linear) if self.linear else no_path(self.coordinates.count)
+    def path(self) -> LinearArm | None:
+        """The linear model, as the loop takes it."""
+        return packed(self.linear) if self.linear else None
 
     @property
     def arguments(self) -> tuple[Any, ...]:
         """What `loop.run` takes."""
         size = (0,) * self.coordinates.bodies
         every = (0,) * self.coordinates.count
-        linear = int(self.linear is not None)
-        path = self.path
-        head = (size, every, linear, self.coordinates.built.assembly.arm, path)
+        head = (size, every, self.coordinates.built.assembly.arm, self.path)
         switching = (0,) if self.plant.friction.kind == loop.SWITCHING else ()
         tail = (self.plant, self.controller, self.inputs, self.state, self.record)
         return (*head, *tail, switching)
@@ -137,11 +135,6 @@ class PreparedRun:
     def has_bristles(self) -> bool:
         """Whether friction bends before it slides."""
         return bool(self.plant.friction.kind == FRICTION_KINDS["lugre"])
-
-
-def no_path(N: int) -> LinearArm:
-    """What stands for a linear model where there is none."""
-    return LinearArm(1.0, np.zeros((4, 1, 4, N)), *np.zeros((3, 2, N, N)))
 
 
 def mass_matrix(robot: Robot, plant: Plant, u: Floats) -> Floats:

@@ -261,7 +261,7 @@ def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
         lanes.memories,
         tuple(kernel.memory.arrays[name][1] for name in SLOTS),
         lanes.views,
-        run.path if kernel.structure.linear else None,
+        run.path,
         (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
         lanes.is_pushed,
         lanes.late,
