@@ -33,7 +33,7 @@ FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
 STRETCHES = 8000  # samples of all logs on which widths are tried
-BLOCK = 20_000  # samples whose columns are held at a time
+BLOCK = 8_000  # samples whose columns are held at a time
 LEAST_STRETCH = 1000  # the same at least of one
 
 
