@@ -117,7 +117,8 @@ def _errors(result: Identification) -> Iterator[Block]:
     if result.left_out is not None and result.left_out.share < 1:
         yield Text(
             "The logs are long: each part left out is predicted from the middle "
-            f"{100 * result.left_out.share:.0f} % of the others.",
+            f"{100 * result.left_out.share:.0f} % of the others, and of a log of more than 100 000 "
+            "samples the middle is shown.",
             "soft",
         )
     yield Text(
