@@ -75,7 +75,7 @@ def made(robot, kind, chance):
 def logged(robot, motion, chance):
     """The log of a motion."""
     t, q, v, a = motion
-    shares = bends(robot, robot.assembly.friction, q)
+    shares = bends(robot, robot.assembly.friction, q, v)
     friction = robot.friction_regressor(v, q, shares) @ robot.parameters[robot.layout.friction]
     noise = NOISE * chance.normal(size=q.shape)
     slow = np.zeros_like(q)

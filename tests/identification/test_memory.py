@@ -7,6 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.stop import stop_operator
+from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
 from armtwin.identification.rigid_body.friction_choice import is_set_value
 from armtwin.identification.rigid_body.memory import bends
@@ -51,7 +52,7 @@ def logged(robot, seed):
     """A log with noise, and its torque without."""
     t, q, v, a = steps_between_poses(robot, seed)
     friction = robot.parameters[robot.layout.friction]
-    shares = bends(robot, robot.assembly.friction, q)
+    shares = bends(robot, robot.assembly.friction, q, v)
     exact = robot.inverse_dynamics(q, v, a) + robot.friction_regressor(v, q, shares) @ friction
     noise = NOISE * np.random.default_rng(seed).normal(size=exact.shape)
     return at.Log.of(t, q=q, tau=exact + noise), exact
@@ -62,7 +63,7 @@ def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_
     x = np.linspace(-3, 12, 15001)
     path = np.concatenate([np.linspace(3, -3, 1000), x])  # slides backwards, then turns round
     share = np.empty(len(path))
-    stop_operator(path, 1.0, share)
+    stop_operator(path, np.ones(len(path)), share)
     travel = x + 3
     stop, bristle = share[1000:], 1 - 2 * np.exp(-travel)
     gap = bristle - stop
@@ -71,7 +72,7 @@ def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_
     assert gap.min() == pytest.approx(-2 * np.exp(-2), abs=1e-3)
     assert np.trapezoid(gap, travel) == pytest.approx(0, abs=1e-3)
     at_rest = np.array([0.0, 0.1])
-    stop_operator(at_rest, 1.0, share[:2])
+    stop_operator(at_rest, np.ones(2), share[:2])
     assert share[1] == pytest.approx(0.1)  # slope level / r, the bristle's c0
 
 
@@ -150,10 +151,29 @@ def test_an_identified_memory_survives_its_file(tmp_path):
     assert doubled.problem() == "must have a stiffness or a radius, and one of them only"
 
 
-def test_bristles_of_a_stiffness_are_no_memory_and_a_radius_of_the_file_is(robots):
-    """The radius of a stiffness would change with the level that is fitted."""
-    q = np.zeros((3, 6))
-    tx40, kr300 = robots["tx40"], robots["kr300"]
+def test_bristles_of_a_stiffness_are_no_memory(robots):
+    """Their radius would change with the level that is fitted; assumed ones would be believed."""
+    tx40 = robots["tx40"]
+    still = np.zeros((3, 6))
     assert max(element.radius for element in tx40.description.friction) >= 1e-5
-    assert bends(tx40, tx40.assembly.friction, q) is None
-    assert bends(kr300, kr300.assembly.friction, q) == pytest.approx(0.0)
+    assert bends(tx40, tx40.assembly.friction, still, still) is None
+
+
+def test_a_contact_whose_friction_falls_keeps_its_stiffness():
+    """Through a reversal of speeds that leave a share e^-1 of it, slope and size are the bristle's.
+
+    Fully bent it bears all that the speed leaves; it turns round within twice the lesser radius.
+    """
+    robot = at.Robot.load("tx40")
+    (host, *_) = hosts(robot, Recipe(), np.ones(robot.n))
+    element = replace(host.memory(RADIUS).element, law=Drop(2.0, 0.5, 1.0))
+    x = np.concatenate([np.linspace(0.1, 0.0, 2001), np.linspace(0.0, 0.1, 2001)[1:]])
+    q, v = np.zeros((len(x), 6)), np.zeros((len(x), 6))
+    q[:, 0] = x
+    v[:, 0] = 0.5 * np.sign(np.gradient(x))
+    bent = bends(robot, [(element, host.row)], q, v)[:, 0]
+    torque = 2.0 * np.exp(-1) * bent
+    slope = np.diff(torque)[2001] / np.diff(x)[2001]
+    assert slope == pytest.approx(2.0 / RADIUS, rel=1e-6)
+    turned = x[2001:][bent[2001:] > 1 - 1e-9][0]
+    assert turned == pytest.approx(2 * RADIUS * np.exp(-1), abs=1e-4)

@@ -114,6 +114,13 @@ def _errors(result: Identification) -> Iterator[Block]:
     joints = list(_joints(result))
     yield Data("joints", joints)
     yield Table(tuple(columns), [*joints, _mean(joints)])
+    if result.left_out is not None and result.left_out.share < 1:
+        yield Text(
+            "The logs are long: each part left out is predicted from the middle "
+            f"{100 * result.left_out.share:.0f} % of the others, and of a log of more than 100 000 "
+            "samples the middle is shown.",
+            "soft",
+        )
     yield Text(
         "In % is what is missed, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: by the identified "
         "robot, by plain least squares, by the robot file (prior). The residual is the fit's."

@@ -3,7 +3,8 @@
     s <- clip(s + dx, -r, r)        torque = g s / r
 
 s is the displacement of the contact since it last slid, r the radius within which it is elastic,
-g the dry friction while sliding. It is the bristle of `presliding` with a corner in place of its
+g the dry friction while sliding. Where g falls with speed, r falls with it: the stiffness g / r is
+the contact's own. It is the bristle of `presliding` with a corner in place of its
 exponential, and both start with one slope, c0 = g / r. From rest they differ by at most e⁻¹ g, at
 x = r. After a reversal
 
@@ -24,10 +25,13 @@ from armtwin.maths.compiled import compiled
 
 
 @compiled
-def stop_operator(x: Floats, radius: float, share: Floats) -> None:
-    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on."""
+def stop_operator(x: Floats, radius: Floats, share: Floats) -> None:
+    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on.
+
+    The radius r (m,) may change along the way; it is above zero.
+    """
     s = 0.0
     share[0] = 0.0
     for k in range(1, len(x)):
-        s = min(max(s + x[k] - x[k - 1], -radius), radius)
-        share[k] = s / radius
+        s = min(max(s + x[k] - x[k - 1], -radius[k]), radius[k])
+        share[k] = s / radius[k]

@@ -118,6 +118,15 @@ def predicted_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
     return cleaned.motion_at(log.time)
 
 
+def middle(log: Log, share: float) -> Log:
+    """A share of a log's samples, from its middle."""
+    length = int(share * len(log.time))
+    first = (len(log.time) - length) // 2
+    some = slice(first, first + length)
+    channels = {name: values[some] for name, values in log.channels.items()}
+    return Log(log.time[some], channels, joint_names=log.joint_names)
+
+
 def within_rate(log: Log, cutoff: float) -> float:
     """A cut-off that a log's rate allows [Hz]."""
     duration = float(log.time[-1] - log.time[0])

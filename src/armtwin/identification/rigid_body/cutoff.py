@@ -10,6 +10,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import Factors, together
 from armtwin.identification.fitting.least_squares import scales
 from armtwin.identification.fitting.left_out import left_out_parts
+from armtwin.identification.rigid_body.clean_log import middle
 from armtwin.identification.rigid_body.experiment import Experiment, Filter, fastest, prepared
 from armtwin.identification.rigid_body.friction_choice import is_set_value
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -71,14 +72,7 @@ def _stretches(logs: tuple[Log, ...]) -> tuple[Log, ...]:
     """The middle of each log, so that all have few enough rows."""
     samples = sum(len(log.time) for log in logs)
     share = min(1.0, ROWS / samples)
-    found = []
-    for log in logs:
-        length = int(share * len(log.time))
-        first = (len(log.time) - length) // 2
-        some = slice(first, first + length)
-        channels = {name: values[some] for name, values in log.channels.items()}
-        found.append(Log(log.time[some], channels, joint_names=log.joint_names))
-    return tuple(found)
+    return tuple(middle(log, share) for log in logs)
 
 
 def _possible(logs: tuple[Log, ...]) -> list[float]:

@@ -13,11 +13,12 @@ from armtwin.identification.fitting.factors import Factors, factors, together
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.identification.fitting.robust import huber_weights
+from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.rigid_body.clean_log import CleanLog, clean_log, within_rate
 from armtwin.identification.rigid_body.drive_gains import drive_gains, first_gains
 from armtwin.identification.rigid_body.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import Model, raw_rows, rows
+from armtwin.identification.rigid_body.regression import Model, kept_rows, raw_rows, rows
 from armtwin.identification.rigid_body.reversals import best_width
 from armtwin.identification.rigid_body.terms import Terms, with_terms
 from armtwin.logs.log import Log
@@ -32,6 +33,7 @@ FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
 STRETCHES = 8000  # samples of all logs on which widths are tried
+BLOCK = 8_000  # samples whose columns are held at a time
 LEAST_STRETCH = 1000  # the same at least of one
 
 
@@ -131,20 +133,36 @@ class Experiment:
     @one_blas_thread()
     def parts(self, robust: Robust | None = None, count: int = PARTS) -> list[Factors]:
         """Factors of so many parts of the logs at least, their rows weighted where robust."""
-        combination = self.model.combination
         of_each_log = -(-count // len(self.clean))
-        found = []
+        found: list[Factors] = []
         for log in self.clean:
-            whole = rows(self.model, log, self.rest)
-            for part in whole.in_parts(of_each_log):
-                if robust is None:
-                    found.append(factors(part, combination))
-                    continue
-                scaled = replace(part, target=part.target * robust.gains)
-                gap = scaled.target - scaled.predicted(combination @ robust.phi)
-                weights = huber_weights(gap, robust.sigma)
-                found.append(factors(scaled, combination, weights))
+            found += self._parts_of(log, of_each_log, robust)
         return found
+
+    def _parts_of(self, log: CleanLog, count: int, robust: Robust | None) -> list[Factors]:
+        """Factors of so many parts of a log, made of blocks of its rows."""
+        kept = kept_rows(log)
+        edges = np.linspace(0, len(kept), count + 1).astype(int).tolist()
+        pieces: list[list[Factors]] = [[] for _ in range(count)]
+        length = max(1, BLOCK // log.how.step)
+        for first in range(0, len(kept), length):
+            last = min(first + length, len(kept))
+            block = rows(self.model, log, self.rest, kept[first:last])
+            for part in range(count):
+                start, end = max(first, edges[part]), min(last, edges[part + 1])
+                if start < end or last - first == len(kept):  # a part of few rows may have none
+                    piece = block.between(start - first, end - first)
+                    pieces[part].append(self._factors(piece, robust))
+        return [together(some) for some in pieces]
+
+    def _factors(self, some: Rows, robust: Robust | None) -> Factors:
+        """Factors of rows, weighted by their residuals where robust."""
+        combination = self.model.combination
+        if robust is None:
+            return factors(some, combination)
+        scaled = replace(some, target=some.target * robust.gains)
+        gap = scaled.target - scaled.predicted(combination @ robust.phi)
+        return factors(scaled, combination, huber_weights(gap, robust.sigma))
 
     @one_blas_thread()
     def raw_parts(self, most: int) -> list[Factors]:

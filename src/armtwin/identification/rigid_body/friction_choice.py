@@ -65,15 +65,15 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     radii = () if is_set_value(some.source) else RADII
     trial = trial_of(some, _memory_terms(places, radii) + _shape_terms(places, {}))
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    memory, told = _best_memory(trial, len(places), len(radii), errors)
-    if memory:
-        found = {trial.terms[k].host: trial.terms[k].element.radius for k in memory}
-        kept = tuple(trial.terms[k] for k in memory)
+    memory = _best_memory(trial, len(places), len(radii), errors)
+    kept = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
+    if kept:
+        found = {places[place].number: radius for place, (radius, _) in memory.items()}
         trial = trial_of(some, kept + _shape_terms(places, found))
-        memory = list(range(len(kept)))
-    shape = _best_shape(trial, memory, len(places), errors)
-    chosen = tuple(trial.terms[k] for k in [*memory, *shape])
-    return Chosen(chosen, errors, told)
+    numbers = list(range(len(kept)))
+    shape = _best_shape(trial, numbers, len(places), errors)
+    chosen = tuple(trial.terms[k] for k in [*numbers, *shape])
+    return Chosen(chosen, errors, tuple(told for _, told in memory.values()))
 
 
 def _some_rows(experiment: Experiment) -> Experiment:
@@ -109,14 +109,14 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
 
 def _best_memory(
     trial: Trial, places: int, radii: int, errors: dict[str, float]
-) -> tuple[list[int], tuple[bool, ...]]:
-    """Terms with the best radius of each host, none where none does better; whether each is told.
+) -> dict[int, tuple[float, bool]]:
+    """Best radius [rad] of each host that gets a memory, and whether it is told; none of any.
 
     One radius for all is found first, then each host's own. Where joints never stand, a memory of
     the least radius is the sign of the speed, told more sharply; it must do better than that too.
     """
     if not radii:
-        return [], ()
+        return {}
     numbers, squares = [], []
     for r in range(radii):
         every = trial.positive([radii * host + r for host in range(places)])
@@ -129,15 +129,33 @@ def _best_memory(
         rivals.append(squares[0])
     rival = rivals[trial.best(rivals)]
     if not gain(rival, by_the_others(squares)).shows:
-        return [], ()
+        return {}
     larger = gain(squares[0], squares[best]).shows
+    finer = _finer([trial.share(missed) for missed in squares], best)
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
         chosen[k // radii] = k % radii
     missed = _with_own_radii(trial, chosen, radii, squares[best])
     errors["with memory"] = trial.share(missed)
-    memory = _numbers(chosen, radii)
-    return memory, tuple(larger and k % radii > 0 for k in memory)
+    found = {}
+    for host, r in chosen.items():
+        if r >= 0:
+            found[host] = finer if r == best else RADII[r], larger and r > 0
+    return found
+
+
+def _finer(errors: Sequence[float], best: int) -> float:
+    """Radius at the vertex of the parabola through the errors about the best one, over ln r [rad].
+
+    Radii are tried by steps of 58 %.
+    """
+    if best in (0, len(errors) - 1):
+        return RADII[best]
+    before, here, after = errors[best - 1 : best + 2]
+    bend = before - 2 * here + after
+    shift = 0.5 * (before - after) / bend if bend > 0 else 0.0
+    step = RADII[best + 1] / RADII[best]
+    return float(RADII[best] * step**shift)
 
 
 def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:

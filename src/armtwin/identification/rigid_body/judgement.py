@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.clean_log import clean_log, middle
 from armtwin.identification.rigid_body.display import draw_torques
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.left_out_logs import LeftOut, leave_one_out
+from armtwin.identification.rigid_body.left_out_logs import SAMPLES, LeftOut, leave_one_out
 from armtwin.identification.rigid_body.log_checks import check_positions, same_log
 from armtwin.identification.rigid_body.side_by_side import SideBySide, side_by_side
 from armtwin.identification.rigid_body.suspicion import suspect
@@ -77,10 +77,18 @@ class Identification:
         names = self.estimate.robot.joint_names
         return draw_torques(fit.time, fit.tau, fit.tau_hat, names, axes)
 
-    @property
+    @cached_property
     def shown(self) -> Log:
-        """The log whose torques are shown: that of the validation, else the first of the fit."""
-        return self.log if self.log is not None else self.estimate.logs[0]
+        """The log whose torques are shown: that of the validation, else the first of the fit.
+
+        Of a long one that was fitted the middle is shown.
+        """
+        if self.log is not None:
+            return self.log
+        first = self.estimate.logs[0]
+        if len(first.time) <= SAMPLES:
+            return first
+        return middle(first, SAMPLES / len(first.time))
 
     @cached_property
     def fit(self) -> Validation:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.clean_log import middle
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.validation import Validation, pooled
@@ -18,6 +19,7 @@ from armtwin.robot.robot import Robot
 
 PARTS = 4  # of a single log
 SHORTEST = 200  # samples of a part
+SAMPLES = 100_000  # of the others from which a part is predicted, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +30,13 @@ class LeftOut:
         names: Names of the parts.
         parts: Predicted against measured torque of each.
         prior: The same with the robot as it was before.
+        share: Share of the samples of the others that each fit was made from.
     """
 
     names: tuple[str, ...]
     parts: tuple[Validation, ...]
     prior: tuple[Validation, ...]
+    share: float = 1.0
 
     @property
     def nrmse(self) -> Floats:
@@ -43,7 +47,7 @@ class LeftOut:
 def leave_one_out(
     robot: Robot, found: Estimate, progress: Callable[[float], None] | None = None
 ) -> LeftOut:
-    """Predict each log of an estimate from the others.
+    """Predict each log of an estimate from the others, of long ones from their middle.
 
     Args:
         robot: The robot that the estimate started from.
@@ -54,14 +58,17 @@ def leave_one_out(
     recipe = replace(found.recipe, average=False, periods=None)
     source, cutoff = found.torque_source, found.cutoff
     parts, prior = [], []
+    samples = sum(len(log.time) for log in logs) * (1 - 1 / len(logs))
+    share = 1.0 if recipe.period is not None else min(1.0, SAMPLES / samples)
+    middles = [log if share == 1 else middle(log, share) for log in logs]
     for k, left in enumerate(logs):
-        others = [*logs[:k], *logs[k + 1 :]]
+        others = [*middles[:k], *middles[k + 1 :]]
         fit = identify(robot, others, torque=source, cutoff=cutoff, recipe=recipe)
         parts.append(fit.validate(left))
         prior.append(fit.validate(left, robot=fit.prior))
         if progress is not None:
             progress((k + 1) / len(logs))
-    return LeftOut(names, tuple(parts), tuple(prior))
+    return LeftOut(names, tuple(parts), tuple(prior), share)
 
 
 def _parts(found: Estimate) -> tuple[list[Log], tuple[str, ...]]:

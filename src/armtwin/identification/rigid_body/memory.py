@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
 from armtwin.drives.friction.stop import stop_operator
+from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import Elements
@@ -13,6 +16,7 @@ from armtwin.robot.rows import Row
 
 # radius below which a logged position does not tell a contact that bends from one that slides
 LEAST_RADIUS = 1e-5  # [rad]
+LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
 
 
 def remembers(element: FrictionElement) -> bool:
@@ -26,8 +30,8 @@ def remembers(element: FrictionElement) -> bool:
     return pre.radius >= LEAST_RADIUS
 
 
-def bends(robot: Robot, elements: Elements, q: Floats) -> Floats | None:
-    """Share of its dry friction that each element bears along positions (m, n), (m, elements).
+def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
+    """Share of its dry friction that each element bears along a motion (m, n), (m, elements).
 
     It is nan for elements without memory; None where none has any. A motion begins with no bend.
     """
@@ -35,21 +39,29 @@ def bends(robot: Robot, elements: Elements, q: Floats) -> Floats | None:
     if not any(remembers(element) for element, _ in every):
         return None
     coupling = robot.assembly.coupling
-    joints = of_all_joints(robot, q)
+    joints, speeds = of_all_joints(robot, q), of_all_joints(robot, v)
     if coupling is not None:
         joints = joints + coupling.c
     found = np.full((len(q), len(every)), np.nan)
     for e, (element, row) in enumerate(every):
         if remembers(element):
-            found[:, e] = bend(along(row, joints), element.radius)
+            w = speeds @ row.weights * row.lever(joints)
+            reach = element.radius * dry_share(element.law, w)
+            share = np.empty(len(q))
+            stop_operator(np.ascontiguousarray(along(row, joints)), reach, share)
+            found[:, e] = share
     return found
 
 
-def bend(x: Floats, radius: float) -> Floats:
-    """Bend of a contact, -1 to 1, (m,), along its positions x (m,)."""
-    share = np.empty(len(x))
-    stop_operator(np.ascontiguousarray(x), radius, share)
-    return share
+def dry_share(law: Law, w: Floats) -> Floats:
+    """Share of its dry friction at rest that a law has at speeds w (m,), above 0 and at most 1.
+
+    A law that is smooth about rest has none there: its contact bears what it has at any speed.
+    """
+    if not isinstance(law, Drop | GearPair | GearedJoint | RollerBearing):
+        return np.ones(len(w))
+    falling = np.abs(asperities(w, law.speed, law.exponent))
+    return np.where(w == 0, 1.0, np.maximum(falling, LEAST_SHARE))
 
 
 def along(row: Row, joints: Floats) -> Floats:

@@ -27,6 +27,9 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.robot import Robot
 
+# periods of the cut-off within which the filter forgets all but exp(-π REACH) of a sample
+REACH = 6.0
+
 
 @dataclass(frozen=True, eq=False)
 class Model:
@@ -100,8 +103,8 @@ class Model:
         One array is filled again and again where no terms were added.
         """
         robot, terms = self.robot, self.terms
-        own = bends(robot, robot.assembly.friction, motion.q)
-        added = term_bends(robot, terms, motion.q)
+        own = bends(robot, robot.assembly.friction, motion.q, motion.v)
+        added = term_bends(robot, terms, motion)
         samples = np.arange(len(motion.q))[which]
         Y = None
         for k in range(0, len(samples), CHUNK):
@@ -120,19 +123,37 @@ class Model:
         return np.concatenate([Y @ phi for Y in self.regressors(motion)])
 
 
-def rows(model: Model, log: CleanLog, rest: Floats) -> Rows:
-    """The rows of a clean log, one channel for each joint.
+def kept_rows(log: CleanLog) -> range:
+    """Samples of a clean log that become rows: not those at its ends, every so many of a filter."""
+    how = log.how
+    return range(how.margin, len(log.clean.time) - how.margin, how.step)
+
+
+def rows(model: Model, log: CleanLog, rest: Floats, kept: range) -> Rows:
+    """Some rows of a clean log, one channel for each joint.
 
     Args:
         model: The columns.
         log: The clean log.
         rest: Speeds below which a joint counts as standing and its rows do not, (n,) [rad/s].
+        kept: The samples that become rows, some of `kept_rows` one after the other.
     """
     how, clean = log.how, log.clean
-    kept = slice(how.margin, len(clean.time) - how.margin, how.step)
-    Y = filtered(model.columns(log.motion), how)
-    moving = np.abs(clean.v[kept]) >= rest
-    return Rows(Y[kept], model.busy, clean.tau[kept], moving)
+    around = _around(log, kept)
+    Y = filtered(model.columns(log.motion, around), how)
+    inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
+    here = slice(kept.start, kept.stop, kept.step)
+    moving = np.abs(clean.v[here]) >= rest
+    return Rows(Y[inside], model.busy, clean.tau[here], moving)
+
+
+def _around(log: CleanLog, kept: range) -> slice:
+    """Samples that the filter needs for some rows; all where it takes whole periods."""
+    how, samples = log.how, len(log.clean.time)
+    if how.differentiation == "fourier":
+        return slice(0, samples)
+    reach = int(np.ceil(REACH * how.rate / how.cutoff))
+    return slice(max(0, kept.start - reach), min(samples, kept.stop + reach))
 
 
 def raw_rows(model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: int) -> Rows:

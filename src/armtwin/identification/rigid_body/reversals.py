@@ -85,7 +85,7 @@ def mean_friction_columns(
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     """Friction torque (m, n), with memory, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
-    shares = bends(robot, robot.assembly.friction, motion.q)
+    shares = bends(robot, robot.assembly.friction, motion.q, motion.v)
     torque = np.empty_like(motion.q)
     for k in range(0, len(torque), CHUNK):
         some = slice(k, k + CHUNK)

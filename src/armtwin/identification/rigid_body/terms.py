@@ -143,9 +143,9 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     return found
 
 
-def term_bends(robot: Robot, terms: Terms, q: Floats) -> Floats | None:
-    """Bends of the terms along positions (m, n), None where none has a memory, (m, terms)."""
-    return bends(robot, _elements(terms), q)
+def term_bends(robot: Robot, terms: Terms, motion: Motion) -> Floats | None:
+    """Bends of the terms along a motion, None where none has a memory, (m, terms)."""
+    return bends(robot, _elements(terms), motion.q, motion.v)
 
 
 def term_columns(robot: Robot, terms: Terms, motion: Motion, bent: Floats | None) -> Floats:
