@@ -10,6 +10,7 @@ from armtwin.prediction.causes import Explanation
 from armtwin.prediction.predict import Prediction
 
 if TYPE_CHECKING:
+    from armtwin.analysis.bearing_loads import BearingLoads
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.compare import Comparison
 
@@ -23,12 +24,14 @@ class Answer:
         explanations: Causes of the spans out of tolerance and of the largest peaks.
         advice: What to change, where it was asked for.
         comparison: A logged run beside the predicted one, where there is one.
+        loads: What bearings and links carry along the commanded motion, where it was asked for.
     """
 
     prediction: Prediction
     explanations: tuple[Explanation, ...] = ()
     advice: Advice | None = None
     comparison: Comparison | None = None
+    loads: BearingLoads | None = None
 
     def __repr__(self) -> str:
         p = self.prediction
