@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from armtwin.maths.compiled import inlined
 
 Integers = NDArray[np.int64]
-SINGULAR = 1e-11  # of a block's largest entry: a pivot below it is none
+# Of a block's largest entry: a pivot below it is none. A loop laid flat is a double root, which
+# Newton's method meets to the root of rounding only.
+SINGULAR = 1e-7
 
 
 class Blocks(NamedTuple):

@@ -95,7 +95,7 @@ def torque(
 def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
     """Put x where the last five states lead, if their q leads to the one that is asked for.
 
-    Evenly sampled motions are met to rounding; of others the last state is as good a start.
+    The states lie in a ring, that of row r at r modulo 5. Evenly sampled motions are met to rounding; of others the last state is as good a start.
     """
     gap, step = 0.0, 0.0
     for i in range(q.shape[1]):
@@ -104,9 +104,11 @@ def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
         gap = max(gap, abs(q[row, i] - led))
         step = max(step, abs(q[row, i] - q[row - 1, i]))
     if gap < AHEAD * step:
+        first, second, third = (row - 1) % 5, (row - 2) % 5, (row - 3) % 5
+        fourth, fifth = (row - 4) % 5, row % 5
         for j in range(len(x)):
-            led = 5.0 * (past[0, j] - past[3, j]) + past[4, j]
-            x[j] = led - 10.0 * (past[1, j] - past[2, j])
+            led = 5.0 * (past[first, j] - past[fourth, j]) + past[fifth, j]
+            x[j] = led - 10.0 * (past[second, j] - past[third, j])
 
 
 @compiled
@@ -146,6 +148,4 @@ def inverse_dynamics(
             return
         torque(tables, x, v[row], a[row], state, nodal, tau[row], sigma[row])
         for j in range(len(x)):
-            for k in range(4, 0, -1):
-                past[k, j] = past[k - 1, j]
-            past[0, j] = x[j]
+            past[row % 5, j] = x[j]
