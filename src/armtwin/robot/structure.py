@@ -178,8 +178,10 @@ class _Draft:
 def _pose_error(target: Floats, found: Floats) -> Floats:
     """What a pose lacks of another, shift and turn about base axes, (6,)."""
     R = target[:3, :3] @ found[:3, :3].T
-    turn = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return np.concatenate([target[:3, 3] - found[:3, 3], turn])
+    twice = R - R.T
+    turn = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
+    shift = target[:3, 3] - found[:3, 3]
+    return np.concatenate([shift, turn])
 
 
 def _triple(x: ArrayLike) -> Triple:
@@ -368,8 +370,11 @@ class _Builder:
 
     def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of the pins that a loop joins."""
-        ends = ((loop.link_a, loop.a), (loop.link_b, loop.b))
-        return [(link, (self.pose_of(link) @ [*pin, 1.0])[:3]) for link, pin in ends]
+        found = []
+        for link, pin in ((loop.link_a, loop.a), (loop.link_b, loop.b)):
+            at = self.pose_of(link) @ [*pin, 1.0]
+            found.append((link, at[:3]))
+        return found
 
     def close(self, loop: Loop, pins: list[tuple[str, Floats]]) -> None:
         """Close a loop by a rod between its pins, or by a hinge at the place of both."""
