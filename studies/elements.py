@@ -296,6 +296,31 @@ def pictures() -> None:
     axes.set(title="Tip of a beam spun up to 6 rad/s in 15 s", xlabel="s", ylabel="m")
     figure.tight_layout()
     figure.savefig(PICTURES / "elements_spin_up.png", dpi=110)
+    palletiser_picture()
+
+
+def palletiser_picture() -> None:
+    """Draw the palletiser of the shelf at two places, its rods thin."""
+    import matplotlib.pyplot as plt
+
+    import armtwin as at
+    from armtwin.robot.structure import structure_of
+
+    built = structure_of(at.Robot.load("palletiser").assembly)
+    structure = built.structure
+    figure, axes = plt.subplots(1, 2, figsize=(9, 4), sharey=True, layout="constrained")
+    for axis, place_of in zip(axes, ((1.5, 0.0, 1.0), (2.0, 0.0, 0.3)), strict=True):
+        q = built.inverse_kinematics(built.level(place_of, 0.0), (0.0, 0.8, -0.6, 0.0))
+        x = place(structure, built.coordinates(q)).x
+        for element in (*structure.beams, *structure.trusses):
+            rigid = isinstance(element, Beam)
+            names = element.points if rigid else (element.p, element.q)
+            ends = np.array([x[structure.places[name] :][:3] for name in names])
+            axis.plot(*ends[:, [0, 2]].T, color="0.2" if rigid else "C1", lw=4 if rigid else 1.5)
+        axis.plot(place_of[0], place_of[2], "o", color="C0")
+        axis.set(aspect="equal", xlabel="x [m]", title=f"flange at x = {place_of[0]} m")
+    axes[0].set_ylabel("z [m]")
+    figure.savefig(PICTURES / "elements_palletiser.png", dpi=110)
 
 
 def main() -> None:

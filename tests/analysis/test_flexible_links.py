@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from armtwin.analysis.analyse import analyse
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.flexibility import flexibility
 from armtwin.analysis.flexible_links import compliance, modes, resting, sag
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
+from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
 from armtwin.report.writing import to_report
 from armtwin.robot.groups import LinkBeam
@@ -124,6 +126,24 @@ def test_report_of_the_flexibility_shows_sag_and_lowest_mode(bending):
     rest = resting(bending, LEVEL, joints="locked")
     assert np.array_equal(found.sag, sag(rest).shift)
     assert f"{found.frequencies[0]:.4g}" in text
+
+
+def test_analyse_asks_the_beams_of_a_robot_at_one_posture(bending):
+    """Sag, compliance and modes come together; a force moves the tool by its compliance."""
+    found = analyse(bending, "sag", LEVEL, force=[0.0, 0.0, -100.0])
+    assert np.array_equal(found.sag, flexibility(bending, LEVEL).sag)
+    assert np.allclose(found.pushed, -100 * found.compliance[:, 2], rtol=1e-15)
+    motion = Trajectory.sampled(250, np.tile(LEVEL, (5, 1)), np.zeros((5, 6)), np.zeros((5, 6)))
+    with pytest.raises(ArmtwinError, match=r"is told at one posture \(--at\), not along a motion"):
+        analyse(bending, "modes", motion)
+
+
+def test_loads_of_a_posture_have_the_torques_of_the_rigid_robot(robots):
+    robot = robots["kr300"]
+    q, v, a = np.full((3, 6), 0.4)
+    loads = analyse(robot, "loads", q, v=v, a=a)
+    expected = robot.inverse_dynamics(q, v, a)
+    assert np.abs(loads.torque[0] - expected).max() < 1e-11 * np.abs(expected).max()
 
 
 def shown_in_terminal(result):

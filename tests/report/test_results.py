@@ -6,6 +6,8 @@ import json
 import pytest
 
 import armtwin as at
+from armtwin.analysis.bearing_loads import bearing_loads
+from armtwin.analysis.states import along
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import BAND, JOB, changed
@@ -74,6 +76,16 @@ def result_of(folder, text):
     (folder / "job.toml").write_text(text, encoding="utf-8")
     prediction = at.predict(None, at.Job.load(folder / "job.toml"))
     return without_causes(prediction), prediction
+
+
+def test_loads_on_bearings_are_a_section_where_they_were_asked_for(within):
+    """The peak of each bearing is the largest along the motion, at its time."""
+    result, p = within
+    assert "bearings" not in result
+    loads = bearing_loads(p.robot, along(p.robot, p.motion.trajectory))
+    shown = to_result(prediction_report(at.Answer(p, loads=loads)))["bearings"]
+    assert [row["joint"] for row in shown] == list(p.robot.joint_names)
+    assert [row["moment_nm"] for row in shown] == loads.moments.max(axis=0).tolist()
 
 
 @pytest.fixture(scope="module")

@@ -354,7 +354,7 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
 
 
 def test_shipped_files_lie_in_the_package():
-    assert set(shipped()) == {*SHIPPED, "epaas_bench"}
+    assert set(shipped()) == {*SHIPPED, "epaas_bench", "palletiser"}
     assert all(isinstance(path, Path) and path.stat().st_size > 1000 for path in shipped().values())
 
 

@@ -106,4 +106,4 @@ class _Rows:
         names = [beam.name for beam in self.structure.beams]
         at_p = self.across(names, "bend_pz", "bend_py")
         at_q = self.across(names, "bend_qz", "bend_qy")
-        return self.lengths * np.fmax(at_p, at_q)
+        return self.lengths * np.maximum(at_p, at_q)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Literal
@@ -10,6 +11,8 @@ import numpy as np
 import typer
 
 import armtwin as at
+from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
+from armtwin.analysis.states import along
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import (
     files_of_job,
@@ -28,6 +31,7 @@ from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
+from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.report.prediction_report import prediction_report
 
@@ -64,6 +68,11 @@ Advise = Annotated[
     typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
 ]
 
+Loads = Annotated[
+    bool,
+    typer.Option("--loads", help="Show what bearings and links carry along the motion."),
+]
+
 
 def demo() -> None:
     """Predict the default job and say where the report is."""
@@ -83,6 +92,7 @@ def predict(
     speed: Speed = None,
     nominal: Nominal = False,
     advise: Advise = False,
+    loads: Loads = False,
     out: Out = None,
     json: Json = False,
     force: Force = False,
@@ -97,6 +107,8 @@ def predict(
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen), force)
     answer = _answered(chosen, method, banded=not nominal, advise=advise)
+    if loads:
+        answer = replace(answer, loads=_loads(chosen))
     _deliver(answer, place, json)
     raise typer.Exit(WITHIN if _holds(answer) else OUT)
 
@@ -258,6 +270,12 @@ def _answered(
         if advise:
             advice = at.advise(prediction, progress=of(progress, "advice"))
     return at.Answer(prediction, causes, advice, band=band)
+
+
+def _loads(job: Job) -> BearingLoads:
+    """What bearings and links carry along the commanded motion of a job."""
+    robot = job.robot()
+    return bearing_loads(robot, along(robot, planned(robot, job).trajectory))
 
 
 def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:

@@ -43,13 +43,16 @@ Six = tuple[Jet, Jet, Jet, Jet, Jet, Jet]
 @inlined
 def _put_torsion(D: Any, row: int, half: float, p: Four, q: Four, ny: Vector, nz: Vector) -> Any:
     """Store the slopes of e2; return it."""
-    yp, zp, yq, zq = turned(p, ny), turned(p, nz), turned(q, ny), turned(q, nz)
-    a, b = turn_slope(p, nz, yq), turn_slope(p, ny, zq)
-    c, d = turn_slope(q, ny, zp), turn_slope(q, nz, yp)
+    yp = turned(p, ny)
+    zp = turned(p, nz)
+    yq = turned(q, ny)
+    zq = turned(q, nz)
+    less_p = share(-1.0, turn_slope(p, ny, zq))
+    less_q = share(-1.0, turn_slope(q, nz, yp))
     put_three(D, row, 0, 0.0, zp)
     put_three(D, row, 7, 0.0, zp)
-    put_four(D, row, 3, half, (a[0] - b[0], a[1] - b[1], a[2] - b[2], a[3] - b[3]))
-    put_four(D, row, 10, half, (c[0] - d[0], c[1] - d[1], c[2] - d[2], c[3] - d[3]))
+    put_four(D, row, 3, half, plus(turn_slope(p, nz, yq), less_p))
+    put_four(D, row, 10, half, plus(turn_slope(q, ny, zp), less_q))
     return half * (dot(zp, yq) - dot(yp, zq))
 
 
@@ -63,8 +66,10 @@ def _put_bending(
     |c|/|d| and how much of the stretch c leaves out.
     """
     c, along, scale, far = chord
-    side, slope = turned(turn, n), turn_slope(turn, n, c)
-    across = add(side, scaled(-far * dot(along, side), along))
+    side = turned(turn, n)
+    slope = turn_slope(turn, n, c)
+    left_out = -far * dot(along, side)
+    across = add(side, scaled(left_out, along))
     put_three(D, row, 0, -sign * scale, across)
     put_three(D, row, 7, sign * scale, across)
     put_four(D, row, columns[0], sign, slope)
@@ -129,16 +134,21 @@ def beam_jets(
     x: Any, u: Any, w: Any, at: Ends, ny: Vector, nz: Vector, length: float, far: int
 ) -> Six:
     """The six deformations of a beam with their changes along u and w."""
-    d, by_u = difference(x, at[0], at[2]), difference(u, at[0], at[2])
+    d = difference(x, at[0], at[2])
+    by_u = difference(u, at[0], at[2])
     by_w = difference(w, at[0], at[2])
     now = length_jet(d, by_u, by_w)
     c: VectorJet = _chord_jet(d, by_u, by_w, now, length, far)
-    yp, zp = turned_jet(x, u, w, at[1], ny), turned_jet(x, u, w, at[1], nz)
-    yq, zq = turned_jet(x, u, w, at[3], ny), turned_jet(x, u, w, at[3], nz)
+    yp = turned_jet(x, u, w, at[1], ny)
+    zp = turned_jet(x, u, w, at[1], nz)
+    yq = turned_jet(x, u, w, at[3], ny)
+    zq = turned_jet(x, u, w, at[3], nz)
     half = 0.5 * length
+    one_way = share(half, inner(zp, yq))
+    other_way = share(-half, inner(yp, zq))
     return (
         (now[0] - length, now[1], now[2], now[3]),
-        plus(share(half, inner(zp, yq)), share(-half, inner(yp, zq))),
+        plus(one_way, other_way),
         share(-1.0, inner(zp, c)),
         inner(zq, c),
         inner(yp, c),

@@ -17,7 +17,9 @@ from numpy.typing import NDArray
 from armtwin.maths.compiled import inlined
 
 Integers = NDArray[np.int64]
-SINGULAR = 1e-11  # of a block's largest entry: a pivot below it is none
+# Of a block's largest entry: a pivot below it is none. A loop laid flat is a double root, which
+# Newton's method meets to the root of rounding only.
+SINGULAR = 1e-7
 
 
 class Blocks(NamedTuple):
@@ -94,44 +96,75 @@ def pack(
         known: Which entries (rows, 14) can be other than zero and count: those of calculated and
             free coordinates.
     """
-    pairs = [pair for block in blocks for pair in block]
-    start = np.cumsum([0] + [len(block) for block in blocks])
-    place = np.cumsum([0] + [len(block) ** 2 for block in blocks])
-    inside, outside = [], []
-    inside_start, outside_start = [0], [0]
+    lists = _Lists()
     for block in blocks:
         within = {column: j for j, (_, column) in enumerate(block)}
-        for row, _ in block:
-            for k in np.flatnonzero(known[row]):
-                column = int(columns[row, k])
-                if column in within:
-                    inside.append((k, within[column]))
-                else:
-                    outside.append((k, column))
-            inside_start.append(len(inside))
-            outside_start.append(len(outside))
+        for row, column in block:
+            lists.add(row, column, columns[row], np.flatnonzero(known[row]), within)
+    sizes = np.array([len(block) for block in blocks])
     return Blocks(
-        row=np.array([row for row, _ in pairs], dtype=np.int64),
-        column=np.array([column for _, column in pairs], dtype=np.int64),
-        start=start.astype(np.int64),
-        place=place.astype(np.int64),
-        inside_start=np.array(inside_start, dtype=np.int64),
-        inside=np.array(inside, dtype=np.int64).reshape(-1, 2),
-        outside_start=np.array(outside_start, dtype=np.int64),
-        outside=np.array(outside, dtype=np.int64).reshape(-1, 2),
+        row=_whole(lists.row),
+        column=_whole(lists.column),
+        start=_sums(sizes),
+        place=_sums(sizes**2),
+        inside_start=_whole(lists.inside_start),
+        inside=_whole(lists.inside).reshape(-1, 2),
+        outside_start=_whole(lists.outside_start),
+        outside=_whole(lists.outside).reshape(-1, 2),
     )
+
+
+class _Lists:
+    """Collects the positions of an order, one by one."""
+
+    def __init__(self) -> None:
+        self.row: list[int] = []
+        self.column: list[int] = []
+        self.inside: list[tuple[int, int]] = []
+        self.outside: list[tuple[int, int]] = []
+        self.inside_start = [0]
+        self.outside_start = [0]
+
+    def add(
+        self, row: int, column: int, columns: Integers, known: Integers, within: dict[int, int]
+    ) -> None:
+        """A row with its entries, those of its block and those outside it."""
+        self.row.append(row)
+        self.column.append(column)
+        for k in known.tolist():
+            other = int(columns[k])
+            if other in within:
+                self.inside.append((k, within[other]))
+            else:
+                self.outside.append((k, other))
+        self.inside_start.append(len(self.inside))
+        self.outside_start.append(len(self.outside))
+
+
+def _whole(values: list[Any]) -> Integers:
+    return np.array(values, dtype=np.int64)
+
+
+def _sums(sizes: Integers) -> Integers:
+    """Where each of some runs starts, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 @inlined
 def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
     """Put block b of the slopes into its place; return its largest entry."""
-    first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+    first = blocks.start[b]
+    at = blocks.place[b]
+    n = blocks.start[b + 1] - first
     largest = 0.0
     for i in range(n * n):
         LU[at + i] = 0.0
     for i in range(n):
-        for m in range(blocks.inside_start[first + i], blocks.inside_start[first + i + 1]):
-            value = D[blocks.row[first + i], blocks.inside[m, 0]]
+        row = blocks.row[first + i]
+        begin = blocks.inside_start[first + i]
+        end = blocks.inside_start[first + i + 1]
+        for m in range(begin, end):
+            value = D[row, blocks.inside[m, 0]]
             LU[at + i * n + blocks.inside[m, 1]] = value
             largest = max(largest, abs(value))
     return largest
@@ -141,14 +174,19 @@ def _fill(blocks: Blocks, D: Any, b: int, LU: Any) -> float:
 def _exchange(LU: Any, at: int, n: int, j: int) -> int:
     """Bring the largest entry of column j from its diagonal on to the diagonal; its row."""
     best = j
+    largest = abs(LU[at + j * n + j])
     for i in range(j + 1, n):
-        if abs(LU[at + i * n + j]) > abs(LU[at + best * n + j]):
+        size = abs(LU[at + i * n + j])
+        if size > largest:
             best = i
+            largest = size
     if best != j:
+        one = at + j * n
+        other = at + best * n
         for k in range(n):
-            kept = LU[at + j * n + k]
-            LU[at + j * n + k] = LU[at + best * n + k]
-            LU[at + best * n + k] = kept
+            kept = LU[one + k]
+            LU[one + k] = LU[other + k]
+            LU[other + k] = kept
     return best
 
 
@@ -160,20 +198,31 @@ def factor(blocks: Blocks, D: Any, LU: Any, pivot: Any) -> int:
         -1, or the first block that is singular.
     """
     for b in range(len(blocks.start) - 1):
-        first, n, at = blocks.start[b], blocks.start[b + 1] - blocks.start[b], blocks.place[b]
+        first = blocks.start[b]
+        at = blocks.place[b]
+        n = blocks.start[b + 1] - first
         largest = _fill(blocks, D, b, LU)
         for j in range(n):
             pivot[first + j] = _exchange(LU, at, n, j)
-            if not abs(LU[at + j * n + j]) > SINGULAR * largest:
+            top = at + j * n
+            if not abs(LU[top + j]) > SINGULAR * largest:
                 return b
-            inverse = 1.0 / LU[at + j * n + j]
-            LU[at + j * n + j] = inverse
+            LU[top + j] = 1.0 / LU[top + j]
             for i in range(j + 1, n):
-                share = LU[at + i * n + j] * inverse
-                LU[at + i * n + j] = share
+                here = at + i * n
+                share = LU[here + j] * LU[top + j]
+                LU[here + j] = share
                 for k in range(j + 1, n):
-                    LU[at + i * n + k] -= share * LU[at + j * n + k]
+                    LU[here + k] -= share * LU[top + k]
     return -1
+
+
+@inlined
+def _exchanged(x: Any, one: int, other: int) -> None:
+    """Exchange two values."""
+    kept = x[one]
+    x[one] = x[other]
+    x[other] = kept
 
 
 @inlined
@@ -191,28 +240,28 @@ def solve(blocks: Blocks, D: Any, LU: Any, pivot: Any, rhs: Any, x: Any) -> None
     start, place, outside = blocks.start, blocks.place, blocks.outside
     row, column = blocks.row, blocks.column
     for b in range(len(start) - 1):
-        first, n, at = start[b], start[b + 1] - start[b], place[b]
-        for i in range(first, first + n):
+        first = start[b]
+        last = start[b + 1]
+        n = last - first
+        for i in range(first, last):
             value = rhs[row[i]]
             for m in range(blocks.outside_start[i], blocks.outside_start[i + 1]):
                 value -= D[row[i], outside[m, 0]] * x[outside[m, 1]]
             x[column[i]] = value
         for i in range(n):
-            best = pivot[first + i]
-            if best != i:
-                kept = x[column[first + i]]
-                x[column[first + i]] = x[column[first + best]]
-                x[column[first + best]] = kept
+            _exchanged(x, column[first + i], column[first + pivot[first + i]])
         for i in range(n):
+            here = place[b] + i * n
             value = x[column[first + i]]
             for k in range(i):
-                value -= LU[at + i * n + k] * x[column[first + k]]
+                value -= LU[here + k] * x[column[first + k]]
             x[column[first + i]] = value
         for i in range(n - 1, -1, -1):
+            here = place[b] + i * n
             value = x[column[first + i]]
             for k in range(i + 1, n):
-                value -= LU[at + i * n + k] * x[column[first + k]]
-            x[column[first + i]] = value * LU[at + i * n + i]
+                value -= LU[here + k] * x[column[first + k]]
+            x[column[first + i]] = value * LU[here + i]
 
 
 @inlined
@@ -230,7 +279,9 @@ def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any
     start, place, outside = blocks.start, blocks.place, blocks.outside
     row, column = blocks.row, blocks.column
     for b in range(len(start) - 2, -1, -1):
-        first, n, at = start[b], start[b + 1] - start[b], place[b]
+        first = start[b]
+        at = place[b]
+        n = start[b + 1] - first
         for i in range(n):
             value = g[column[first + i]]
             for k in range(i):
@@ -242,11 +293,7 @@ def solve_transposed(blocks: Blocks, D: Any, LU: Any, pivot: Any, g: Any, s: Any
                 value -= LU[at + k * n + i] * s[row[first + k]]
             s[row[first + i]] = value
         for i in range(n - 1, -1, -1):
-            best = pivot[first + i]
-            if best != i:
-                kept = s[row[first + i]]
-                s[row[first + i]] = s[row[first + best]]
-                s[row[first + best]] = kept
+            _exchanged(s, row[first + i], row[first + pivot[first + i]])
         for i in range(first, first + n):
             for m in range(blocks.outside_start[i], blocks.outside_start[i + 1]):
                 g[outside[m, 1]] -= D[row[i], outside[m, 0]] * s[row[i]]

@@ -95,18 +95,27 @@ def torque(
 def _go_ahead(q: Any, row: int, past: Any, x: Any) -> None:
     """Put x where the last five states lead, if their q leads to the one that is asked for.
 
-    Evenly sampled motions are met to rounding; of others the last state is as good a start.
+    The states lie in a ring, that of row r at r modulo 5. Evenly sampled motions are met to
+    rounding; of others the last state is as good a start.
     """
     gap, step = 0.0, 0.0
     for i in range(q.shape[1]):
-        led = 5.0 * (q[row - 1, i] - q[row - 4, i]) + q[row - 5, i]
+        led = q[row - 5, i]
+        led += 5.0 * (q[row - 1, i] - q[row - 4, i])
         led -= 10.0 * (q[row - 2, i] - q[row - 3, i])
         gap = max(gap, abs(q[row, i] - led))
         step = max(step, abs(q[row, i] - q[row - 1, i]))
-    if gap < AHEAD * step:
-        for j in range(len(x)):
-            led = 5.0 * (past[0, j] - past[3, j]) + past[4, j]
-            x[j] = led - 10.0 * (past[1, j] - past[2, j])
+    if gap >= AHEAD * step:
+        return
+    first = (row - 1) % 5
+    second = (row - 2) % 5
+    third = (row - 3) % 5
+    fourth = (row - 4) % 5
+    for j in range(len(x)):
+        led = past[row % 5, j]
+        led += 5.0 * (past[first, j] - past[fourth, j])
+        led -= 10.0 * (past[second, j] - past[third, j])
+        x[j] = led
 
 
 @compiled
@@ -146,6 +155,4 @@ def inverse_dynamics(
             return
         torque(tables, x, v[row], a[row], state, nodal, tau[row], sigma[row])
         for j in range(len(x)):
-            for k in range(4, 0, -1):
-                past[k, j] = past[k - 1, j]
-            past[0, j] = x[j]
+            past[row % 5, j] = x[j]

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.elements.jets import Jet, angle_of, times
+from armtwin.elements.jets import Jet, angle_of, plus, times
 from armtwin.elements.rotations import Four, four, put_four, vector_part
 from armtwin.maths.compiled import inlined
 from armtwin.maths.vectors import Vector, add, cross, dot, scaled
@@ -34,21 +34,29 @@ Axes = tuple[Vector, Vector, Vector]
 @inlined
 def _relative(p: Four, q: Four, n: Axes) -> Four:
     """r of two triads, or of a triad and a change of the other: it is bilinear."""
-    s, t = vector_part(p), vector_part(q)
-    turn = add(scaled(p[0], t), add(scaled(-q[0], s), cross(t, s)))
-    return p[0] * q[0] + dot(s, t), dot(n[0], turn), dot(n[1], turn), dot(n[2], turn)
+    s = vector_part(p)
+    t = vector_part(q)
+    straight = add(scaled(p[0], t), scaled(-q[0], s))
+    turn = add(straight, cross(t, s))
+    first = p[0] * q[0] + dot(s, t)
+    return first, dot(n[0], turn), dot(n[1], turn), dot(n[2], turn)
 
 
 @inlined
 def _put_slopes(D: Any, row: int, p: Four, q: Four, n: Axes, c: Four) -> None:
     """Store the slopes with both triads of what has the slopes c with r."""
-    s, t = vector_part(p), vector_part(q)
-    cv = add(scaled(c[1], n[0]), add(scaled(c[2], n[1]), scaled(c[3], n[2])))
-    with_p = add(scaled(c[0], t), add(scaled(-q[0], cv), cross(cv, t)))
-    with_q = add(scaled(c[0], s), add(scaled(p[0], cv), cross(s, cv)))
-    first_p, first_q = c[0] * q[0] + dot(cv, t), c[0] * p[0] - dot(cv, s)
-    put_four(D, row, 0, 1.0, (first_p, with_p[0], with_p[1], with_p[2]))
-    put_four(D, row, 4, 1.0, (first_q, with_q[0], with_q[1], with_q[2]))
+    s = vector_part(p)
+    t = vector_part(q)
+    across = add(scaled(c[2], n[1]), scaled(c[3], n[2]))
+    cv = add(scaled(c[1], n[0]), across)
+    turn_p = add(scaled(-q[0], cv), cross(cv, t))
+    turn_q = add(scaled(p[0], cv), cross(s, cv))
+    x, y, z = add(scaled(c[0], t), turn_p)
+    first = c[0] * q[0] + dot(cv, t)
+    put_four(D, row, 0, 1.0, (first, x, y, z))
+    x, y, z = add(scaled(c[0], s), turn_q)
+    first = c[0] * p[0] - dot(cv, s)
+    put_four(D, row, 4, 1.0, (first, x, y, z))
 
 
 @inlined
@@ -63,15 +71,20 @@ def measure_hinge(x: Any, at: tuple[int, int], n: Axes, row: int, e: Any, D: Any
         e: Deformations, of which three are written.
         D: Slopes, (rows, 14), of which three rows are written.
     """
-    p, q = four(x, at[0]), four(x, at[1])
+    p = four(x, at[0])
+    q = four(x, at[1])
     r0, r1, r2, r3 = _relative(p, q, n)
     e[row] = 2.0 * angle_of(r1, r0)
     e[row + 1] = 2.0 * (r0 * r2 - r1 * r3)
     e[row + 2] = 2.0 * (r1 * r2 + r0 * r3)
-    turn, none = 2.0 / (r0 * r0 + r1 * r1), 0.0 * r0
-    _put_slopes(D, row, p, q, n, (-turn * r1, turn * r0, none, none))
-    _put_slopes(D, row + 1, p, q, n, (2.0 * r2, -2.0 * r3, 2.0 * r0, -2.0 * r1))
-    _put_slopes(D, row + 2, p, q, n, (2.0 * r3, 2.0 * r2, 2.0 * r1, 2.0 * r0))
+    turn = 2.0 / (r0 * r0 + r1 * r1)
+    none = 0.0 * r0
+    of_twist = (-turn * r1, turn * r0, none, none)
+    of_y = (2.0 * r2, -2.0 * r3, 2.0 * r0, -2.0 * r1)
+    of_z = (2.0 * r3, 2.0 * r2, 2.0 * r1, 2.0 * r0)
+    _put_slopes(D, row, p, q, n, of_twist)
+    _put_slopes(D, row + 1, p, q, n, of_y)
+    _put_slopes(D, row + 2, p, q, n, of_z)
 
 
 @inlined
@@ -79,16 +92,20 @@ def curve_hinge(
     x: Any, u: Any, w: Any, at: tuple[int, int], n: Axes, row: int, curved: Any
 ) -> None:
     """Second derivatives of a hinge's deformations along u and w."""
-    p, p_u, p_w = four(x, at[0]), four(u, at[0]), four(w, at[0])
-    q, q_u, q_w = four(x, at[1]), four(u, at[1]), four(w, at[1])
+    p = four(x, at[0])
+    q = four(x, at[1])
+    p_u = four(u, at[0])
+    q_u = four(u, at[1])
+    p_w = four(w, at[0])
+    q_w = four(w, at[1])
     r = _relative(p, q, n)
-    u_p, u_q = _relative(p_u, q, n), _relative(p, q_u, n)
-    w_p, w_q = _relative(p_w, q, n), _relative(p, q_w, n)
-    uw, wu = _relative(p_u, q_w, n), _relative(p_w, q_u, n)
-    r0 = (r[0], u_p[0] + u_q[0], w_p[0] + w_q[0], uw[0] + wu[0])
-    r1 = (r[1], u_p[1] + u_q[1], w_p[1] + w_q[1], uw[1] + wu[1])
-    r2 = (r[2], u_p[2] + u_q[2], w_p[2] + w_q[2], uw[2] + wu[2])
-    r3 = (r[3], u_p[3] + u_q[3], w_p[3] + w_q[3], uw[3] + wu[3])
+    by_u = plus(_relative(p_u, q, n), _relative(p, q_u, n))
+    by_w = plus(_relative(p_w, q, n), _relative(p, q_w, n))
+    both = plus(_relative(p_u, q_w, n), _relative(p_w, q_u, n))
+    r0 = (r[0], by_u[0], by_w[0], both[0])
+    r1 = (r[1], by_u[1], by_w[1], both[1])
+    r2 = (r[2], by_u[2], by_w[2], both[2])
+    r3 = (r[3], by_u[3], by_w[3], both[3])
     curved[row] = 2.0 * _turn(r1, r0)
     curved[row + 1] = 2.0 * (times(r0, r2)[3] - times(r1, r3)[3])
     curved[row + 2] = 2.0 * (times(r1, r2)[3] + times(r0, r3)[3])
@@ -97,8 +114,11 @@ def curve_hinge(
 @inlined
 def _turn(b: Jet, a: Jet) -> Any:
     """Second derivative of atan2(b, a): of its slope (a b_u - b a_u)/(a² + b²) along w."""
-    square = a[0] * a[0] + b[0] * b[0]
-    growth = 2.0 * (a[0] * a[2] + b[0] * b[2])
-    top = a[0] * b[1] - b[0] * a[1]
-    change = a[2] * b[1] + a[0] * b[3] - b[2] * a[1] - b[0] * a[3]
+    a0, a_u, a_w, a_uw = a
+    b0, b_u, b_w, b_uw = b
+    square = a0 * a0 + b0 * b0
+    growth = 2.0 * (a0 * a_w + b0 * b_w)
+    top = a0 * b_u - b0 * a_u
+    change = a_w * b_u - b_w * a_u
+    change += a0 * b_uw - b0 * a_uw
     return (change - top * growth / square) / square

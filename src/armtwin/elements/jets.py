@@ -21,12 +21,12 @@ VectorJet = tuple[Vector, Vector, Vector, Vector]
 @inlined
 def times(a: Jet, b: Jet) -> Jet:
     """Product of two jets."""
-    return (
-        a[0] * b[0],
-        a[0] * b[1] + a[1] * b[0],
-        a[0] * b[2] + a[2] * b[0],
-        a[0] * b[3] + a[3] * b[0] + a[1] * b[2] + a[2] * b[1],
-    )
+    a0, a_u, a_w, a_uw = a
+    b0, b_u, b_w, b_uw = b
+    by_u = a0 * b_u + a_u * b0
+    by_w = a0 * b_w + a_w * b0
+    both = a0 * b_uw + a_uw * b0
+    return a0 * b0, by_u, by_w, both + (a_u * b_w + a_w * b_u)
 
 
 @inlined
@@ -45,27 +45,33 @@ def share(s: Any, a: Jet) -> Jet:
 def chained(f: tuple[Any, Any, Any], a: Jet) -> Jet:
     """A function of a jet, from its value, slope and curvature there."""
     value, slope, curvature = f
-    return value, slope * a[1], slope * a[2], slope * a[3] + curvature * a[1] * a[2]
+    _, by_u, by_w, both = a
+    bent = slope * both + curvature * by_u * by_w
+    return value, slope * by_u, slope * by_w, bent
 
 
 @inlined
 def inner(a: VectorJet, b: VectorJet) -> Jet:
     """Dot product of two vector jets."""
-    return (
-        dot(a[0], b[0]),
-        dot(a[0], b[1]) + dot(a[1], b[0]),
-        dot(a[0], b[2]) + dot(a[2], b[0]),
-        dot(a[0], b[3]) + dot(a[3], b[0]) + dot(a[1], b[2]) + dot(a[2], b[1]),
-    )
+    a0, a_u, a_w, a_uw = a
+    b0, b_u, b_w, b_uw = b
+    by_u = dot(a0, b_u) + dot(a_u, b0)
+    by_w = dot(a0, b_w) + dot(a_w, b0)
+    both = dot(a0, b_uw) + dot(a_uw, b0)
+    both += dot(a_u, b_w) + dot(a_w, b_u)
+    return dot(a0, b0), by_u, by_w, both
 
 
 @inlined
 def turned_jet(x: Any, u: Any, w: Any, at: int, n: Vector) -> VectorJet:
     """R n of the triad that starts at a place of x."""
-    turn, by_u, by_w = four(x, at), four(u, at), four(w, at)
+    turn = four(x, at)
+    by_u = four(u, at)
+    by_w = four(w, at)
     along_u = scaled(2.0, turned_by(turn, by_u, n))
     along_w = scaled(2.0, turned_by(turn, by_w, n))
-    return turned(turn, n), along_u, along_w, scaled(2.0, turned_by(by_u, by_w, n))
+    both = scaled(2.0, turned_by(by_u, by_w, n))
+    return turned(turn, n), along_u, along_w, both
 
 
 @inlined
@@ -78,8 +84,10 @@ def difference(x: Any, p: int, q: int) -> Vector:
 def length_jet(d: Vector, by_u: Vector, by_w: Vector) -> Jet:
     """|d| with its changes."""
     length = np.sqrt(dot(d, d))
-    along_u, along_w = dot(d, by_u) / length, dot(d, by_w) / length
-    return length, along_u, along_w, (dot(by_u, by_w) - along_u * along_w) / length
+    along_u = dot(d, by_u) / length
+    along_w = dot(d, by_w) / length
+    both = dot(by_u, by_w) - along_u * along_w
+    return length, along_u, along_w, both / length
 
 
 @inlined

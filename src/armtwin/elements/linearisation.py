@@ -58,10 +58,13 @@ class Linear:
 def stiffness_of(laws: Laws, e: Floats) -> tuple[Floats, Floats]:
     """Slopes of the stress with deformations, S, and with their rates, B; (rows, rows) each."""
     S, B = np.zeros((2, len(e), len(e)))
-    np.add.at(S, (laws.spring_rows[:, 0], laws.spring_rows[:, 1]), laws.springs)
-    np.add.at(B, (laws.damper_rows[:, 0], laws.damper_rows[:, 1]), laws.dampers)
-    room = laws.gas[:, 1] - e[laws.gas_rows]
-    S[laws.gas_rows, laws.gas_rows] += laws.gas[:, 0] / room**2
+    stressed, deformed = laws.spring_rows.T
+    np.add.at(S, (stressed, deformed), laws.springs)
+    stressed, deformed = laws.damper_rows.T
+    np.add.at(B, (stressed, deformed), laws.dampers)
+    strength, stroke = laws.gas.T
+    rows = laws.gas_rows
+    S[rows, rows] += strength / (stroke - e[rows]) ** 2
     return S, B
 
 

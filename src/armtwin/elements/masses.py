@@ -63,8 +63,12 @@ def _wrench(ten: Any, i: int, om: Vector, al: Vector, ac: Vector) -> tuple[Vecto
     """Force and torque about the point that a body needs, in its own axes."""
     h = (ten[i, 1], ten[i, 2], ten[i, 3])
     J = (ten[i, 4], ten[i, 5], ten[i, 6], ten[i, 7], ten[i, 8], ten[i, 9])
-    force = add(scaled(ten[i, 0], ac), add(cross(al, h), cross(om, cross(om, h))))
-    torque = add(inertia_times(J, al), add(cross(om, inertia_times(J, om)), cross(h, ac)))
+    swept = cross(om, cross(om, h))
+    turned_force = add(cross(al, h), swept)
+    force = add(scaled(ten[i, 0], ac), turned_force)
+    gyroscopic = cross(om, inertia_times(J, om))
+    of_point = add(gyroscopic, cross(h, ac))
+    torque = add(inertia_times(J, al), of_point)
     return force, torque
 
 
@@ -76,7 +80,8 @@ def add_body(
     point, triad = at
     turn = four(x, triad)
     pushed = add(three(ax, point), scaled(-1.0, fall))
-    om, al = body_rate(turn, four(vx, triad)), body_rate(turn, four(ax, triad))
+    om = body_rate(turn, four(vx, triad))
+    al = body_rate(turn, four(ax, triad))
     force, torque = _wrench(masses.inertia, i, om, al, turned_back(turn, pushed))
     add_three(g, point, turned(turn, force))
     add_four(g, triad, moment_force(turn, torque))
@@ -85,15 +90,20 @@ def add_body(
 @inlined
 def _mixed(y: tuple[Vector, Vector, Vector, Vector], weights: Any) -> Vector:
     """Weighted sum of the four rows of a cubic."""
-    first = add(scaled(weights[0], y[0]), scaled(weights[1], y[1]))
-    return add(first, add(scaled(weights[2], y[2]), scaled(weights[3], y[3])))
+    a, b, c, d = weights
+    at_p = add(scaled(a, y[0]), scaled(b, y[1]))
+    at_q = add(scaled(c, y[2]), scaled(d, y[3]))
+    return add(at_p, at_q)
 
 
 @inlined
 def _tangent_gain(x: Any, vx: Any, ax: Any, triad: int, n: Vector) -> Vector:
     """Second rate of R n."""
-    turn, rate, gain = four(x, triad), four(vx, triad), four(ax, triad)
-    return scaled(2.0, add(turned_by(turn, gain, n), turned_by(rate, rate, n)))
+    turn = four(x, triad)
+    rate = four(vx, triad)
+    gained = turned_by(turn, four(ax, triad), n)
+    swept = turned_by(rate, rate, n)
+    return scaled(2.0, add(gained, swept))
 
 
 @inlined
@@ -128,12 +138,20 @@ def add_beam(
 @inlined
 def _add_spin(share: float, n: Vector, at: Ends, x: Any, vx: Any, ax: Any, g: Any) -> None:
     """Add what turning of a beam about its own axis needs."""
-    p, q = four(x, at[1]), four(x, at[3])
-    rate_p, rate_q = four(vx, at[1]), four(vx, at[3])
-    spin_p, spin_q = dot(n, body_rate(p, rate_p)), dot(n, body_rate(q, rate_q))
+    p = four(x, at[1])
+    q = four(x, at[3])
+    rate_p = four(vx, at[1])
+    rate_q = four(vx, at[3])
+    spin_p = dot(n, body_rate(p, rate_p))
+    spin_q = dot(n, body_rate(q, rate_q))
     gain_p = dot(n, body_rate(p, four(ax, at[1])))
     gain_q = dot(n, body_rate(q, four(ax, at[3])))
-    add_four(g, at[1], moment_force(p, scaled(share * (2.0 * gain_p + gain_q), n)))
-    add_four(g, at[3], moment_force(q, scaled(share * (2.0 * gain_q + gain_p), n)))
-    add_four(g, at[1], moment_force(rate_p, scaled(2.0 * share * (2.0 * spin_p + spin_q), n)))
-    add_four(g, at[3], moment_force(rate_q, scaled(2.0 * share * (2.0 * spin_q + spin_p), n)))
+    twice = 2.0 * share
+    gained_p = scaled(share * (2.0 * gain_p + gain_q), n)
+    gained_q = scaled(share * (2.0 * gain_q + gain_p), n)
+    spun_p = scaled(twice * (2.0 * spin_p + spin_q), n)
+    spun_q = scaled(twice * (2.0 * spin_q + spin_p), n)
+    add_four(g, at[1], moment_force(p, gained_p))
+    add_four(g, at[3], moment_force(q, gained_q))
+    add_four(g, at[1], moment_force(rate_p, spun_p))
+    add_four(g, at[3], moment_force(rate_q, spun_q))

@@ -33,7 +33,8 @@ class Placed:
 
     @cached_property
     def _measured(self) -> tuple[Floats, Floats]:
-        e, local = together.slopes(tables_of(self.structure).geometry.elements, self.x[:, None])
+        elements = tables_of(self.structure).geometry.elements
+        e, local = together.slopes(elements, self.x[:, None])
         D = np.zeros((len(e), len(self.x) + 1))
         np.put_along_axis(D, self._columns, local[:, :, 0], axis=1)
         return e[:, 0], D[:, :-1]
@@ -132,14 +133,18 @@ class Placed:
         tables = tables_of(self.structure)
         heavy = tables.masses if masses is None else masses
         state = (self.x[:, None], vx[:, None], ax[:, None])
-        return np.asarray(together.forces(heavy, tables.loads, *state)[:, 0])
+        g = together.forces(heavy, tables.loads, *state)
+        return np.asarray(g[:, 0])
 
     def force_change(self, vx: Floats, ax: Floats, dx: Floats, dv: Floats, da: Floats) -> Floats:
         """Changes of the nodal forces with k changes of x, vx and ax, (nx, k) each."""
         tables = tables_of(self.structure)
         h = 1j * STEP
-        state = (self.x[:, None] + h * dx, vx[:, None] + h * dv, ax[:, None] + h * da)
-        return np.asarray(together.forces(tables.masses, tables.loads, *state).imag / STEP)
+        x = self.x[:, None] + h * dx
+        v = vx[:, None] + h * dv
+        a = ax[:, None] + h * da
+        g = together.forces(tables.masses, tables.loads, x, v, a)
+        return np.asarray(g.imag / STEP)
 
     @cached_property
     def MDF(self) -> Floats:

@@ -40,20 +40,23 @@ def vector_part(turn: Four) -> Vector:
 @inlined
 def turned_by(a: Four, b: Four, n: Vector) -> Vector:
     """B(a, b) n: half of what R n changes by when a changes by b."""
-    s, t = vector_part(a), vector_part(b)
-    straight = scaled(a[0] * b[0] - dot(s, t), n)
+    s = vector_part(a)
+    t = vector_part(b)
+    product = a[0] * b[0] - dot(s, t)
     mixed = add(scaled(dot(t, n), s), scaled(dot(s, n), t))
-    across = cross(add(scaled(a[0], t), scaled(b[0], s)), n)
-    return add(straight, add(mixed, across))
+    lever = add(scaled(a[0], t), scaled(b[0], s))
+    rest = add(mixed, cross(lever, n))
+    return add(scaled(product, n), rest)
 
 
 @inlined
 def turned(turn: Four, n: Vector) -> Vector:
     """R n."""
     k = vector_part(turn)
-    straight = scaled(turn[0] * turn[0] - dot(k, k), n)
-    along, across = 2.0 * dot(k, n), 2.0 * turn[0]
-    return add(straight, add(scaled(along, k), scaled(across, cross(k, n))))
+    square = turn[0] * turn[0] - dot(k, k)
+    along = scaled(2.0 * dot(k, n), k)
+    across = scaled(2.0 * turn[0], cross(k, n))
+    return add(scaled(square, n), add(along, across))
 
 
 @inlined
@@ -65,17 +68,21 @@ def turned_back(turn: Four, n: Vector) -> Vector:
 @inlined
 def turn_slope(turn: Four, n: Vector, c: Vector) -> Four:
     """Slope of c·(R n) with the four parameters."""
-    k, across = vector_part(turn), cross(n, c)
-    first = turn[0] * dot(n, c) + dot(k, across)
+    k = vector_part(turn)
+    across = cross(n, c)
+    straight = dot(n, c)
+    first = turn[0] * straight + dot(k, across)
     mixed = add(scaled(dot(k, c), n), scaled(dot(k, n), c))
-    rest = add(mixed, add(scaled(turn[0], across), scaled(-dot(n, c), k)))
-    return 2.0 * first, 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+    turning = add(scaled(turn[0], across), scaled(-straight, k))
+    x, y, z = add(mixed, turning)
+    return 2.0 * first, 2.0 * x, 2.0 * y, 2.0 * z
 
 
 @inlined
 def body_rate(turn: Four, rate: Four) -> Vector:
     """2 G dl/dt: ω' from the rates of a triad, α' from their rates."""
-    k, s = vector_part(turn), vector_part(rate)
+    k = vector_part(turn)
+    s = vector_part(rate)
     turning = add(scaled(turn[0], s), scaled(-rate[0], k))
     return scaled(2.0, add(turning, cross(s, k)))
 
@@ -84,8 +91,8 @@ def body_rate(turn: Four, rate: Four) -> Vector:
 def moment_force(turn: Four, T: Vector) -> Four:
     """2 G' T': the force on a triad of a moment about body axes."""
     k = vector_part(turn)
-    rest = add(scaled(turn[0], T), cross(k, T))
-    return -2.0 * dot(k, T), 2.0 * rest[0], 2.0 * rest[1], 2.0 * rest[2]
+    x, y, z = add(scaled(turn[0], T), cross(k, T))
+    return -2.0 * dot(k, T), 2.0 * x, 2.0 * y, 2.0 * z
 
 
 @inlined

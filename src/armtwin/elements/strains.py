@@ -67,10 +67,12 @@ def _angle_over_sine(S: Any) -> Ratio:
 def ratios(length: float, e2: Any, at_p: Any, at_q: Any) -> tuple[Ratio, Ratio, Ratio]:
     """Angle over sine of the twist and of both ends, from e2, (e3, e5) and (e4, e6)."""
     area = 1.0 / (length * length)
-    twist = area * e2 * e2
-    p = area * (at_p[0] * at_p[0] + at_p[1] * at_p[1])
-    q = area * (at_q[0] * at_q[0] + at_q[1] * at_q[1])
-    return _angle_over_sine(twist), _angle_over_sine(p), _angle_over_sine(q)
+    e3, e5 = at_p
+    e4, e6 = at_q
+    twist = _angle_over_sine(area * e2 * e2)
+    bend_p = _angle_over_sine(area * (e3 * e3 + e5 * e5))
+    bend_q = _angle_over_sine(area * (e4 * e4 + e6 * e6))
+    return twist, bend_p, bend_q
 
 
 @inlined
@@ -99,19 +101,22 @@ def better(length: float, e: Six, angles: tuple[Ratio, Ratio, Ratio]) -> Six:
 def _second_order(length: float, e: Six) -> Six:
     """The six with their terms of second order."""
     e1, e2, e3, e4, e5, e6 = e
-    squares = plus(plus(times(e3, e3), times(e4, e4)), plus(times(e5, e5), times(e6, e6)))
+    in_z = plus(times(e3, e3), times(e4, e4))
+    in_y = plus(times(e5, e5), times(e6, e6))
+    squares = plus(in_z, in_y)
     mixed = plus(times(e3, e4), times(e5, e6))
     shortening = share(1.0 / (30.0 * length), plus(share(2.0, squares), mixed))
     turning = plus(times(e4, e5), share(-1.0, times(e3, e6)))
-    in_y = share(1.0 / (6.0 * length), times(e2, plus(e5, e6)))
-    in_z = share(1.0 / (6.0 * length), times(e2, plus(e3, e4)))
+    sixth = 1.0 / (6.0 * length)
+    by_y = share(sixth, times(e2, plus(e5, e6)))
+    by_z = share(sixth, times(e2, plus(e3, e4)))
     return (
         plus(e1, shortening),
         plus(e2, share(1.0 / length, turning)),
-        plus(e3, in_y),
-        plus(e4, share(-1.0, in_y)),
-        plus(e5, share(-1.0, in_z)),
-        plus(e6, in_z),
+        plus(e3, by_y),
+        plus(e4, share(-1.0, by_y)),
+        plus(e5, share(-1.0, by_z)),
+        plus(e6, by_z),
     )
 
 

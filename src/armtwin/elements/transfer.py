@@ -179,8 +179,7 @@ def find(geometry: Any, q: Any, x: Any, state: State) -> int:
     measure(geometry.elements, x, state.e, state.D)
     _gap(freedom, q, x, state)
     total, left = 0, _pieces(freedom, state)
-    while left > 0:
-        _gap(freedom, q, x, state)
+    while True:
         for i in range(len(q)):
             way = state.step[freedom.columns[i]] if i < k else state.rhs[freedom.rows[i - k]]
             state.goal[i] = q[i] - (1.0 - 1.0 / left) * way
@@ -189,4 +188,6 @@ def find(geometry: Any, q: Any, x: Any, state: State) -> int:
             return taken
         total += taken
         left -= 1
-    return total
+        if left == 0:
+            return total
+        _gap(freedom, q, x, state)

@@ -10,6 +10,7 @@ from armtwin.prediction.causes import Explanation
 from armtwin.prediction.predict import Prediction
 
 if TYPE_CHECKING:
+    from armtwin.analysis.bearing_loads import BearingLoads
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.band.band import Band
     from armtwin.prediction.compare import Comparison
@@ -25,6 +26,7 @@ class Answer:
         advice: What to change, where it was asked for.
         comparison: A logged run beside the predicted one, where there is one.
         band: What numbers that are not known exactly make of it; None for the nominal run alone.
+        loads: What bearings and links carry along the commanded motion, where it was asked for.
     """
 
     prediction: Prediction
@@ -32,6 +34,7 @@ class Answer:
     advice: Advice | None = None
     comparison: Comparison | None = None
     band: Band | None = None
+    loads: BearingLoads | None = None
 
     def __repr__(self) -> str:
         p = self.prediction

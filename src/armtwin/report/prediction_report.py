@@ -19,6 +19,7 @@ from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
 from armtwin.report.layers import Curve
+from armtwin.report.loads_report import load_blocks
 from armtwin.report.numbers import (
     FINE_PERCENT,
     MICROMETRES,
@@ -85,6 +86,7 @@ def prediction_report(answer: Answer) -> Report:
         *_what_to_change(answer),
         Section("Segments", (_segments(p.verdict),)),
         Section("Joints", tuple(joint_blocks(p, times, series))),
+        *_loads(answer),
         Section("Feasibility", tuple(limit_blocks(p))),
         Section("What this rests on", tuple(basis_blocks(p))),
     ]
@@ -103,6 +105,12 @@ def _scene_caption(answer: Answer) -> str:
     if answer.band is None:
         return turn
     return f"{turn} Colours of the seam: {SEAM_COLOURS}"
+
+
+def _loads(answer: Answer) -> Iterator[Section]:
+    """Peaks on bearings and in links along the commanded motion."""
+    if answer.loads is not None:
+        yield Section("Loads on bearings and links", load_blocks(answer.loads))
 
 
 def _subtitle(p: Prediction) -> str:

@@ -16,6 +16,7 @@ from armtwin.robot.bodies import body_problems
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, Gear
 from armtwin.robot.groups import Joint, Orientation
+from armtwin.robot.loops import loop_problems
 from armtwin.robot.mentions import name_problems
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
@@ -33,7 +34,8 @@ def problems(description: Description) -> list[str]:
     names = [*name_problems(description), *_gear_problems(description)]
     if names or not _poses_are_given(description):
         return [*found, *names]
-    return [*found, *body_problems(description), *_drive_problems(description)]
+    bodies = [*body_problems(description), *_drive_problems(description)]
+    return [*found, *bodies, *loop_problems(description)]
 
 
 def mounting_problems(description: Description) -> list[str]:

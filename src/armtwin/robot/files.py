@@ -60,6 +60,10 @@ def save_urdf(description: Description, path: Path) -> None:
     """Write a URDF file."""
     from armtwin.robot.urdf_writing import to_urdf
 
+    if description.loop:
+        raise ArmtwinError(
+            f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
+        )
     write_file(path, to_urdf(description))
 
 

@@ -58,6 +58,8 @@ class InverseKinematics:
     @cached_property
     def recognised(self) -> WristArm | str:
         """The closed-form geometry, or why there is none."""
+        if self.robot.passive:
+            return "joints follow through closed loops"
         arm = self.robot.arm
         body, X_BF = self.robot.frame("tool")
         serial = arm.parent.tolist() == [-1, 0, 1, 2, 3, 4]

@@ -29,12 +29,15 @@ class Limits(NamedTuple):
 def motion_limits(robot: Assembly) -> Limits:
     """Limits of speed, acceleration and torque.
 
-    A joint that follows another limits how fast that one may be.
+    A joint that follows another limits how fast that one may be; one of a closed loop does not.
     """
     velocity = _of_joints(robot, "velocity", np.inf)
     acceleration = _of_joints(robot, "acceleration", np.inf)
     torque = _of_joints(robot, "torque", np.inf)
-    if robot.coupling is not None:
+    if robot.passive:
+        driven = list(robot.free)
+        velocity, acceleration, torque = velocity[driven], acceleration[driven], torque[driven]
+    elif robot.coupling is not None:
         velocity = _of_leaders(velocity, robot.coupling.G)
         acceleration = _of_leaders(acceleration, robot.coupling.G)
         torque = torque[list(robot.free)]
@@ -60,6 +63,8 @@ def position_limits(robot: Assembly) -> Floats:
     """Lower and upper limits, (2, n); a joint that follows another limits it too."""
     lower = _of_joints(robot, "lower", -np.inf)
     upper = _of_joints(robot, "upper", np.inf)
+    if robot.passive:
+        return read_only(np.array([lower, upper])[:, list(robot.free)])
     coupling = robot.coupling
     if coupling is None:
         return read_only(np.array([lower, upper]))

@@ -178,8 +178,10 @@ class _Draft:
 def _pose_error(target: Floats, found: Floats) -> Floats:
     """What a pose lacks of another, shift and turn about base axes, (6,)."""
     R = target[:3, :3] @ found[:3, :3].T
-    turn = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return np.concatenate([target[:3, 3] - found[:3, 3], turn])
+    twice = R - R.T
+    turn = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
+    shift = target[:3, 3] - found[:3, 3]
+    return np.concatenate([shift, turn])
 
 
 def _triple(x: ArrayLike) -> Triple:
@@ -214,6 +216,11 @@ class _Builder:
         i = self.tree.body(link)
         return np.eye(4) if i < 0 else self.poses[i]
 
+    def _point_name(self, name: str) -> str:
+        """Name of the point of a joint, pin or frame; triads have those of the links."""
+        links = [self.tree.root, *(joint.child for joint in self.tree.joints)]
+        return f"{name}.point" if name in links else name
+
     def node(self, link: str, target: Floats, name: str) -> tuple[str, str]:
         """Point and triad that a link has at a position of the reference state.
 
@@ -225,9 +232,10 @@ class _Builder:
             if np.linalg.norm(position - target) < SAME:
                 return point, triad
         if link == self.tree.root:
-            self.draft.points.append(Point(name, _triple(target), ("held",) * 3))
-            nodes.append((target, name, link))
-            return name, link
+            point = self._point_name(name)
+            self.draft.points.append(Point(point, _triple(target), ("held",) * 3))
+            nodes.append((target, point, link))
+            return point, link
         start = self._nearest_on_the_way(link, target)
         return self._beam(link, start, target, name)
 
@@ -255,7 +263,7 @@ class _Builder:
         for i in range(1, count + 1):
             here = first + (target - first) * i / count
             last = i == count
-            next_point = name if last else f"{link}.{name}.{i}"
+            next_point = self._point_name(name) if last else f"{link}.{name}.{i}"
             next_triad = f"{link}.{name}" if last else f"{link}.{name}.{i}.triad"
             self.draft.points.append(Point(next_point, _triple(here)))
             self.draft.triads.append(Triad(next_triad))
@@ -315,11 +323,12 @@ class _Builder:
         """A rigid beam from far behind to the joint, whose elongation is the coordinate."""
         behind = X[:3, 3] - SLIDE * axis
         point, side = self.node(joint.parent, behind, f"{joint.name}.behind")
-        self.draft.points.append(Point(joint.name, _triple(X[:3, 3])))
+        end = self._point_name(joint.name)
+        self.draft.points.append(Point(end, _triple(X[:3, 3])))
         self.draft.triads.append(Triad(joint.child))
-        slide = Beam(joint.name, (point, joint.name), (side, joint.child), None, SLIDING)
+        slide = Beam(joint.name, (point, end), (side, joint.child), None, SLIDING)
         self.draft.beams.append(slide)
-        self.draft.at[joint.child] = [(X[:3, 3], joint.name, joint.child)]
+        self.draft.at[joint.child] = [(X[:3, 3], end, joint.child)]
 
     def body(self, i: int, joint: Joint) -> None:
         """Add the body of a link, less what bends with its beams."""
@@ -361,8 +370,11 @@ class _Builder:
 
     def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of the pins that a loop joins."""
-        ends = ((loop.link_a, loop.a), (loop.link_b, loop.b))
-        return [(link, (self.pose_of(link) @ [*pin, 1.0])[:3]) for link, pin in ends]
+        found = []
+        for link, pin in ((loop.link_a, loop.a), (loop.link_b, loop.b)):
+            at = self.pose_of(link) @ [*pin, 1.0]
+            found.append((link, at[:3]))
+        return found
 
     def close(self, loop: Loop, pins: list[tuple[str, Floats]]) -> None:
         """Close a loop by a rod between its pins, or by a hinge at the place of both."""
