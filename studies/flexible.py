@@ -239,11 +239,15 @@ def ringing_section() -> Iterator[str]:
                 cells = [friction, words, direction, f"{size:.0f} µm"]
                 held = servo_modes(here, run.robot.description.servo["cascade"])
                 for modes in (held[:2], locked_modes(here)[:2]):
-                    cells.append(
-                        ", ".join(f"{x.frequency:.1f} Hz ({x.damping:.2f})" for x in modes)
-                    )
+                    cells.append(", ".join(_in_words(mode) for mode in modes))
                     cells.append(f"{100 * share_of_modes(parts.time[now], swing, modes):.1f} %")
                 yield f"| {' | '.join(cells)} |"
+
+
+def _in_words(mode: Mode) -> str:
+    """Frequency and relative damping of a mode."""
+    damping = round(mode.damping, 2) + 0.0  # no negative zero
+    return f"{mode.frequency:.1f} Hz ({damping:.2f})"
 
 
 def events(run: at.Prediction) -> dict[str, float]:
