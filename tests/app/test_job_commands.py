@@ -309,7 +309,7 @@ def test_check_tells_what_a_jobs_robot_lacks(tmp_path):
         ),
         (
             ["--robot", "r2d2"],
-            "robot 'r2d2' is neither shipped nor a .toml or .urdf file. Known: epaas, kr300, lwa4p",
+            "robot 'r2d2' is neither shipped nor a .toml or .urdf file. Known: epaas, epaas_bench",
         ),
         (["--out", "job.toml"], "job.toml: is a file; choose another folder with --out"),
         (["--out", "job.toml/below"], "cannot be written"),
