@@ -18,7 +18,6 @@ from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
-from armtwin.identification.clamping.clamp import Clamping, clamp
 from armtwin.jobs.experiment_description import BenchSetup, ExperimentDescription, RobotSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, Response
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
@@ -36,6 +35,8 @@ from armtwin.simulation.outcome import Energy
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from armtwin.identification.clamping.clamp import Clamping
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
 BENCH = Schema(Bench, "bench")
@@ -201,6 +202,8 @@ class ExperimentRun:
             robot = self.experiment.robot()
             assert robot is not None
             ratio = float(robot.assembly.gear[joint - 1, joint - 1])
+        from armtwin.identification.clamping.clamp import clamp
+
         return clamp(self.log, gear_ratio=ratio, joint=joint)
 
     @property

@@ -35,7 +35,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     memories: Any,
     slots: Any,
     views: Any,
-    linear: Any,
+    linear: int,
     path: Any,
     counts: Any,
     is_pushed: bool,
@@ -47,8 +47,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
     """Run loops as `loop.run` does, one in each lane, until the last tick or until one ends.
 
     The stages are put in by name for each structure. len(lanes) is the number of lanes: a tuple
-    makes it known to the compiler. `linear` is empty but for a linear model, whose equations are
-    compiled only then. Of views, lateness, stays at limits, record and `ended`, which
+    makes it known to the compiler. Of views, lateness, stays at limits, record and `ended`, which
     takes how and where, the first axis is that of the lanes. Returns the tick in which a loop
     ended, or the last one.
     """
@@ -101,7 +100,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
         if is_pushed:
             do_outside(memories)
         within += 1
-        if len(linear) > 0:
+        if linear == 1:
             time = (tick + 0.5) * h
             u_0, v_0, before_0, tau_0, outside_0, bias_0, force_0, M_0 = bodies
             look_ahead(every, u_0, v_0, before_0, h, u_mid, v_mid)
@@ -262,7 +261,7 @@ def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
         lanes.memories,
         tuple(kernel.memory.arrays[name][1] for name in SLOTS),
         lanes.views,
-        () if run.linear is None else (0,),
+        int(run.linear is not None),
         run.path,
         (first, last, run.inputs.log_ticks, c.position_ticks, c.setpoint_ticks, c.tick),
         lanes.is_pushed,
