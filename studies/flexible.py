@@ -225,25 +225,34 @@ def ringing_section() -> Iterator[str]:
     yield "|---|---|---|---|---|---|---|---|"
     for friction in ("lugre", "off"):
         run = predicted_line(0.5, joints="elastic", quantise=False, friction=friction)
-        parts = at.error_parts(run)
-        assert parts is not None
         for words, begin in events(run).items():
             if friction == "off" and words.startswith("reversal"):
                 continue  # nothing turns over
-            q, _, _ = run.motion.trajectory.at(np.array([begin]))
-            here = flexible(elastic_coordinates(run.robot), q[0])
-            now = (parts.time >= begin + 0.05) & (parts.time <= begin + 0.35)
-            for direction in ("lateral", "vertical"):
-                swing = getattr(parts, direction)["dynamic"][now]
-                size = UM * float(np.ptp(swing))
-                cells = [friction, words, direction, f"{size:.0f} µm"]
-                held = servo_modes(here, run.robot.description.servo["cascade"])
-                for modes in (held[:2], locked_modes(here)[:2]):
-                    cells.append(
-                        ", ".join(f"{x.frequency:.1f} Hz ({x.damping:.2f})" for x in modes)
-                    )
-                    cells.append(f"{100 * share_of_modes(parts.time[now], swing, modes):.1f} %")
-                yield f"| {' | '.join(cells)} |"
+            for cells in _ringing(run, begin):
+                yield f"| {friction} | {words} | {' | '.join(cells)} |"
+
+
+def _ringing(run: at.Prediction, begin: float) -> Iterator[list[str]]:
+    """Direction, size and explained shares of the swing after an event."""
+    parts = at.error_parts(run)
+    assert parts is not None
+    q, _, _ = run.motion.trajectory.at(np.array([begin]))
+    here = flexible(elastic_coordinates(run.robot), q[0])
+    held = servo_modes(here, run.robot.description.servo["cascade"])
+    now = (parts.time >= begin + 0.05) & (parts.time <= begin + 0.35)
+    for direction in ("lateral", "vertical"):
+        swing = getattr(parts, direction)["dynamic"][now]
+        cells = [direction, f"{UM * float(np.ptp(swing)):.0f} µm"]
+        for modes in (held[:2], locked_modes(here)[:2]):
+            cells.append(", ".join(_in_words(mode) for mode in modes))
+            cells.append(f"{100 * share_of_modes(parts.time[now], swing, modes):.1f} %")
+        yield cells
+
+
+def _in_words(mode: Mode) -> str:
+    """Frequency and relative damping of a mode."""
+    damping = round(mode.damping, 2) + 0.0  # no negative zero
+    return f"{mode.frequency:.1f} Hz ({damping:.2f})"
 
 
 def events(run: at.Prediction) -> dict[str, float]:

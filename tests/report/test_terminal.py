@@ -24,7 +24,7 @@ def printed(report, width, spelled=printable):
 
 @pytest.fixture(scope="module")
 def report():
-    p = at.predict(None, at.Job.load("kr300_frame"))
+    p = at.predict(None, at.Job.load("kr300_frame").with_speed(0.05))
     return prediction_report(at.Answer(p, at.explain(p)))
 
 

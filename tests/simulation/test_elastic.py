@@ -8,6 +8,7 @@ from scipy.linalg import expm
 
 import armtwin as at
 from armtwin.drives import springs
+from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import numerical_damping
 from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
 from armtwin.simulation.prepared import prepare
@@ -241,7 +242,12 @@ def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
 
 
 def test_a_clamp_leaves_what_the_other_rows_reach(robot):
-    """The row of an uneven gear of the coupled wrist reaches a motor that its twist does not."""
+    """Motor 6 turns with joints 5 and 6: an uneven gear of joint 6 reaches the drive of joint 5,
+    where its twist has no weight.
+    """
+    *others, last = robot.description.transmission
+    uneven = (*others, replace(last, ripple=(Ripple(2.0, 1e-4),)))
+    robot = at.Robot(replace(robot.description, transmission=uneven))
     model = replace(ELASTIC, ripple=True)
     q = np.array([0.3, 0.8, 1.0, 0.2, 1.1, 0.4])
     still = at.Trajectory.sampled(250, np.tile(q, (10, 1)), np.zeros((10, 6)), np.zeros((10, 6)))

@@ -19,7 +19,6 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT
-from armtwin.report.writing import to_report
 from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
 from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
 
@@ -112,6 +111,8 @@ def analyse(
         motion = _motion(found, along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
+    from armtwin.report.writing import to_report
+
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
 
 

@@ -30,7 +30,6 @@ from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.rotations import to_rpy
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
-from armtwin.report.writing import to_report
 
 SETPOINTS, POINTS = "setpoints.csv", "points.csv"
 WRITTEN = (RESULT, REPORT, SETPOINTS, POINTS)
@@ -76,6 +75,8 @@ def correct(
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }
+    from armtwin.report.writing import to_report
+
     finish(to_report(found), place, contents, json)
     raise typer.Exit(WITHIN if found.verdict.within else OUT)
 

@@ -12,10 +12,8 @@ from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
-from armtwin.identification.frequency import log_response
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
-from armtwin.report.frequency_report import frequency_report
 
 
 def frequency(
@@ -48,5 +46,8 @@ def frequency(
     options = {"input": given, "output": answer, "joint": joint, "window_s": length}
     source = Source("frequency", log.name.partition(".")[0], str(log), options)
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
+    from armtwin.identification.frequency import log_response
+    from armtwin.report.frequency_report import frequency_report
+
     found = log_response(at.Log.read(log, columns), given, answer, window=length, joint=joint)
     finish(frequency_report(found), place, {}, json)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.identification.clamping.clamp import Clamping, clamp
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import BenchSetup, HydraulicSetup, RobotSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, Response
@@ -30,6 +29,8 @@ from armtwin.simulation.responses import Response as Answer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+
+    from armtwin.identification.clamping.clamp import Clamping
 
 UNITS = {"torque": "N m", "position": "rad"}  # what a bench is driven by
 EARLY = ("following_error", "unstable")  # events that end a run
@@ -129,6 +130,8 @@ class ExperimentRun:
             robot = self.experiment.robot()
             assert robot is not None
             ratio = float(robot.assembly.gear[joint - 1, joint - 1])
+        from armtwin.identification.clamping.clamp import clamp
+
         return clamp(self.log, gear_ratio=ratio, joint=joint)
 
     @property

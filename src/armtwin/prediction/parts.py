@@ -86,7 +86,11 @@ class ErrorParts:
 
 
 def error_parts(p: Prediction) -> ErrorParts | None:
-    """The path error of a prediction by parts; None where the motors tell all of it."""
+    """The path error of a prediction by parts; None where the motors tell all of it.
+
+    Args:
+        p: The prediction.
+    """
     places = coordinates(p.robot, p.job.description.model)
     if places.built is p.robot and not places.elastic and not places.rippling:
         return None
