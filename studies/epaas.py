@@ -66,7 +66,7 @@ at.sensitivity(at.StepTest(bench, {"cylinder": -0.23}), ["hydraulic.*.compliance
 
 On the command line `armtwin experiments` lists the steps below, `armtwin simulate epaas_l1` runs
 one, `armtwin sensitivity epaas_l1 "hydraulic.*.compliance"` says what it depends on, and
-`armtwin actuator` identifies an actuator from its tests ([the experiment file](experiment_file.md)).
+`armtwin actuator` identifies an actuator from its tests, see [experiments](experiment_file.md).
 
 The document does not state its steps. Those below are chosen: first peaks and periods hardly depend
 on them, overshoots do. Runs start in equilibrium; dry friction is level tanh(v/v0), v0 = 0.5 mm/s.
