@@ -38,14 +38,15 @@ def measured(step_test, key, by):
 @pytest.mark.parametrize("table", TABLES_8_1, ids=lambda table: table[0])
 def test_table_8_1_first_peak_period_and_overshoot(table, step_test):
     """The valve's damping row repeats the delay's times and the sensor's overshoots in print:
-    0.7 ms and 2 points cover it; elsewhere the grid is worth 0.5 ms.
+    0.7 ms and 2 points cover it; elsewhere the grid is worth 0.5 ms of a peak, 0.6 of a period.
     """
     key, by, overshoots, peaks, periods = table
     found = measured(step_test, key, by)
     for features, overshoot, peak, period in zip(found, overshoots, peaks, periods, strict=True):
         assert 100 * features["overshoot"] == pytest.approx(overshoot, abs=WIDE.get(key, 2))
-        assert 1e3 * features["first peak time"] == pytest.approx(peak, abs=0.75)
-        assert 1e3 * features["period"] == pytest.approx(period, abs=0.75)
+        late = 0.7 if key == "hydraulic.*.valve.damping" else 0.5
+        assert 1e3 * features["first peak time"] == pytest.approx(peak, abs=late)
+        assert 1e3 * features["period"] == pytest.approx(period, abs=0.6)
 
 
 def test_table_8_1_1_sensitivity_of_the_overshoot_to_the_gain(step_test):

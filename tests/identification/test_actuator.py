@@ -1,5 +1,7 @@
 """Actuator identification of chapter 6 of document 003: its tables, and rings on the bench."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -123,17 +125,22 @@ def test_noise_on_the_bench_gives_back_its_oil_valve_and_delay(rng):
 
 
 def test_section_6_1_3_a_bare_piston_shows_its_valve(rng):
-    """As the document had it: no rod, no seals, hardly a mass. Peak and phase give the valve to a
-    few per cent, the whole response to two; without the square root of 1 - 2 β² the frequency is a
-    fifth too high, as in the document.
+    """As the document had it: no rod, no seals, hardly a mass, a tenth of the gain; noise beyond
+    the valve's lap. Peak and phase give the valve to a few per cent, the whole response to two, by
+    which the oil still shows; without the square root of 1 - 2 β² the frequency is far too high.
     """
     bare = {"payload.weight_5_1.body.mass": 0.01, "friction.piston.viscous": 0.0}
-    log = at.run_experiment(at.Experiment.load("epaas_noise").with_values(bare)).log
-    found = at.identify_valve(BENCH, measured(log, rng))
+    asked = at.Experiment.load("epaas_noise").with_values(
+        bare | {"servo.proportional.gain": [-0.0231]}
+    )
+    (point,) = asked.description.setpoint
+    loud = replace(asked.description, setpoint=(replace(point, rms="0.6 V"),))
+    log = at.run_experiment(at.Experiment(loud)).log
+    found = at.identify_valve(asked.robot(), measured(log, rng))
     truth = np.array([VALVE.frequency / (2 * np.pi), VALVE.damping, VALVE.delay])
     assert found.fit.by_peak == pytest.approx(truth, rel=0.08)
     assert found.fit.values == pytest.approx(truth, rel=0.02)
-    assert found.fit.without_root > 1.15 * truth[0]
+    assert found.fit.without_root > 1.1 * truth[0]
 
 
 def test_triangular_set_points_give_back_the_flow(rng):
@@ -152,7 +159,7 @@ def test_triangular_set_points_give_back_the_flow(rng):
     test = RampTest(log.time, found.setpoint[:, 0], log.current[:, 0], speed, force)
     flow = no_load_flow(test, oil.leakage)
     ring = at.identify_flow(BENCH, at.Log.of(log.time, **{**log.channels, "v": speed[:, None]}))
-    assert ring.flow.speed == pytest.approx(flow.speed, rel=1e-9)
+    assert ring.flow.speed == pytest.approx(flow.speed, abs=1e-5)  # force from the read speed
     assert ring.robot.description.hydraulic[0].circuit.valve.flow == ring.flow.points
     truth = np.interp(flow.current, *np.array(VALVE.flow).T)
     assert len(flow.speed) == 2 * len(slopes)

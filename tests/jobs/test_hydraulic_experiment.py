@@ -142,7 +142,7 @@ VOLTS = '"0 V", "-0.2 V"'
             "alpha",
             VOLTS,
             {"robot": "epaas", "setup": 'coordinates = "wrist"'},
-            "setpoint.1.on: 'alpha' is not known. Known: r, z, phi, gamma, psi",
+            "setpoint.1.on: 'alpha' is not known. Known: gamma, phi, psi, r, z",
         ),
         (
             "r",
@@ -164,7 +164,7 @@ VOLTS = '"0 V", "-0.2 V"'
             "cylinder",
             VOLTS,
             {"setup": 'override = { "hydraulic.cylinder.valve.flow" = [] }'},
-            "must have valve.flow, or a design from which it follows",
+            "must have valve.flow, or a design from which they follow",
         ),
         (
             "cylinder",

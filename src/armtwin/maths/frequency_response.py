@@ -69,17 +69,21 @@ class FrequencyResponse:
             self.windows,
         )
 
-    def steadied(self, bins: int = NEIGHBOURS) -> FrequencyResponse:
+    def steadied(self) -> FrequencyResponse:
         """The response with deviations and coherence that are means over neighbouring frequencies.
 
         Those of one frequency rest on few windows and go with its own error: weights made of them
         prefer errors of one sign.
         """
-        kernel = np.ones(min(bins, len(self.frequency)))
-        count = np.convolve(np.ones(len(self.frequency)), kernel, mode="same")
-        variance = np.convolve(self.std**2, kernel, mode="same") / count
-        coherence = np.convolve(self.coherence, kernel, mode="same") / count
-        return replace(self, std=np.sqrt(variance), coherence=coherence)
+        variance = of_neighbours(self.std**2)
+        return replace(self, std=np.sqrt(variance), coherence=of_neighbours(self.coherence))
+
+
+def of_neighbours(values: Floats) -> Floats:
+    """Means over NEIGHBOURS values around each, fewer at the ends, (f,)."""
+    kernel = np.ones(min(NEIGHBOURS, len(values)))
+    count = np.convolve(np.ones(len(values)), kernel, mode="same")
+    return np.convolve(values, kernel, mode="same") / count
 
 
 def frequency_response(

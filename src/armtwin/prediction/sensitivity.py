@@ -77,6 +77,8 @@ def _only(measure: Measure, names: Sequence[str]) -> Measure:
 
 def _measured_experiment(experiment: Experiment) -> Measure:
     """Features that an experiment asks for."""
+    if not experiment.description.features:
+        raise experiment.refused("features must name what is read off the responses")
 
     def measured(values: Mapping[str, Any]) -> Features:
         return run_experiment(experiment.with_values(values)).measured()

@@ -83,7 +83,29 @@ def _verdict(run: ExperimentRun) -> list[Text]:
     if run.log.events:
         return [Text(event.text, "bad") for event in run.log.events]
     samples = len(run.log.time)
-    return [Text(f"The experiment ran to its end: {samples} samples are logged.")]
+    told = [Text(f"The experiment ran to its end: {samples} samples are logged.")]
+    for response in run.responses:
+        sentence = _step_words(run, response.of)
+        if sentence:
+            told.append(Text(sentence))
+    return told
+
+
+def _step_words(run: ExperimentRun, of: str) -> str:
+    """How a response answers a step, in a sentence; "" where that is not asked or not seen."""
+    values = {}
+    for feature in run.table:
+        if feature.of == of:
+            values[feature.name] = feature.value
+    when, over = values.get("first_peak_time"), values.get("overshoot")
+    if when is None or over is None:
+        return ""
+    side = "beyond" if over >= 0 else "short of"
+    sentence = f"{of} peaks {1e3 * when:.4g} ms after the step, {abs(100 * over):.1f} % {side} it"
+    period = values.get("period")
+    if period is None:
+        return f"{sentence}."
+    return f"{sentence}, and swings with a period of {1e3 * period:.4g} ms."
 
 
 def _head(run: ExperimentRun) -> Iterator[Block]:

@@ -20,6 +20,7 @@ from armtwin.maths.frequency_response import (
     LEAST_COHERENCE,
     LEAST_STD,
     FrequencyResponse,
+    of_neighbours,
 )
 
 LEVEL = 0.2  # frequencies below this share of the peak's show the gain at rest
@@ -111,11 +112,12 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
             f"a valve needs a response with a coherence of {LEAST_COHERENCE:g} at 8 or more "
             f"frequencies, got {len(known.frequency)}"
         )
-    top = int(np.argmax(known.magnitude))
+    size = of_neighbours(known.magnitude)  # the largest of many would be one that errs upwards
+    top = int(np.argmax(size))
     peak = float(known.frequency[top])
     low = known.frequency <= LEVEL * peak
-    level = float(np.median(known.magnitude[low] if low.any() else known.magnitude[:1]))
-    height = 20 * np.log10(known.magnitude[top] / level)
+    level = float(np.median(size[low] if low.any() else size[:1]))
+    height = 20 * np.log10(size[top] / level)
     if not height > 0:
         raise ArmtwinError(
             "a valve is read off a resonance peak; this response falls from the lowest frequency on"
