@@ -16,6 +16,13 @@ def test_a_fall_that_every_part_shares_is_certain(rng):
     assert found.shows
 
 
+def test_a_fall_of_less_than_a_hundredth_of_the_error_is_not_worth_a_term(rng):
+    """However certain it is; the error is the root of the squares."""
+    before = rng.uniform(0.5, 2.0, (PARTS, JOINTS))
+    assert not gain(before, 0.991**2 * before).shows
+    assert gain(before, 0.989**2 * before).shows
+
+
 def test_a_fall_of_one_part_of_twelve_does_not_show():
     """By hand: 11.4 of 12 squares are left, a fall of 0.051 with a standard error of 0.053."""
     before = np.ones((PARTS, 1))

@@ -6,7 +6,9 @@
 a and b are the squares that both miss of part k in channel j. Parts are hard or easy for both
 alike, so that differences are taken part by part before they are compared. A fall shows where it is
 so many standard errors large that, by Student's distribution, parts that differ by chance alone
-would have it once in twenty times: among ways that predict alike the simplest is the best one.
+would have it once in twenty times, and where it is worth a number more: a hundredth of the error,
+the last digit of ten percent that a report shows. Among ways that predict alike the simplest is the
+best one.
 
 Ref: [Breiman-Friedman-Olshen-Stone 1984, section 3.4.3]
 """
@@ -20,6 +22,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 
+WORTH = 0.02  # least fall, twice that of ln of the root mean square
 SURE = 0.95  # share of the cases in which parts that differ by chance show no gain
 
 
@@ -39,10 +42,11 @@ class Gain:
 
     @property
     def shows(self) -> bool:
-        """Whether it is larger than chance lets parts differ, but for once in twenty times."""
+        """Whether it is worth it, and larger than chance lets parts differ but for rare cases."""
         from scipy.special import stdtrit
 
-        return bool(self.fall > stdtrit(self.parts - 1, SURE) * self.error)
+        chance = stdtrit(self.parts - 1, SURE) * self.error
+        return bool(self.fall > max(chance, WORTH))
 
 
 def gain(before: Floats, after: Floats) -> Gain:
