@@ -16,6 +16,13 @@ def test_a_fall_that_every_part_shares_is_certain(rng):
     assert found.shows
 
 
+def test_a_fall_of_less_than_a_hundredth_of_the_error_is_not_worth_a_term(rng):
+    """However certain it is; the error is the root of the squares."""
+    before = rng.uniform(0.5, 2.0, (PARTS, JOINTS))
+    assert not gain(before, 0.991**2 * before).shows
+    assert gain(before, 0.989**2 * before).shows
+
+
 def test_a_fall_of_one_part_of_twelve_does_not_show():
     """By hand: 11.4 of 12 squares are left, a fall of 0.051 with a standard error of 0.053."""
     before = np.ones((PARTS, 1))
@@ -28,10 +35,10 @@ def test_a_fall_of_one_part_of_twelve_does_not_show():
 
 
 def test_the_best_of_many_that_are_alike_does_not_gain(rng):
-    """16 options that differ by chance: the best of them seems to gain in nearly every trial.
+    """16 options that differ by chance: the best of them seems to gain in a third of all trials.
 
-    Predicted with the option of the other parts it shows less than half as often: in 17 % of the
-    trials by Student's distribution, and somewhat more as parts that share a choice err together.
+    Predicted with the option of the other parts it shows half as often; not quite as seldom as once
+    in twenty times, as parts that share a choice err together.
     """
     trials, showing, seeming = 200, 0, 0
     for _ in range(trials):
@@ -40,6 +47,6 @@ def test_the_best_of_many_that_are_alike_does_not_gain(rng):
         best = min(options, key=lambda missed: np.log(missed.sum(axis=0)).mean())
         seeming += gain(before, best).shows
         showing += gain(before, by_the_others(options)).shows
-    assert seeming > 0.5 * trials
-    assert showing < 0.33 * trials
-    assert showing < 0.5 * seeming
+    assert seeming > 0.25 * trials
+    assert showing < 0.6 * seeming
+    assert showing < 0.2 * trials

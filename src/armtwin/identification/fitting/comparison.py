@@ -5,7 +5,10 @@
 
 a and b are the squares that both miss of part k in channel j. Parts are hard or easy for both
 alike, so that differences are taken part by part before they are compared. A fall shows where it is
-larger than its standard error: among ways that predict alike the simplest is the best one.
+so many standard errors large that, by Student's distribution, parts that differ by chance alone
+would have it once in twenty times, and where it is worth a number more: a hundredth of the error,
+the last digit of ten percent that a report shows. Among ways that predict alike the simplest is the
+best one.
 
 Ref: [Breiman-Friedman-Olshen-Stone 1984, section 3.4.3]
 """
@@ -19,6 +22,9 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 
+WORTH = 0.02  # least fall, twice that of ln of the root mean square
+SURE = 0.95  # share of the cases in which parts that differ by chance show no gain
+
 
 @dataclass(frozen=True)
 class Gain:
@@ -27,15 +33,20 @@ class Gain:
     Attributes:
         fall: By how much ln of the squares missed falls, mean of the channels.
         error: Standard error of the fall over the parts.
+        parts: Number of parts.
     """
 
     fall: float
     error: float
+    parts: int
 
     @property
     def shows(self) -> bool:
-        """Whether it is larger than chance lets parts differ."""
-        return self.fall > self.error
+        """Whether it is worth it, and larger than chance lets parts differ but for rare cases."""
+        from scipy.special import stdtrit
+
+        chance = stdtrit(self.parts - 1, SURE) * self.error
+        return bool(self.fall > max(chance, WORTH))
 
 
 def gain(before: Floats, after: Floats) -> Gain:
@@ -45,7 +56,7 @@ def gain(before: Floats, after: Floats) -> Gain:
     fall = -float(np.log(b / a).mean())
     apart = (after / b - before / a).mean(axis=1)
     error = np.sqrt(count / max(count - 1, 1) * (apart**2).sum())
-    return Gain(fall, float(error))
+    return Gain(fall, float(error), count)
 
 
 def by_the_others(options: Sequence[Floats]) -> Floats:

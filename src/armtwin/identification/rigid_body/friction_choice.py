@@ -1,7 +1,7 @@
 """Which friction terms the logs ask for: those with which left-out parts are predicted better.
 
 Every comparison is made part by part, and of several options each part is predicted with the one
-that the other parts find best. What is taken must do better by more than the standard error.
+that the other parts find best. What is taken must do better by more than chance explains.
 """
 
 from __future__ import annotations
