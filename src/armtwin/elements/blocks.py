@@ -19,7 +19,7 @@ from armtwin.maths.compiled import inlined
 Integers = NDArray[np.int64]
 # Of a block's largest entry: a pivot below it is none. A loop laid flat is a double root, which
 # Newton's method meets to the root of rounding only.
-SINGULAR = 1e-7
+SINGULAR = 1e-6
 
 
 class Blocks(NamedTuple):

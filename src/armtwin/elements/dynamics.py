@@ -77,7 +77,7 @@ def _respond(
         tau[k + i] = rhs[freedom.rows[i]]
 
 
-@inlined
+@compiled
 def torque(
     tables: Any, x: Any, v: Any, a: Any, state: State, nodal: Nodal, tau: Any, sigma: Any
 ) -> None:

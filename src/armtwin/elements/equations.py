@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from armtwin.elements import dynamics, transfer
 from armtwin.elements.linearisation import Linear, linearised, stresses
 from armtwin.elements.placed import Placed
-from armtwin.elements.rank import rank_problem
+from armtwin.elements.rank import NEARLY_NONE, rank_problem
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state
@@ -66,7 +66,7 @@ def _why_not(structure: Structure, q: Floats, x: Floats, start: Floats | None, t
     """
     reason = rank_problem(structure, structure.reference if start is None else start)
     if not reason and taken == -2 and np.isfinite(x).all():
-        reason = rank_problem(structure, x)
+        reason = rank_problem(structure, x, NEARLY_NONE)
     if reason:
         return reason
     where = ", ".join(f"{value:.4g}" for value in q[:12])

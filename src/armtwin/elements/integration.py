@@ -95,7 +95,7 @@ def _factor_symmetric(A: Any) -> bool:
     return definite
 
 
-@compiled
+@inlined
 def _iteration_matrix(tables: Any, moves: Any, scheme: Scheme, w: Work) -> bool:
     """Factors of M̄ + c (γ h C + β h² (K + G)) at the present state; whether it is definite."""
     m, elements, state = len(moves), tables.geometry.elements, w.state
@@ -169,20 +169,23 @@ def _correct(scheme: Scheme, stride: Any, moves: Any, w: Work, q: Any) -> float:
 
 
 @inlined
-def _settle(tables: Any, moves: Any, scheme: Scheme, w: Work, q: Any) -> bool:
-    """Newton's method at the end of a step; whether it converged."""
-    for iteration in range(MOST_ITERATIONS):
-        if find(tables.geometry, q, w.x, w.state) < 0:
-            return False
-        torque(tables, w.x, w.v, w.a, w.state, w.nodal, w.tau, w.sigma)
-        for i in range(len(q)):
-            w.step[i] = -w.tau[i]
-        _solve(w.A, w.step, moves)
-        if _correct(scheme, tables.geometry.freedom.stride, moves, w, q) < scheme.tolerance:
-            return True
-        if iteration == SLOW and not _iteration_matrix(tables, moves, scheme, w):
-            return False
-    return False
+def _begin(scheme: Scheme, moves: Any, driven: Any, drives: Any, w: Work, q: Any, t: int) -> None:
+    """Put the end of step t where what moves is led to, and what is driven has to be."""
+    _predict(scheme, moves, w, q[t - 1], q[t])
+    for k in range(len(driven)):
+        i = driven[k]
+        q[t, i] = drives[t, 0, k]
+        w.v[i] = drives[t, 1, k]
+        w.a[i] = drives[t, 2, k]
+
+
+@inlined
+def _keep(w: Work, x: Any, tau: Any, t: int) -> None:
+    """Store the coordinates and forces of step t."""
+    for i in range(len(w.x)):
+        x[t, i] = w.x[i]
+    for i in range(len(w.tau)):
+        tau[t, i] = w.tau[i]
 
 
 @compiled
@@ -211,18 +214,25 @@ def _advance(
         tau: Forces on the degrees of freedom at each step, (steps, n), written.
     """
     for t in range(1, len(q)):
-        if t % KEPT_STEPS == 1 and not _iteration_matrix(tables, moves, scheme, w):
+        _begin(scheme, moves, driven, drives, w, q, t)
+        settled = False
+        for iteration in range(MOST_ITERATIONS):
+            if find(tables.geometry, q[t], w.x, w.state) < 0:
+                return t
+            torque(tables, w.x, w.v, w.a, w.state, w.nodal, w.tau, w.sigma)
+            worn = iteration == 0 and t % KEPT_STEPS == 1
+            slow = iteration == SLOW
+            if (worn or slow) and not _iteration_matrix(tables, moves, scheme, w):
+                return t
+            for i in range(len(w.step)):
+                w.step[i] = -w.tau[i]
+            _solve(w.A, w.step, moves)
+            if _correct(scheme, tables.geometry.freedom.stride, moves, w, q[t]) < scheme.tolerance:
+                settled = True
+                break
+        if not settled:
             return t
-        _predict(scheme, moves, w, q[t - 1], q[t])
-        for k in range(len(driven)):
-            i = driven[k]
-            q[t, i], w.v[i], w.a[i] = drives[t, 0, k], drives[t, 1, k], drives[t, 2, k]
-        if not _settle(tables, moves, scheme, w, q[t]):
-            return t
-        for i in range(len(w.x)):
-            x[t, i] = w.x[i]
-        for i in range(len(w.tau)):
-            tau[t, i] = w.tau[i]
+        _keep(w, x, tau, t)
     return -1
 
 

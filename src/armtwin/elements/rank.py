@@ -18,6 +18,7 @@ from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
 
 NONE = 1e-9  # of the largest singular value: what is below it is zero
+NEARLY_NONE = 1e-5  # the same where a pivot of the solution vanished
 
 
 def prescribed_slopes(structure: Structure, x: Floats) -> Floats:
@@ -32,10 +33,10 @@ def prescribed_slopes(structure: Structure, x: Floats) -> Floats:
     return whole[np.ix_(structure.prescribed_rows, structure.calculated_columns)]
 
 
-def _null_spaces(J: Floats) -> tuple[Floats, Floats]:
+def _null_spaces(J: Floats, none: float = NONE) -> tuple[Floats, Floats]:
     """Bases of the left and right null spaces, as rows."""
     U, s, Vt = np.linalg.svd(J)
-    rank = int((s > NONE * s[0]).sum()) if len(s) else 0
+    rank = int((s > none * s[0]).sum()) if len(s) else 0
     return U[:, rank:].T, Vt[rank:]
 
 
@@ -49,10 +50,16 @@ def _picked(basis: Floats, candidates: Integers) -> Integers:
     return candidates[pivots[: len(basis)]]
 
 
-def rank_problem(structure: Structure, x: Floats) -> str:
-    """Why a structure is not determined at coordinates x, as a sentence; empty if it is."""
+def rank_problem(structure: Structure, x: Floats, none: float = NONE) -> str:
+    """Why a structure is not determined at coordinates x, as a sentence; empty if it is.
+
+    Args:
+        structure: The structure.
+        x: Coordinates, (nx,).
+        none: Share of the largest singular value that counts as zero.
+    """
     J = prescribed_slopes(structure, x)
-    left, right = _null_spaces(J)
+    left, right = _null_spaces(J, none)
     count = f"{J.shape[0]} prescribed deformations on {J.shape[1]} calculated coordinates"
     if not len(left) and not len(right):
         return ""
