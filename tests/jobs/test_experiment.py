@@ -47,6 +47,16 @@ def test_a_step_of_torque_rings_at_the_bench_frequency(tmp_path):
     assert got["first_peak"] == pytest.approx(peak, rel=0.01)
 
 
+def test_the_period_of_a_bench_falls_as_the_root_of_its_stiffness(tmp_path):
+    """T = 2π √(J/K): the sensitivity changes the bench's own numbers, both ways."""
+    step = 'on = "torque"\nkind = "steps"\ntimes = [0.0, 0.1]\nvalues = [0.0, "2 N m"]'
+    path = written(tmp_path, step, 'features = ["period"]')
+    path.write_text(path.read_text().replace("500 Hz", "2 kHz").replace("= 0.2", "= 0.02"))
+    (row,) = at.sensitivity(at.Experiment.load(path), ["stiffness"], by=0.1).table
+    assert row["less"] / row["base"] == pytest.approx(0.9**-0.5, rel=1e-3)
+    assert row["more"] / row["base"] == pytest.approx(1.1**-0.5, rel=1e-3)
+
+
 def test_ramps_triangles_noise_and_files_drive_a_bench(tmp_path):
     """Slow set-points are followed: the angle is torque over stiffness at all times."""
     ramps = 'on = "torque"\nkind = "ramps"\ntimes = [0.0, 2.0, 4.0]\nvalues = [0.0, "3 N m", 1.0]'

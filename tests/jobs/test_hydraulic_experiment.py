@@ -103,20 +103,6 @@ def test_an_experiments_sensitivity_is_that_of_its_step():
     assert 100 * found[1]["per_percent"] == pytest.approx(0.41, abs=0.03)
 
 
-def test_the_period_of_a_bench_falls_as_the_root_of_its_stiffness(tmp_path):
-    """T = 2π √(J/K): ±10 % of K are -4.7 and +5.4 %; the numbers of a bench are changed too."""
-    path = tmp_path / "bench.toml"
-    path.write_text(
-        'format = 1\nduration = "2 s"\nrate = "2 kHz"\nfeatures = ["period"]\n'
-        '[setup]\nkind = "bench"\nbench = { rotor_inertia = 0.01, stiffness = "100 N m/rad", '
-        'damping = 0.02, joint = "clamped" }\n[[setpoint]]\non = "torque"\nkind = "steps"\n'
-        'times = [0.0, 0.1]\nvalues = [0.0, "2 N m"]\n'
-    )
-    (row,) = at.sensitivity(at.Experiment.load(path), ["stiffness"], by=0.1).table
-    assert row["less"] / row["base"] == pytest.approx(0.9**-0.5, rel=1e-3)
-    assert row["more"] / row["base"] == pytest.approx(1.1**-0.5, rel=1e-3)
-
-
 @pytest.mark.parametrize("name", [name for name in shipped() if name.startswith("epaas")])
 def test_shipped_hydraulic_experiments_say_what_they_are(name):
     d = at.Experiment.load(name).description

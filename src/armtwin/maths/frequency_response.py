@@ -97,6 +97,57 @@ def frequency_response(
         answer: The output, (m,).
         window: Length of a window [s]; by default so that the record has WINDOWS of them.
     """
+    cut = cut_into_windows(time, window)
+    if not np.ptp(given) > 0:
+        raise ArmtwinError("a frequency response needs an input that changes")
+    u, y = cut.spectra(given), cut.spectra(answer)
+    uu, yy = (np.abs(u) ** 2).sum(axis=0), (np.abs(y) ** 2).sum(axis=0)
+    uy = (np.conj(u) * y).sum(axis=0)
+    moved = (uu > 0) & (yy > 0)
+    moved[0] = False
+    response = uy[moved] / uu[moved]
+    coherence = np.minimum(np.abs(uy[moved]) ** 2 / (uu[moved] * yy[moved]), 1.0)
+    windows = cut.count / (1 + SHARED * (cut.count - 1) / cut.count)
+    unexplained = (1 - coherence) / (2 * np.maximum(coherence, 1e-12) * windows)
+    std = np.abs(response) * np.sqrt(unexplained)
+    return FrequencyResponse(cut.frequency[moved], response, coherence, std, windows)
+
+
+@dataclass(frozen=True)
+class Windows:
+    """Hann windows of a record that overlap by half.
+
+    Attributes:
+        length: Samples of a window.
+        count: How many there are.
+        step: Time between samples [s].
+    """
+
+    length: int
+    count: int
+    step: float
+
+    @property
+    def frequency(self) -> Floats:
+        """Frequencies of the spectra, from 0, (f,) [Hz]."""
+        return np.asarray(np.fft.rfftfreq(self.length, self.step), dtype=np.float64)
+
+    def spectra(self, values: Floats) -> np.ndarray:
+        """Spectra of the windows of a record less their means, complex, (count, f)."""
+        hop = self.length // 2
+        places = hop * np.arange(self.count)[:, None] + np.arange(self.length)
+        parts = values[places]
+        shape = np.hanning(self.length + 1)[:-1]
+        return np.fft.rfft(shape * (parts - parts.mean(axis=1, keepdims=True)))
+
+
+def cut_into_windows(time: Floats, window: float | None = None) -> Windows:
+    """Windows of a record at even times.
+
+    Args:
+        time: The times, (m,) [s].
+        window: Length of a window [s]; by default so that the record has WINDOWS of them.
+    """
     steps = np.diff(time)
     step = float(np.median(steps)) if len(steps) else 0.0
     if not len(steps) or np.abs(steps - step).max() > UNEVEN * step:
@@ -108,27 +159,4 @@ def frequency_response(
             f"a frequency response needs at least {LEAST_WINDOWS} windows of 8 samples that "
             f"overlap by half, got {len(time)} samples and windows of {length}"
         )
-    if not np.ptp(given) > 0:
-        raise ArmtwinError("a frequency response needs an input that changes")
-    shape = np.hanning(length + 1)[:-1]
-    uu, yy, uy = (
-        np.zeros(length // 2 + 1),
-        np.zeros(length // 2 + 1),
-        np.zeros(length // 2 + 1, complex),
-    )
-    for k in range(count):
-        part = slice(k * (length // 2), k * (length // 2) + length)
-        u = np.fft.rfft(shape * (given[part] - given[part].mean()))
-        y = np.fft.rfft(shape * (answer[part] - answer[part].mean()))
-        uu += np.abs(u) ** 2
-        yy += np.abs(y) ** 2
-        uy += np.conj(u) * y
-    moved = (uu > 0) & (yy > 0)
-    moved[0] = False
-    frequency = np.asarray(np.fft.rfftfreq(length, step)[moved], dtype=np.float64)
-    response = uy[moved] / uu[moved]
-    coherence = np.minimum(np.abs(uy[moved]) ** 2 / (uu[moved] * yy[moved]), 1.0)
-    windows = count / (1 + SHARED * (count - 1) / count)
-    unexplained = (1 - coherence) / (2 * np.maximum(coherence, 1e-12) * windows)
-    std = np.abs(response) * np.sqrt(unexplained)
-    return FrequencyResponse(frequency, response, coherence, std, windows)
+    return Windows(length, count, step)

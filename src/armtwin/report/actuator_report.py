@@ -142,7 +142,11 @@ def flow_report(result: FlowIdentification) -> Report:
         Points("found", points[0], points[1], y_error=HELD * points[2]),
     )
     chart = Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)
-    note = Text("Each ramp is one point: speed + leakage x force at its mean current.", "soft")
+    note = Text(
+        "Each ramp is one point: speed + leakage x force at its mean current. Between points the "
+        "flow is taken as straight, beyond them as held: laps and limits need ramps of their own.",
+        "soft",
+    )
     sections = (
         Section("", (Table(columns, table, "flow"), note)),
         Section("The flow", (chart,), page_only=True),

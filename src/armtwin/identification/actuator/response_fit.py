@@ -26,10 +26,12 @@ from armtwin.maths.frequency_response import (
     LEAST_COHERENCE,
     LEAST_STD,
     FrequencyResponse,
+    cut_into_windows,
     frequency_response,
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
+CLOSE = 1e-6  # of logarithms of numbers that are known to a thousandth at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
 
@@ -104,14 +106,29 @@ def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     return np.asarray(oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1))
 
 
-def answer_of(values: Floats, test: NoiseTest) -> Floats:
-    """Speed of the small-signal model for a gain of 1 under the current of a test, (m,)."""
-    m = len(test.time)
-    step = float(np.median(np.diff(test.time)))
-    spectrum = np.fft.rfft(test.current - test.current[0], 2 * m)  # zeros after: nothing wraps
-    frequency = np.asarray(np.fft.rfftfreq(2 * m, step), dtype=np.float64)
-    spectrum = spectrum * small_signal(values, test.mass, frequency)
-    return np.fft.irfft(spectrum, 2 * m)[:m]
+class Modelled:
+    """The answer of the small-signal model to the current of a test, through the test's windows."""
+
+    def __init__(self, test: NoiseTest, band: Band) -> None:
+        from scipy.fft import next_fast_len
+
+        self.mass, self.count = test.mass, len(test.time)
+        self.cut = cut_into_windows(test.time, band.window)
+        self.size = next_fast_len(2 * self.count)  # zeros after the record: nothing wraps
+        self.spectrum = np.fft.rfft(test.current - test.current[0], self.size)
+        hertz = np.fft.rfftfreq(self.size, self.cut.step)
+        self.frequency: Floats = np.asarray(hertz, dtype=np.float64)
+        self.given = self.cut.spectra(test.current)
+        self.power = (np.abs(self.given) ** 2).sum(axis=0)
+        windowed = self.cut.frequency
+        self.inside = (windowed >= band.low) & (windowed <= band.high)
+
+    def response(self, values: Floats) -> np.ndarray:
+        """Response in the band for a gain of 1, complex, (f,)."""
+        through = self.spectrum * small_signal(values, self.mass, self.frequency)
+        speed = np.fft.irfft(through, self.size)[: self.count]
+        crossed = (np.conj(self.given) * self.cut.spectra(speed)).sum(axis=0)
+        return np.asarray((crossed / self.power)[self.inside])
 
 
 def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> ActuatorFit:
@@ -132,19 +149,20 @@ def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> Actuat
     measured = tuple(band.response(test, test.speed).steadied() for test in tests)
     used = [_used(response) for response in measured]
     start = np.log(_start(tests, measured, used))
+    models = [Modelled(test, band) for test in tests]
 
     def off(logs: Floats) -> Floats:
         values, gains = np.exp(logs[: len(NAMES)]), np.exp(logs[len(NAMES) :])
         parts = []
-        for k, test in enumerate(tests):
-            model = gains[k] * band.response(test, answer_of(values, test)).response
+        for k in range(len(tests)):
+            model = gains[k] * models[k].response(values)
             seen = measured[k]
             width = np.maximum(seen.std, LEAST_STD * seen.magnitude)
             parts.append(((model - seen.response) / width)[used[k]])
         whole = np.concatenate(parts)
         return np.concatenate([whole.real, whole.imag])
 
-    found = least_squares(off, start, x_scale="jac", max_nfev=100)
+    found = least_squares(off, start, x_scale="jac", max_nfev=100, xtol=CLOSE, ftol=CLOSE)
     misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
     covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
     numbers = np.exp(found.x)
