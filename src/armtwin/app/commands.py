@@ -13,7 +13,8 @@ import typer
 
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
 from armtwin.app import complete_command, identify_command, job_commands, servo_command
-from armtwin.app.options import Force, given_path
+from armtwin.app.options import Force, Gravity, Mounting, given_path
+from armtwin.app.robots import on_base
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
@@ -53,6 +54,7 @@ NOT_IN_URDF = (
     "hydraulic",
     "servo",
     "payload",
+    "deviation",
 )
 
 
@@ -131,6 +133,8 @@ def import_urdf(
     allow_unphysical: Annotated[
         bool, typer.Option(help="Keep bodies that cannot exist, marked so.")
     ] = False,
+    gravity: Gravity = None,
+    mounting: Mounting = None,
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file."""
@@ -138,7 +142,7 @@ def import_urdf(
 
     if file.suffix not in {".urdf", ".xml", ".xacro"}:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
-    robot = Robot.load(file, allow_unphysical=allow_unphysical)
+    robot = on_base(Robot.load(file, allow_unphysical=allow_unphysical), gravity, mounting)
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))

@@ -75,13 +75,19 @@ def _source(value: Any) -> str | dict[str, str]:
     return _text(value)
 
 
+def _in_no_file(value: Any) -> Any:
+    raise ArmtwinError("is written by armtwin beside the file and must not stand in it")
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ArmtwinError(f"must be true or false, got {value!r:.60}")
     return value
 
 
+SourceText = Annotated[str, Read(_text)]
 Source = Annotated[str | dict[str, str], Read(_source)]
+Beside = Annotated[Any, Read(_in_no_file)]  # held with a group, kept in another file
 Flag = Annotated[bool, Read(_flag)]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,7 @@ from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, Gear
 from armtwin.robot.groups import Joint, Orientation
 from armtwin.robot.mentions import name_problems
+from armtwin.robot.parameters import parameter_table
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
@@ -31,7 +32,8 @@ def problems(description: Description) -> list[str]:
     names = [*name_problems(description), *_gear_problems(description)]
     if names or not _poses_are_given(description):
         return [*found, *names]
-    return [*found, *body_problems(description), *_drive_problems(description)]
+    deviations = _deviation_problems(description)
+    return [*found, *body_problems(description), *_drive_problems(description), *deviations]
 
 
 def mounting_problems(description: Description) -> list[str]:
@@ -148,6 +150,20 @@ def _drive_problems(description: Description) -> Iterator[str]:
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
+
+
+def _deviation_problems(description: Description) -> Iterator[str]:
+    """Standard deviations of what is no parameter, with any of the sets of friction."""
+    if description.deviation is None:
+        return
+    known: dict[str, None] = {}
+    for name in {element.set for element in description.friction} | {description.friction_set}:
+        table = parameter_table(replace(description, friction_set=name))
+        known |= dict.fromkeys(parameter.name for parameter in table)
+    for name in description.deviation.parameters:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            yield f"deviation.parameters: '{name}' is no parameter of the robot. {hint}"
 
 
 def _why_no_balancer(balancer: Balancer, description: Description) -> str:

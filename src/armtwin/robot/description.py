@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from armtwin.files.fields import OneOf
+from armtwin.files.fields import OneOf, SourceText
+from armtwin.files.shape import ALWAYS
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.drive_groups import (
     Balancer,
@@ -15,7 +16,7 @@ from armtwin.robot.drive_groups import (
     Motor,
     Transmission,
 )
-from armtwin.robot.groups import Flange, Frame, Joint, Link, Mounted, Payload, Tool
+from armtwin.robot.groups import Deviations, Flange, Frame, Joint, Link, Mounted, Payload, Tool
 from armtwin.robot.servo import Servo
 
 FORMAT = 2
@@ -31,7 +32,9 @@ class Description:
         note: Joint zero, directions and sides, in words.
         gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted
             gravity.
+        source: Where numbers beside the groups come from, by their keys.
         friction_set: The set of friction elements in use, besides those without a set.
+        deviation: How well identified numbers are known.
     """
 
     name: str
@@ -39,7 +42,10 @@ class Description:
     link: tuple[Link, ...]
     title: str = ""
     note: str = ""
-    gravity: tuple[Acceleration, Acceleration, Acceleration] = (0.0, 0.0, -9.81)
+    gravity: tuple[Acceleration, Acceleration, Acceleration] = field(
+        default=(0.0, 0.0, -9.81), metadata=ALWAYS
+    )
+    source: dict[str, SourceText] = field(default_factory=dict)
     friction_set: str = ""
     mounted: Mounted = field(default_factory=Mounted)
     flange: Flange | None = None
@@ -53,6 +59,7 @@ class Description:
     transmission: tuple[Transmission, ...] = ()
     hydraulic: tuple[Hydraulic, ...] = ()
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
+    deviation: Deviations | None = None
 
     format_number: ClassVar[int] = FORMAT
 

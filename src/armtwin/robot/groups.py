@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 
 import numpy as np
 
-from armtwin.files.fields import PROSE, OneOf, Source
+from armtwin.files.fields import PROSE, Beside, OneOf, Source
 from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import (
+    Acceleration,
     Angle,
     Direction,
     FirstMoment,
@@ -24,6 +25,7 @@ from armtwin.maths.quantities import (
     Mass,
     Number,
     Point,
+    Share,
 )
 from armtwin.maths.units import Unit
 
@@ -275,6 +277,25 @@ class Payload:
 
     source: Source
     body: Body
+
+
+@dataclass(frozen=True)
+class Deviations:
+    """Standard deviations of what was identified, in SI units.
+
+    Attributes:
+        parameters: Those of the dynamic parameters, by their names.
+        gravity: Those of the components of gravity, where its direction was identified [m/s²].
+        covariance: How the parameters err together, from the file beside; None where it is not
+            there.
+        remark: Why it is not there, as a sentence.
+    """
+
+    source: Source
+    parameters: dict[str, Share]
+    gravity: tuple[Acceleration, Acceleration, Acceleration] | None = None
+    covariance: Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
+    remark: Beside = field(default="", compare=False, repr=False, metadata=DERIVED)
 
 
 @dataclass(frozen=True)
