@@ -142,7 +142,9 @@ def import_urdf(
 
     if file.suffix not in {".urdf", ".xml", ".xacro"}:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf)")
-    robot = on_base(Robot.load(file, allow_unphysical=allow_unphysical), gravity, mounting)
+    robot = on_base(
+        Robot.load(file, allow_unphysical=allow_unphysical), gravity, mounting, "import"
+    )
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))

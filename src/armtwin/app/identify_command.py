@@ -144,7 +144,7 @@ def identify(
     from armtwin.report.identification_report import identification_report
 
     written = contents(found.robot.description, ROBOT)
-    written[RECIPE] = recipe_text(_used(prior, found))
+    written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
     finish(identification_report(result), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
 
@@ -165,8 +165,8 @@ def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | Non
     """The robot as it was when logged: what it carried, and how it is mounted."""
     prior = mounted(robot, chosen.tool, chosen.payload)
     if chosen.gravity is not None:
-        prior = prior.with_gravity(chosen.gravity, "measured: as given by the recipe")
-    return on_base(prior, gravity, mounting)
+        prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
+    return on_base(prior, gravity, mounting, "identify")
 
 
 def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
@@ -174,10 +174,11 @@ def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
     return {path.as_posix(): mounted(path, chosen.tool, chosen.payload) for path in paths}
 
 
-def _used(prior: at.Robot, found: at.Estimate) -> Written:
-    """What must be said to identify the same again."""
+def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
+    """What must be said to identify the same again from the same robot file."""
     cutoffs = {how.cutoff for how in found.cleaning}
     what = prior.description
+    is_given = what.gravity != file.description.gravity
     return Written(
         found.recipe,
         torque=found.torque_source,
@@ -185,7 +186,7 @@ def _used(prior: at.Robot, found: at.Estimate) -> Written:
         cutoff=cutoffs.pop() if len(cutoffs) == 1 else None,
         tool=what.mounted.tool or None,
         payload=what.mounted.payload or None,
-        gravity=what.gravity,
+        gravity=what.gravity if is_given else None,
     )
 
 

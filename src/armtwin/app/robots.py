@@ -19,16 +19,15 @@ def mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robo
     return found
 
 
-def on_base(robot: at.Robot, gravity: str | None, mounting: str | None) -> at.Robot:
-    """A robot mounted as the command line says, else as its file does."""
+def on_base(robot: at.Robot, gravity: str | None, mounting: str | None, command: str) -> at.Robot:
+    """A robot mounted as a command is told, else as its file says."""
     if gravity is not None and mounting is not None:
         raise ArmtwinError("--gravity and --mounting say the same; give one of them")
+    source = f"measured: as given to {command}"
     try:
         if gravity is not None:
-            source = f"measured: as given by --gravity {gravity}"
             return robot.with_gravity(read_gravity(gravity), source)
         if mounting is not None:
-            source = f"measured: as given by --mounting {mounting}"
             return robot.with_gravity(gravity_of(mounting), source)
     except ArmtwinError as error:
         raise ArmtwinError(f"--{error}") from None

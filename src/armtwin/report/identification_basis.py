@@ -77,7 +77,7 @@ def _gravity(found: Estimate) -> Iterator[Block]:
         yield Text(f"Gravity as in the robot file: {written(gravity)} m/s² in the base.", "soft")
         yield Data("gravity", {"file_m_s2": gravity, "taken": False})
         return
-    yield Text(_fall_words(falls), "soft")
+    yield Text(fall_words(falls), "soft")
     yield Data(
         "gravity",
         {
@@ -92,7 +92,7 @@ def _gravity(found: Estimate) -> Iterator[Block]:
     )
 
 
-def _fall_words(falls: Fall) -> str:
+def fall_words(falls: Fall) -> str:
     """What the logs say of the direction of gravity."""
     apart = f"{np.degrees(falls.angle):.2g} ± {np.degrees(falls.angle_deviation):.2g} deg"
     if falls.leans:

@@ -49,11 +49,13 @@ def gravity_of(mounting: str) -> Vector:
     name = words.strip()
     if name in NAMED:
         return _turned(NAMED[name], axis)
+    contract = f"mounting must be floor, wall, ceiling or an angle as \"30 deg\", got '{mounting}'"
+    if name.isalpha():
+        raise ArmtwinError(contract)
     try:
         return _turned(ANGLE.read_word(name), axis)
     except ArmtwinError as error:
-        contract = 'mounting must be floor, wall, ceiling or an angle as "30 deg"'
-        raise ArmtwinError(f"{contract}, got '{mounting}' (an angle {error})") from None
+        raise ArmtwinError(f"{contract}: an angle {error}") from None
 
 
 def _turned(angle: float, axis: str) -> Vector:
@@ -81,7 +83,7 @@ def read_gravity(text: str) -> Vector:
     if size > 0 and not LEAST <= size <= MOST:
         meant = written(STANDARD / size * np.array(g))
         raise ArmtwinError(
-            f"gravity must be of {LEAST} to {MOST} m/s² in sum, got {size:.4g} m/s² from '{text}'. "
+            f"gravity must be {LEAST} to {MOST} m/s² long, got {size:.4g} m/s² from '{text}'. "
             f'Did you mean "{meant}"?'
         )
     return g
@@ -130,11 +132,9 @@ def in_words(g: Sequence[float] | Floats) -> str:
     if lean > np.pi - NEARLY:
         return "on a ceiling"
     if abs(lean - np.pi / 2) < NEARLY:
-        return f"on a wall, things falling along {_axis_words(x, y)} of the base"
-    return (
-        f"at {np.degrees(lean):.3g} deg to a floor, things falling towards {_axis_words(x, y)} of "
-        "the base"
-    )
+        return f"on a wall (gravity along {_axis_words(x, y)} of the base)"
+    angle = f"{np.degrees(lean):.3g} deg"
+    return f"at {angle} to a floor (gravity leaning to {_axis_words(x, y)} of the base)"
 
 
 def _axis_words(x: float, y: float) -> str:

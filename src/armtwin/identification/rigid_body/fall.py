@@ -98,10 +98,9 @@ class Fall:
         if not self.differs or self.angle <= LEAN:
             return ""
         return (
-            f"the base is mounted {in_words(self.logs)} by the logged torque, "
-            f"{in_words(self.file)} by the robot file: their gravity differs by "
-            f"{np.degrees(self.angle):.3g} ± {np.degrees(self.angle_deviation):.2g} deg; "
-            f"say {option_for(self.logs)}"
+            f"the torque is that of a base {in_words(self.logs)}, where the robot file has it "
+            f"{in_words(self.file)}: gravity is {np.degrees(self.angle):.3g} ± "
+            f"{np.degrees(self.angle_deviation):.2g} deg from there; say {option_for(self.logs)}"
         )
 
 
