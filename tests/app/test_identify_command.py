@@ -255,19 +255,19 @@ def test_options_come_before_the_recipe(folder, tmp_path):
 
 def test_a_wrong_mounting_is_named_and_the_right_one_is_identified(tmp_path):
     wall = at.Robot.load("rx90b").with_gravity((9.81, 0.0, 0.0))
-    t, q, v, a = excitation(wall, 8.0, rate=100.0)
-    tau = wall.inverse_dynamics(q, v, a) + wall.friction_torque(v)
-    tau += 0.003 * np.abs(tau).max(axis=0) * np.random.default_rng(1).normal(size=tau.shape)
-    at.Log.of(t, q=q, tau=tau).write(tmp_path / "run.csv")
+    for name, seed in (("run", 1), ("unseen", 2)):
+        t, q, v, a = excitation(wall, 8.0, rate=100.0, seed=seed)
+        tau = wall.inverse_dynamics(q, v, a) + wall.friction_torque(v)
+        noise = np.random.default_rng(seed).normal(size=tau.shape)
+        tau += 0.003 * np.abs(tau).max(axis=0) * noise
+        at.Log.of(t, q=q, tau=tau).write(tmp_path / f"{name}.csv")
     wrong = call(tmp_path, "identify", "rx90b", "run.csv", "--cutoff", "10 Hz")
     assert wrong.code == 2
     assert "that of a base on a wall" in wrong.err
     assert "say --mounting wall" in wrong.err
-    assert tree(tmp_path) == ["run.csv"]
-    right = call(
-        tmp_path, "identify", "rx90b", "run.csv", "--cutoff", "10 Hz", "--mounting", "wall",
-        "--out", "wall.toml",
-    )  # fmt: skip
+    assert tree(tmp_path) == ["run.csv", "unseen.csv"]
+    words = ("--validate", "unseen.csv", "--mounting", "wall", "--out", "wall.toml")
+    right = call(tmp_path, "identify", "rx90b", "run.csv", "--cutoff", "10 Hz", *words)
     assert right.code == 0, right.err
     found = at.Robot.load(tmp_path / "wall.toml")
     assert found.description.gravity == (9.81, 0.0, 0.0)
