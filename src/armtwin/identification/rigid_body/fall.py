@@ -191,7 +191,7 @@ def fall(experiment: Experiment) -> Fall | None:
     if not g.any():
         return None
     found = weights(experiment)
-    if not found.count.sum(axis=0).all():
+    if not found.count.sum(axis=0).all() or not found.whole[:, -1, -1].all():
         return None
     try:
         search, start = _begun(experiment, found)
@@ -262,7 +262,7 @@ def _weighted(found: Weights, free: FreeDirections, gains: Floats, noise: Floats
     """The search with each joint's logged torque times its gain, and over its residual."""
     scaled = found.scaled(gains)
     share = (gains * noise) ** 2 * found.rows
-    squares = np.einsum("kjab,j->kab", scaled.squares, 1 / share)
+    squares = np.tensordot(1 / share, scaled.squares, axes=(0, 1))
     return _Search(scaled, free, squares)
 
 

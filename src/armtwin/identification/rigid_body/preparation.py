@@ -18,7 +18,7 @@ from armtwin.identification.rigid_body.fall import Fall, fall
 from armtwin.identification.rigid_body.friction_choice import Chosen, chosen_terms
 from armtwin.identification.rigid_body.log_checks import check_logs
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.suspicion import suspect
+from armtwin.identification.rigid_body.suspicion import refuse_impossible, suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.cleaning import choices
 from armtwin.logs.joint_order import in_order_of
@@ -119,6 +119,7 @@ def _distrusted(experiment: Experiment, tried: Cutoff, falls: Fall | None) -> st
     The sentence names the cut-off that it rests on.
     """
     try:
+        refuse_impossible(experiment.prior, experiment.clean)
         _check_mounting(experiment, falls)
         suspect(experiment.prior, experiment.clean)
     except ArmtwinError as error:

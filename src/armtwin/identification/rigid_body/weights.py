@@ -8,20 +8,25 @@ of each part and joint give every fit for every gravity; the rows are read once.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.rigid_body.clean_log import CleanLog, Integers
 from armtwin.identification.rigid_body.experiment import Experiment
+from armtwin.identification.rigid_body.regression import Model
 from armtwin.logs.cleaning import filtered
+from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
-SAMPLES = 6000  # of all logs
-LEAST_SAMPLES = 600  # the same at least of one
+SAMPLES = 3000  # of all logs
+LEAST_SAMPLES = 200  # the same at least of one part
 HEAVY = 4  # of a link's ten parameters have a weight: its mass and first moments, the first
 OF_A_LINK = 10
 
@@ -54,6 +59,8 @@ class Weights:
 
     def scaled(self, gains: Floats) -> Weights:
         """The same with other targets, each joint's times its gain (n,)."""
+        if (gains == 1).all():
+            return self
         squares = self.squares.copy()
         squares[:, :, -1, :] *= gains[:, None]
         squares[:, :, :, -1] *= gains[:, None]
@@ -92,35 +99,79 @@ class Weights:
 
 
 def weights(experiment: Experiment) -> Weights:
-    """Squares of stretches of all logs."""
+    """Squares of stretches of all logs, spread over them."""
     of_each_log = -(-PARTS // len(experiment.clean))
-    samples = max(LEAST_SAMPLES, SAMPLES // len(experiment.clean))
+    samples = max(LEAST_SAMPLES, SAMPLES // (of_each_log * len(experiment.clean)))
     links = experiment.prior.layout.links
     heavy = np.concatenate([OF_A_LINK * k + np.arange(HEAVY) for k in range(links)])
+    along = [experiment.prior.with_gravity(axis) for axis in np.eye(3)]
     squares, count = [], []
     for log in experiment.clean:
-        Z, used = _columns(experiment, log.first(samples), heavy)
-        for part in np.array_split(np.arange(len(Z)), of_each_log):
-            squares.append(_squares(Z[part], used[part]))
-            count.append(used[part].sum(axis=0))
+        stretches = list(_stretches(log, of_each_log, samples))
+        for stretch in stretches:
+            Z = _columns(experiment.model, along, stretch, heavy)
+            used = _used(experiment, stretch)
+            for rows in np.array_split(np.arange(len(Z)), of_each_log // len(stretches)):
+                squares.append(_squares(Z[rows], used[rows]))
+                count.append(used[rows].sum(axis=0))
     gravity = np.array(experiment.prior.description.gravity)
     return Weights(gravity, heavy, np.array(squares), np.array(count))
 
 
-def _columns(experiment: Experiment, log: CleanLog, heavy: Integers) -> tuple[Floats, Flags]:
-    """Z of a log through its filter, (k, n, c), and which of its rows count, (k, n)."""
+def _stretches(log: CleanLog, parts: int, samples: int) -> Iterator[CleanLog]:
+    """The middle of each part of a log, of so many samples at most.
+
+    Whole periods are one stretch, as their Fourier series cannot be cut before its rows are.
+    """
+    if log.how.differentiation == "fourier":
+        yield log
+        return
+    edges = np.linspace(0, len(log.clean.time), parts + 1).astype(int)
+    for first, last in pairwise(edges.tolist()):
+        skipped = max(0, last - first - samples) // 2
+        some = slice(first + skipped, last - skipped)
+        yield replace(log, raw=_cut(log.raw, some), clean=_cut(log.clean, some))
+
+
+def _cut(log: Log, some: slice) -> Log:
+    channels = {name: values[some] for name, values in log.channels.items()}
+    return Log(log.time[some], channels)
+
+
+def _columns(model: Model, along: Sequence[Robot], log: CleanLog, heavy: Integers) -> Floats:
+    """Z of a log through its filter, (k, n, c).
+
+    Args:
+        model: The columns with the file's gravity.
+        along: The robot with gravity 1 along each axis.
+        log: The clean log.
+        heavy: Which parameters have a weight, (h,).
+    """
     how, motion = log.how, log.motion
     rest = np.zeros_like(motion.q)
-    blocks = [np.concatenate([Y.copy() for Y in experiment.model.regressors(motion)])]
-    for axis in np.eye(3):
-        alone = experiment.prior.with_gravity(axis)
-        blocks.append(alone.regressor(motion.q, rest, rest)[:, :, heavy])
-    Z = np.concatenate([*blocks, log.clean.tau[:, :, None]], axis=2)
-    m, n, c = Z.shape
-    kept = slice(how.margin, m - how.margin, how.step)
-    Z[:, :, :-1] = filtered(Z.reshape(m, n * c), how).reshape(m, n, c)[:, :, :-1]
-    used = np.abs(log.clean.v[kept]) >= experiment.rest
-    return Z[kept], used
+    blocks = [np.concatenate([Y.copy() for Y in model.regressors(motion)])]
+    for robot in along:
+        blocks.append(robot.regressor(motion.q, rest, rest)[:, :, heavy])
+    columns = np.concatenate(blocks, axis=2)
+    m, n, c = columns.shape
+    flat = columns.reshape(m, n * c)
+    busy = flat.any(axis=0)
+    kept = _kept(log)
+    small = np.zeros((len(flat[kept]), n * c))
+    small[:, busy] = filtered(flat[:, busy], how)[kept]
+    tau = log.clean.tau[kept]
+    return np.concatenate([small.reshape(-1, n, c), tau[:, :, None]], axis=2)
+
+
+def _used(experiment: Experiment, log: CleanLog) -> Flags:
+    """Which rows of a log count, (k, n)."""
+    return np.asarray(np.abs(log.clean.v[_kept(log)]) >= experiment.rest)
+
+
+def _kept(log: CleanLog) -> slice:
+    """The samples of a log that become rows."""
+    how = log.how
+    return slice(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
 def _squares(Z: Floats, used: Flags) -> Floats:
