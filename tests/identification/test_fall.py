@@ -107,6 +107,20 @@ def test_a_base_as_the_file_has_it_neither_leans_nor_is_wrong(robots, name):
         assert found.told
 
 
+def test_joints_that_hardly_move_do_not_turn_the_base(robots):
+    """Strokes of 2 deg: what the friction model lacks at reversals looks like a turned gravity."""
+    robot = robots["tx40"]
+    time = np.arange(0, 20, 0.004)
+    phase = 2.0 * time[:, None] + np.arange(6)
+    q = 0.03 * np.sin(phase) + np.array([0.0, 0.3, 1.2, 0.0, 0.6, 0.0])
+    v, a = 0.06 * np.cos(phase), -0.12 * np.sin(phase)
+    tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
+    for cutoff in (1.0, 5.0, 20.0):
+        found = found_in(robot, at.Log.of(time, q=q, tau=tau), cutoff)
+        assert found.wrong == ""
+        assert not found.leans
+
+
 def test_a_wrong_mounting_is_named_in_one_sentence_and_nothing_is_predicted(robots):
     robot = robots["rx90b"]
     log = logged(robot, "wall", 3)

@@ -39,6 +39,9 @@ SURE = 3.0  # deviations that an angle must have to be believed
 SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
 # by which ln of the squares must fall at least: errors that all parts share show in none left out
 LEAST_GAIN = 0.01
+CLEAR_GAIN = 0.3  # the same for another mounting: an error smaller by a seventh
+CLEAR_STRAIN = 4.0  # times the squares of the parameters' changes, each twice as large
+SHARP = np.radians(1.0)  # to which a lean must be known
 LEAN = np.radians(10.0)  # beyond which a base does not lean but is mounted otherwise
 SEEN = np.radians(0.05)  # below which an angle is nobody's business
 
@@ -57,6 +60,8 @@ class Fall:
         gain: By how much ln of the squares missed of left-out parts falls with it, mean of the
             parts.
         gain_deviation: Standard deviation of that mean.
+        strain: How many times larger the squares are by which parameters must move from the robot
+            file's to explain the logs with its direction.
     """
 
     file: Vector
@@ -67,6 +72,7 @@ class Fall:
     share: float
     gain: float
     gain_deviation: float
+    strain: float
 
     @property
     def told(self) -> bool:
@@ -81,8 +87,8 @@ class Fall:
 
     @property
     def leans(self) -> bool:
-        """Whether the base leans a little from where the file has it."""
-        return self.differs and self.angle <= LEAN
+        """Whether the base leans a little from where the file has it, and it is known how much."""
+        return self.differs and self.angle <= LEAN and self.angle_deviation < SHARP
 
     @property
     def leaning(self) -> str:
@@ -94,8 +100,13 @@ class Fall:
 
     @property
     def wrong(self) -> str:
-        """What to say of a file whose base is mounted otherwise, "" where it is not."""
-        if not self.differs or self.angle <= LEAN:
+        """What to say of a file whose base is mounted otherwise, "" where it is not.
+
+        What a model of friction lacks may look like a turned gravity while joints hardly move; so
+        the file's direction must be clearly worse.
+        """
+        clear = self.gain > CLEAR_GAIN or self.strain > CLEAR_STRAIN
+        if not self.differs or not clear or self.angle <= LEAN:
             return ""
         return (
             f"the torque is that of a base {in_words(self.logs)}, where the robot file has it "
@@ -292,7 +303,15 @@ def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
         share=search.share(whole, z, logs),
         gain=float(np.mean(gains)),
         gain_deviation=float(np.std(gains, ddof=1) / np.sqrt(count)),
+        strain=_strain(search, whole, logs),
     )
+
+
+def _strain(search: _Search, whole: Floats, logs: Floats) -> float:
+    """Squares of the parameters' changes with the file's gravity over those with another."""
+    z_file, _ = search.fit(whole, search.of.gravity)
+    z_logs, _ = search.fit(whole, logs)
+    return float(z_file @ z_file / max(z_logs @ z_logs, 1e-300))
 
 
 def _along(spread: Floats, file: Floats, logs: Floats) -> float:
