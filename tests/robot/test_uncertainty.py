@@ -10,6 +10,7 @@ import armtwin as at
 from armtwin.files.covariance import beside
 from armtwin.robot.overrides import overridden
 from armtwin.robot.uncertainty import known_deviations
+from tests.app.test_job_commands import call
 
 SOURCE = "identified: a test"
 
@@ -100,6 +101,16 @@ def test_overrides_and_another_mounting_leave_parameters_as_uncertain(robot):
         assert other != robot
         assert other.uncertainty.correlated
         assert np.array_equal(other.uncertainty.covariance, robot.uncertainty.covariance)
+
+
+def test_a_completed_robot_is_as_uncertain(robot, saved):
+    """What is filled by rules has no deviation; what was known before keeps its own."""
+    done = call(saved.parent, "complete", saved.name, "--out", "done.toml")
+    assert done.code in (0, 1), done.err
+    found = at.Robot.load(saved.parent / "done.toml").uncertainty
+    assert found.correlated
+    here = [found.names.index(name) for name in robot.parameter_names]
+    assert np.array_equal(found.covariance[np.ix_(here, here)], robot.uncertainty.covariance)
 
 
 def test_other_parameters_are_not_known_so(robot):
