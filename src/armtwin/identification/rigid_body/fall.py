@@ -311,7 +311,8 @@ def _strain(search: _Search, whole: Floats, logs: Floats) -> float:
     """Squares of the parameters' changes with the file's gravity over those with another."""
     z_file, _ = search.fit(whole, search.of.gravity)
     z_logs, _ = search.fit(whole, logs)
-    return float(z_file @ z_file / max(z_logs @ z_logs, 1e-300))
+    before, after = float(z_file @ z_file), float(z_logs @ z_logs)
+    return before / max(after, 1e-300)
 
 
 def _along(spread: Floats, file: Floats, logs: Floats) -> float:
