@@ -122,7 +122,7 @@ def test_other_parameters_are_not_known_so(robot):
     [
         ("mx1 =", "mx99 =", "deviation.parameters: 'mx99' is no parameter of the robot"),
         ("mx1 = ", "mx1 = -", "deviation.parameters.mx1 must be at least 0"),
-        ("[deviation]", "[deviation]\ncovariance = 3", "must not stand in it"),
+        ("[standard_deviation]", "[standard_deviation]\ncovariance = 3", "must not stand in it"),
     ],
 )
 def test_deviations_that_cannot_be_are_refused(saved, old, new, sentence):

@@ -54,7 +54,7 @@ NOT_IN_URDF = (
     "hydraulic",
     "servo",
     "payload",
-    "deviation",
+    "standard_deviation",
 )
 
 

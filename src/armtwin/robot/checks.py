@@ -32,7 +32,7 @@ def problems(description: Description) -> list[str]:
     names = [*name_problems(description), *_gear_problems(description)]
     if names or not _poses_are_given(description):
         return [*found, *names]
-    deviations = _deviation_problems(description)
+    deviations = _standard_deviation_problems(description)
     return [*found, *body_problems(description), *_drive_problems(description), *deviations]
 
 
@@ -152,18 +152,18 @@ def _drive_problems(description: Description) -> Iterator[str]:
             yield f"servo.{name}.{phrase}"
 
 
-def _deviation_problems(description: Description) -> Iterator[str]:
+def _standard_deviation_problems(description: Description) -> Iterator[str]:
     """Standard deviations of what is no parameter, with any of the sets of friction."""
-    if description.deviation is None:
+    if description.standard_deviation is None:
         return
     known: dict[str, None] = {}
     for name in {element.set for element in description.friction} | {description.friction_set}:
         table = parameter_table(replace(description, friction_set=name))
         known |= dict.fromkeys(parameter.name for parameter in table)
-    for name in description.deviation.parameters:
+    for name in description.standard_deviation.parameters:
         if name not in known:
             hint = did_you_mean(name, known)
-            yield f"deviation.parameters: '{name}' is no parameter of the robot. {hint}"
+            yield f"standard_deviation.parameters: '{name}' is no parameter of the robot. {hint}"
 
 
 def _why_no_balancer(balancer: Balancer, description: Description) -> str:

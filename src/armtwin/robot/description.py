@@ -16,7 +16,16 @@ from armtwin.robot.drive_groups import (
     Motor,
     Transmission,
 )
-from armtwin.robot.groups import Deviations, Flange, Frame, Joint, Link, Mounted, Payload, Tool
+from armtwin.robot.groups import (
+    Flange,
+    Frame,
+    Joint,
+    Link,
+    Mounted,
+    Payload,
+    StandardDeviations,
+    Tool,
+)
 from armtwin.robot.servo import Servo
 
 FORMAT = 2
@@ -59,7 +68,7 @@ class Description:
     transmission: tuple[Transmission, ...] = ()
     hydraulic: tuple[Hydraulic, ...] = ()
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
-    deviation: Deviations | None = None
+    standard_deviation: StandardDeviations | None = None
 
     format_number: ClassVar[int] = FORMAT
 

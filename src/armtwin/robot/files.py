@@ -49,12 +49,12 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
 
 def _with_covariance(description: Description, path: Path) -> Description:
     """The description with the covariance beside its file, or with why it has none."""
-    given = description.deviation
+    given = description.standard_deviation
     if given is None:
         return description
     found, remark = read_covariance(path)
     deviation = replace(given, covariance=found, remark=remark)
-    return replace(description, deviation=deviation)
+    return replace(description, standard_deviation=deviation)
 
 
 def to_text(description: Description) -> str:
@@ -66,7 +66,7 @@ def contents(description: Description, name: str) -> dict[str, Content]:
     """What a robot is saved as: its file by this name, and its covariance beside it."""
     text = to_text(description)
     files: dict[str, Content] = {name: text}
-    given = description.deviation
+    given = description.standard_deviation
     if given is not None and given.covariance is not None:
         files[beside(Path(name)).name] = covariance_content(given.covariance, text)
     return files

@@ -280,7 +280,7 @@ class Payload:
 
 
 @dataclass(frozen=True)
-class Deviations:
+class StandardDeviations:
     """Standard deviations of what was identified, in SI units.
 
     Attributes:

@@ -20,9 +20,9 @@ def overridden(description: Description, values: Mapping[str, Any], origin: str)
     tables = checked_format(to_tables(description), origin, FORMAT)
     changed = with_values(tables, values, Description, SOURCE, origin)
     made = describe(changed, f"{origin}: override")
-    known = description.deviation
-    if known is None or made.deviation is None:
+    known = description.standard_deviation
+    if known is None or made.standard_deviation is None:
         return made
     # what lies beside the file is not in its tables
-    deviation = replace(made.deviation, covariance=known.covariance, remark=known.remark)
-    return replace(made, deviation=deviation)
+    deviation = replace(made.standard_deviation, covariance=known.covariance, remark=known.remark)
+    return replace(made, standard_deviation=deviation)

@@ -181,7 +181,7 @@ def with_values(description: Description, phi: Floats, source: str, told: Flags)
         motor=tuple(_replaced_motor(motor, new) for motor in description.motor),
         balancer=tuple(_replaced_balancer(balancer, new) for balancer in description.balancer),
         friction=_replaced_friction(description, new),
-        deviation=None,
+        standard_deviation=None,
     )
 
 

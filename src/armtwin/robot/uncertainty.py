@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.files.covariance import Covariance
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.description import Description
-from armtwin.robot.groups import Deviations
+from armtwin.robot.groups import StandardDeviations
 from armtwin.robot.parameters import parameter_table
 
 NOTHING = "the robot file gives no standard deviations of its parameters"
@@ -42,7 +42,7 @@ def uncertainty(description: Description) -> Uncertainty:
     """How well the parameters of a description are known."""
     table = parameter_table(description)
     names = tuple(parameter.name for parameter in table)
-    given = description.deviation
+    given = description.standard_deviation
     own = {} if given is None else given.parameters
     deviations = np.array([own.get(name, 0.0) for name in names])
     spread = np.diag(deviations**2)
@@ -60,7 +60,7 @@ def uncertainty(description: Description) -> Uncertainty:
     )
 
 
-def _remark(given: Deviations | None) -> str:
+def _remark(given: StandardDeviations | None) -> str:
     if given is None:
         return NOTHING
     return given.remark
@@ -78,7 +78,7 @@ def _in_order(found: Covariance, names: tuple[str, ...], alone: Floats) -> Float
 
 def known_deviations(
     names: tuple[str, ...], covariance: Floats, known: Flags, source: str
-) -> Deviations:
+) -> StandardDeviations:
     """The standard deviations of a robot file, with how they err together.
 
     Args:
@@ -92,4 +92,4 @@ def known_deviations(
     own = tuple(names[k] for k in use)
     deviations = np.sqrt(np.diag(spread)).tolist()
     parameters = dict(zip(own, deviations, strict=True))
-    return Deviations(source, parameters, covariance=Covariance(own, spread))
+    return StandardDeviations(source, parameters, covariance=Covariance(own, spread))

@@ -236,7 +236,7 @@ def _identified(
     if ready.fall is not None and ready.fall.leans:
         robot = robot.with_gravity(ready.fall.logs, f"{source}; {ready.fall.leaning}")
         deviation = replace(deviation, gravity=ready.fall.deviation)
-    robot = Robot(replace(robot.description, deviation=deviation), robot.origin)
+    robot = Robot(replace(robot.description, standard_deviation=deviation), robot.origin)
     if gains is None:
         return robot
     constants = gains / np.abs(robot.assembly.gear).max(axis=1)
