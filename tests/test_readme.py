@@ -118,11 +118,14 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
     from dataclasses import fields
 
     monkeypatch.chdir(tmp_path)
-    (code,) = blocks("docs/identification.md", "python")
     names = {}
-    exec(code, names)
+    for code in blocks("docs/identification.md", "python"):
+        exec(code, names)
     assert "False" in capsys.readouterr().out
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["identified.toml", "report.html"]
+    written = ["identified.covariance.npz", "identified.toml", "report.html"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == written
+    saved, known = names["found"], names["known"]  # the second example loads what the first saved
+    assert (known.covariance == saved.robot.uncertainty.covariance).all()
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     recipe = (ROOT / "docs" / "identification.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(at.Recipe) if f"`{f.name}`" not in recipe] == []

@@ -49,6 +49,7 @@ def test_a_validated_identification_writes_robot_report_and_result(folder, tmp_p
         "tx40_identified/recipe.toml",
         "tx40_identified/report.html",
         "tx40_identified/result.json",
+        "tx40_identified/robot.covariance.npz",
         "tx40_identified/robot.toml",
     ]
     result = json.loads((tmp_path / "armtwin_out/tx40_identified/result.json").read_text())
@@ -56,6 +57,9 @@ def test_a_validated_identification_writes_robot_report_and_result(folder, tmp_p
     before = [j["nrmse_unseen_prior_percent"] for j in result["joints"]]
     assert np.mean(unseen) < 0.5 * np.mean(before)
     robot = at.Robot.load(tmp_path / "armtwin_out/tx40_identified/robot.toml")
+    assert robot.uncertainty.correlated
+    stds = [p["std"] for p in result["parameters"]]
+    assert robot.uncertainty.deviations == pytest.approx(stds, rel=1e-12)
     assert robot.parameters == pytest.approx(
         [p["value"] for p in result["parameters"]], rel=1e-12, abs=1e-15
     )
@@ -91,8 +95,10 @@ def test_out_names_the_robot_file_and_nothing_is_replaced_unasked(folder, tmp_pa
         "my.toml",
     )
     assert call(tmp_path, *words).code == 0
-    assert tree(tmp_path) == ["my.recipe.toml", "my.report.html", "my.result.json", "my.toml"]
-    assert (tmp_path / "my.recipe.toml").read_text() == 'torque = "tau"\ncutoff = 10.0\n'
+    written = ["my.covariance.npz", "my.recipe.toml", "my.report.html", "my.result.json", "my.toml"]
+    assert tree(tmp_path) == written
+    recipe = 'format = 1\ntorque = "tau"\ncutoff = 10.0\n'
+    assert (tmp_path / "my.recipe.toml").read_text() == recipe
     before = (tmp_path / "my.toml").read_bytes()
     refused = call(tmp_path, *words)
     assert refused.code == 2
@@ -196,6 +202,8 @@ def test_a_bad_log_is_named_in_one_sentence_and_nothing_is_written(folder, tmp_p
             "the log holds no 2 periods of 8 s from number 2 on",
         ),
         (("--payload", "anvil"), "payload 'anvil' is not known"),
+        (("--mounting", "roof"), "--mounting must be floor, wall, ceiling or an angle"),
+        (("--gravity", "0 0"), "--gravity must be three numbers in m/s²"),
         (("--out", "x.urdf"), "--out must be a robot file that ends in .toml"),
         (("--out", "nowhere/x.toml"), "there is no such folder"),
     ],
@@ -205,3 +213,77 @@ def test_wrong_options_are_refused(folder, tmp_path, words, sentence):
     assert done.code == 2
     assert sentence in " ".join(done.err.split())
     assert tree(tmp_path) == []
+
+
+def test_a_fit_is_repeated_by_its_recipe_to_the_last_digit(folder, tmp_path):
+    """With choices that only a recipe has; what was chosen by the program is in the second."""
+    recipe = 'format = 1\nrest = 0.02\nfixed = ["Jm6"]\nzero = ["mx1"]\nweight = 0.01\n'
+    (tmp_path / "my_recipe.toml").write_text(recipe)
+    logs = (folder / "a.csv", "--validate", folder / "b.csv")
+    first = call(
+        tmp_path, "identify", "tx40", *logs, "--recipe", "my_recipe.toml", "--out", "first.toml"
+    )
+    assert first.code == 0, first.err
+    written = (tmp_path / "first.recipe.toml").read_text()
+    assert 'torque = "tau"' in written
+    assert "cutoff = " in written
+    second = call(
+        tmp_path, "identify", "tx40", *logs, "--recipe", "first.recipe.toml", "--out", "second.toml"
+    )
+    assert second.code == 0, second.err
+    robots = [(tmp_path / f"{name}.toml").read_text() for name in ("first", "second")]
+    assert robots[0] == robots[1]
+    assert (tmp_path / "second.recipe.toml").read_text() == written
+    found = at.Robot.load(tmp_path / "second.toml")
+    assert found.parameters[found.parameter_names.index("mx1")] == 0.0
+    held = found.uncertainty.known[found.parameter_names.index("Jm6")]
+    assert not held
+
+
+def test_options_come_before_the_recipe(folder, tmp_path):
+    (tmp_path / "my.toml").write_text('format = 1\nestimator = "ridge"\ncutoff = "5 Hz"\n')
+    words = ("--recipe", "my.toml", "--estimator", "consistent", "--cutoff", "10 Hz")
+    done = call(
+        tmp_path, "identify", "tx40", folder / "a.csv", "--validate", folder / "b.csv", *words,
+        "--json",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    result = json.loads(done.out)
+    assert result["recipe"]["estimator"] == "consistent"
+    assert result["cutoff_hz"] == 10.0
+
+
+def test_a_wrong_mounting_is_named_and_the_right_one_is_identified(tmp_path):
+    wall = at.Robot.load("rx90b").with_gravity((9.81, 0.0, 0.0))
+    for name, seed in (("run", 1), ("unseen", 2)):
+        t, q, v, a = excitation(wall, 8.0, rate=100.0, seed=seed)
+        tau = wall.inverse_dynamics(q, v, a) + wall.friction_torque(v)
+        noise = np.random.default_rng(seed).normal(size=tau.shape)
+        tau += 0.003 * np.abs(tau).max(axis=0) * noise
+        at.Log.of(t, q=q, tau=tau).write(tmp_path / f"{name}.csv")
+    wrong = call(tmp_path, "identify", "rx90b", "run.csv", "--cutoff", "10 Hz")
+    assert wrong.code == 2
+    assert "that of a base on a wall" in wrong.err
+    assert "say --mounting wall" in wrong.err
+    assert tree(tmp_path) == ["run.csv", "unseen.csv"]
+    words = ("--validate", "unseen.csv", "--mounting", "wall", "--out", "wall.toml")
+    right = call(tmp_path, "identify", "rx90b", "run.csv", "--cutoff", "10 Hz", *words)
+    assert right.code == 0, right.err
+    found = at.Robot.load(tmp_path / "wall.toml")
+    assert found.description.gravity == (9.81, 0.0, 0.0)
+    assert "as given to identify" in found.description.source["gravity"]
+    assert "gravity = [9.81, 0.0, 0.0]" in (tmp_path / "wall.recipe.toml").read_text()
+
+
+def test_import_writes_how_the_robot_is_mounted(tmp_path):
+    at.Robot.load("tx40").to_urdf(tmp_path / "arm.urdf")
+    done = call(tmp_path, "import", "arm.urdf", "--mounting", "ceiling", "--out", "arm.toml")
+    assert done.code == 0, done.err
+    assert "on a ceiling" in done.out
+    assert "gravity = [0.0, 0.0, 9.81]" in (tmp_path / "arm.toml").read_text()
+    plain = call(tmp_path, "import", "arm.urdf", "--out", "plain.toml")
+    assert plain.code == 0
+    assert "gravity = [0.0, 0.0, -9.81]" in (tmp_path / "plain.toml").read_text()
+    both = call(tmp_path, "import", "arm.urdf", "--mounting", "wall", "--gravity", "9.81 0 0")
+    assert both.code == 2
+    assert "--gravity and --mounting say the same; give one of them" in both.err

@@ -24,8 +24,9 @@ from armtwin.app import (
     servo_command,
 )
 from armtwin.app.actuator_commands import actuator
-from armtwin.app.options import Force, given_path
+from armtwin.app.options import Force, Gravity, Mounting, given_path
 from armtwin.app.places import is_experiment
+from armtwin.app.robots import on_base
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.names import safe_name
@@ -77,6 +78,7 @@ NOT_IN_URDF = (
     "hydraulic",
     "servo",
     "payload",
+    "standard_deviation",
 )
 
 
@@ -170,6 +172,8 @@ def import_robot(
     allow_unphysical: Annotated[
         bool, typer.Option(help="Keep bodies that cannot exist, marked so.")
     ] = False,
+    gravity: Gravity = None,
+    mounting: Mounting = None,
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
@@ -178,11 +182,12 @@ def import_robot(
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"
     if kind == "dh":
-        robot = Robot.from_dh(file, convention)
+        found = Robot.from_dh(file, convention)
     elif file.suffix in {".urdf", ".xml", ".xacro"}:
-        robot = Robot.load(file, allow_unphysical=allow_unphysical)
+        found = Robot.load(file, allow_unphysical=allow_unphysical)
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
+    robot = on_base(found, gravity, mounting, "import")
     target = _free(out or _file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))

@@ -12,7 +12,7 @@ from armtwin.app.options import Force, Json, given_path, optional_quantity
 from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.robots import mounted
 from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import to_text
+from armtwin.robot.files import contents
 
 DONE, FAILED = 0, 1
 
@@ -57,6 +57,6 @@ def complete(
     result = at.complete(given, read, bandwidth=frequency)
     from armtwin.report.completion_report import completion_report
 
-    text = to_text(result.robot.description)
-    finish(completion_report(result), place, {ROBOT: text}, json)
+    written = contents(result.robot.description, ROBOT)
+    finish(completion_report(result), place, written, json)
     raise typer.Exit(FAILED if result.still else DONE)

@@ -9,16 +9,22 @@ from typing import Annotated, Any, Literal
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path, optional_quantity
+from armtwin.app.options import (
+    Force,
+    Gravity,
+    Json,
+    Mounting,
+    given_path,
+    optional_quantity,
+)
 from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import Say, of, progress_bar
-from armtwin.app.robots import mounted
+from armtwin.app.robots import mounted, on_base
 from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
 from armtwin.identification.rigid_body.recipe_file import Written, read_recipe, recipe_text
 from armtwin.maths.units import whole_number
-from armtwin.robot.files import to_text
+from armtwin.robot.files import contents
 
 DONE, FAILED = 0, 1
 RECIPE = "recipe.toml"
@@ -59,13 +65,16 @@ def identify(
     payload: Annotated[
         str | None, typer.Option("--payload", help="Payload mounted while logging.")
     ] = None,
+    gravity: Gravity = None,
+    mounting: Mounting = None,
     estimator: Annotated[
-        Literal["consistent", "ridge", "truncated"],
-        typer.Option(help="How parameters are estimated."),
-    ] = "consistent",
+        Literal["consistent", "ridge", "truncated"] | None,
+        typer.Option(help="How parameters are estimated; consistent by default."),
+    ] = None,
     motion: Annotated[
-        Literal["measured", "reference"], typer.Option(help="Motion of the regressor.")
-    ] = "measured",
+        Literal["measured", "reference"] | None,
+        typer.Option(help="Motion of the regressor; measured by default."),
+    ] = None,
     period: Annotated[
         str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')
     ] = None,
@@ -98,19 +107,24 @@ def identify(
 
     Exit code 1: the validation failed.
     """
-    prior = mounted(robot, tool, payload)
     options = {
         "estimator": estimator,
         "motion": motion,
         "period": optional_quantity("--period", period, "s"),
         "periods": None if periods is None else _periods(periods),
-        "average": average,
-        "robust": robust,
-        "only": "friction" if friction_only else "all",
-        "trust": trust,
+        "average": average or None,
+        "robust": robust or None,
+        "only": "friction" if friction_only else None,
+        "trust": trust or None,
     }
-    given = Written(at.Recipe(), torque, optional_quantity("--cutoff", cutoff, "Hz"))
-    chosen = _chosen(recipe_file, given, options)
+    beside = {
+        "torque": torque,
+        "cutoff": optional_quantity("--cutoff", cutoff, "Hz"),
+        "tool": tool,
+        "payload": payload,
+    }
+    chosen = _chosen(recipe_file, beside, options)
+    prior = _prior(robot, chosen, gravity, mounting)
     models = against or []
     inputs = _inputs(robot, logs, validate, models, columns)
     if recipe_file is not None:
@@ -119,7 +133,7 @@ def identify(
     with progress_bar("logs") as progress:
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
-        others = {path.as_posix(): mounted(path, tool, payload) for path in models}
+        others = _models(models, chosen)
         if progress is not None:
             progress("fit", 0.0)
         found = at.identify(
@@ -127,24 +141,52 @@ def identify(
         )
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
-    text = to_text(result.estimate.robot.description)
     from armtwin.report.identification_report import identification_report
 
-    used = Written(found.recipe, found.torque_source, found.cutoff)
-    written: dict[str, Content] = {ROBOT: text, RECIPE: recipe_text(used)}
+    written = contents(found.robot.description, ROBOT)
+    written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
     finish(identification_report(result), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
 
 
-def _chosen(file: Path | None, given: Written, options: dict[str, Any]) -> Written:
+def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:
     """The choices of a recipe file, with those that options give in their place."""
     found = Written(at.Recipe()) if file is None else read_recipe(file)
-    usual = vars(at.Recipe())
-    changes = {key: value for key, value in options.items() if value != usual[key]}
+    recipe = replace(found.recipe, **_given(options))
+    return replace(found, recipe=recipe, **_given(beside))
+
+
+def _given(options: dict[str, Any]) -> dict[str, Any]:
+    """The options that were given."""
+    return {key: value for key, value in options.items() if value is not None}
+
+
+def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | None) -> at.Robot:
+    """The robot as it was when logged: what it carried, and how it is mounted."""
+    prior = mounted(robot, chosen.tool, chosen.payload)
+    if chosen.gravity is not None:
+        prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
+    return on_base(prior, gravity, mounting, "identify")
+
+
+def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
+    """Other models of the same arm, carrying the same."""
+    return {path.as_posix(): mounted(path, chosen.tool, chosen.payload) for path in paths}
+
+
+def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
+    """What must be said to identify the same again from the same robot file."""
+    cutoffs = {how.cutoff for how in found.cleaning}
+    what = prior.description
+    is_given = what.gravity != file.description.gravity
     return Written(
-        replace(found.recipe, **changes),
-        found.torque if given.torque is None else given.torque,
-        found.cutoff if given.cutoff is None else given.cutoff,
+        found.recipe,
+        torque=found.torque_source,
+        # logs of other rates may need others, which are chosen again
+        cutoff=cutoffs.pop() if len(cutoffs) == 1 else None,
+        tool=what.mounted.tool or None,
+        payload=what.mounted.payload or None,
+        gravity=what.gravity if is_given else None,
     )
 
 

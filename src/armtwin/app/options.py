@@ -12,6 +12,18 @@ from armtwin.maths.units import Unit
 
 Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Gravity = Annotated[
+    str | None,
+    typer.Option("--gravity", help='Free fall in the base frame, as "0 0 -9.81" (m/s²).'),
+]
+Mounting = Annotated[
+    str | None,
+    typer.Option(
+        "--mounting",
+        help='floor, wall, ceiling, or an angle about the base\'s y axis, as "30 deg", or about '
+        'another, as "30 deg about x".',
+    ),
+]
 
 
 def given_path(text: str) -> Path:

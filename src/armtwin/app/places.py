@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armtwin.app.showing import REPORT, ROBOT, Place
+from armtwin.app.showing import COVARIANCE, REPORT, ROBOT, Place
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment
@@ -169,7 +169,7 @@ def robot_place(
 
     Checked before any work is done.
     """
-    written = (ROBOT, *beside, REPORT, RESULT)
+    written = (ROBOT, COVARIANCE, *beside, REPORT, RESULT)
     if out is None:
         source = Source(command, robot.name, robot.origin)
         return result_folder(source, None, written, inputs, force)

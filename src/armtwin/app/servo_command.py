@@ -13,7 +13,7 @@ from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import to_text
+from armtwin.robot.files import contents
 
 DONE, FAILED = 0, 1
 
@@ -69,6 +69,6 @@ def servo(
         )
     from armtwin.report.servo_report import servo_report
 
-    text = to_text(found.robot.description)
-    finish(servo_report(found), place, {ROBOT: text}, json)
+    written = contents(found.robot.description, ROBOT)
+    finish(servo_report(found), place, written, json)
     raise typer.Exit(DONE if found.validated else FAILED)

@@ -18,6 +18,7 @@ from armtwin.report.terminal import to_terminal
 
 REPORT = "report.html"
 ROBOT = "robot.toml"
+COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
 
 
 class Place(Protocol):

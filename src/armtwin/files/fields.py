@@ -77,6 +77,10 @@ def _source(value: Any) -> str | dict[str, str]:
     return _text(value)
 
 
+def _in_no_file(value: Any) -> Any:
+    raise ArmtwinError("is written by armtwin beside the file and must not stand in it")
+
+
 def _flag(value: Any) -> bool:
     if not isinstance(value, bool):
         raise ArmtwinError(f"must be true or false, got {value!r:.60}")
@@ -99,7 +103,9 @@ def _uncertainty(value: Any) -> float | dict[str, float]:
 
 Width = Annotated[float, Read(_width)]
 Uncertainty = Annotated[float | dict[str, float], Read(_uncertainty)]
+SourceText = Annotated[str, Read(_text)]
 Source = Annotated[str | dict[str, str], Read(_source)]
+Beside = Annotated[Any, Read(_in_no_file)]  # held with a group, kept in another file
 Flag = Annotated[bool, Read(_flag)]
 
 

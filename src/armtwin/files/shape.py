@@ -1,7 +1,7 @@
 """The shape of a file's tables as its dataclasses declare it: which group is where, its keys.
 
 A field whose table in the file is not as the dataclass has it says so in its metadata: `FLAT`,
-`DERIVED`, `kind_from` or `differing_from`. Reader, writer and overrides go by these.
+`DERIVED`, `ALWAYS`, `kind_from` or `differing_from`. Reader, writer and overrides go by these.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ NAME_KEYS = ("name", "joint")  # that an item of a list goes by, the first it ha
 
 FLAT = {"flat": True}  # the keys of this group stand in the table around it
 DERIVED = {"derived": True}  # not in the file: follows from other keys
+ALWAYS = {"always": True}  # written even at its default, as its reader should see it
 
 
 def kind_from(key: str) -> dict[str, str]:

@@ -74,6 +74,8 @@ def _with_unit(kind: Any, name: str, value: Any) -> Any:
 
 
 def _is_default(f: Field[Any], value: Any) -> bool:
+    if f.metadata.get("always"):
+        return False
     if f.default is not MISSING:
         return bool(value == f.default)
     return f.default_factory is not MISSING and bool(value == f.default_factory())

@@ -35,7 +35,11 @@ class ResultBeside:
 
     def path(self, name: str) -> Path:
         """Where a part of the result is written."""
-        return self.out if name == self.main else self.out.with_name(f"{self.out.stem}.{name}")
+        if name == self.main:
+            return self.out
+        # what is named after the main file is named after it wherever it goes
+        ending = name.removeprefix(f"{Path(self.main).stem}.")
+        return self.out.with_name(f"{self.out.stem}.{ending}")
 
     def check(self) -> None:
         """Refuse what must not be replaced or cannot be written, before any work is done."""

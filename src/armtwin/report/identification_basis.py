@@ -8,12 +8,14 @@ from dataclasses import asdict
 import numpy as np
 
 from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.report.identification_charts import weight_chart
 from armtwin.report.inputs import digest_of, file_name, versions
 from armtwin.report.numbers import Number
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text
+from armtwin.robot.mounting import in_words, written
 
 WEIGHT = Number(digits=2)
 MISSED = Number(100.0, "%", places=2)
@@ -24,6 +26,7 @@ def basis_blocks(result: Identification) -> Iterator[Block]:
     found = result.estimate
     yield from _cleaned_logs(found)
     yield from _tried(found)
+    yield from _gravity(found)
     yield from _draw(found)
     widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
     yield Text(
@@ -65,6 +68,46 @@ def _tried(found: Estimate) -> Iterator[Block]:
         if np.isfinite(error):
             terms.append({"tried": words, "missed": error})
     yield Table(columns, terms, "friction_tried", folded="Friction terms that were tried")
+
+
+def _gravity(found: Estimate) -> Iterator[Block]:
+    """The direction of gravity, by the file and by the logs."""
+    falls, gravity = found.fall, found.prior.description.gravity
+    if falls is None:
+        yield Text(f"Gravity as in the robot file: {written(gravity)} m/s² in the base.", "soft")
+        yield Data("gravity", {"file_m_s2": gravity, "taken": False})
+        return
+    yield Text(fall_words(falls), "soft")
+    yield Data(
+        "gravity",
+        {
+            "file_m_s2": falls.file,
+            "logs_m_s2": falls.logs,
+            "std_m_s2": falls.deviation,
+            "angle_rad": falls.angle,
+            "angle_std_rad": falls.angle_deviation,
+            "from_logs": falls.share,
+            "taken": falls.leans,
+        },
+    )
+
+
+def fall_words(falls: Fall) -> str:
+    """What the logs say of the direction of gravity."""
+    apart = f"{np.degrees(falls.angle):.2g} ± {np.degrees(falls.angle_deviation):.2g} deg"
+    if falls.leans:
+        lost = 100 * (1 - np.exp(-0.5 * falls.gain))
+        return (
+            f"Gravity {written(falls.logs)} m/s² in the base: {falls.leaning}, with which "
+            f"{lost:.2g} % less of the left-out torque is missed."
+        )
+    where = f"{in_words(falls.file)}, {written(falls.file)} m/s² in the base"
+    if not falls.told:
+        return f"Gravity as in the robot file ({where}): these logs do not tell its direction."
+    return (
+        f"Gravity as in the robot file ({where}); the logs by themselves have it {apart} from "
+        "there, which predicts left-out parts no better."
+    )
 
 
 def _draw(found: Estimate) -> Iterator[Block]:

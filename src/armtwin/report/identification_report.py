@@ -21,7 +21,7 @@ from armtwin.identification.rigid_body.validation import shares_of
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
-from armtwin.report.identification_basis import WEIGHT, basis_blocks
+from armtwin.report.identification_basis import WEIGHT, basis_blocks, fall_words
 from armtwin.report.identification_charts import friction_charts, link_blocks
 from armtwin.report.inputs import file_name
 from armtwin.report.layers import Curve, Points, Rule
@@ -128,6 +128,8 @@ def _errors(result: Identification) -> Iterator[Block]:
     if found.distrusted:
         yield Text(f"Trusted in spite of a check: {found.distrusted}.", "bad")
     yield Data("distrusted", found.distrusted)
+    if found.fall is not None and found.fall.leans:
+        yield Text(fall_words(found.fall))
     why = reasons(found, result.shown, result.fit)
     for sentence in why:
         yield Text(sentence)

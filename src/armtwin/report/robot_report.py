@@ -13,6 +13,7 @@ from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Block, Column, Facts, Record, Report, Section, Table, Text
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.groups import Joint
+from armtwin.robot.mounting import in_words
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Servo
 
@@ -167,7 +168,9 @@ def _facts(robot: Robot) -> Facts:
     return Facts(
         (
             ("moving mass", f"{PLAIN.text(mass)} kg"),
+            ("mounted", in_words(d.gravity)),
             ("parameters", f"{len(robot.parameters)}: {_parameter_groups(robot)}"),
+            ("standard deviations", _known(robot)),
             ("inverse kinematics", robot.inverse_kinematics_kind),
             ("tools, payloads", ", ".join([*d.tool, *d.payload])),
             ("balancers", ", ".join(balancers)),
@@ -177,6 +180,15 @@ def _facts(robot: Robot) -> Facts:
             ("servos", ", ".join(servos)),
         )
     )
+
+
+def _known(robot: Robot) -> str:
+    """For how many parameters standard deviations are known, "" where for none."""
+    found = robot.uncertainty
+    if not found.known.any():
+        return ""
+    together = "with their covariance" if found.correlated else found.remark
+    return f"of {found.known.sum()} parameters, {together}"
 
 
 def _servo(name: str, servo: Servo) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,7 @@ from armtwin.robot.drive_groups import Balancer, Gear
 from armtwin.robot.groups import Joint, Orientation
 from armtwin.robot.loops import loop_problems
 from armtwin.robot.mentions import name_problems
+from armtwin.robot.parameters import parameter_table
 from armtwin.robot.rows import gear_matrix, separating_joint, strut
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
@@ -35,7 +36,8 @@ def problems(description: Description) -> list[str]:
     if names or not _poses_are_given(description):
         return [*found, *names]
     bodies = [*body_problems(description), *_drive_problems(description)]
-    return [*found, *bodies, *loop_problems(description)]
+    deviations = _standard_deviation_problems(description)
+    return [*found, *bodies, *loop_problems(description), *deviations]
 
 
 def mounting_problems(description: Description) -> list[str]:
@@ -186,6 +188,20 @@ def _wrist_problems(description: Description) -> Iterator[str]:
         yield f"wrist: r, z, phi, gamma and psi need {WRIST_COORDINATES} joints, got {joints}"
     elif len(wrist.home) != joints:
         yield f"wrist.home must have a position for each of {joints} joints, got {len(wrist.home)}"
+
+
+def _standard_deviation_problems(description: Description) -> Iterator[str]:
+    """Standard deviations of what is no parameter, with any of the sets of friction."""
+    if description.standard_deviation is None:
+        return
+    known: dict[str, None] = {}
+    for name in {element.set for element in description.friction} | {description.friction_set}:
+        table = parameter_table(replace(description, friction_set=name))
+        known |= dict.fromkeys(parameter.name for parameter in table)
+    for name in description.standard_deviation.parameters:
+        if name not in known:
+            hint = did_you_mean(name, known)
+            yield f"standard_deviation.parameters: '{name}' is no parameter of the robot. {hint}"
 
 
 def _why_no_balancer(balancer: Balancer, description: Description) -> str:

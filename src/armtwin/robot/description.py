@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Annotated, ClassVar
 
-from armtwin.files.fields import OneOf
+from armtwin.files.fields import OneOf, SourceText
+from armtwin.files.shape import ALWAYS
 from armtwin.maths.quantities import Acceleration
 from armtwin.robot.drive_groups import (
     Balancer,
@@ -25,6 +26,7 @@ from armtwin.robot.groups import (
     Loop,
     Mounted,
     Payload,
+    StandardDeviations,
     Tool,
     Wrist,
 )
@@ -43,7 +45,9 @@ class Description:
         note: Joint zero, directions and sides, in words.
         gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted
             gravity.
+        source: Where numbers beside the groups come from, by their keys.
         friction_set: The set of friction elements in use, besides those without a set.
+        deviation: How well identified numbers are known.
     """
 
     name: str
@@ -51,7 +55,10 @@ class Description:
     link: tuple[Link, ...]
     title: str = ""
     note: str = ""
-    gravity: tuple[Acceleration, Acceleration, Acceleration] = (0.0, 0.0, -9.81)
+    gravity: tuple[Acceleration, Acceleration, Acceleration] = field(
+        default=(0.0, 0.0, -9.81), metadata=ALWAYS
+    )
+    source: dict[str, SourceText] = field(default_factory=dict)
     friction_set: str = ""
     mounted: Mounted = field(default_factory=Mounted)
     flange: Flange | None = None
@@ -69,6 +76,7 @@ class Description:
     deviation: tuple[Deviation, ...] = ()
     wrist: Wrist | None = None
     servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
+    standard_deviation: StandardDeviations | None = None
 
     format_number: ClassVar[int] = FORMAT
 

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.covariance import beside, covariance_content, read_covariance
+from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
-from armtwin.files.whole import write_file
+from armtwin.files.whole import check_file, write_file, write_files
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.robot.denavit_hartenberg import Convention, read_table
 from armtwin.robot.description import Description
@@ -40,10 +43,20 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
     if path.suffix == ".toml":
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
-        return read_robot(tables, str(path)), str(path)
+        return _with_covariance(read_robot(tables, str(path)), path), str(path)
     from armtwin.robot.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)
+
+
+def _with_covariance(description: Description, path: Path) -> Description:
+    """The description with the covariance beside its file, or with why it has none."""
+    given = description.standard_deviation
+    if given is None:
+        return description
+    found, remark = read_covariance(path)
+    deviation = replace(given, covariance=found, remark=remark)
+    return replace(description, standard_deviation=deviation)
 
 
 def to_text(description: Description) -> str:
@@ -51,9 +64,22 @@ def to_text(description: Description) -> str:
     return to_toml(to_tables(description))
 
 
+def contents(description: Description, name: str) -> dict[str, Content]:
+    """What a robot is saved as: its file by this name, and its covariance beside it."""
+    text = to_text(description)
+    files: dict[str, Content] = {name: text}
+    given = description.standard_deviation
+    if given is not None and given.covariance is not None:
+        files[beside(Path(name)).name] = covariance_content(given.covariance, text)
+    return files
+
+
 def save(description: Description, path: Path) -> None:
-    """Write a robot file."""
-    write_file(path, to_text(description))
+    """Write a robot file, and its covariance beside it."""
+    files = contents(description, path.name)
+    for name in files:
+        check_file(path.with_name(name))
+    write_files(path.parent, files)
 
 
 def save_urdf(description: Description, path: Path) -> None:

@@ -14,6 +14,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.files.fields import (
     PROSE,
+    Beside,
     Flag,
     OneOf,
     Read,
@@ -26,6 +27,7 @@ from armtwin.files.shape import DERIVED, kind_from
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import (
+    Acceleration,
     Angle,
     Direction,
     FirstMoment,
@@ -34,6 +36,7 @@ from armtwin.maths.quantities import (
     Mass,
     Number,
     Point,
+    Share,
     Time,
     TorsionStiffness,
     Viscous,
@@ -373,6 +376,25 @@ class Payload:
 
     source: Source
     body: Body
+
+
+@dataclass(frozen=True)
+class StandardDeviations:
+    """Standard deviations of what was identified, in SI units.
+
+    Attributes:
+        parameters: Those of the dynamic parameters, by their names.
+        gravity: Those of the components of gravity, where its direction was identified [m/s²].
+        covariance: How the parameters err together, from the file beside; None where it is not
+            there.
+        remark: Why it is not there, as a sentence.
+    """
+
+    source: Source
+    parameters: dict[str, Share]
+    gravity: tuple[Acceleration, Acceleration, Acceleration] | None = None
+    covariance: Beside = field(default=None, compare=False, repr=False, metadata=DERIVED)
+    remark: Beside = field(default="", compare=False, repr=False, metadata=DERIVED)
 
 
 @dataclass(frozen=True)

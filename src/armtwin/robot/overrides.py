@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from armtwin.files.overrides import with_values
@@ -18,4 +19,10 @@ def overridden(description: Description, values: Mapping[str, Any], origin: str)
     """The description with other values at key paths; lists count from 1 or go by name."""
     tables = checked_format(to_tables(description), origin, FORMAT)
     changed = with_values(tables, values, Description, SOURCE, origin)
-    return describe(changed, f"{origin}: override")
+    made = describe(changed, f"{origin}: override")
+    known = description.standard_deviation
+    if known is None or made.standard_deviation is None:
+        return made
+    # what lies beside the file is not in its tables
+    deviation = replace(made.standard_deviation, covariance=known.covariance, remark=known.remark)
+    return replace(made, standard_deviation=deviation)

@@ -10,18 +10,19 @@ Ref: [Waiboer 2007, eq. 4.21, 4.28, 4.30b]
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.bodies import body_from, link_parameters, mounted_load
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
 from armtwin.robot.groups import Link
+from armtwin.robot.sources import renewed
 from armtwin.robot.tree import grow
 
 TEN = (
@@ -37,6 +38,9 @@ TEN = (
     ("Jyz{}", "kg m^2"),
 )
 
+# which of the ten each key of a body holds
+OF_BODY = {"mass": slice(0, 1), "first_moment": slice(1, 4), "inertia": slice(4, 10)}
+
 MOTOR_KEYS = (
     "rotor_inertia",
     "torque_constant",
@@ -45,7 +49,6 @@ MOTOR_KEYS = (
     "encoder_counts",
 )
 
-G = TypeVar("G", Balancer, FrictionElement)
 L = TypeVar("L", Law, StrutForce)
 
 
@@ -160,73 +163,136 @@ def _laws(element: FrictionElement) -> list[tuple[Law, str]]:
     return [(element.law, "+"), (element.negative, "-")]
 
 
-def with_values(description: Description, phi: Floats, source: str) -> Description:
-    """The description with the values of a parameter vector; what is mounted stays as it was."""
-    values = iter(phi.tolist())  # taken in the order of the vector
+def with_values(description: Description, phi: Floats, source: str, told: Flags) -> Description:
+    """The description with the values of a parameter vector; what is mounted stays as it was.
+
+    Args:
+        description: The description.
+        phi: The values, (p,).
+        source: The source of those that are told.
+        told: Which are, (p,); the others keep their source.
+    """
+    values = iter(phi.tolist())  # both taken in the order of the vector
+    flags = iter(told.tolist())
+    new = _New(values, flags, source)
     return replace(
         description,
-        link=_replaced_links(description, values, source),
-        motor=tuple(_replaced_motor(m, next(values), source) for m in description.motor),
-        balancer=tuple(_replaced_balancer(b, values, source) for b in description.balancer),
-        friction=_replaced_friction(description, values, source),
+        link=_replaced_links(description, new),
+        motor=tuple(_replaced_motor(motor, new) for motor in description.motor),
+        balancer=tuple(_replaced_balancer(balancer, new) for balancer in description.balancer),
+        friction=_replaced_friction(description, new),
+        standard_deviation=None,
     )
 
 
-def _replaced_links(
-    description: Description, values: Iterator[float], source: str
-) -> tuple[Link, ...]:
+@dataclass(frozen=True)
+class _New:
+    """New values, taken one by one.
+
+    Attributes:
+        values: The values.
+        told: Whether each has the new source.
+        source: The new source.
+    """
+
+    values: Iterator[float]
+    told: Iterator[bool]
+    source: str
+
+    def take(self) -> tuple[float, bool]:
+        """The next value, and whether it has the new source."""
+        return next(self.values), next(self.told)
+
+
+def _replaced_links(description: Description, new: _New) -> tuple[Link, ...]:
     links = {link.name: link for link in description.link}
     flange = description.flange
-    for joint in grow(description).joints:
+    for k, joint in enumerate(grow(description).joints, 1):
         name = joint.child
-        ten = np.array([next(values) for _ in TEN])
+        values, told = zip(*(new.take() for _ in TEN), strict=True)
+        ten = np.array(values)
         if np.array_equal(ten, link_parameters(description, name)):
             continue
         if flange is not None and flange.link == name:
             ten = ten - mounted_load(description)
+        names = [parameter.format(k) for parameter, _ in TEN]
+        numbers = {}
+        for key, part in OF_BODY.items():
+            numbers[key] = dict(zip(names[part], told[part], strict=True))
+        source = renewed(links[name].source, new.source, numbers)
         links[name] = replace(links[name], body=body_from(ten), source=source)
     return tuple(links.values())
 
 
-def _replaced_balancer(balancer: Balancer, values: Iterator[float], source: str) -> Balancer:
-    new = replace(balancer, force=_with_coefficients(balancer.force, values))
-    return _sourced(new, balancer, source)
+def _replaced_balancer(balancer: Balancer, new: _New) -> Balancer:
+    force, numbers = _with_coefficients(balancer.name, balancer.force, new)
+    made = replace(balancer, force=force)
+    if made == balancer:
+        return balancer
+    others = _other_numbers(balancer.force)
+    return replace(made, source=renewed(balancer.source, new.source, numbers, others))
 
 
-def _replaced_friction(
-    description: Description, values: Iterator[float], source: str
-) -> tuple[FrictionElement, ...]:
+def _replaced_friction(description: Description, new: _New) -> tuple[FrictionElement, ...]:
     """All friction elements, those in use with new values."""
     active = description.active_friction()
     elements = []
     for element in description.friction:
-        if element in active:
-            new = replace(element, law=_with_coefficients(element.law, values))
-            if element.negative is not None:
-                new = replace(new, negative=_with_coefficients(element.negative, values))
-            if element.offset is not None:
-                new = replace(new, offset=next(values))
-            element = _sourced(new, element, source)
-        elements.append(element)
+        elements.append(_replaced_element(element, new) if element in active else element)
     return tuple(elements)
 
 
-def _with_coefficients(law: L, values: Iterator[float]) -> L:
-    """A law with the next values for its coefficients."""
-    changes: Any = {name: next(values) for name, _ in law.coefficients}
-    return replace(law, **changes)
+def _replaced_element(element: FrictionElement, new: _New) -> FrictionElement:
+    law, numbers = _with_coefficients(element.name, element.law, new)
+    made = replace(element, law=law)
+    others = _other_numbers(element.law)
+    if element.negative is not None:
+        negative, told = _with_coefficients(element.name, element.negative, new)
+        made = replace(made, negative=negative)
+        numbers["negative"] = {}
+        for of_key in told.values():
+            numbers["negative"] |= {f"{name}-": is_new for name, is_new in of_key.items()}
+    if element.offset is not None:
+        offset, is_new = new.take()
+        made = replace(made, offset=offset)
+        numbers["offset"] = {f"{element.name}.offset": is_new}
+    for key in ("presliding", "thermal"):
+        if getattr(element, key) is not None:
+            others.append(key)
+    if made == element:
+        return element
+    return replace(made, source=renewed(element.source, new.source, numbers, others))
 
 
-def _sourced(new: G, old: G, source: str) -> G:
-    """The new group, its source replaced where its numbers changed."""
-    return old if new == old else replace(new, source=source)
+def _with_coefficients(name: str, law: L, new: _New) -> tuple[L, dict[str, dict[str, bool]]]:
+    """A law with the next values for its coefficients, and which of these have a new source."""
+    changes: Any = {}
+    told = {}
+    for key, _ in law.coefficients:
+        changes[key], is_new = new.take()
+        told[key] = {f"{name}.{key}": is_new}
+    return replace(law, **changes), told
 
 
-def _replaced_motor(motor: Motor, inertia: float, source: str) -> Motor:
+def _other_numbers(law: Law | StrutForce) -> list[str]:
+    """Keys of a law's numbers that are no parameters."""
+    linear = {key for key, _ in law.coefficients}
+    others = []
+    for f in fields(law):
+        value = getattr(law, f.name)
+        if f.name not in linear and value is not None and not isinstance(value, str):
+            others.append(f.name)
+    return others
+
+
+def _replaced_motor(motor: Motor, new: _New) -> Motor:
+    inertia, is_new = new.take()
     if motor.rotor_inertia == inertia:
         return motor
+    if not is_new:
+        return replace(motor, rotor_inertia=inertia)
     kept = motor.source  # the other numbers of the motor keep where they came from
     if isinstance(kept, str):
         given = [key for key in MOTOR_KEYS if getattr(motor, key) is not None]
         kept = dict.fromkeys(given, kept)
-    return replace(motor, rotor_inertia=inertia, source={**kept, "rotor_inertia": source})
+    return replace(motor, rotor_inertia=inertia, source={**kept, "rotor_inertia": new.source})

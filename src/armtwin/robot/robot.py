@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.covariance import beside
 from armtwin.files.remembered import Remembered
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
@@ -24,8 +25,10 @@ from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.limits import Limits, motion_limits, position_limits
+from armtwin.robot.mounting import vector
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
 from armtwin.robot.provenance import Provenance, provenance
+from armtwin.robot.uncertainty import Uncertainty, uncertainty
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ class Robot:
             return Robot(description, origin)
 
         path = files.path_of(name_or_path)
-        return _LOADED.value(path, read, allow_unphysical)
+        return _LOADED.value(path, read, allow_unphysical, beside=(beside(path),))
 
     @staticmethod
     def from_dh(path: str | Path, convention: Convention = "standard") -> Robot:
@@ -82,7 +85,10 @@ class Robot:
         return Robot(*files.load_dh(Path(path), convention))
 
     def save(self, path: str | Path) -> None:
-        """Write a robot file from which `load` makes an equal robot."""
+        """Write a robot file from which `load` makes an equal robot.
+
+        The covariance of its parameters, where it has one, goes beside it as NAME.covariance.npz.
+        """
         files.save(self.description, Path(path))
 
     def to_urdf(self, path: str | Path) -> None:
@@ -166,6 +172,11 @@ class Robot:
         return provenance(self.description)
 
     @cached_property
+    def uncertainty(self) -> Uncertainty:
+        """How well the parameters are known: their standard deviations and covariance."""
+        return uncertainty(self.description)
+
+    @cached_property
     def limits(self) -> Limits:
         """Largest speeds, accelerations and torques of the joints, (n,); inf where none is."""
         return motion_limits(self.assembly)
@@ -178,14 +189,47 @@ class Robot:
     # other robots from this one
 
     def with_parameters(
-        self, phi: ArrayLike, source: str = "derived: set by with_parameters"
+        self,
+        phi: ArrayLike,
+        source: str = "derived: set by with_parameters",
+        *,
+        told: ArrayLike | None = None,
     ) -> Robot:
-        """The robot with other dynamic parameters; a body that cannot exist is refused by name."""
+        """The robot with other dynamic parameters; a body that cannot exist is refused by name.
+
+        What was known of the deviations of the old ones is not known of these.
+
+        Args:
+            phi: The parameters, (p,).
+            source: Where they come from.
+            told: Which of them come from there, (p,); the others keep their source. All by default.
+        """
         values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
             raise ArmtwinError(f"phi must have shape ({len(self.parameters)},), got {values.shape}")
-        new = with_values(self.description, values, source)  # its file has others: not to blame
+        flags = np.ones(len(values), dtype=bool) if told is None else np.asarray(told, dtype=bool)
+        if flags.shape != values.shape:
+            raise ArmtwinError(f"told must have shape {values.shape}, got {flags.shape}")
+        new = with_values(self.description, values, source, flags)
+        # its file has others: not to blame
         return Robot(new, f"robot '{self.name}' with these parameters").said_to_be(self.origin)
+
+    def with_gravity(self, gravity: ArrayLike, source: str = "") -> Robot:
+        """The robot on a base in whose frame things fall so, (3,) [m/s²].
+
+        Args:
+            gravity: Free fall; `mounting.gravity_of` gives it for a wall or a ceiling.
+            source: Where it comes from, starting as sources do with "measured:" or the like.
+        """
+        g = checked("gravity", gravity, (3,), "free fall in the base frame")
+        if g.ndim != 1:
+            raise ArmtwinError(f"gravity must have shape (3,), got {g.shape}")
+        sources = dict(self.description.source)
+        sources.pop("gravity", None)
+        if source:
+            sources["gravity"] = source
+        description = replace(self.description, gravity=vector(g), source=sources)
+        return Robot(description, self.origin)
 
     def said_to_be(self, origin: str) -> Robot:
         """The same robot with another origin; it is not checked again."""

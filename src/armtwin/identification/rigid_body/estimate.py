@@ -18,6 +18,7 @@ from armtwin.identification.rigid_body.clean_log import Motion, predicted_motion
 from armtwin.identification.rigid_body.contracts import Price
 from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
+from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.friction_choice import Chosen
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.regression import Model
@@ -75,6 +76,7 @@ class Estimate:
         missed: Root mean square of what is missed of the torque of parts left out, with what the
             filter takes away, (n,) [N m].
         distrusted: What a check of the torque said that was not heeded, "" where none spoke.
+        fall: The direction of gravity by the logs, None where it was not looked for.
     """
 
     robot: Robot
@@ -102,6 +104,7 @@ class Estimate:
     inflation: float
     missed: Floats
     distrusted: str
+    fall: Fall | None
 
     def __repr__(self) -> str:
         parameters = cards.counted(len(self.table), "parameter")

@@ -22,11 +22,13 @@ from armtwin.identification.rigid_body.experiment import Experiment, Robust, fas
 from armtwin.identification.rigid_body.gain_spread import gain_spread
 from armtwin.identification.rigid_body.preparation import Preparation, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.terms import with_terms
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.drive_groups import Motor
 from armtwin.robot.robot import Robot
+from armtwin.robot.uncertainty import known_deviations
 
 ROBUST_STEPS = 4
 TOLD = 0.5  # share of a value from which on the logs tell it
@@ -64,7 +66,7 @@ def identify(
 def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     """The estimate from the factors of all parts."""
     experiment = ready.experiment
-    prior, recipe = experiment.extended, experiment.recipe
+    prior, recipe = with_terms(ready.given, experiment.terms), experiment.recipe
     whole = together(parts)
     _refuse_too_few(experiment, whole)
     gains = experiment.gains(whole)
@@ -86,7 +88,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     if gains is not None:
         spread = certain + gain_spread(experiment, drawn, gains)
     return Estimate(
-        robot=_identified(experiment, phi, gains),
+        robot=_identified(ready, phi, gains, spread, shares > TOLD),
         prior=prior,
         table=_table(experiment, phi, spread, shares, analysis),
         covariance=spread,
@@ -111,6 +113,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
         inflation=inflation,
         missed=np.hypot(parts_apart.missed, _noise(experiment, gains)),
         distrusted=ready.distrusted,
+        fall=ready.fall,
     )
 
 
@@ -210,8 +213,19 @@ def _table(
     )
 
 
-def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Robot:
-    """The identified robot with its provenance."""
+def _identified(
+    ready: Preparation, phi: Floats, gains: Floats | None, spread: Floats, told: Flags
+) -> Robot:
+    """The identified robot with its provenance, and how well it is known.
+
+    Args:
+        ready: What was fitted.
+        phi: The parameters, (p,).
+        gains: Drive gains, None where none had to be told, (n,) [N m/A].
+        spread: Covariance of the parameters, (p, p).
+        told: Which of them the logs tell, (p,); the others keep their source.
+    """
+    experiment = ready.experiment
     count = len(experiment.logs)
     logs = "1 log" if count == 1 else f"{count} logs"
     samples = sum(len(log.time) for log in experiment.logs)
@@ -220,7 +234,14 @@ def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Ro
         f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
-    robot = experiment.extended.with_parameters(phi, source)
+    extended = _with_term_sources(experiment, source)
+    robot = extended.with_parameters(phi, source, told=told)
+    free = np.asarray(experiment.free.basis.any(axis=1))
+    deviation = known_deviations(robot.parameter_names, spread, free, source)
+    if ready.fall is not None and ready.fall.leans:
+        robot = robot.with_gravity(ready.fall.logs, f"{source}; {ready.fall.leaning}")
+        deviation = replace(deviation, gravity=ready.fall.deviation)
+    robot = Robot(replace(robot.description, standard_deviation=deviation), robot.origin)
     if gains is None:
         return robot
     constants = gains / np.abs(robot.assembly.gear).max(axis=1)
@@ -228,6 +249,16 @@ def _identified(experiment: Experiment, phi: Floats, gains: Floats | None) -> Ro
     for motor, constant in zip(robot.description.motor, constants, strict=True):
         motors.append(_with_torque_constant(motor, float(constant), source))
     return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+
+
+def _with_term_sources(experiment: Experiment, source: str) -> Robot:
+    """The robot whose added terms, of which no file knew, come from the logs in every number."""
+    robot = experiment.extended
+    added = {term.element.name for term in experiment.terms}
+    elements = []
+    for element in robot.description.friction:
+        elements.append(replace(element, source=source) if element.name in added else element)
+    return Robot(replace(robot.description, friction=tuple(elements)), robot.origin)
 
 
 def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:

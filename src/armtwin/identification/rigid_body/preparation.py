@@ -6,7 +6,7 @@ The cut-off comes first, as the checks of the torque rest on it.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
@@ -14,10 +14,11 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.cutoff import Cutoff, best_cutoff
 from armtwin.identification.rigid_body.experiment import Experiment, Filter, prepared
+from armtwin.identification.rigid_body.fall import Fall, fall
 from armtwin.identification.rigid_body.friction_choice import Chosen, chosen_terms
 from armtwin.identification.rigid_body.log_checks import check_logs
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.suspicion import suspect
+from armtwin.identification.rigid_body.suspicion import refuse_impossible, suspect
 from armtwin.logs.averaging import averaged
 from armtwin.logs.cleaning import choices
 from armtwin.logs.joint_order import in_order_of
@@ -34,15 +35,19 @@ class Preparation:
     """An experiment and how it came about.
 
     Attributes:
+        given: The robot as its file has it, with assumed drives where it had none.
         experiment: What is fitted.
         cutoff: The cut-off and what was tried.
         friction: The friction terms and what was tried.
+        fall: The direction of gravity by the logs, None where it was not looked for.
         distrusted: What a check of the torque said that was not heeded, "" where none spoke.
     """
 
+    given: Robot
     experiment: Experiment
     cutoff: Cutoff
     friction: Chosen
+    fall: Fall | None
     distrusted: str
 
 
@@ -60,13 +65,17 @@ def preparation(
     tried = _cutoff(prior, used, source, cutoff, recipe)
     how = Filter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepared(prior, used, source, how)
-    distrusted = _distrusted(experiment, tried)
+    falls = None if recipe.tilt == "file" else fall(experiment)
+    distrusted = _distrusted(experiment, tried, falls)
+    if falls is not None and falls.leans:
+        leaning = prior.with_gravity(falls.logs)
+        experiment = replace(experiment, prior=leaning)
     experiment = experiment.with_width()
     friction = chosen_terms(experiment)
     if friction.remembers:
         experiment = experiment.with_all_rows()
     experiment = experiment.with_terms(friction.terms)
-    return Preparation(experiment, tried, friction, distrusted)
+    return Preparation(prior, experiment, tried, friction, falls, distrusted)
 
 
 def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
@@ -104,12 +113,14 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
     return float(np.median(wanted))
 
 
-def _distrusted(experiment: Experiment, tried: Cutoff) -> str:
+def _distrusted(experiment: Experiment, tried: Cutoff, falls: Fall | None) -> str:
     """What a check of the torque says where the recipe goes on in spite of it; else it is raised.
 
     The sentence names the cut-off that it rests on.
     """
     try:
+        refuse_impossible(experiment.prior, experiment.clean)
+        _check_mounting(experiment, falls)
         suspect(experiment.prior, experiment.clean)
     except ArmtwinError as error:
         chosen = "chosen by predicting left-out parts" if tried.errors else "as given"
@@ -119,3 +130,14 @@ def _distrusted(experiment: Experiment, tried: Cutoff) -> str:
             return sentence
         raise ArmtwinError(f"{sentence}; trust the log to go on in spite of it") from None
     return ""
+
+
+def _check_mounting(experiment: Experiment, falls: Fall | None) -> None:
+    """Refuse a base that is mounted otherwise, where the torque is then above suspicion."""
+    if falls is None or not falls.wrong:
+        return
+    try:
+        suspect(experiment.prior.with_gravity(falls.logs), experiment.clean)
+    except ArmtwinError:
+        return  # something else is wrong, and is said of the mounting in the file
+    raise ArmtwinError(falls.wrong)

@@ -34,6 +34,9 @@ class Recipe:
         only: "all", or "friction" to keep the inertias of the robot file and renew friction alone.
         friction: "chosen" adds the friction terms that predict better what was left out, memory and
             a shape in speed; "file" keeps to the laws of the robot file.
+        tilt: "chosen" lets gravity lean from where the robot file has it, where that predicts
+            better what was left out, and refuses a base that is mounted otherwise; "file" keeps to
+            the file's direction, unchecked.
         trust: Whether to go on where the torque looks like that of another robot.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         kept: Number of singular values of "truncated"; by default those above ten times the
@@ -57,6 +60,7 @@ class Recipe:
     robust: bool = False
     only: Literal["all", "friction"] = "all"
     friction: Literal["chosen", "file"] = "chosen"
+    tilt: Literal["chosen", "file"] = "chosen"
     trust: bool = False
     weight: float | None = None
     kept: int | None = None
@@ -96,6 +100,7 @@ class Recipe:
             "motion": (self.motion, ("measured", "reference")),
             "only": (self.only, ("all", "friction")),
             "friction": (self.friction, ("chosen", "file")),
+            "tilt": (self.tilt, ("chosen", "file")),
         }
         for key, (value, known) in choices.items():
             if value not in known:

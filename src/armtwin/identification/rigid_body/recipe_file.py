@@ -1,6 +1,7 @@
-"""A recipe as a file, so that an identification can be repeated: keys as in `Recipe`, in SI units.
+"""A recipe as a file, so that an identification can be repeated: keys as in `Recipe`.
 
-torque and cutoff, which are arguments of `identify`, may stand beside them.
+What `identify` is given beside it may stand there too: torque and cutoff, and of the robot as it
+was when logged tool, payload and gravity. A number is SI, a text may carry a unit.
 """
 
 from __future__ import annotations
@@ -9,20 +10,32 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from armtwin.errors import FileError, did_you_mean
-from armtwin.files.reading import read_tables
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.writing import to_toml
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.maths.units import Unit
 
-NUMBERS = ("period", "rate", "rest", "weight", "cutoff")
+FORMAT = 1
+NUMBERS = {
+    "period": Unit("s"),
+    "rate": Unit("Hz"),
+    "rest": Unit("1"),
+    "weight": Unit("1"),
+    "cutoff": Unit("Hz", above=0),
+}
+MASS = Unit("kg")
+FALL = Unit("m/s^2")
+BESIDE = ("torque", "cutoff", "tool", "payload", "gravity")
 WHOLE = ("kept",)
 FLAGS = ("average", "robust", "trust")
-WORDS = ("estimator", "motion", "only", "friction", "torque")
+WORDS = ("estimator", "motion", "only", "friction", "tilt", "torque", "tool", "payload")
 LISTED = {
     "zero": "a list of parameters",
     "fixed": "a list of parameters",
     "periods": "two whole numbers",
     "equal": "a list of pairs of parameters",
+    "gravity": "three numbers in m/s²",
 }
 
 
@@ -34,90 +47,106 @@ class Written:
         recipe: The recipe.
         torque: Channel of the torque, None where the file does not say.
         cutoff: Cut-off frequency, None where the file does not say [Hz].
+        tool: Tool that the robot carried, None as in its file.
+        payload: Payload that it carried, None as in its file.
+        gravity: Free fall in its base's frame, None as in its file [m/s²].
     """
 
     recipe: Recipe
     torque: str | None = None
     cutoff: float | None = None
+    tool: str | None = None
+    payload: str | None = None
+    gravity: tuple[float, float, float] | None = None
 
 
 def read_recipe(path: Path) -> Written:
     """A recipe from a TOML file; what is not there is as by default."""
-    tables = read_tables(path)
-    known = [*(f.name for f in fields(Recipe)), "torque", "cutoff"]
+    tables = checked_format(read_tables(path), str(path), FORMAT)
+    known = [*(f.name for f in fields(Recipe)), *BESIDE]
     problems = []
     values: dict[str, Any] = {}
     for key, value in tables.items():
         if key not in known:
             problems.append(f"{key} is not known. {did_you_mean(key, known)}")
             continue
-        read, contract = _read(key, value)
-        if contract:
-            problems.append(f"{key} must be {contract}, got {value!r:.60}")
-        values[key] = read
+        try:
+            values[key] = _read(key, value)
+        except ArmtwinError as error:
+            problems.append(f"{key} {error}")
     if problems:
         raise FileError(str(path), problems)
-    torque, cutoff = values.pop("torque", None), values.pop("cutoff", None)
-    return Written(Recipe(**values), torque, cutoff)
+    beside = {key: values.pop(key) for key in BESIDE if key in values}
+    return Written(Recipe(**values), **beside)
 
 
-def _read(key: str, value: Any) -> tuple[Any, str]:
-    """The value of a key, and the contract that it breaks, "" where it breaks none."""
-    if key in FLAGS:
-        return value, "" if isinstance(value, bool) else "true or false"
-    if key in WORDS:
-        return value, "" if isinstance(value, str) else "a word"
+def _read(key: str, value: Any) -> Any:
+    """The value of a key; an error says the contract that it breaks."""
     if key in NUMBERS:
-        return _number(value), "" if _number(value) is not None else "a number in SI units"
+        return NUMBERS[key].read(value)
+    if key in FLAGS:
+        return _checked(value, isinstance(value, bool), "true or false")
+    if key in WORDS:
+        return _checked(value, isinstance(value, str), "a word")
     if key in WHOLE:
-        return value, "" if _is_whole(value) else "a whole number"
+        return _checked(value, _is_whole(value), "a whole number")
+    if key == "mass":
+        return _read_bounds(value)
     return _read_list(key, value)
 
 
-def _read_list(key: str, value: Any) -> tuple[Any, str]:
-    """The value of a key that holds names, pairs or bounds."""
-    if key == "mass":
-        return _read_bounds(value)
-    if not isinstance(value, list):
-        return value, LISTED[key]
+def _checked(value: Any, is_right: bool, contract: str) -> Any:
+    """The value, if it is right."""
+    if not is_right:
+        raise ArmtwinError(f"must be {contract}, got {value!r:.60}")
+    return value
+
+
+def _read_list(key: str, value: Any) -> Any:
+    """The value of a key that holds names, pairs or numbers."""
+    contract = LISTED[key]
+    parts = _checked(value, isinstance(value, list), contract)
+    if key == "gravity":
+        _checked(value, len(parts) == 3, contract)
+        return tuple(FALL.read(part) for part in parts)
     if key == "equal":
-        right = all(isinstance(pair, list) for pair in value)
-        return tuple(map(tuple, value)) if right else value, "" if right else LISTED[key]
+        _checked(value, all(map(_is_pair_of_names, parts)), contract)
+        return tuple(map(tuple, parts))
     if key == "periods":
-        right = len(value) == 2 and all(map(_is_whole, value))
+        right = len(parts) == 2 and all(map(_is_whole, parts))
     else:
-        right = all(isinstance(name, str) for name in value)
-    return tuple(value), "" if right else LISTED[key]
+        right = all(isinstance(name, str) for name in parts)
+    return tuple(_checked(value, right, contract))
 
 
-def _read_bounds(value: Any) -> tuple[Any, str]:
+def _read_bounds(value: Any) -> dict[str, tuple[float, ...]]:
     """Lower and upper bounds by the names of links."""
-    if not isinstance(value, dict) or not all(map(_is_pair, value.values())):
-        return value, "lower and upper bounds in kg by the names of links"
-    return {link: tuple(map(float, bounds)) for link, bounds in value.items()}, ""
-
-
-def _number(value: Any) -> float | None:
-    right = isinstance(value, int | float) and not isinstance(value, bool)
-    return float(value) if right else None
+    contract = "lower and upper bounds in kg by the names of links"
+    bounds = {}
+    for link, pair in _checked(value, isinstance(value, dict), contract).items():
+        _checked(value, isinstance(pair, list) and len(pair) == 2, contract)
+        bounds[link] = tuple(MASS.read(mass) for mass in pair)
+    return bounds
 
 
 def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _is_pair(value: Any) -> bool:
-    return isinstance(value, list) and len(value) == 2 and None not in map(_number, value)
+def _is_pair_of_names(value: Any) -> bool:
+    if not isinstance(value, list) or len(value) != 2:
+        return False
+    return all(isinstance(name, str) for name in value)
 
 
 def recipe_text(written: Written) -> str:
     """The text of a recipe file from which `read_recipe` makes the same."""
-    tables: dict[str, Any] = {}
+    tables: dict[str, Any] = {"format": FORMAT}
     usual = Recipe()
-    if written.torque is not None:
-        tables["torque"] = written.torque
-    if written.cutoff is not None:
-        tables["cutoff"] = written.cutoff
+    for key in BESIDE:
+        value = getattr(written, key)
+        if value is not None:
+            tables[key] = _plain(value)
     for f in fields(Recipe):
         value = getattr(written.recipe, f.name)
         if value != getattr(usual, f.name):

@@ -58,10 +58,9 @@ class Reading(NamedTuple):
 
 def suspect(robot: Robot, logs: Sequence[CleanLog]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
-    _refuse_flat(robot, logs)
+    refuse_impossible(robot, logs)
     logged = _samples(robot, logs)
     motion, rigid, tau = logged
-    _refuse_violent(robot, motion.a, rigid)
     _refuse_stretched(robot, logged)
     here = _explained_shares(tau, rigid, motion.v)
     best = Reading(0, 0.0, "")
@@ -70,6 +69,13 @@ def suspect(robot: Robot, logs: Sequence[CleanLog]) -> None:
             best = reading
     if best.sentence:
         raise ArmtwinError(best.sentence)
+
+
+def refuse_impossible(robot: Robot, logs: Sequence[CleanLog]) -> None:
+    """Refuse logs that no reading of the columns and no mounting would mend."""
+    _refuse_flat(robot, logs)
+    motion, rigid, _ = _samples(robot, logs)
+    _refuse_violent(robot, motion.a, rigid)
 
 
 def _refuse_flat(robot: Robot, logs: Sequence[CleanLog]) -> None:
