@@ -12,6 +12,7 @@ from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.distribution import Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
+from armtwin.prediction.band.identified import missing_torque, parameter_draws
 from armtwin.prediction.band.measuring import narrowed
 from armtwin.prediction.band.of_placement import placed
 from armtwin.prediction.band.quantities import quantities_of
@@ -20,6 +21,7 @@ from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import KINDS, spread_of
 from armtwin.report.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.robot.servo_changes import with_bandwidth
+from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
 
@@ -232,6 +234,31 @@ def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short
     found = {x.name: x.width for x in quantities_of(replace(short, robot=robot))}
     assert found["friction of joint_2"] == "to 2 %"
     assert found["friction of joint_1"] == "to 30 %"
+
+
+def test_an_identified_robot_is_drawn_by_its_covariance(short):
+    """What a draw of the parameters needs more is taken from the joints: the torque of its own."""
+    robot = short.robot
+    names = ("m3", "joint_2.asperity")
+    deviation = np.array([0.5, 2.0])
+    known = np.isin(robot.parameter_names, names)
+    spread = np.diag(np.where(known, 0.0, 0.0))
+    spread[known, known] = deviation**2
+    told = known_deviations(robot.parameter_names, spread, known, "identified: a test")
+    found = at.Robot(replace(robot.description, standard_deviation=told))
+    errors = np.array(parameter_draws(found, 256, 0))
+    assert np.allclose(errors.std(axis=0)[known], deviation, rtol=0.15)
+    assert not errors[:, ~known].any()
+    motion = short.motion.trajectory
+    heavier = found.with_parameters(found.parameters + errors[0])
+    own = heavier.inverse_dynamics(motion.q, motion.v, motion.a) - found.inverse_dynamics(
+        motion.q, motion.v, motion.a
+    )
+    own += heavier.friction_torque(motion.v) - found.friction_torque(motion.v)
+    assert np.allclose(missing_torque(found, motion, errors[0]), -own, atol=1e-9)
+    told_of = {x.name for x in quantities_of(replace(short, robot=found))}
+    assert not told_of & {"friction of joint_2", "masses of the links"}
+    assert "friction of joint_1" in told_of
 
 
 @pytest.mark.parametrize(

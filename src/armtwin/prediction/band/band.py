@@ -16,6 +16,7 @@ from armtwin.notebook import cards
 from armtwin.prediction.band.distribution import HIGH, LOW, MIDDLE, Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
+from armtwin.prediction.band.identified import parameter_draws
 from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, drawn
@@ -210,9 +211,11 @@ def assess(
     deviations = normal_draws(2 * count, len(quantities), chosen)
     nominal = Variant(prediction.robot.description)
     left = residuals(prediction, 2 * count, chosen)
+    errors = parameter_draws(prediction.robot, 2 * count, chosen)
     variants = []
-    for z, knots in zip(deviations, left, strict=True):
-        variants.append(replace(drawn(nominal, quantities, z), residual=knots))
+    for z, knots, error in zip(deviations, left, errors, strict=True):
+        variant = drawn(nominal, quantities, z)
+        variants.append(replace(variant, residual=knots, error=error))
     first = run_variants(prediction, variants[:count], progress)
     band = Band(prediction, quantities, deviations[:count], first, chosen)
     if draws is not None or not _is_near(band.probability):

@@ -17,6 +17,7 @@ from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Flags, Floats, thread_count
 from armtwin.motion.joint_motion import joint_motion
+from armtwin.prediction.band.identified import missing_torque
 from armtwin.prediction.band.of_placement import placed
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.band.residual import at_times
@@ -137,6 +138,9 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
             start = p.motion.trajectory.q[0]
             motion = joint_motion(robot, job.seam, setpoint_rate(robot, model), start)
             outside = acting(job, robot, motion.trajectory.time)
+        if variant.error is not None:
+            missing = missing_torque(p.robot, motion.trajectory, variant.error)
+            outside = outside.with_torque(missing)
         ready = made_ready(
             robot,
             motion.trajectory,

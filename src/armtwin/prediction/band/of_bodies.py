@@ -19,7 +19,8 @@ Change = Callable[[Body, float], Body]
 def link_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     """Density and size of all links."""
     links = [link for link in robot.description.link if link.body is not None]
-    if not links:
+    inertial = robot.uncertainty.known[robot.layout.all_links]
+    if not links or inertial.any():
         return
     trust = list(SOURCE_KINDS)
     source = max((source_kind(link, "mass") for link in links), key=trust.index)

@@ -9,6 +9,7 @@ from functools import partial
 from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
+from armtwin.prediction.band.identified import is_identified
 from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
 from armtwin.prediction.band.widths import in_words, spread_of
 from armtwin.robot.drive_groups import FrictionElement
@@ -24,7 +25,10 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
     elements = [element for element, _ in robot.assembly.friction]
     if model.friction == "off" or not elements:
         return
+    known = robot.uncertainty
     for element in elements:
+        if is_identified(known, f"{element.name}."):
+            continue  # drawn with all that was identified
         source = _dry_source(element)
         width = asked.width("friction", source, element, "level")
         yield Quantity(
@@ -36,7 +40,9 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
             kind="friction",
             measured_by=LOGGED,
         )
-    yield _of_all(elements, asked)
+    guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
+    if guessed:
+        yield _of_all(guessed, asked)
     bristles = [element for element in elements if element.presliding is not None]
     if model.friction == "lugre" and bristles:
         yield _of_bristles(bristles, asked)
@@ -74,7 +80,7 @@ def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
 def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     """The inertia of all rotors."""
     motors = robot.description.motor
-    if not motors:
+    if not motors or is_identified(robot.uncertainty, "Jm"):
         return
     source = _least_trusted([source_kind(motor, "rotor_inertia") for motor in motors])
     width = max(asked.width("rotors", source, motor, "rotor_inertia") for motor in motors)

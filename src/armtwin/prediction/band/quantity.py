@@ -34,11 +34,13 @@ class Variant:
         placement: Where the workpiece is.
         residual: Knots of a motion of the joints that a fitted servo did not explain, (knots, n)
             [rad]; None for none.
+        error: Errors of identified parameters, (p,); None for none.
     """
 
     description: Description
     placement: Placement = Placement()
     residual: Floats | None = field(default=None, compare=False)
+    error: Floats | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)
