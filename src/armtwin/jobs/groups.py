@@ -183,7 +183,7 @@ class Segment:
         spline: Smoothly through these points [m].
         points: Smoothly through the points of a CSV file, with the tool's angles where it has them.
         corner: Largest turn at a point of the file that is still part of a smooth curve; a file
-            that turns by more is refused there [rad].
+            that turns by more is refused there. 30 degrees where it is not given [rad].
         angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA;
             columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
         blend: Radius that rounds the corner to the next segment [m].

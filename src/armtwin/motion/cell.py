@@ -32,8 +32,9 @@ Place = tuple[Height, Height, Height]
 
 TOUCH = 1e-5  # depth [m] that is no more than the rounding of points in files
 UPRIGHT = 1e-6  # share of gravity across the base's axis that is taken for rounding
+PROBES = 4  # postures that show which frames never move
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long motions
-STAND_IN = "the plane of the robot's base, which stands for the floor; [cell] floor gives another"
+STAND_IN = "which stands for the floor; [cell] floor gives another"
 
 
 @dataclass(frozen=True)
@@ -115,6 +116,10 @@ class Obstacle(Protocol):
         """Where something is that has passed it, as "below the floor"."""
 
     @property
+    def carries(self) -> bool:
+        """Whether the robot stands on it, so that what never moves may touch it."""
+
+    @property
     def spares_tool(self) -> bool:
         """Whether the tool may be anywhere."""
 
@@ -130,6 +135,7 @@ class _HalfSpace:
     beyond: str
     point: Floats
     normal: Floats
+    carries: bool = False
     spares_tool: bool = False
 
     def nearest(self, start: Floats, end: Floats) -> Nearest:
@@ -148,6 +154,7 @@ class _Block:
     beyond: str
     X: Floats
     half: Floats
+    carries: bool = False
     spares_tool: bool = False
 
     def nearest(self, start: Floats, end: Floats) -> Nearest:
@@ -203,10 +210,12 @@ def _floor(robot: Robot, cell: Cell) -> _HalfSpace | None:
                 f"cell.floor: robot '{robot.name}' has no gravity, so that no direction is up; "
                 "give a plane in place of the floor"
             )
-        return _HalfSpace("the floor", "below the floor", cell.floor * up, up)
+        return _HalfSpace("the floor", "below the floor", cell.floor * up, up, carries=True)
     if up is None or np.abs(up - [0.0, 0.0, 1.0]).max() > UPRIGHT:
         return None
-    return _HalfSpace(STAND_IN, f"below {STAND_IN}", np.zeros(3), up, spares_tool=True)
+    name = "the plane of the robot's base"
+    beyond = f"below {name}, {STAND_IN}"
+    return _HalfSpace(name, beyond, np.zeros(3), up, carries=True, spares_tool=True)
 
 
 def upwards(robot: Robot) -> Floats | None:
@@ -217,7 +226,10 @@ def upwards(robot: Robot) -> Floats | None:
 
 
 class _Line(NamedTuple):
-    """A line of a robot: between which frames, what its ends are called, and its joint."""
+    """A line of a robot: between which frames, what its ends are called, and its joint.
+
+    Fixed is which of its ends never move.
+    """
 
     start: str
     end: str
@@ -225,6 +237,7 @@ class _Line(NamedTuple):
     to_what: str
     joint: str
     is_tool: bool = False
+    fixed: frozenset[str] = frozenset()
 
     def part(self, share: float) -> str:
         """What lies at a share of the way from its start to its end, in words."""
@@ -249,7 +262,18 @@ def _lines(robot: Robot) -> list[_Line]:
     found.append(_Line(frames[body], "flange", last, "the flange", last))
     if robot.description.mounted.tool:
         found.append(_Line("flange", "tool", "the flange", "the tool point", last, is_tool=True))
-    return found
+    fixed = _fixed(robot, found)
+    return [line._replace(fixed=fixed & {line.start, line.end}) for line in found]
+
+
+def _fixed(robot: Robot, lines: list[_Line]) -> frozenset[str]:
+    """The frames whose origins are at one place whatever the joints do, as on the first axis."""
+    some = np.random.default_rng(0).uniform(-1.0, 1.0, size=(PROBES, robot.n))
+    fixed = []
+    for frame, places in _ends(robot, lines, some).items():
+        if np.ptp(places, axis=0).max() < TOUCH:
+            fixed.append(frame)
+    return frozenset(fixed)
 
 
 @dataclass(frozen=True, eq=False)
@@ -325,7 +349,14 @@ def _fill(near: Nearness, ends: dict[str, Floats], some: NDArray[np.intp]) -> No
     for k, line in enumerate(near.lines):
         if line.is_tool and near.obstacle.spares_tool:
             continue
-        distance, share = near.obstacle.nearest(ends[line.start], ends[line.end])
+        moving = [line.start, line.end]
+        if near.obstacle.carries:
+            moving = [frame for frame in moving if frame not in line.fixed]
+        if not moving:
+            continue
+        distance, share = near.obstacle.nearest(ends[moving[0]], ends[moving[-1]])
+        if moving == [line.end]:
+            share = np.ones(len(share))
         less = distance < least
         least = np.where(less, distance, least)
         near.line[some[less]] = k

@@ -103,7 +103,10 @@ def _checked(found: Sequence[Clearance]) -> str:
     if whole:
         sentences.append(f"Joints, link lines and the tool stay clear of {', '.join(whole)}.")
     if arm:
-        sentences.append(f"Joints and link lines, not the tool, stay above {', '.join(arm)}.")
+        sentences.append(
+            f"Joints and link lines, not the tool, stay above {', '.join(arm)}, which stands for "
+            "the floor: the job has no [cell] with a floor."
+        )
     return " ".join(sentences)
 
 
