@@ -192,15 +192,21 @@ def bead(z):
 
 
 def test_a_posture_is_chosen_whose_elbow_stays_above_the_floor(ur10e):
-    """The branch of a UR10e with most room has its elbow down, and below its base."""
     seam = bead(0.2)
-    hung = at.Robot(replace(ur10e.description, gravity=(0.0, 0.0, 9.81)))  # has no floor
-    roomiest = start_posture(hung, seam, None)
-    assert ur10e.forward_kinematics(roomiest, "elbow")[2, 3] < -0.15
     q0 = start_posture(ur10e, seam, None)
     motion = joint_motion(ur10e, seam, 250.0, q0)
     assert feasibility(ur10e, seam, motion).violations == ()
     assert ur10e.forward_kinematics(motion.trajectory.q, "elbow")[:, 2, 3].min() > 0.181
+
+
+def test_the_elbow_goes_down_where_only_that_stays_clear(ur10e):
+    """A low floor, and a beam at the height at which the elbow would be up."""
+    seam = bead(0.2)
+    up = start_posture(ur10e, seam, None, Cell(floor=-1.0))
+    height = ur10e.forward_kinematics(up, "elbow")[2, 3]
+    beam = Box((3.0, 3.0, 0.1), Pose((0.0, 0.0, height)), "beam")
+    down = start_posture(ur10e, seam, None, Cell(floor=-1.0, box=(beam,)))
+    assert elbow_rise(ur10e, up) > 0 > elbow_rise(ur10e, down)
 
 
 def test_an_elbow_below_the_floor_is_refused_with_its_place_and_joint(ur10e):
