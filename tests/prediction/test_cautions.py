@@ -37,6 +37,23 @@ def test_a_points_file_with_a_corner_is_refused_with_its_point_and_turn(tmp_path
     )
 
 
+def test_a_file_parted_at_its_corner_by_a_blend_keeps_to_its_points(tmp_path):
+    """As the refusal advises: splines through collinear points are straight, lines round it."""
+    for name, rows in (
+        ("one", ["0,-100,0", "0,-90,0", "0,-60,0"]),
+        ("two", ["16,-44,0", "56,-44,0"]),
+    ):
+        text = "\n".join(["x [mm],y [mm],z [mm]", *rows])
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    lines = 'blend = "5 mm"\n[[segment]]\nlin = ["16 mm", "-44 mm", 0]\n'
+    parted = POINTS.replace("seam.csv", "one.csv")
+    parted += f'[[segment]]\nlin = [0, "-44 mm", 0]\n{lines}[[segment]]\npoints = "two.csv"\n'
+    (tmp_path / "job.toml").write_text(parted, encoding="utf-8")
+    job = at.Job.load(tmp_path / "job.toml")
+    assert max(spline.deviation for spline in job.splines) < 1e-12
+    assert [x.corner for x in job.seam.path.stretches] == [False, False, True, False, False]
+
+
 def test_a_spline_that_swings_beside_its_points_is_told_with_the_verdict(tmp_path):
     """At a corner of 90° the spline's second derivatives fall by √3 - 2 from point to point:
 

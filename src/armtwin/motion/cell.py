@@ -32,6 +32,7 @@ Place = tuple[Height, Height, Height]
 
 TOUCH = 1e-5  # depth [m] that is no more than the rounding of points in files
 UPRIGHT = 1e-6  # share of gravity across the base's axis that is taken for rounding
+MOST = 200  # planes and boxes of a cell: more would be checked for minutes
 PROBES = 4  # postures that show which frames never move
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long motions
 STAND_IN = "which stands for the floor; [cell] floor gives another"
@@ -94,6 +95,9 @@ class Cell:
         if self.floor is not None and self.floor > 0:
             got = f"{1e3 * self.floor:.4g} mm"
             return f"floor must be at most 0 mm, where the robot's base is, got {got}"
+        count = len(self.plane) + len(self.box)
+        if count > MOST:
+            return f"must have at most {MOST} planes and boxes, got {count}"
         return ""
 
 
@@ -339,8 +343,9 @@ def stays_clear(robot: Robot, cell: Cell, q: Floats) -> bool:
 
 def _ends(robot: Robot, lines: list[_Line], q: Floats) -> dict[str, Floats]:
     """Where the frames are between which lines run, (m, 3) each."""
-    frames = {line.start for line in lines} | {line.end for line in lines}
-    return {frame: robot.forward_kinematics(q, frame)[:, :3, 3] for frame in sorted(frames)}
+    frames = sorted({line.start for line in lines} | {line.end for line in lines})
+    places = robot.origins(q, frames)
+    return {frame: places[:, k] for k, frame in enumerate(frames)}
 
 
 def _fill(near: Nearness, ends: dict[str, Floats], some: NDArray[np.intp]) -> None:
