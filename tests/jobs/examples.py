@@ -152,6 +152,38 @@ BAD = {
         changed('"91.4 deg"', "91.4"),
         "posture.5 as a bare number must be at most 12.57 rad, got 91.4. Did you mean '91.4 deg'?",
     ),
+    "posture of an unknown name": Bad(
+        changed(
+            'posture = ["-36.7 deg", "47.4 deg", "79.8 deg", "-25.0 deg", "91.4 deg", "-28.5 deg"]',
+            'posture = "elbow sideways"',
+        ),
+        "posture must be the angles of the joints or one of 'elbow up', 'elbow down', "
+        "got 'elbow sideways'",
+    ),
+    "floor above the base": Bad(
+        JOB + '[cell]\nfloor = "300 mm"\n',
+        "cell floor must be at most 0 mm, where the robot's base is, got 300 mm",
+    ),
+    "box without a size": Bad(
+        JOB + '[[cell.box]]\nname = "fixture"\n', "cell.box.1.size ('fixture') is missing"
+    ),
+    "box without a height": Bad(
+        JOB + '[[cell.box]]\nsize = ["1 m", "1 m", 0]\n',
+        "cell.box.1.size.3 must be greater than 0 m, got 0",
+    ),
+    "plane without a direction": Bad(
+        JOB + "[[cell.plane]]\npoint = [0, 0, 0]\nnormal = [0, 0, 0]\n",
+        "cell.plane.1 normal must have a length, the direction to the free side, got 0, 0, 0",
+    ),
+    "corner without points": Bad(JOB + 'corner = "40 deg"\n', "segment.1 corner belongs to points"),
+    "tool inside a box": Bad(
+        JOB
+        + '[[cell.box]]\nname = "table"\nsize = [0.4, 0.8, 0.45]\n'
+        + "pose = { position = [0.45, 0, -0.075] }\n",
+        "the seam cannot be run by 'rx90b': from 0.0 to 200.0 mm the tool point would be 50.0 mm "
+        "inside box 'table'",
+        form=False,
+    ),
     "run in by length and by time": Bad(
         JOB + '[process]\nrun_in = "1 mm"\nafter_ramp = "1 s"\n',
         "process must have either after_ramp or run_in, not both",

@@ -10,7 +10,8 @@ from scipy.spatial.transform import Rotation
 
 import armtwin as at
 from armtwin.jobs.points import read_points
-from armtwin.motion.joint_motion import joint_motion, start_posture
+from armtwin.motion.joint_motion import joint_motion
+from armtwin.motion.posture import start_posture
 from tests.jobs.examples import JOB, POINTS, changed
 
 PLACES = np.array([[0.0, -0.1, 0.0], [0.02, -0.03, 0.01], [0.01, 0.04, 0.0], [0.0, 0.1, -0.01]])

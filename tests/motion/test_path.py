@@ -126,6 +126,18 @@ def test_the_curvature_of_a_spline_has_no_step_at_its_points():
     assert np.abs(after - before).max() < 1e-4  # curvature changes by up to 2e4 1/m in a metre
 
 
+def test_a_spline_through_points_of_a_circle_leaves_their_chords_by_the_sagitta():
+    """r (1 - cos θ/2) with 32 points to a turn of 2 rad; the spline is off the circle by 1e-4 of
+    that, samples at sixteenths of an interval see all of a symmetric bow."""
+    angle = np.linspace(0, 2, 33)
+    points = 0.1 * np.stack([np.cos(angle), np.sin(angle), 0 * angle], axis=1)
+    spline = Spline(points, (E2, np.array([-np.sin(2), np.cos(2), 0])))
+    deviation, place = spline.deviation()
+    assert deviation == pytest.approx(0.1 * (1 - np.cos(1 / 32)), rel=5e-3)
+    nearest = np.abs(spline.marks - place).min()
+    assert nearest > 0.4 * spline.length / 32
+
+
 def test_a_spline_through_points_of_a_circle_approaches_it_with_order_four():
     """Away from the ends, whose tangents are given by arc length and met by chord length."""
     errors = []

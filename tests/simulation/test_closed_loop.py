@@ -393,6 +393,19 @@ def test_warm_oil_needs_less_torque(robots):
     assert np.mean(np.abs(warm.tau_friction)) < 0.8 * np.mean(np.abs(cold.tau_friction))
 
 
+@pytest.mark.parametrize(
+    ("friction", "sentence"),
+    [
+        ("lugre", "friction.thermal: missing for all friction elements in use, so that nothing"),
+        ("off", 'model.temperature: nothing reacts to it with friction = "off"; leave it out'),
+    ],
+)
+def test_a_temperature_that_nothing_reacts_to_is_refused(robot, friction, sentence):
+    model = at.Model(friction=friction, temperature=313.15)
+    with pytest.raises(at.ArmtwinError, match=sentence):
+        at.simulate(robot, from_rest(robot, 0.1), model)
+
+
 def test_chapter_5_line_reverses_at_5_25_seconds_with_its_peak_there(robot):
     """Only joints 2, 3 and 5 reverse; away from the ramps the path error peaks at that time."""
     motion = line(robot)

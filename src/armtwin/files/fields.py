@@ -63,6 +63,36 @@ class OneOf:
         return core_schema.tagged_union_schema(members, discriminator=self.key)
 
 
+@dataclass(frozen=True)
+class NameOr:
+    """A field that holds one of some names, or what its type says.
+
+    Attributes:
+        names: The names.
+        otherwise: What else it may be, in words.
+    """
+
+    names: tuple[str, ...]
+    otherwise: str
+
+    def schema(self, kind: Any, schema_of: Callable[[Any], CoreSchema]) -> CoreSchema:
+        """Tell pydantic's core to take a text for a name, and all else as the type says."""
+        from pydantic_core import PydanticCustomError, core_schema
+
+        (other,) = [choice for choice in get_args(kind) if choice is not str]
+
+        def read(value: Any, read_other: Callable[[Any], Any]) -> Any:
+            if not isinstance(value, str):
+                return read_other(value)
+            if value in self.names:
+                return value
+            known = ", ".join(f"'{name}'" for name in self.names)
+            sentence = f"must be {self.otherwise} or one of {known}, got '{value:.60}'"
+            raise PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
+
+        return core_schema.no_info_wrap_validator_function(read, schema_of(other))
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str) or value.partition(":")[0] not in SOURCE_KINDS:
         kinds = ", ".join(SOURCE_KINDS)

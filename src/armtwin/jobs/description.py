@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
+from armtwin.files.fields import NameOr
 from armtwin.jobs.groups import (
     Force,
     Place,
@@ -16,9 +17,13 @@ from armtwin.jobs.groups import (
     ToolSpeed,
     Uncertainty,
 )
+from armtwin.motion.cell import Cell
+from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
+
+Posture = Annotated[tuple[TurnCoordinate, ...] | str, NameOr(ELBOWS, "the angles of the joints")]
 
 
 @dataclass(frozen=True)
@@ -35,8 +40,9 @@ class JobDescription:
         tolerance: How far the tool may be from the seam.
         workpiece: Pose of the seam's frame in the base frame.
         start: Where the seam starts; not needed where the first segment's points say it [m].
-        posture: Joint angles near which the robot starts; without it, the branch with most room
-            [rad].
+        posture: Joint angles near which the robot starts [rad], or "elbow up" or "elbow down".
+            Without it, the branch that stays clear of the cell and has most room; among equal ones
+            the elbow is up.
         orientation: How the tool is turned.
         segment: The seam's segments, in order.
         time_law: How the tool speeds up and slows down.
@@ -45,6 +51,7 @@ class JobDescription:
         model: What of the robot is simulated, and how.
         limits: What to do where speed, acceleration or torque limits are broken: "refuse", or
             "report" and simulate.
+        cell: What stands around the robot.
         force: What acts on the tool and the joints from outside.
         uncertainty: How far numbers may be off.
         override: Other values for keys of the robot file, by key path.
@@ -60,7 +67,7 @@ class JobDescription:
     payload: str = ""
     workpiece: Pose = field(default_factory=Pose)
     start: Place | None = None
-    posture: tuple[TurnCoordinate, ...] | None = None
+    posture: Posture | None = None
     orientation: ToolOrientation = field(
         default_factory=lambda: ToolOrientation(Orientation(rpy=(0.0, 0.0, 0.0)))
     )
@@ -69,6 +76,7 @@ class JobDescription:
     process: Process = field(default_factory=Process)
     model: Model = field(default_factory=Model)
     limits: Literal["refuse", "report"] = "refuse"
+    cell: Cell = field(default_factory=Cell)
     force: tuple[Force, ...] = ()
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
     override: dict[str, Any] = field(default_factory=dict)

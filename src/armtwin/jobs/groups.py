@@ -182,6 +182,8 @@ class Segment:
         circ: Along an arc, via a point to a point.
         spline: Smoothly through these points [m].
         points: Smoothly through the points of a CSV file, with the tool's angles where it has them.
+        corner: Largest turn at a point of the file that is still part of a smooth curve; a file
+            that turns by more is refused there. 30 degrees where it is not given [rad].
         angles: Convention of the file's angles: "rpy" (columns roll, pitch, yaw), "abc" (KUKA;
             columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
         blend: Radius that rounds the corner to the next segment [m].
@@ -197,6 +199,7 @@ class Segment:
     circ: Circle | None = None
     spline: tuple[Place, ...] | None = None
     points: str | None = None
+    corner: Tilt | None = None
     angles: Literal["rpy", "abc", "quaternion"] | None = None
     blend: Radius | None = None
     orientation: Orientation | None = None
@@ -213,6 +216,8 @@ class Segment:
             return f"must have exactly one of {', '.join(SHAPES)}, got {got}"
         if self.angles is not None and self.points is None:
             return "angles belong to points, the convention of a file's angles"
+        if self.corner is not None and self.points is None:
+            return "corner belongs to points, the largest turn at a point of the file"
         if self.spline is not None and not self.spline:
             return "spline must have at least one point"
         if self.blend_speed is not None and self.blend is None:

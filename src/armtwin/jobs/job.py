@@ -22,8 +22,9 @@ from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
-from armtwin.motion.path import Move, build_path
+from armtwin.motion.path import Move, SplineFit, build_path, check_turns
 from armtwin.motion.path import Path as Curve
+from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
@@ -33,6 +34,7 @@ from armtwin.robot.robot import Robot
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
+CORNER = np.radians(30.0)  # turn at a point of a file that is no part of a smooth curve
 
 
 @dataclass(frozen=True)
@@ -172,7 +174,7 @@ class Job:
         d = self.description
         if d.override:
             robot = _overridden(robot, d.override, self.where)
-        if d.posture is not None and len(d.posture) != robot.n:
+        if isinstance(d.posture, tuple) and len(d.posture) != robot.n:
             joints = f"the {robot.n} joints of '{robot.name}'"
             raise FileError(
                 self.where, [f"posture must be the angles of {joints}, got {len(d.posture)}"]
@@ -226,6 +228,11 @@ class Job:
             raise FileError(self.where, [str(error)]) from None
         return Seam(path, rule, profile, (d.standstill.before, d.standstill.after))
 
+    @cached_property
+    def splines(self) -> tuple[SplineFit, ...]:
+        """How far each spline of the seam leaves the straight lines between its points."""
+        return self.seam.path.splines()
+
     def _profile(self, path: Curve) -> Profile:
         """The time law along a path; neighbouring stretches of one speed are one."""
         d = self.description
@@ -263,6 +270,8 @@ class Job:
                         f"segment '{name}': the first point of {segment.points} must be where the "
                         f"segment begins, but it is {1e3 * gap:.4g} mm away"
                     )
+                file = f"segment '{name}': {segment.points}"
+                check_turns(file, self.points[i].p, segment.corner or CORNER)
             here = points[-1]
             yield Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
 
@@ -382,6 +391,9 @@ def _problems(description: JobDescription) -> Iterator[str]:
             if problem:
                 yield f"{path} {problem}".strip()
     yield from _segment_problems(description)
+    posture = description.posture
+    if isinstance(posture, str) and posture not in ELBOWS:
+        yield f"posture must be angles or one of {', '.join(ELBOWS)}, got '{posture:.60}'"
     speed = ToolSpeed.__metadata__[0].broken(description.speed)  # type: ignore[attr-defined]
     if speed:
         yield f"speed {speed}, got {description.speed:g}"

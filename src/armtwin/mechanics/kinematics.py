@@ -48,6 +48,20 @@ def poses(arm: Any, body: int, X_BF: Any, q: Any, X: Any, start: int, stop: int)
 
 
 @compiled
+def places(arm: Any, bodies: Any, points: Any, q: Any, P_W: Any, start: int, stop: int) -> None:
+    """Places P_W (m, k, 3) of points (k, 3) that are fixed to bodies (k,) (-1: the base)."""
+    n = arm.parent.shape[0]
+    R = np.empty((n, 3, 3))
+    P = np.empty((n, 3))
+    for row in range(start, stop):
+        place(arm.parent, arm.slides, arm.turn, arm.offset, q[row], R, P)
+        for k in range(bodies.shape[0]):
+            p = to_base(arm.parent, R, P, bodies[k], vector(points, k))
+            for r in range(3):
+                P_W[row, k, r] = p[r]
+
+
+@compiled
 def press(
     parent: Any,
     slides: Any,

@@ -191,6 +191,26 @@ class Spline:
         """Arc length at each point, (k,)."""
         return self._table[0][::KNOTS]
 
+    def deviation(self) -> tuple[float, float]:
+        """Largest distance from the chord between two points [m], and at which arc length [m].
+
+        Of samples in each interval, sixteen as the table has: to half a percent.
+        """
+        arc, _ = self._table
+        largest, where = 0.0, 0.0
+        chords = np.diff(self.points, axis=0)
+        spans = np.diff(self.knots)
+        for k in range(1, KNOTS):
+            share = k / KNOTS
+            off = self._curve(self.knots[:-1] + share * spans) - self.points[:-1]
+            along = np.einsum("ij,ij->i", off, chords) / spans**2
+            off -= np.clip(along, 0.0, 1.0)[:, None] * chords
+            distance = np.linalg.norm(off, axis=1)
+            worst = int(distance.argmax())
+            if distance[worst] > largest:
+                largest, where = float(distance[worst]), float(arc[worst * KNOTS + k])
+        return largest, where
+
     def at(self, s: Floats) -> Jet:
         """The spline at arc lengths s.
 

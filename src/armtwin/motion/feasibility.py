@@ -1,4 +1,4 @@
-"""Whether a robot can run a seam at all: reach, limits, singularities, branches.
+"""Whether a robot can run a seam at all: reach, limits, singularities, branches, its cell.
 
 All of it is found before any simulation.
 """
@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
+from armtwin.motion.cell import TOUCH, Cell, Nearness, nearness
 from armtwin.motion.joint_motion import CHUNK, Instants, JointMotion, with_ramps
 from armtwin.motion.orientations import Following
 from armtwin.motion.seam import Seam
@@ -24,6 +25,7 @@ Kind = Literal[
     "singularity",
     "curvature",
     "position",
+    "cell",
     "velocity",
     "acceleration",
     "torque",
@@ -32,7 +34,7 @@ Kind = Literal[
 KINDS: tuple[Kind, ...] = get_args(Kind)
 SINGULAR = 1e-3  # distance to a singularity that counts as one
 FLIP = 0.2  # joint change [rad, m] in a sample that its speed does not explain
-ALWAYS_REFUSED = KINDS[:5]
+ALWAYS_REFUSED = KINDS[:6]
 LEAST_SETPOINTS = 4  # in a rounded corner
 GAP = 10  # samples within limits between two stretches that count as one
 
@@ -84,6 +86,28 @@ class Violation:
     text: str
 
 
+@dataclass(frozen=True)
+class Clearance:
+    """How near the robot comes to an obstacle of its cell.
+
+    Attributes:
+        obstacle: What it is called.
+        part: What of the robot is nearest, in words.
+        joint: Name of the joint that moves it.
+        distance: How near its line comes; negative inside; of a box the distance to the planes of
+            its faces, at most the shortest way to it [m].
+        at_m: Where on the seam that is [m].
+        with_tool: Whether the tool was checked as well.
+    """
+
+    obstacle: str
+    part: str
+    joint: str
+    distance: float
+    at_m: float
+    with_tool: bool
+
+
 @dataclass(frozen=True, eq=False)
 class Feasibility:
     """What of a robot a seam uses, and what it breaks.
@@ -94,12 +118,14 @@ class Feasibility:
             motor "drive"; NaN where there is no limit, (n,) each.
         distance: Smallest distance to a singularity.
         distance_at_m: Where that is [m].
+        clearances: How near the robot comes to each obstacle of its cell.
     """
 
     violations: tuple[Violation, ...]
     shares: dict[str, Floats]
     distance: float
     distance_at_m: float
+    clearances: tuple[Clearance, ...] = ()
 
     @property
     def refused(self) -> tuple[Violation, ...]:
@@ -116,8 +142,10 @@ class _Check(NamedTuple):
     limit: Floats
 
 
-def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
-    """Check a joint motion along a seam against everything the robot file limits."""
+def feasibility(
+    robot: Robot, seam: Seam, motion: JointMotion, cell: Cell | None = None
+) -> Feasibility:
+    """Check a joint motion along a seam against all that the robot file limits, and the cell."""
     known = ~np.isnan(motion.trajectory.q[:, 0])
     found = list(_reach(motion))
     found += _flips(robot, motion)
@@ -125,6 +153,8 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
     found += _curvature(seam)
     found += _quick_corners(seam, motion)
     found += _positions(robot, motion)
+    near = nearness(robot, cell or Cell(), motion.trajectory.q)
+    found += _in_the_way(near, motion.command.s)
     law = with_ramps(robot, seam, motion)
     shares: dict[str, Floats] = {}
     for check in _checks(robot, law):
@@ -137,6 +167,7 @@ def feasibility(robot: Robot, seam: Seam, motion: JointMotion) -> Feasibility:
         shares=shares,
         distance=float(motion.distance[nearest]),
         distance_at_m=float(motion.command.s[nearest]),
+        clearances=tuple(_clearances(near, motion.command.s)),
     )
 
 
@@ -185,6 +216,30 @@ def _positions(robot: Robot, motion: JointMotion) -> Iterator[Violation]:
             bound = low if worst < low else high
             place = motion.command.s[some]
             yield _violation("position", name, place, worst, bound, _turns(robot, j))
+
+
+def _in_the_way(near: Sequence[Nearness], s: Floats) -> Iterator[Violation]:
+    """Stretches on which a line of the robot is where something of the cell is."""
+    for x in near:
+        for some in runs(x.distance < -TOUCH):
+            worst = int(some[int(x.distance[some].argmin())])
+            depth = float(x.distance[worst])
+            start, stop = float(s[some].min()), float(s[some].max())
+            how_far = f"{-1e3 * depth:.1f} mm {x.obstacle.beyond}"
+            text = f"{between(start, stop)} {x.part(worst)} would be {how_far}"
+            yield Violation("cell", x.joint(worst), start, stop, depth, 0.0, text)
+
+
+def _clearances(near: Sequence[Nearness], s: Floats) -> Iterator[Clearance]:
+    """The nearest approach to each obstacle."""
+    for x in near:
+        worst = x.worst
+        if worst is None:
+            continue
+        distance, place = float(x.distance[worst]), float(s[worst])
+        with_tool = not x.obstacle.spares_tool
+        name = x.obstacle.name
+        yield Clearance(name, x.part(worst), x.joint(worst), distance, place, with_tool)
 
 
 def runs(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:

@@ -14,18 +14,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.maths.rotations import pose
 from armtwin.motion.seam import Command, Seam
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
-POSE = 6  # directions in which a seam prescribes the tool's motion
 RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
-COARSE = 200  # poses on which the branches are compared where no posture is given
-BRANCH = np.pi / 2  # change [rad] of a joint between two of them that is one to another branch
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,14 +141,14 @@ def _rates(
     distance = np.zeros(len(q))
     known = ~np.isnan(q[:, 0])
     J = robot.jacobian(q[known])
-    inverse, distance[known] = _inverted(J)
+    inverse, distance[known] = inverted(J)
     v[known] = np.einsum("mij,mj->mi", inverse, twist[known])
     by_joints = rate_of_twist[known] - jacobian_rate(J, v[known])
     a[known] = np.einsum("mij,mj->mi", inverse, by_joints)
     return v, a, distance
 
 
-def _inverted(J: Floats) -> tuple[Floats, Floats]:
+def inverted(J: Floats) -> tuple[Floats, Floats]:
     """Inverses of Jacobians and the distances to a singularity, 1 / ‖J⁻¹‖.
 
     At a singularity the inverse is that of what is left, and the distance 0.
@@ -182,46 +177,3 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
     moved = np.cross(before, linear) + np.cross(angular, after)
     turned = np.cross(before, angular)
     return np.concatenate([moved.sum(axis=1), turned.sum(axis=1)], axis=1)
-
-
-def start_posture(robot: Robot, seam: Seam, near: Floats | None) -> Floats:
-    """Joint position at the start of a seam: a given one, or that of the branch with most room.
-
-    Without a posture every branch is followed along the whole seam; the best one leaves the most
-    room to the joint limits and stays furthest from singularities.
-    """
-    if robot.n < POSE or robot.assembly.coupling is not None:
-        raise ArmtwinError(
-            f"robot '{robot.name}': a seam needs six joints that move freely, got {robot.n}"
-        )
-    if near is not None:
-        return near
-    jet, turning = seam.at(np.linspace(0, seam.length, COARSE))
-    X = np.array([pose(R, p) for R, p in zip(turning.R, jet.p, strict=True)])
-    starts = robot.inverse_kinematics(X[0], within_limits=True)
-    if not len(starts):
-        raise ArmtwinError(
-            f"the start of the seam cannot be reached. {robot.why_unreachable(X[0])}"
-        )
-
-    def room_from(q: Floats) -> float:
-        return _room(robot, robot.inverse.trace(X, q))
-
-    return max(starts, key=room_from)
-
-
-def _room(robot: Robot, q: Floats) -> float:
-    """Smallest share of its travel that a joint has left, times the distance to singularities.
-
-    Negative for positions (m, n) beyond limits, out of reach, or on several branches.
-    """
-    if np.isnan(q).any():
-        return -float(np.isnan(q[:, 0]).sum())
-    low, high = robot.position_limits
-    travel = np.where(np.isfinite(high - low), high - low, 1.0)
-    room = float(np.min(np.minimum(q - low, high - q) / travel))
-    largest_step = np.abs(np.diff(q, axis=0)).max()
-    if room < 0 or largest_step > BRANCH:
-        return min(room, -1e-3)
-    _, distance = _inverted(robot.jacobian(q))
-    return room * float(distance.min())

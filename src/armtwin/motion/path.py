@@ -61,6 +61,23 @@ class Stretch:
     corner: bool = False
 
 
+@dataclass(frozen=True)
+class SplineFit:
+    """How far a spline leaves the straight lines between its points.
+
+    Attributes:
+        name: Name of its stretch.
+        move: Number of its move, from 0.
+        deviation: The largest distance [m].
+        at_m: Where on the path that is [m].
+    """
+
+    name: str
+    move: int
+    deviation: float
+    at_m: float
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """A curve in space, run by arc length.
@@ -96,6 +113,17 @@ class Path:
             for target, values in zip(out, piece.at(local), strict=True):
                 target[some] = values
         return out
+
+    def splines(self) -> tuple[SplineFit, ...]:
+        """How far each spline leaves the straight lines between its points."""
+        starts = {x.start: x for x in self.stretches}
+        found = []
+        for piece, start in zip(self.pieces, self.bounds[:-1], strict=True):
+            if isinstance(piece, Spline):
+                stretch = starts[float(start)]
+                deviation, at = piece.deviation()
+                found.append(SplineFit(stretch.name, stretch.move, deviation, float(start) + at))
+        return tuple(found)
 
     def curvature_steps(self) -> list[tuple[float, float]]:
         """Arc lengths where the curvature steps, and by how much [1/m]."""
@@ -133,6 +161,33 @@ def build_path(start: Floats, moves: Sequence[Move]) -> Path:
         if after.pieces:
             stretches.append(Stretch(f"{move.name} corner", end, done, i, corner=True))
     return Path(tuple(pieces), tuple(stretches), tuple(marks))
+
+
+def check_turns(file: str, points: Floats, largest: float) -> None:
+    """Refuse a polyline that turns at a point by more than a smooth curve would.
+
+    A cubic spline passes a corner in a bow, and swings to both sides before and after it.
+
+    Args:
+        file: What has the points.
+        points: They, (k, 3) [m].
+        largest: Largest turn [rad].
+    """
+    ways = np.diff(points, axis=0)
+    before, after = ways[:-1], ways[1:]
+    across = np.linalg.norm(np.cross(before, after), axis=1)
+    turns = np.arctan2(across, np.einsum("ij,ij->i", before, after))
+    if not (turns > largest).any():
+        return
+    first = int((turns > largest).argmax())
+    count = int((turns > largest).sum())
+    others = f", as {count - 1} more do" if count > 1 else ""
+    raise ArmtwinError(
+        f"{file} turns by {np.degrees(turns[first]):.1f}° at point {first + 2}, "
+        f"{_mm(points[first + 1])}{others}, where a smooth curve turns by at most "
+        f"{np.degrees(largest):.4g}°. Part the file there by two lin segments with a blend, or "
+        "round the corner in it; if the curve is smooth, give corner, the largest turn"
+    )
 
 
 def _shapes(start: Floats, moves: Sequence[Move]) -> list[Shape]:

@@ -16,9 +16,11 @@ from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.maths.batch import thread_count
 from armtwin.motion.feasibility import Feasibility, feasibility
-from armtwin.motion.joint_motion import JointMotion, joint_motion, start_posture
+from armtwin.motion.joint_motion import JointMotion, joint_motion
+from armtwin.motion.posture import start_posture
 from armtwin.notebook import cards
 from armtwin.prediction import display
+from armtwin.prediction.cautions import cautions
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Verdict, verdict_on
@@ -77,6 +79,8 @@ class Prediction:
         seam = self.job.seam
         yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
         yield "servo", self.servo.summary or "given"
+        for sentence in self.cautions:
+            yield "mind", sentence
         yield "assumed numbers", str(len(self.assumed))
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
@@ -110,6 +114,11 @@ class Prediction:
         """What the servo rests on."""
         duration = float(self.run.log.time[-1])
         return servo_basis(self.robot, self.job.description.model.servo, duration)
+
+    @cached_property
+    def cautions(self) -> tuple[str, ...]:
+        """What a reader of the verdict must know, in sentences."""
+        return cautions(self.robot, self.job)
 
     @property
     def assumed(self) -> tuple[Origin, ...]:
@@ -236,24 +245,28 @@ def _judged(plan: _Plan, method: Method, run: Run) -> Prediction:
 
 def planned(robot: Robot, job: Job) -> JointMotion:
     """Joint motion of a job at the set-point rate of its servo."""
-    near = None if job.description.posture is None else np.array(job.description.posture)
+    d = job.description
+    posture = np.array(d.posture) if isinstance(d.posture, tuple) else d.posture
     seam = job.seam
     job.process_on()  # refuses a process that is nowhere on
     try:
         # a beam along the seam is refused before anything is computed
         seam.frames(np.linspace(0.0, seam.length, 500))
-        q0 = start_posture(robot, seam, near)
-        return joint_motion(robot, seam, setpoint_rate(robot, job.description.model), q0)
+        q0 = start_posture(robot, seam, posture, d.cell)
+        return joint_motion(robot, seam, setpoint_rate(robot, d.model), q0)
     except ArmtwinError as error:
         raise FileError(job.where, [str(error)]) from None
 
 
 def checked_limits(robot: Robot, job: Job, motion: JointMotion) -> Feasibility:
-    """What the motion uses of the robot's limits.
+    """What the motion uses of the robot's limits and its cell.
 
     A motion that cannot be run is refused with every violation.
     """
-    found = feasibility(robot, job.seam, motion)
+    try:
+        found = feasibility(robot, job.seam, motion, job.description.cell)
+    except ArmtwinError as error:
+        raise FileError(job.where, [str(error)]) from None
     refused = found.refused if job.description.limits == "report" else found.violations
     if refused:
         lines = [x.text for x in refused[:LIMIT_LINES]]

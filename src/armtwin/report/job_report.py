@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from armtwin.jobs.job import Job
-from armtwin.motion.path import Stretch
+from armtwin.motion.cell import Cell
+from armtwin.motion.path import SplineFit, Stretch
 from armtwin.prediction.predict import assumed, missing
 from armtwin.report.numbers import MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
 from armtwin.report.sections import Column, Facts, Record, Report, Section, Table, Text
@@ -75,6 +76,8 @@ def _facts(job: Job) -> Facts:
             ("duration", f"{duration}, of which {moving} in motion"),
             ("process on", ", ".join(process)),
             ("model", model),
+            ("cell", _cell(d.cell)),
+            ("splines", "; ".join(_spline(fit) for fit in job.splines)),
             ("forces", ", ".join(f"at {force.at}" for force in d.force)),
             ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
             (
@@ -84,6 +87,22 @@ def _facts(job: Job) -> Facts:
             ("missing", "; ".join(missing(robot, job))),
         )
     )
+
+
+def _cell(cell: Cell) -> str:
+    """What stands around the robot; nothing where the file says nothing."""
+    parts = []
+    if cell.floor is not None:
+        parts.append(f"floor at {MILLIMETRES.with_unit(cell.floor)}")
+    parts += [f"plane '{plane.name or k}'" for k, plane in enumerate(cell.plane, 1)]
+    parts += [f"box '{box.name or k}'" for k, box in enumerate(cell.box, 1)]
+    return ", ".join(parts)
+
+
+def _spline(fit: SplineFit) -> str:
+    """How far a spline leaves its points' polyline."""
+    place = MILLIMETRES.with_unit(fit.at_m)
+    return f"'{fit.name}' leaves its polyline by {ALLOWED.with_unit(fit.deviation)} at {place}"
 
 
 def _time_law(job: Job) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.motion.feasibility import Clearance
 from armtwin.prediction.predict import Prediction
 from armtwin.report.inputs import inputs_sha256, versions
 from armtwin.report.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
@@ -18,6 +19,10 @@ from armtwin.report.verdicts import basis_sentence
 LIMITS = ("velocity", "acceleration", "torque")
 SHOWN = 12  # rows of a table in the terminal
 DISTANCE = Number(digits=2)
+UNCHECKED = (
+    "Not checked: the thickness of links and tool (their lines have none), hoses and cables, what "
+    "the cell does not name, the robot against itself, the way to the seam and back."
+)
 
 
 def joint_blocks(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[Block]:
@@ -66,9 +71,43 @@ def limit_blocks(p: Prediction) -> Iterator[Block]:
         folded="Use of limits by the commanded motion",
     )
     yield Text(_singularity(p))
-    yield Text("Collisions are not checked.")
+    yield from _cell(p)
     nearest = {"distance": found.distance, "at_m": found.distance_at_m}
     yield Data("feasibility.singularity", nearest)
+
+
+def _cell(p: Prediction) -> Iterator[Block]:
+    """What around the robot was checked, how near it comes, and what was not checked."""
+    columns = (
+        Column("obstacle", "in the cell"),
+        Column("part", "nearest"),
+        Column("distance", "distance", MILLIMETRES),
+        Column("at_m", "at", MILLIMETRES),
+    )
+    found = p.feasibility.clearances
+    yield Text(_checked(found))
+    yield Table(columns, [asdict(clearance) for clearance in found], "feasibility.cell")
+    yield Text(UNCHECKED)
+
+
+def _checked(found: Sequence[Clearance]) -> str:
+    """What of the robot was held against what of its cell."""
+    if not found:
+        return (
+            "Nothing around the robot was checked: the job has no [cell], and no floor is known of "
+            "a robot that does not stand upright."
+        )
+    whole = [x.obstacle for x in found if x.with_tool]
+    arm = [x.obstacle for x in found if not x.with_tool]
+    sentences = []
+    if whole:
+        sentences.append(f"Joints, link lines and the tool stay clear of {', '.join(whole)}.")
+    if arm:
+        sentences.append(
+            f"Joints and link lines, not the tool, stay above {', '.join(arm)}, which stands for "
+            "the floor: the job has no [cell] with a floor."
+        )
+    return " ".join(sentences)
 
 
 def _uses(p: Prediction) -> Iterator[Record]:

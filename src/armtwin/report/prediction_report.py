@@ -65,6 +65,7 @@ SEAM_COLOURS = (
 SHOWN = 12  # rows of a table in the terminal
 SENSITIVITIES_SHOWN = 5
 SPEED = Number(1e3, "mm/s", places=1)
+FINE_MILLIMETRES = Number(1e3, "mm", digits=3)
 
 
 def prediction_report(answer: Answer) -> Report:
@@ -84,7 +85,7 @@ def prediction_report(answer: Answer) -> Report:
         Section("Where and why", tuple(why)),
         *_by_parts(p),
         *_what_to_change(answer),
-        Section("Segments", (_segments(p.verdict),)),
+        Section("Segments", (_segments(p.verdict), *_splines(p))),
         Section("Joints", tuple(joint_blocks(p, times, series))),
         *_loads(answer),
         Section("Feasibility", tuple(limit_blocks(p))),
@@ -134,11 +135,13 @@ def _verdict(answer: Answer) -> Iterator[Text]:
     p, comparison = answer.prediction, answer.comparison
     if answer.band is not None:
         yield from band_verdict(answer.band)
-        return
-    sentence = verdict_sentence(p, logged=comparison is not None)
-    yield Text(sentence, "good" if p.verdict.within else "bad")
-    if comparison is not None:
-        yield logged_verdict(comparison)
+    else:
+        sentence = verdict_sentence(p, logged=comparison is not None)
+        yield Text(sentence, "good" if p.verdict.within else "bad")
+        if comparison is not None:
+            yield logged_verdict(comparison)
+    for caution in p.cautions:
+        yield Text(caution, "bad")
 
 
 def _outcome(p: Prediction) -> Iterator[Block]:
@@ -190,6 +193,7 @@ def _data(p: Prediction) -> Iterator[Data]:
     yield Data("process_on_m", p.job.process_on())
     yield Data("verdict", verdict_record(p.verdict))
     yield Data("verdict.servo", asdict(p.servo))
+    yield Data("verdict.cautions", list(p.cautions))
     yield Data("events", [event_record(event) for event in p.log.events])
 
 
@@ -399,6 +403,18 @@ def _segments(verdict: Verdict) -> Table:
     )
     bad = frozenset(k for k, x in enumerate(verdict.segments) if x.out_of_tolerance_m > 0)
     return Table(columns, segment_records(verdict), "segments", bad=bad)
+
+
+def _splines(p: Prediction) -> Iterator[Block]:
+    """How far splines leave the straight lines between their points."""
+    yield Data("splines", [asdict(spline) for spline in p.job.splines])
+    for spline in p.job.splines:
+        largest = FINE_MILLIMETRES.with_unit(spline.deviation)
+        place = MILLIMETRES.with_unit(spline.at_m)
+        yield Text(
+            f"The spline '{spline.name}' leaves the straight lines between its points by at most "
+            f"{largest}, at {place}."
+        )
 
 
 def _speeds(record: Record) -> str:

@@ -80,6 +80,7 @@ class Wants:
         links: "rigid" or "elastic".
         deviations: Whether the arm differs from what the controller knows.
         ripple: Whether gears turn unevenly.
+        temperature: Whether joints have another temperature than the reference.
     """
 
     servo: str = ""
@@ -88,6 +89,7 @@ class Wants:
     links: str = "rigid"
     deviations: bool = False
     ripple: bool = False
+    temperature: bool = False
 
 
 def missing(
@@ -105,6 +107,7 @@ def missing(
         *_not_simulated(description, seam),
         *_missing_servo(description, wants.servo),
         *_missing_friction(description, wants.friction),
+        *_missing_oil(description, wants),
         *_missing_drives(description),
         *_missing_springs(description, wants.joints),
         *_missing_of_arm(description, wants),
@@ -139,6 +142,21 @@ def _missing_friction(description: Description, friction: str) -> Iterator[str]:
     if friction == "lugre" and without:
         lacking = f"a bristle stiffness is missing for {', '.join(without)}"
         yield f'friction.presliding: {lacking}; or choose model friction = "switching"'
+
+
+def _missing_oil(description: Description, wants: Wants) -> Iterator[str]:
+    """Refuse a temperature that nothing would react to."""
+    if not wants.temperature:
+        return
+    if wants.friction == "off":
+        yield 'model.temperature: nothing reacts to it with friction = "off"; leave it out'
+        return
+    elements = description.active_friction()
+    if not any(element.thermal is not None for element in elements):
+        yield (
+            "friction.thermal: missing for all friction elements in use, so that nothing reacts "
+            "to model.temperature; or leave that out"
+        )
 
 
 def _missing_drives(description: Description) -> Iterator[str]:

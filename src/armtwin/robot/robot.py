@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -280,6 +281,17 @@ class Robot:
         X = np.empty((m, 4, 4))
         spread(kinematics.poses, m, 2 * self.n, arm, body, X_BF, q, X)
         return X.reshape(*lead, 4, 4)
+
+    def origins(self, q: ArrayLike, frames: Sequence[str]) -> Floats:
+        """Where the origins of frames are in the base frame, (..., k, 3)."""
+        lead, (q,) = self._states(q=q)
+        found = [self.assembly.frame(frame) for frame in frames]
+        bodies = np.array([body for body, _ in found], dtype=np.int64)
+        points = np.array([X_BF[:3, 3] for _, X_BF in found])
+        m, k = len(q), len(frames)
+        P = np.empty((m, k, 3))
+        spread(kinematics.places, m, k * self.n, self.assembly.arm, bodies, points, q, P)
+        return P.reshape(*lead, k, 3)
 
     def jacobian(self, q: ArrayLike, frame: str = "tool") -> Floats:
         """Velocity of a frame per joint speed, (..., 6, n); rows linear then angular, base axes."""

@@ -33,8 +33,8 @@ class Model:
         ripple: Whether gears turn unevenly, as the robot file says.
         valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
             for five circuits).
-        temperature: Temperature of all joints [K], where the robot file gives its effect; None is
-            the reference.
+        temperature: Temperature of all joints [K]; the robot file must give its effect. None is the
+            reference.
     """
 
     friction: FrictionModel = "lugre"
@@ -51,7 +51,13 @@ class Model:
     def wants(self) -> Wants:
         """What it wants of a robot file."""
         return Wants(
-            self.servo, self.friction, self.joints, self.links, self.deviations, self.ripple
+            self.servo,
+            self.friction,
+            self.joints,
+            self.links,
+            self.deviations,
+            self.ripple,
+            temperature=self.temperature is not None,
         )
 
     @property

@@ -1,0 +1,104 @@
+"""What a verdict leaves out is said beside it."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.prediction.cautions import cautions
+from armtwin.report.result_file import to_result
+from armtwin.report.writing import to_report
+from tests.jobs.examples import changed
+
+POINTS = changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"')
+STEP = 3.5  # mm between the points of the corner
+
+
+def corner(tmp_path, extra=""):
+    """A job along points 3.5 mm apart that turn by a right angle after 56 mm."""
+    along = STEP * np.arange(17)
+    first = np.stack([0 * along, -100 + along, 0 * along], axis=1)
+    second = first[-1] + np.stack([along[1:], 0 * along[1:], 0 * along[1:]], axis=1)
+    rows = [",".join(map(str, row)) for row in np.vstack([first, second]).tolist()]
+    text = "\n".join(["x [mm],y [mm],z [mm]", *rows])
+    (tmp_path / "seam.csv").write_text(text, encoding="utf-8")
+    (tmp_path / "job.toml").write_text(POINTS + extra, encoding="utf-8")
+    return at.Job.load(tmp_path / "job.toml")
+
+
+def test_a_points_file_with_a_corner_is_refused_with_its_point_and_turn(tmp_path):
+    with pytest.raises(at.ArmtwinError) as refused:
+        corner(tmp_path).seam  # noqa: B018
+    assert (
+        "segment 'seam': seam.csv turns by 90.0° at point 17, (0, -44, 0) mm, where a smooth curve "
+        "turns by at most 30°. Part the file there by two lin segments with a blend"
+        in str(refused.value)
+    )
+
+
+def test_a_file_parted_at_its_corner_by_a_blend_keeps_to_its_points(tmp_path):
+    """As the refusal advises: splines through collinear points are straight, lines round it."""
+    for name, rows in (
+        ("one", ["0,-100,0", "0,-90,0", "0,-60,0"]),
+        ("two", ["16,-44,0", "56,-44,0"]),
+    ):
+        text = "\n".join(["x [mm],y [mm],z [mm]", *rows])
+        (tmp_path / f"{name}.csv").write_text(text, encoding="utf-8")
+    lines = 'blend = "5 mm"\n[[segment]]\nlin = ["16 mm", "-44 mm", 0]\n'
+    parted = POINTS.replace("seam.csv", "one.csv")
+    parted += f'[[segment]]\nlin = [0, "-44 mm", 0]\n{lines}[[segment]]\npoints = "two.csv"\n'
+    (tmp_path / "job.toml").write_text(parted, encoding="utf-8")
+    job = at.Job.load(tmp_path / "job.toml")
+    assert max(spline.deviation for spline in job.splines) < 1e-12
+    assert [x.corner for x in job.seam.path.stretches] == [False, False, True, False, False]
+
+
+def test_a_spline_that_swings_beside_its_points_is_told_with_the_verdict(tmp_path):
+    """At a corner of 90° the spline's second derivatives fall by √3 - 2 from point to point:
+
+        M_0 = √3 δ / h²,  δ = 2 h sin 45°,  deviation h²/6 (M_0 (r - r³) + M_1 (t - t³)) cos 45°
+
+    with r = 1 - t; largest 0.42 mm. The spline has ends, and samples are sixteenths: to 1 %.
+    """
+    job = corner(tmp_path, 'corner = "100 deg"\n')
+    (spline,) = job.splines
+    t = np.linspace(0, 1, 1001)
+    r = 1 - t
+    bend = np.sqrt(3) * 2 * np.sin(np.pi / 4) / STEP
+    swing = STEP**2 / 6 * bend * ((r - r**3) + (np.sqrt(3) - 2) * (t - t**3))
+    expected = 1e-3 * np.cos(np.pi / 4) * swing.max()
+    assert spline.deviation == pytest.approx(expected, rel=0.01)
+    assert 0.056 - 1e-3 * STEP < spline.at_m < 0.056 + 1.1e-3 * STEP
+    (sentence,) = cautions(job.robot(), job)
+    assert f"by {1e3 * spline.deviation:.3g} mm at" in sentence
+    assert "more than the tolerance of 0.1 mm" in sentence
+
+
+def test_a_spline_within_the_tolerance_needs_no_caution(tmp_path):
+    narrow = corner(tmp_path, 'corner = "100 deg"\n').description
+    tolerance = at.Job.load("lwa4p_bead").description.tolerance
+    job = at.Job(replace(narrow, tolerance=tolerance), str(tmp_path / "job.toml"))
+    assert job.splines[0].deviation < tolerance.lateral
+    assert cautions(job.robot(), job) == ()
+
+
+def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_path):
+    """The laser head of the RX90B left out; posture by name, since its angles are another's."""
+    text = changed('tool = "laser_head"\n', "")
+    head, _, tail = text.partition("posture =")
+    text = head + 'posture = "elbow up"\n' + tail.partition("\n")[2]
+    (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
+    p = at.predict(None, at.Job.load(tmp_path / "bare.toml"))
+    report = to_report(at.Answer(p))
+    (caution,) = [x for x in report.verdict if x.text.startswith("No tool is mounted")]
+    assert "the file of 'rx90b' has laser_head" in caution.text
+    assert to_result(report)["verdict"]["cautions"] == [caution.text]
+    said = [block.text for s in report.sections for block in s.blocks if block.kind == "text"]
+    assert any(text.startswith("Joints and link lines, not the tool, stay above") for text in said)
+    assert any(text.startswith("Not checked: the thickness of links") for text in said)
+
+
+def test_a_mounted_tool_needs_no_caution():
+    job = at.Job.load("rx90b_line")
+    assert cautions(job.robot(), job) == ()
