@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.prediction.sensitivity import sensitivity
+    from armtwin.prediction.side_by_side import SideBySide, side_by_side
     from armtwin.report.writing import write_report
     from armtwin.simulation.bench import (
         Bench,
@@ -99,6 +100,7 @@ __all__ = [
     "Sag",
     "Sensitivity",
     "ServoIdentification",
+    "SideBySide",
     "StepTest",
     "ToolCompliance",
     "TorqueShares",
@@ -126,6 +128,7 @@ __all__ = [
     "recreate",
     "run_experiment",
     "sensitivity",
+    "side_by_side",
     "simulate",
     "simulate_bench",
     "step_response",
@@ -141,6 +144,8 @@ _LATER = {
     "driven_response": "armtwin.simulation.responses",
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
+    "SideBySide": "armtwin.prediction.side_by_side",
+    "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",
     "Modes": "armtwin.analysis.modes",

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal
 
 from armtwin.jobs.groups import (
+    Advising,
     Force,
     Place,
     Process,
@@ -47,6 +48,7 @@ class JobDescription:
             "report" and simulate.
         force: What acts on the tool and the joints from outside.
         uncertainty: How far numbers may be off.
+        advice: What advice may change, and how far.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -71,6 +73,7 @@ class JobDescription:
     limits: Literal["refuse", "report"] = "refuse"
     force: tuple[Force, ...] = ()
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    advice: Advising = field(default_factory=Advising)
     override: dict[str, Any] = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

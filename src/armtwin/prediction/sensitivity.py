@@ -1,23 +1,21 @@
-"""What the answer of a job or of a step test depends on; which assumed number matters most."""
+"""What the answer of a job or of a step test depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from armtwin.analysis.scaled_keys import scaled
 from armtwin.analysis.sensitivity import Features, Measure, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
 from armtwin.jobs.job import Job
-from armtwin.prediction.predict import Prediction, predict
+from armtwin.prediction.predict import predict
 from armtwin.simulation.responses import StepTest
 
 CHANGE = 0.1  # relative change that is tried
-IDLE = ("limits", "rate", "name")  # words of keys that do not act in a run
 STOPS = ("following_error", "unstable")  # events that end a run
 
 
@@ -84,80 +82,3 @@ def _measured_job(job: Job) -> Measure:
         }
 
     return measured
-
-
-@dataclass(frozen=True)
-class AssumedEffect:
-    """What a change of an assumed number does.
-
-    Attributes:
-        key: Key path in the robot file.
-        change: Relative change that was tried, both ways.
-        effect: Relative change of the largest error over its tolerance when the number is larger;
-            inf where the run then stops.
-        effect_less: The same when it is smaller.
-        source: Where the number comes from.
-    """
-
-    key: str
-    change: float
-    effect: float
-    effect_less: float
-    source: str
-
-    @property
-    def strength(self) -> float:
-        """The larger of both effects."""
-        return max(abs(self.effect), abs(self.effect_less))
-
-
-def sensitivities(
-    prediction: Prediction, ratios: Callable[[Sequence[Job]], Sequence[float]], most: int = 5
-) -> tuple[AssumedEffect, ...]:
-    """The assumed numbers that change the largest error most, each by a tenth both ways.
-
-    Args:
-        prediction: What is changed.
-        ratios: Gives the largest error over its tolerance of each of several jobs; inf where it
-            stops, NaN where it was not tried.
-        most: How many to tell.
-    """
-    base = ratios([prediction.job])[0]
-    if not np.isfinite(base):
-        return ()
-    tables = to_tables(prediction.robot.description)
-    origins, jobs = [], []
-    for origin in prediction.assumed:
-        if any(word in origin.path for word in IDLE):
-            continue
-        pair = []
-        for factor in (1 + CHANGE, 1 - CHANGE):
-            changed = _with_values(prediction, scaled(tables, origin.path, factor))
-            if changed is not None:
-                pair.append(changed)
-        if len(pair) == 2:
-            origins.append(origin)
-            jobs += pair
-    measured = ratios(jobs)
-    found = []
-    for k, origin in enumerate(origins):
-        more, less = measured[2 * k], measured[2 * k + 1]
-        if not np.isnan([more, less]).any():
-            effects = more / base - 1, less / base - 1
-            found.append(AssumedEffect(origin.path, CHANGE, *effects, origin.text))
-    found.sort(key=lambda effect: -effect.strength)
-    return tuple(found[:most])
-
-
-def _with_values(prediction: Prediction, values: dict[str, Any]) -> Job | None:
-    """The job with other numbers; None where there are none or the robot cannot have them."""
-    if not values:
-        return None
-    job = prediction.job
-    override = {**job.description.override, **values}
-    changed = Job(replace(job.description, override=override), job.origin)
-    try:
-        changed.robot(prediction.given)
-    except ArmtwinError:  # a body that cannot exist, a rate that does not divide
-        return None
-    return changed
