@@ -122,7 +122,10 @@ def predict(
     if len(chosen) > 1:
         if advise:
             raise ArmtwinError(f"--advise is for one run, got {len(chosen)} side by side")
-        _predict_several(asked, chosen, method, nominal, (out, json, force))
+        inputs = [path for one in chosen for path in files_of_job(one)]
+        source = of_jobs(asked, chosen, method)
+        place = result_folder(source, out, (RESULT, REPORT), inputs, force)
+        _predict_several(chosen, method, nominal, place, json)
     source = of_job("predict", asked[0], chosen[0], method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
     place = result_folder(source, out, names, files_of_job(chosen[0]), force)
@@ -132,24 +135,17 @@ def predict(
 
 
 def _predict_several(
-    asked: list[Job],
-    chosen: list[Job],
+    jobs: list[Job],
     method: Literal["nonlinear", "perturbation"],
     nominal: bool,
-    delivery: tuple[Path | None, bool, bool],
+    place: ResultFolder,
+    json: bool,
 ) -> NoReturn:
     """Runs side by side: one table, one report, all of them in result.json."""
     from armtwin.report.side_by_side_report import side_by_side_report
 
-    out, json, force = delivery
-    inputs = []
-    for job in chosen:
-        inputs += files_of_job(job)
-    place = result_folder(of_jobs(asked, chosen, method), out, (RESULT, REPORT), inputs, force)
     with progress_bar("runs") as progress:
-        runs = at.side_by_side(
-            chosen, nominal=nominal, method=method, progress=of(progress, "runs")
-        )
+        runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
     finish(side_by_side_report(runs), place, {}, json)
     raise typer.Exit(WITHIN if runs.hold else OUT)
 

@@ -39,7 +39,7 @@ class _Writer:
                 self.units.setdefault(_last_word(key), quantity[1])
 
     def written(self, new: Any, old: Sequence[Any], key: str) -> Any:
-        """A value as the file would have it; `old` is what the file has there, the nearest first."""
+        """A value as the file would have it; `old` is what it has there, the nearest first."""
         if isinstance(new, dict):
             table = {}
             for name, value in new.items():

@@ -77,9 +77,7 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
 
     Returns also the numbers of the stretches that hold the spans.
     """
-    wanted = []
-    for start, stop in spans:
-        wanted.append((max(0.0, start - ROOM), min(job.seam.length, stop + ROOM)))
+    wanted = _with_room(spans, job.seam.length)
     segments: list[Segment] = []
     for stretch in job.seam.path.stretches:
         if not stretch.corner:
@@ -90,6 +88,18 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
         if any(_overlap(stretch, start, stop) for start, stop in wanted):
             slow.append(k)
     return changed, slow
+
+
+def _with_room(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
+    """Spans with room about them, joined where no part of a line fits between two."""
+    found: list[tuple[float, float]] = []
+    for start, stop in sorted(spans):
+        begin, end = max(0.0, start - ROOM), min(length, stop + ROOM)
+        if found and begin - found[-1][1] < LEAST_PART:
+            begin, before = found.pop()
+            end = max(end, before)
+        found.append((begin, end))
+    return found
 
 
 def stretches_in_words(job: Job, stretches: Sequence[int]) -> str:

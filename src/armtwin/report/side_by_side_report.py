@@ -18,7 +18,7 @@ from armtwin.report.numbers import MILLIMETRES_PER_SECOND, NONE
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from armtwin.report.scales import Axis
-from armtwin.report.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.report.sections import Block, Column, Data, Record, Report, Section, Table, Text, Tone
 
 SAMPLES = 600  # of a curve
 CANNOT = "cannot be run"
@@ -32,7 +32,7 @@ def side_by_side_report(runs: SideBySide) -> Report:
     for job, answer in zip(runs.jobs, runs.answers, strict=True):
         records.append(_record(job, answer))
     held = sum(answer is not None and answer.holds for answer in runs.answers)
-    tone = "good" if runs.hold else "bad"
+    tone: Tone = "good" if runs.hold else "bad"
     return Report(
         title="Runs side by side",
         subtitle=", ".join(dict.fromkeys(job.name for job in runs.jobs)),
