@@ -25,6 +25,7 @@ import pinocchio
 from scipy.spatial import cKDTree
 
 import armtwin as at
+from armtwin.jobs.forces import Acting
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
@@ -86,7 +87,10 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     error = path_error(job.seam, run.trace_time, robot.forward_kinematics(run.link_side))
     verdict = verdict_on(job, error, run.log.events)
     lap("path error, verdict")
-    prediction = at.Prediction(job, robot, None, "nonlinear", motion, found, run, error, verdict)
+    outside = Acting()
+    prediction = at.Prediction(
+        job, robot, None, "nonlinear", motion, outside, found, run, error, verdict
+    )
     (folder / "result.json").write_text(
         json.dumps(to_result(prediction_report(at.Answer(prediction))))
     )
@@ -111,11 +115,12 @@ def used(*command: str) -> float:
 
 def show_command(folder: str) -> None:
     """Print what the command takes from the shell to its report, kernels in the cache."""
-    words = ("-m", "armtwin", "predict", "rx90b_line", "--out", f"{folder}/out", "--force")
+    words = ("-m", "armtwin", "predict", "rx90b_line", "--nominal")
+    words = (*words, "--out", f"{folder}/out", "--force")
     total, numba = used(*words), used("-c", "import numba")
     rooms, command = used("-c", "import armtwin"), used("-m", "armtwin", "--version")
     print(
-        f"armtwin predict rx90b_line, warm: {total:.2f} s CPU; ratio to importing numba "
+        f"armtwin predict rx90b_line --nominal, warm: {total:.2f} s CPU; ratio to importing numba "
         f"{total / numba:.1f}"
     )
     print(

@@ -37,6 +37,16 @@ def test_the_robot_file_of_the_docs_loads(tmp_path):
     assert robot.gravity([0.5])[0] == pytest.approx(9.81 * 0.3 * 0.479425538604203)
 
 
+def test_the_example_of_the_verdict_page_runs_and_its_widths_are_read(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = blocks("docs/verdict.md", "python")
+    (widths,) = blocks("docs/verdict.md", "toml")
+    exec(compile(code, "docs/verdict.md", "exec"), {})
+    (text,) = blocks("docs/job_file.md", "toml")
+    (tmp_path / "job.toml").write_text(f"{text}\n{widths}", encoding="utf-8")
+    assert at.Job.load(tmp_path / "job.toml").description.uncertainty.draws == 128
+
+
 def test_every_command_of_the_readme_exists(tmp_path):
     commands = re.findall(
         r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE

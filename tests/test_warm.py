@@ -27,6 +27,7 @@ from dataclasses import replace
 values = {"friction.5.viscous": 0.5, "link.3.body.mass": "12 kg"}
 at.predict(None, at.Job(replace(job.description, override=values)))
 """,
+    "assess": "at.assess(at.predict(None, job), draws=32)",
     "explain": "at.explain(at.predict(None, job))",
     "advise": "at.advise(at.predict(None, job.with_speed('400 mm/s')), budget=3)",
     "identify": """
@@ -69,7 +70,7 @@ def test_a_warm_process_compiles_nothing(command, warm, tmp_path):
 
 
 USED = """
-sys.argv = ["armtwin", "predict", "rx90b_line", "--out", folder + "/result"]
+sys.argv = ["armtwin", "predict", "rx90b_line", "--nominal", "--out", folder + "/result"]
 from armtwin.app.commands import app
 try:
     app(standalone_mode=False)

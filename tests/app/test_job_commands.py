@@ -31,14 +31,16 @@ class Done(NamedTuple):
     err: str
 
 
-def call(folder, *words, causes=False):
+def call(folder, *words, causes=False, band=False):
     """The command line in this process, run in a folder;
-    causes take many simulations and are mostly left out.
+    causes and bands take many simulations and are mostly left out.
     """
     out, err = io.StringIO(), io.StringIO()
     explain = at.explain if causes else lambda *args, **kwargs: ()
+    assess = at.assess if band else lambda *args, **kwargs: None
     with (
         mock.patch.object(at, "explain", explain),
+        mock.patch.object(at, "assess", assess),
         contextlib.chdir(folder),
         contextlib.redirect_stdout(out),
         contextlib.redirect_stderr(err),

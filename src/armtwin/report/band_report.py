@@ -9,8 +9,8 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.prediction.band.band import Band, Share
 from armtwin.prediction.band.measuring import narrowed
-from armtwin.report.charts import Chart, Multiples
-from armtwin.report.layers import Curve, Points, Rule
+from armtwin.report.charts import Bars, Chart, Multiples
+from armtwin.report.layers import Curve, Rule
 from armtwin.report.numbers import (
     DEGREES,
     MICROMETRES,
@@ -29,12 +29,9 @@ TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad
 def band_verdict(band: Band) -> Iterator[Text]:
     """The first lines: outcome with its band, what decides it, what measuring would buy."""
     yield Text(outcome_sentence(band), TONES[band.outcome])
-    decides = deciding_sentence(band)
-    if decides:
-        yield Text(decides)
-    buys = measuring_sentence(band)
-    if buys:
-        yield Text(buys)
+    reasons = f"{deciding_sentence(band)} {measuring_sentence(band)}".strip()
+    if reasons:
+        yield Text(reasons)
 
 
 def outcome_sentence(band: Band) -> str:
@@ -119,30 +116,20 @@ def _blocks(band: Band) -> Iterator[Block]:
     yield from _data(band)
 
 
-def _bars(band: Band) -> Chart:
+def _bars(band: Band) -> Bars:
     """Nine of ten robots in each direction, as a share of the tolerance."""
     bounds = 100 * band.distribution.bounds() / band.tolerances[:, None]
-    layers: list[Points | Rule] = []
-    for k, direction in enumerate(band.ensemble.directions):
-        low, middle, high = bounds[k]
-        centre = 0.5 * (low + high)
-        layers.append(
-            Points(
-                direction,
-                np.array([centre]),
-                np.array([float(k)]),
-                x_error=np.array([0.5 * (high - low)]),
-                shape="plus",
-                names=(f"{direction}: {low:.0f} to {high:.0f} %, half of them below {middle:.0f}",),
-            )
-        )
-    layers.append(Rule(100.0, "tolerance", on="x"))
-    return Chart(
+    low, middle, high = bounds.T
+    return Bars(
         "Nine of ten robots",
         Axis("largest error, of the tolerance", "%"),
-        Axis("direction", ""),
-        tuple(layers),
-        "From the lower to the upper end lie nine of ten robots.",
+        band.ensemble.directions,
+        low,
+        high,
+        centre=middle,
+        limit=100.0,
+        cases=("the better half of them", "the worse half"),
+        caption="Each bar ends where 5 and 95 of 100 robots lie; dashed: the tolerance.",
     )
 
 

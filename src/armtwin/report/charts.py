@@ -106,7 +106,8 @@ class Bars:
         labels: A label for each bar.
         low: Value in the lower case, (m,); the centre where there is none.
         high: Value in the upper case, (m,).
-        centre: Value from which the bars start.
+        centre: Value from which the bars start, of all or of each.
+        limit: Value of a dashed line across all bars, or None.
         cases: What the lower and the upper case are, for the key.
         caption: What is seen.
     """
@@ -116,18 +117,21 @@ class Bars:
     labels: Sequence[str]
     low: Floats
     high: Floats
-    centre: float = 0.0
+    centre: float | Floats = 0.0
+    limit: float | None = None
     cases: tuple[str, str] = ("low", "high")
     caption: str = ""
     kind: Literal["chart"] = field(default="chart", init=False)
 
     def html(self) -> str:
         """The bars as a figure of a page that has the style sheet."""
-        scale = self.axis.scale([self.low, self.high, np.array([self.centre])])
+        centres = np.broadcast_to(self.centre, np.shape(self.low))
+        limit = [] if self.limit is None else [np.array([self.limit])]
+        scale = self.axis.scale([self.low, self.high, centres, *limit])
         rows = []
-        for label, low, high in zip(self.labels, self.low, self.high, strict=True):
+        for label, low, centre, high in zip(self.labels, self.low, centres, self.high, strict=True):
             rows.append(element("span", inside=words(label)))
-            rows.append(self._bar(scale, label, (float(low), float(high))))
+            rows.append(self._bar(scale, label, (float(low), float(centre), float(high))))
         rows.append(element("span"))
         axis = drawings.level_axis(scale, BAR_TICKS)
         rows.append(element("svg", "bar-axis", joined(axis)))
@@ -139,25 +143,30 @@ class Bars:
         ]
         return element("figure", "chart", joined(parts))
 
-    def _bar(self, scale: Scale, label: str, ends: tuple[float, float]) -> str:
+    def _bar(self, scale: Scale, label: str, places: tuple[float, float, float]) -> str:
         """Both cases of a bar; they share its height where they lie on the same side."""
-        low, high = ends
+        low, middle, high = places
         first, second = self.cases
         hint = f"{label}: {first} {low:.4g}, {second} {high:.4g} {self.axis.unit}".strip()
-        same_side = (low - self.centre) * (high - self.centre) > 0
+        same_side = (low - middle) * (high - middle) > 0
         upper, lower, whole = (12, 38), (50, 38), (12, 76)
-        centre = scale.place(self.centre)
+        centre = scale.place(middle)
         parts = [
             element("title", inside=words(hint)),
-            self._case("low", scale, low, upper if same_side else whole),
-            self._case("high", scale, high, lower if same_side else whole),
+            self._case("low", scale, (middle, low), upper if same_side else whole),
+            self._case("high", scale, (middle, high), lower if same_side else whole),
             drawings.segment((centre, 0.0), (centre, 1.0), "centre"),
         ]
+        if self.limit is not None:
+            limit = scale.place(self.limit)
+            parts.append(drawings.segment((limit, 0.0), (limit, 1.0), "rule"))
         return element("svg", "bar", joined(parts), role="img", aria_label=hint)
 
-    def _case(self, case: str, scale: Scale, value: float, lane: tuple[int, int]) -> str:
+    def _case(
+        self, case: str, scale: Scale, ends: tuple[float, float], lane: tuple[int, int]
+    ) -> str:
         """A box from the centre to a value, in a lane: its top and height in percent of the bar."""
-        centre, end = scale.place(self.centre), scale.place(value)
+        centre, end = (scale.place(x) for x in ends)
         if not np.isfinite(end):
             return ""
         top, height = lane

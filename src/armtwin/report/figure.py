@@ -8,16 +8,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
+from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
+from armtwin.report.band_report import out_of_tolerance
 from armtwin.report.page import packed
 from armtwin.robot.robot import Robot
 
 SEAM_POINTS = 700
+FEW, MOST = 0.05, 0.5  # shares of robots from which a colour changes
+GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
 
 
-def figure(p: Prediction, times: Floats) -> dict[str, Any]:
-    """Everything the viewer draws in 3-D; positions of the tool are those at the sample times."""
+def figure(p: Prediction, times: Floats, band: Band | None = None) -> dict[str, Any]:
+    """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
+
+    With a band the seam's colours say how many robots leave the tolerance there.
+    """
     robot = p.robot
     places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
     points = p.job.seam.path.at(places).p
@@ -30,7 +37,7 @@ def figure(p: Prediction, times: Floats) -> dict[str, Any]:
         "tip": packed(_tip(p, times).ravel()),
         "seam": {
             "points": packed(points.ravel()),
-            "ratio": packed(_ratios(p, places)),
+            "ratio": packed(_ratios(p, places) if band is None else _doubts(band, places)),
             "error": packed(_errors(p, places).ravel()),
         },
     }
@@ -75,6 +82,16 @@ def _ratios(p: Prediction, places: Floats) -> Floats:
     if on.any():
         _fill_between(largest, process_is_on(p.job, places), nearest[on])
     return largest
+
+
+def _doubts(band: Band, places: Floats) -> Floats:
+    """How many robots leave the tolerance about each point, as ratios of the three colours.
+
+    It is -1 where the process is off.
+    """
+    share = np.interp(places, band.ensemble.place, out_of_tolerance(band))
+    found = np.select([share > MOST, share > FEW], [BAD, FAIR], GOOD)
+    return np.where(process_is_on(band.prediction.job, places), found, -1.0)
 
 
 def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.int_]) -> None:

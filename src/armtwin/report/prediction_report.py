@@ -49,6 +49,10 @@ PART_WORDS = {
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
+SEAM_COLOURS = (
+    "green where 95 of 100 drawn robots keep the tolerance, amber where fewer do, red where most "
+    "leave it."
+)
 SHOWN = 12  # rows of a table in the terminal
 SPEED = Number(1e3, "mm/s", places=1)
 
@@ -63,7 +67,7 @@ def prediction_report(answer: Answer) -> Report:
         sections.append(band_section(answer.band))
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
-    scene = Scene(figure(p, times), "Drag or use the arrow keys to turn the view.")
+    scene = Scene(figure(p, times, answer.band), _scene_caption(answer))
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),
@@ -83,6 +87,13 @@ def prediction_report(answer: Answer) -> Report:
         series=series,
         start=_first_sample(answer, times),
     )
+
+
+def _scene_caption(answer: Answer) -> str:
+    turn = "Drag or use the arrow keys to turn the view."
+    if answer.band is None:
+        return turn
+    return f"{turn} Colours of the seam: {SEAM_COLOURS}"
 
 
 def _subtitle(p: Prediction) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -19,6 +19,7 @@ from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, drawn
+from armtwin.prediction.band.residual import residuals
 from armtwin.prediction.band.shares import Regression, regression
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
@@ -213,7 +214,10 @@ def assess(
     chosen = asked.seed if seed is None else seed
     deviations = normal_draws(2 * count, len(quantities), chosen)
     nominal = Variant(prediction.robot.description)
-    variants = [drawn(nominal, quantities, z) for z in deviations]
+    left = residuals(prediction, 2 * count, chosen)
+    variants = []
+    for z, knots in zip(deviations, left, strict=True):
+        variants.append(replace(drawn(nominal, quantities, z), residual=knots))
     first = run_variants(prediction, variants[:count], progress)
     band = Band(prediction, quantities, deviations[:count], first, chosen)
     if draws is not None or not _is_near(band.probability):

@@ -19,6 +19,7 @@ from armtwin.maths.batch import Flags, Floats, thread_count
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.prediction.band.of_placement import placed
 from armtwin.prediction.band.quantity import Variant
+from armtwin.prediction.band.residual import at_times
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, verdict_on
@@ -75,6 +76,8 @@ class _Drawn:
 
     job: Job
     ready: PreparedRun | None
+    residual: Floats | None = None
+    names: tuple[str, ...] = ()
     reason: str = ""
 
 
@@ -108,8 +111,7 @@ def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemb
         drawn = list(pool.map(lambda variant: _drawn(p, variant), variants))
         possible = [k for k, x in enumerate(drawn) if x.ready is not None]
         runs = simulate_all([x.ready for x in drawn if x.ready is not None])
-        jobs = [drawn[k].job for k in possible]
-        judged = list(pool.map(grid.judged, jobs, runs))
+        judged = list(pool.map(grid.judged, [drawn[k] for k in possible], runs))
     outcomes = dict(zip(possible, judged, strict=True))
     refused = grid.nothing()
     peaks, errors, reasons = [], [], []
@@ -144,8 +146,8 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
             wrench=outside.wrench,
         )
     except ArmtwinError as error:
-        return _Drawn(p.job, None, str(error))
-    return _Drawn(job, ready)
+        return _Drawn(p.job, None, reason=str(error))
+    return _Drawn(job, ready, variant.residual, robot.joint_names)
 
 
 class _Grid:
@@ -167,22 +169,22 @@ class _Grid:
         many = len(self.directions)
         return np.full(many, np.nan), np.full((many, len(self.place)), np.nan), ""
 
-    def judged(self, job: Job, run: Run) -> tuple[Floats, Floats, str]:
+    def judged(self, draw: _Drawn, run: Run) -> tuple[Floats, Floats, str]:
         """Peaks of a run, its errors on the thinned samples, and why it does not count."""
         _, errors, _ = self.nothing()
         time = run.trace_time
         if len(time) < self.count:
             event = run.log.events[-1].text if run.log.events else "it stopped"
             return np.full(len(self.directions), np.nan), errors, event
-        thin = _errors(job, run, self.rows)
+        thin = _errors(draw, run, self.rows)
         values = np.array([getattr(thin, x) for x in self.directions])
         rows = self._about_peaks(values)
-        fine = _errors(job, run, rows)
-        on = process_is_on(job, fine.s)
+        fine = _errors(draw, run, rows)
+        on = process_is_on(draw.job, fine.s)
         near = np.array([getattr(fine, x) for x in self.directions])
         peaks = np.abs(values[:, self.on]).max(axis=1, initial=0.0)
         peaks = np.maximum(peaks, np.abs(near[:, on]).max(axis=1, initial=0.0))
-        return peaks, values[:, self.on], self._window(job, run)
+        return peaks, values[:, self.on], self._window(draw.job, run)
 
     def _about_peaks(self, values: Floats) -> Numbers:
         """All samples about the largest errors of each direction, where the process is on."""
@@ -204,7 +206,16 @@ class _Grid:
         return "the tool speed leaves its process window" if outside else ""
 
 
-def _errors(job: Job, run: Run, rows: Numbers) -> PathError:
-    """Path error of some samples of a run."""
-    X = run.built.forward_kinematics(run.bodies[rows])
-    return path_error(job.seam, run.trace_time[rows], X)
+def _errors(draw: _Drawn, run: Run, rows: Numbers) -> PathError:
+    """Path error of some samples of a run, with what its servo did not explain."""
+    q, time = run.bodies[rows], run.trace_time[rows]
+    if draw.residual is not None:
+        q = q.copy()
+        q[:, _own(run, draw.names)] += at_times(draw.residual, time)
+    return path_error(draw.job.seam, time, run.built.forward_kinematics(q))
+
+
+def _own(run: Run, names: Sequence[str]) -> list[int]:
+    """Which joints of the arm as it is built are those of the robot file."""
+    built = list(run.built.joint_names)
+    return [built.index(name) for name in names]

@@ -32,13 +32,13 @@ class Variant:
     Attributes:
         description: The robot.
         placement: Where the workpiece is.
-        unmodelled: Numbers of joints, by their names, that act beside the model: draws of what an
-            identification left open.
+        residual: Knots of a motion of the joints that a fitted servo did not explain, (knots, n)
+            [rad]; None for none.
     """
 
     description: Description
     placement: Placement = Placement()
-    unmodelled: dict[str, float] = field(default_factory=dict)
+    residual: Floats | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True)

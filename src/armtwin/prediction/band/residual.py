@@ -1,0 +1,45 @@
+"""What a fitted servo did not explain of a run that it never saw, drawn as a smooth motion.
+
+Of the residual its root mean square is known, joint by joint; its course is not. It is drawn as
+normal numbers some time apart, with smooth steps between them, of that root mean square.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+from armtwin.prediction.predict import Prediction
+
+APART = 0.25  # time between knots, about as long as a servo of some Hz takes to forget [s]
+MEAN_SQUARE = 13 / 35 * 2  # of smooth steps 3x² - 2x³ between independent knots of variance 1
+
+
+def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
+    """Knots of the residual of each draw, (knots, n) [rad]; None of a servo that was not judged.
+
+    Args:
+        p: The nominal prediction.
+        count: Number of draws.
+        seed: Seed of the draws; half as many are the first half of them.
+    """
+    fit = getattr(p.robot.description.servo[p.job.description.model.servo], "fit", None)
+    if fit is None or len(fit.residual) != p.robot.n:
+        return [None] * count
+    size = np.array(fit.residual) / np.sqrt(MEAN_SQUARE)
+    knots = int(np.ceil(p.run.trace_time[-1] / APART)) + 2
+    found: list[Floats | None] = []
+    for draw in range(count):
+        random = np.random.default_rng((seed, draw))
+        found.append(size * random.standard_normal((knots, p.robot.n)))
+    return found
+
+
+def at_times(knots: Floats, time: Floats) -> Floats:
+    """A motion through knots at times, (m, n)."""
+    place = time / APART
+    before = np.minimum(place.astype(int), len(knots) - 2)
+    x = (place - before)[:, None]
+    share = x**2 * (3 - 2 * x)
+    found: Floats = (1 - share) * knots[before] + share * knots[before + 1]
+    return found
