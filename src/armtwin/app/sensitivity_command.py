@@ -25,7 +25,8 @@ def sensitivity(
         list[str],
         typer.Argument(
             metavar="KEY...",
-            help='Key paths of the robot file, as "friction.*.level" or "motor + gear".',
+            help='Key paths of the robot file, as "friction.*.level" or "motor + gear", or '
+            'quantities that a verdict depends on, as "the servo\'s bandwidth".',
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",

@@ -197,11 +197,15 @@ class _Search:
         """Search all kinds, each by its limit; what was simulated before is not again."""
         for name in self.wanted.options:
             trials = self.trials.within(self.limits[name])
+            options: list[Option] = []
             if name == "speed":
                 self.speeds = speeds(trials)
-                self.found[name] = list(self.speeds.options)
+                options = list(self.speeds.options)
             elif name == "radius" or self.failing:
-                self.found[name] = SEARCHES[name](trials)
+                options = SEARCHES[name](trials)
+            # what fitted a wider limit stays open: its own draws may still prove it
+            known = self.found.setdefault(name, [])
+            known += [option for option in options if option not in known]
 
     def _first(self, names: tuple[Change, ...]) -> Option | None:
         """The option to prove next: the smallest change, or the shortest motion."""
@@ -265,15 +269,16 @@ class _Search:
         )
 
     def _all_options(self) -> list[Option]:
-        """Options that were proved, the surest of each kind, and of other kinds the last found."""
+        """One of each kind: the surest that was proved, else the smallest that fits, or the best."""
         found = []
         for name in self.wanted.options:
             proved = [option for option in self.proved if option.name == name]
+            others = self.found.get(name, [])
             if proved:
                 found.append(max(proved, key=lambda x: (x.holds, x.probability or 0.0)))
-                continue
-            for option in self.found.get(name, ()):
-                found.append(replace(option, holds=self.nominal and option.fits))
+            elif others:
+                best = min(others, key=lambda x: (not x.fits, x.size if x.fits else x.ratio))
+                found.append(replace(best, holds=self.nominal and best.fits))
         return found
 
     def _measuring(self, band: Band | None) -> tuple[Measuring, ...]:

@@ -143,56 +143,71 @@ def orientation(trials: Trials) -> list[Option]:
 
 
 def shift(trials: Trials) -> list[Option]:
-    """The workpiece elsewhere: the nearest place found that fits, or the best one."""
-    job = trials.prediction.job
-    furthest = job.description.advice.shift
+    """The workpiece elsewhere: the nearest place that fits and some further ones, or the best.
+
+    Further ones count where the nearest is too near to a place that does not hold.
+    """
+    furthest = trials.prediction.job.description.advice.shift
     if furthest <= 0:
         return []
-    found: list[Option] = []
-    shorter = 0.0
-    for share in SHIFTS:
-        distance = share * furthest
-        angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
-        places = [_place(distance, angle) for angle in angles]
-        trials.ratios([changes.shifted(job, *place) for place in places])  # all at once
-        options = [_shifted(trials, distance, angle) for angle in angles]
-        best = int(np.argmin([option.ratio for option in options]))
-        if options[best].fits:
-            return [_nearest(trials, angles[best], shorter, distance)]
-        if np.isfinite(options[best].ratio):
-            found.append(options[best])
-        shorter = distance
-    return [min(found, key=lambda option: option.ratio)] if found else []
+    best_of_each = [_best_direction(trials, share * furthest) for share in SHIFTS]
+    fitting = [best for best in best_of_each if best.option.fits]
+    if not fitting:
+        options = [best.option for best in best_of_each]
+        return [min(options, key=lambda option: option.ratio)]
+    first = fitting[0]
+    shorter = max((x.distance for x in best_of_each if x.distance < first.distance), default=0.0)
+    nearest = _nearest(trials, first, shorter)
+    return [nearest, *(x.option for x in fitting if x.option.job != nearest.job)]
 
 
-def _nearest(trials: Trials, angle: float, low: float, high: float) -> Option:
+@dataclass(frozen=True)
+class _Shifted:
+    """A shift by a distance [m] in a direction [rad] of the base's x, y plane."""
+
+    distance: float
+    angle: float
+    option: Option
+
+
+def _best_direction(trials: Trials, distance: float) -> _Shifted:
+    """The best of some directions to shift the workpiece in."""
+    job = trials.prediction.job
+    angles = 2 * np.pi * np.arange(DIRECTIONS) / DIRECTIONS
+    places = [_place(distance, angle) for angle in angles]
+    trials.ratios([changes.shifted(job, *place) for place in places])  # all at once
+    shifts = [_shifted(trials, distance, angle) for angle in angles]
+    return min(shifts, key=lambda x: x.option.ratio)
+
+
+def _nearest(trials: Trials, first: _Shifted, low: float) -> Option:
     """The smallest shift in a direction that fits, between one that does not and one that does."""
     furthest = trials.prediction.job.description.advice.shift
-    best = _shifted(trials, high, angle)
+    best, high = first.option, first.distance
     while high - low > CLOSE_SHIFT * furthest:
-        middle = 0.5 * (low + high)
-        option = _shifted(trials, middle, angle)
-        if option.fits:
-            best, high = option, middle
+        middle = _shifted(trials, 0.5 * (low + high), first.angle)
+        if middle.option.fits:
+            best, high = middle.option, middle.distance
         else:
-            low = middle
+            low = middle.distance
     return best
 
 
-def _shifted(trials: Trials, distance: float, angle: float) -> Option:
-    """The workpiece shifted in a direction of the base's x, y plane."""
+def _shifted(trials: Trials, distance: float, angle: float) -> _Shifted:
+    """The workpiece shifted in a direction."""
     job = trials.prediction.job
     dx, dy = _place(distance, angle)
     text = f"shift the workpiece by ({1e3 * dx:g}, {1e3 * dy:g}) mm in x, y of the base"
     size = distance / job.description.advice.shift
-    return trials.option("shift", text, changes.shifted(job, dx, dy), size)
+    option = trials.option("shift", text, changes.shifted(job, dx, dy), size)
+    return _Shifted(distance, angle, option)
 
 
 def _place(distance: float, angle: float) -> tuple[float, float]:
     """A shift in x and y [m]."""
     dx = round(distance * float(np.cos(angle)), TENTH_OF_A_MILLIMETRE)
     dy = round(distance * float(np.sin(angle)), TENTH_OF_A_MILLIMETRE)
-    return dx, dy
+    return dx + 0.0, dy + 0.0  # no -0
 
 
 def radius(trials: Trials) -> list[Option]:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from armtwin.analysis.sensitivity import Features, Measure, Sensitivity, sensitivity_of
+from armtwin.analysis.scaled_keys import differing, moved_together
+from armtwin.analysis.sensitivity import Features, Measure, Moved, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
 from armtwin.jobs.job import Job
+from armtwin.prediction.band.quantities import quantities_for
+from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.predict import predict
 from armtwin.simulation.responses import StepTest
 
@@ -32,22 +36,43 @@ def sensitivity(
     Args:
         what: A job, or a step test.
         keys: Key paths of the robot file; a list, a group or a star moves together, as do paths
-            joined by "+".
+            joined by "+". Of a job also the names of quantities that its band tells, as
+            "the servo's bandwidth", which move all that belongs to them.
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
     """
     measure: Measure
+    moved: Moved
     if isinstance(what, StepTest):
-        robot, measure = what.robot, what.measured
+        measure = what.measured
+        moved = partial(moved_together, to_tables(what.robot.description))
     elif isinstance(what, Job):
-        robot, measure = what.robot(), _measured_job(what)
+        measure, moved = _measured_job(what), _moved_in_job(what)
     else:
         raise ArmtwinError(f"sensitivity needs a Job or a StepTest, got a {type(what).__name__}")
     if not keys:
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
     chosen = measure if features is None else _only(measure, features)
-    return sensitivity_of(to_tables(robot.description), keys, by, chosen, progress)
+    return sensitivity_of(moved, keys, by, chosen, progress)
+
+
+def _moved_in_job(job: Job) -> Moved:
+    """Numbers of a job's robot by key path, or by the quantity that they belong to."""
+    robot = job.robot()
+    tables = to_tables(robot.description)
+    quantities = {quantity.name: quantity for quantity in quantities_for(robot, job)}
+
+    def moved(key: str, factor: float) -> dict[str, Any]:
+        quantity = quantities.get(key)
+        if quantity is None:
+            return moved_together(tables, key, factor)
+        if not quantity.is_ratio:
+            raise ArmtwinError(f"'{key}' is no number of the robot file, so no factor moves it")
+        variant = quantity.change(Variant(robot.description), factor)
+        return differing(tables, to_tables(variant.description))
+
+    return moved
 
 
 def _only(measure: Measure, names: Sequence[str]) -> Measure:
