@@ -62,7 +62,7 @@ RobotNames = Annotated[
 Speeds = Annotated[
     str | None,
     typer.Option(
-        "--speed", help='Another tool speed, as "100 mm/s", or several: "100,200,300 mm/s".'
+        "--speed", help='Another tool speed, as "100 mm/s", or several: "100, 200, 300 mm/s".'
     ),
 ]
 Out = Annotated[
@@ -113,8 +113,8 @@ def predict(
     all must hold.
     """
     asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
-    robots = _each(robot, "--robot")
-    speeds = listed_speeds(speed)
+    robots = [None] if robot is None else _several(robot, "--robot")
+    speeds = [None] if speed is None else listed_speeds(speed)
     chosen = []
     for one in asked:
         for name, value in product(robots, speeds):
@@ -150,34 +150,39 @@ def _predict_several(
     raise typer.Exit(WITHIN if runs.hold else OUT)
 
 
-def _each(text: str | None, option: str) -> list[str | None]:
+def _several(text: str, option: str) -> list[str]:
     """The words of an option that may name several, separated by commas."""
-    if text is None:
-        return [None]
-    if Path(text).is_file():
-        return [text]
-    words: list[str | None] = []
-    for word in text.split(","):
-        if not word.strip():
-            raise ArmtwinError(f"{option} must name one, or several separated by commas: '{text}'")
-        words.append(word.strip())
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise ArmtwinError(f"{option} must name one, or several separated by commas, got '{text}'")
     return words
 
 
-def listed_speeds(text: str | None) -> list[str | None]:
-    """The speeds of a text as "100,200,300 mm/s": one without a unit has that of the next."""
+def listed_speeds(text: str) -> list[str]:
+    """The speeds of a text as "100,200,300 mm/s": one without a unit has that of the next.
+
+    Two numbers without a blank between them may be one with a decimal comma, and are refused.
+    """
+    first, _, second = text.partition(",")
+    if _is_bare(first) and second[:1].isdigit() and "," not in second:
+        raise ArmtwinError(
+            "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got "
+            f"'{text}'. For two speeds write '{first}, {second}'."
+        )
     unit = ""
-    found: list[str | None] = []
-    for word in reversed(_each(text, "--speed")):
-        if word is None:
-            return [None]
-        is_bare = word.replace(".", "", 1).isdigit()
-        if is_bare and unit:
+    found = []
+    for word in reversed(_several(text, "--speed")):
+        if _is_bare(word) and unit:
             found.append(f"{word} {unit}")
             continue
         unit = word.lstrip("+-.0123456789").strip()
         found.append(word)
     return found[::-1]
+
+
+def _is_bare(word: str) -> bool:
+    """Whether a word is a number without a unit."""
+    return word.strip().replace(".", "", 1).isdigit()
 
 
 def compare(

@@ -269,7 +269,7 @@ class _Search:
         )
 
     def _all_options(self) -> list[Option]:
-        """One of each kind: the surest that was proved, else the smallest that fits, or the best."""
+        """One of each kind: the surest proved, else the smallest that fits, else the best."""
         found = []
         for name in self.wanted.options:
             proved = [option for option in self.proved if option.name == name]
