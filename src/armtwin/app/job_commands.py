@@ -116,14 +116,13 @@ def predict(
     robots = [None] if robot is None else _several(robot, "--robot")
     speeds = [None] if speed is None else listed_speeds(speed)
     chosen = []
-    for one in asked:
-        for name, value in product(robots, speeds):
-            chosen.append(chosen_job(one, name, tool, servo, value))
+    for one, name, value in product(asked, robots, speeds):
+        chosen.append(chosen_job(one, name, tool, servo, value))
     if len(chosen) > 1:
         if advise:
             raise ArmtwinError(f"--advise is for one run, got {len(chosen)} side by side")
-        inputs = [path for one in chosen for path in files_of_job(one)]
         source = of_jobs(asked, chosen, method)
+        inputs = [path for one in chosen for path in files_of_job(one)]
         place = result_folder(source, out, (RESULT, REPORT), inputs, force)
         _predict_several(chosen, method, nominal, place, json)
     source = of_job("predict", asked[0], chosen[0], method)

@@ -26,7 +26,7 @@ from armtwin.prediction.band.band import LIKELY, Band, assess
 from armtwin.prediction.band.widths import NINE_OF_TEN
 from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.trials import Option, Trials
+from armtwin.prediction.trials import MARGIN, Option, Trials
 
 PROOFS = 5  # options that are drawn at most before the search is given up
 PROOFS_OF_SPEED = 2  # and speeds, where the job keeps its own
@@ -114,14 +114,7 @@ def advise(
         budget: Most nominal simulations to run.
         progress: Called with the share of the budget that is used.
     """
-    if not isinstance(prediction, Prediction):
-        raise ArmtwinError(
-            f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
-        )
-    if band is not None and band.prediction is not prediction:
-        raise ArmtwinError("advise needs the band of the prediction itself, got that of another")
-    if budget < 1:
-        raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
+    _check(prediction, band, budget)
     if nominal:
         band = None
     elif band is None and prediction.verdict.stopped is None:
@@ -139,6 +132,18 @@ def advise(
     return search.advice(band, best=best, slower=slower)
 
 
+def _check(prediction: object, band: Band | None, budget: int) -> None:
+    """Refuse what no advice can be given on."""
+    if not isinstance(prediction, Prediction):
+        raise ArmtwinError(
+            f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
+        )
+    if band is not None and band.prediction is not prediction:
+        raise ArmtwinError("advise needs the band of the prediction itself, got that of another")
+    if budget < 1:
+        raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
+
+
 def _limit(p: Prediction, band: Band | None) -> float:
     """Largest error over tolerance of a nominal run that is expected to hold surely."""
     share = p.job.description.advice.share
@@ -147,8 +152,13 @@ def _limit(p: Prediction, band: Band | None) -> float:
     limit = min(share, math.exp(-NINE_OF_TEN * band.spread))
     ratio = p.verdict.worst_ratio
     if ratio <= limit and not _is_enough(p, band):
-        return min(limit, ratio / band.ratio[2])  # the job itself fits, and its draws refute it
+        return _narrower(ratio, band)
     return limit
+
+
+def _narrower(ratio: float, band: Band) -> float:
+    """The limit that follows from draws which refute a nominal run with a ratio that fitted."""
+    return ratio / max(MARGIN, band.ratio[2])  # some only stop
 
 
 def _is_enough(p: Prediction, band: Band | None) -> bool:
@@ -234,8 +244,7 @@ class _Search:
         self.proved.append(proved)
         if not proved.holds:
             self.refuted.append(option.job)
-            high = band.ratio[2]
-            narrower = option.ratio / high if high > 1 else np.inf  # else some of its draws stop
+            narrower = _narrower(option.ratio, band)
             self.limits[option.name] = min(self.limits[option.name], narrower)
         return proved
 
@@ -296,8 +305,11 @@ class _Search:
         """What would surely hold with another limit, of all that was tried."""
         if self.trials.within(limit).fits(self.trials.prediction.job):
             return "the job as it is"
-        fitting = [option for option in self._all_options() if option.ratio <= limit]
-        fitting = [option for option in fitting if option.name in _eligible(self.wanted)]
+        eligible = _eligible(self.wanted)
+        fitting = []
+        for option in self._all_options():
+            if option.ratio <= limit and option.name in eligible:
+                fitting.append(option)
         if fitting:
             return min(fitting, key=lambda x: (x.size, x.ratio)).text
         slow_enough = [speed for speed, ratio in self.speeds.tried if ratio <= limit]

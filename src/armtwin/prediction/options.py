@@ -153,12 +153,15 @@ def shift(trials: Trials) -> list[Option]:
     best_of_each = [_best_direction(trials, share * furthest) for share in SHIFTS]
     fitting = [best for best in best_of_each if best.option.fits]
     if not fitting:
-        options = [best.option for best in best_of_each]
-        return [min(options, key=lambda option: option.ratio)]
+        return [min(best_of_each, key=lambda best: best.option.ratio).option]
     first = fitting[0]
-    shorter = max((x.distance for x in best_of_each if x.distance < first.distance), default=0.0)
-    nearest = _nearest(trials, first, shorter)
-    return [nearest, *(x.option for x in fitting if x.option.job != nearest.job)]
+    place = best_of_each.index(first)
+    shorter = best_of_each[place - 1].distance if place else 0.0
+    found = [_nearest(trials, first, shorter)]
+    for further in fitting:
+        if further.option.job != found[0].job:
+            found.append(further.option)
+    return found
 
 
 @dataclass(frozen=True)
@@ -217,8 +220,12 @@ def radius(trials: Trials) -> list[Option]:
     if not radii:
         return []
     own = max(radii)
+
+    def rounded_by(size: float) -> Job:
+        return changes.with_radius(job, size / own)
+
     sizes = [rounded(own * factor) for factor in RADII]
-    ratios = trials.ratios([changes.with_radius(job, size / own) for size in sizes])
+    ratios = trials.ratios([rounded_by(size) for size in sizes])
     if np.isnan(ratios).any():
         return []
     good = [size for size, ratio in zip(sizes, ratios, strict=True) if ratio <= trials.limit]
@@ -226,16 +233,22 @@ def radius(trials: Trials) -> list[Option]:
         return _no_radius(job, sizes, ratios)
     high = min(good)
     low = max((size for size in sizes if size < high), default=high)
+    best = _smallest(trials, rounded_by, low, high)
+    text = f"the smallest radius that is large enough at this speed is {1e3 * best:g} mm"
+    return [trials.option("radius", text, rounded_by(best))]
+
+
+def _smallest(trials: Trials, make: Callable[[float], Job], low: float, high: float) -> float:
+    """The smallest value that fits, between one that does not and one that does."""
     while high / low > CLOSE_RADIUS:
         middle = rounded(float(np.sqrt(low * high)))
         if middle in (low, high):
             break
-        if trials.fits(changes.with_radius(job, middle / own)):
+        if trials.fits(make(middle)):
             high = middle
         else:
             low = middle
-    text = f"the smallest radius that is large enough at this speed is {1e3 * high:g} mm"
-    return [trials.option("radius", text, changes.with_radius(job, high / own))]
+    return high
 
 
 def _no_radius(job: Job, sizes: list[float], ratios: list[float]) -> list[Option]:

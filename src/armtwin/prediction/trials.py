@@ -16,7 +16,7 @@ from armtwin.maths.lanes import LANES
 from armtwin.prediction.predict import Prediction, predict_all
 
 CLOSE = 1.02  # ratio of a speed that fails to one that fits at which the search ends
-MARGIN = 1.03  # at this much more speed the advice must not fit any more
+MARGIN = 1.03  # at this much more speed the advice must not fit any more; least that is narrowed
 MORE_STEPS = 10
 TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what they keep in memory
 
@@ -198,12 +198,24 @@ def highest(
             low = middle
         else:
             high = middle
-    for _ in range(MORE_STEPS):  # where the error is not monotonic, a little more may fit again
-        more = rounded(MARGIN * low)
-        if more > most:
+    more = _a_little_more(trials, make, low, most)
+    best = max([low, *(x for x in more if trials.fits(make(x)))])
+    return Highest(best, sorted({*tried, *more}))
+
+
+def _a_little_more(
+    trials: Trials, make: Callable[[float], Job], low: float, most: float
+) -> list[float]:
+    """Values a little above one that fits, up to the first that does not.
+
+    Where the error is not monotonic, a little more may fit again.
+    """
+    tried: list[float] = []
+    for _ in range(MORE_STEPS):
+        low = rounded(MARGIN * low)
+        if low > most:
             break
-        tried.append(more)
-        if not trials.fits(make(more)):
+        tried.append(low)
+        if not trials.fits(make(low)):
             break
-        low = more
-    return Highest(low, sorted(set(tried)))
+    return tried
