@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -91,10 +92,11 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
 
 
 def _with_room(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
-    """Spans with room about them, joined where no part of a line fits between two."""
+    """Spans with room about them, in whole mm, joined where no part of a line fits between two."""
     found: list[tuple[float, float]] = []
     for start, stop in sorted(spans):
-        begin, end = max(0.0, start - ROOM), min(length, stop + ROOM)
+        begin = max(0.0, math.floor(1e3 * (start - ROOM)) / 1e3)
+        end = min(length, math.ceil(1e3 * (stop + ROOM)) / 1e3)
         if found and begin - found[-1][1] < LEAST_PART:
             begin, before = found.pop()
             end = max(end, before)

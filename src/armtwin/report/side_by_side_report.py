@@ -9,8 +9,9 @@ import numpy as np
 
 from armtwin.jobs.job import Job
 from armtwin.prediction.answer import Answer
+from armtwin.prediction.predict import Prediction
 from armtwin.prediction.side_by_side import SideBySide
-from armtwin.prediction.verdict import DIRECTIONS, Direction
+from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on
 from armtwin.report.band_report import size_of, tenths
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.layers import Curve, Rule
@@ -108,17 +109,18 @@ def _worst(answer: Answer) -> tuple[Direction, float, float]:
 
 
 def _table(runs: SideBySide, records: list[Record]) -> Iterator[Block]:
-    columns = (
+    columns = [
         Column("job", "job"),
         Column("robot", "robot"),
         Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
         Column("outcome", "outcome"),
-        Column("probability", "holds", words=_likely),
         Column("nominal", "expected", words=_nominal),
-        Column("low", "9 of 10 robots", words=_band),
-    )
+    ]
+    if any(record["probability"] is not None for record in records):
+        columns.append(Column("probability", "holds", words=_likely))
+        columns.append(Column("low", "9 of 10 robots", words=_band))
     bad = frozenset(k for k, record in enumerate(records) if not record["holds"])
-    yield Table(columns, records, bad=bad)
+    yield Table(tuple(columns), records, bad=bad)
     for record, refusal in zip(records, runs.refusals, strict=True):
         if refusal:
             speed = MILLIMETRES_PER_SECOND.with_unit(record["speed_m_s"])
@@ -153,7 +155,7 @@ def _charts(runs: SideBySide) -> Iterator[Block]:
         if chart is not None:
             charts.append(chart)
     if charts:
-        caption = "Nominal runs, over their commanded place on the seam."
+        caption = "Nominal runs where the process is on, over the commanded place on the seam."
         yield Multiples(tuple(charts), columns=1, shared="x", title="Errors", caption=caption)
 
 
@@ -171,16 +173,24 @@ def _chart(runs: SideBySide, direction: Direction) -> Chart | None:
         if tolerance is None:
             continue
         allowed.append(number.scale * tolerance)
-        moving = np.flatnonzero(p.path_error.speed_ref > 0)
-        thin = moving[:: max(1, len(moving) // SAMPLES)]
-        s = 1e3 * p.path_error.s[thin]
-        layers.append(Curve(label, s, number.scale * getattr(p.path_error, direction)[thin]))
+        layers.append(_curve(p, direction, label))
     if not layers:
         return None
     for limit in sorted(set(allowed)):
-        layers += [Rule(limit, "tolerance"), Rule(-limit)]
+        label = "tolerance" if limit == max(allowed) else ""
+        layers += [Rule(limit, label), Rule(-limit)]
     axes = Axis("along the seam", "mm"), Axis("error", number.unit)
     return Chart(direction, *axes, tuple(layers))
+
+
+def _curve(p: Prediction, direction: Direction, label: str) -> Curve:
+    """The error of a run where its process is on, with gaps where it is off."""
+    error = p.path_error
+    moving = np.flatnonzero(error.speed_ref > 0)
+    thin = moving[:: max(1, len(moving) // SAMPLES)]
+    on = process_is_on(p.job, error.s[thin])
+    values = size_of(direction).scale * getattr(error, direction)[thin]
+    return Curve(label, 1e3 * error.s[thin], np.where(on, values, np.nan))
 
 
 def _labels(runs: SideBySide) -> list[str]:
