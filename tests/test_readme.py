@@ -47,6 +47,15 @@ def test_the_example_of_the_verdict_page_runs_and_its_widths_are_read(tmp_path, 
     assert at.Job.load(tmp_path / "job.toml").description.uncertainty.draws == 128
 
 
+def test_what_the_page_on_advice_asks_for_is_read(tmp_path):
+    (wanted,) = blocks("docs/advice.md", "toml")
+    (text,) = blocks("docs/job_file.md", "toml")
+    (tmp_path / "job.toml").write_text(f"{text}\n{wanted}", encoding="utf-8")
+    advice = at.Job.load(tmp_path / "job.toml").description.advice
+    assert (advice.keep_speed, advice.share, advice.shift) == (False, 0.8, 0.05)
+    assert advice.options == ("slower stretch", "shift")
+
+
 def test_every_command_of_the_readme_exists(tmp_path):
     commands = re.findall(
         r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE
@@ -89,7 +98,7 @@ def test_every_key_of_the_result_is_explained():
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     comparison = at.compare(job, at.predict(None, job).log)
     run = comparison.prediction
-    answer = at.Answer(run, at.explain(run), at.advise(run, budget=5), comparison)
+    answer = at.Answer(run, at.explain(run), at.advise(run, nominal=True, budget=5), comparison)
     result = to_result(to_report(answer))
     free = {
         "inputs_sha256",

@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
     from armtwin.prediction.sensitivity import sensitivity
+    from armtwin.prediction.side_by_side import SideBySide, side_by_side
     from armtwin.report.writing import write_report
     from armtwin.robot.robot import Robot
     from armtwin.simulation.bench import (
@@ -112,6 +113,7 @@ __all__ = [
     "Sag",
     "Sensitivity",
     "ServoIdentification",
+    "SideBySide",
     "StepTest",
     "ToolCompliance",
     "TorqueShares",
@@ -144,6 +146,7 @@ __all__ = [
     "recreate",
     "run_experiment",
     "sensitivity",
+    "side_by_side",
     "simulate",
     "simulate_bench",
     "step_response",
@@ -167,6 +170,8 @@ _LATER = {
     "driven_response": "armtwin.simulation.responses",
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
+    "SideBySide": "armtwin.prediction.side_by_side",
+    "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",
     "Modes": "armtwin.analysis.modes",

@@ -1,11 +1,14 @@
 """Sensitivities: the nine tables 8.1 of document 003, and what must hold for any of them."""
 
+from functools import partial
+
 import pytest
 
 import armtwin as at
-from armtwin.analysis.scaled_keys import check_path, scaled
+from armtwin.analysis.scaled_keys import check_path, differing, moved_together, scaled
 from armtwin.analysis.sensitivity import sensitivity_of
 from armtwin.errors import ArmtwinError
+from tests.jobs.examples import JOB
 
 # Tables 8.1-1 to -9: key, change, overshoot [%] at -, 0, +; first peak [ms]; period [ms].
 # Base: 5.1 kg extending by 0.23 V, one step for all. Printed values are read on a 0.5 ms grid.
@@ -77,7 +80,7 @@ def test_a_change_that_stops_the_run_is_told_and_comes_first():
         return {"y": 3 * x + 100 * values.get("a.z", 1.0)}
 
     tables = {"a": {"x": 1.0, "z": 1.0}}
-    found = sensitivity_of(tables, ["a.z", "a.x"], 0.1, measure)
+    found = sensitivity_of(partial(moved_together, tables), ["a.z", "a.x"], 0.1, measure)
     first, second = found.effects
     assert first.key == "a.x"
     assert first.more.stopped == "x runs away"
@@ -98,8 +101,33 @@ def test_numbers_that_belong_together_move_together():
         seen.append(dict(values))
         return {"y": 1.0}
 
-    sensitivity_of(tables, ["motor.m1.k + servo.fast.kp"], 0.5, measure)
+    sensitivity_of(partial(moved_together, tables), ["motor.m1.k + servo.fast.kp"], 0.5, measure)
     assert {"motor.m1.k": [0.5, 1.0], "servo.fast.kp": 2.5} in seen
+
+
+def test_what_differs_between_two_files_is_found_by_key_path():
+    old = {"motor": [{"name": "m1", "k": [1.0, 2.0]}, {"name": "m2", "k": [3.0]}], "n": 1}
+    new = {"motor": [{"name": "m1", "k": [1.0, 2.5]}, {"name": "m2", "k": [3.0]}], "n": 2}
+    assert differing(old, new) == {"motor.m1.k": [1.0, 2.5], "n": 2}
+    assert differing(old, old) == {}
+
+
+def test_a_quantity_moves_all_that_belongs_to_it(tmp_path):
+    """The servo's bandwidth by its name is what its rule's key gives; friction moves its bristles.
+
+    A place of the workpiece is no number of the robot file.
+    """
+    path = tmp_path / "job.toml"
+    path.write_text(JOB, encoding="utf-8")
+    job = at.Job.load(path)
+    keys = ["the servo's bandwidth", "servo.cascade.rule.bandwidth", "friction of joint_2"]
+    found = {effect.key: effect for effect in at.sensitivity(job, keys).effects}
+    by_name, by_key, friction = (found[key] for key in keys)
+    name = "error over tolerance"
+    assert by_name.more.features[name] == pytest.approx(by_key.more.features[name], rel=1e-9)
+    assert friction.more.features[name] != pytest.approx(by_name.more.features[name], rel=1e-3)
+    with pytest.raises(ArmtwinError, match="no number of the robot file"):
+        at.sensitivity(job, ["place of the workpiece in x"])
 
 
 def test_keys_that_change_nothing_are_refused(step_test):

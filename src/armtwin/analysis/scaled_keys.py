@@ -26,6 +26,34 @@ def scaled(tables: Tables, path: str, factor: float) -> dict[str, Any]:
     return found
 
 
+def moved_together(tables: Tables, key: str, factor: float) -> dict[str, Any]:
+    """Key paths and new values of all numbers that a key names, paths joined by "+" together."""
+    values: dict[str, Any] = {}
+    for part in key.split("+"):
+        path = part.strip()
+        check_path(tables, path)
+        values |= scaled(tables, path, factor)
+    return values
+
+
+def differing(old: Any, new: Any, way: str = "") -> dict[str, Any]:
+    """Key paths and new values of all that differs between the tables of two files."""
+    found: dict[str, Any] = {}
+    if isinstance(new, dict) and isinstance(old, dict):
+        for key, value in new.items():
+            found |= differing(old.get(key), value, f"{way}.{key}".lstrip("."))
+    elif _is_list_of_tables(new) and isinstance(old, list) and len(old) == len(new):
+        for name, before, after in zip(_names(old), old, new, strict=True):
+            found |= differing(before, after, f"{way}.{name}")
+    elif old != new:
+        found[way] = new
+    return found
+
+
+def _is_list_of_tables(value: Any) -> bool:
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
+
+
 def check_path(tables: Tables, path: str) -> None:
     """Refuse a path that names no number, or only zeros, which no relative change moves."""
     here: Any = tables

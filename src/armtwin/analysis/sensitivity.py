@@ -18,14 +18,13 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.analysis.scaled_keys import check_path, scaled
 from armtwin.errors import ArmtwinError
-from armtwin.files.shape import Tables
 from armtwin.maths.batch import thread_count
 from armtwin.notebook import cards
 
 Features = Mapping[str, float | None]
 Measure = Callable[[Mapping[str, Any]], Features]
+Moved = Callable[[str, float], dict[str, Any]]
 
 
 @dataclass(frozen=True)
@@ -123,7 +122,7 @@ def _numbers(record: Mapping[str, Any]) -> list[float | None]:
 
 
 def sensitivity_of(
-    tables: Tables,
+    moved: Moved,
     keys: Sequence[str],
     by: float,
     measure: Measure,
@@ -132,8 +131,9 @@ def sensitivity_of(
     """Change numbers both ways and measure what that does, several at a time.
 
     Args:
-        tables: Tables of the robot file whose numbers are changed.
-        keys: Key paths; a list, group or star moves together, as do paths joined by "+".
+        moved: Gives the values of the numbers that a key names, times a factor, by key path; it
+            raises an ArmtwinError for a key that names none.
+        keys: The keys.
         by: Relative change, as 0.1.
         measure: Gives features for changed values by key path; it raises an ArmtwinError where a
             change leaves nothing to measure.
@@ -141,35 +141,20 @@ def sensitivity_of(
     """
     if not 0 < by < 1:
         raise ArmtwinError(f"a relative change must be between 0 and 100 %, got {100 * by:g} %")
-    groups = [_paths(tables, key) for key in keys]
     trials: list[dict[str, Any]] = [{}]
-    for group in groups:
-        trials.append(_scaled_together(tables, group, 1 - by))
-        trials.append(_scaled_together(tables, group, 1 + by))
+    for key in keys:
+        trials.append(moved(key, 1 - by))
+        trials.append(moved(key, 1 + by))
     outcomes = _measured(trials, measure, progress)
     base = outcomes[0]
     if base.stopped:
         raise ArmtwinError(f"without a change nothing can be measured: {base.stopped}")
     effects = []
-    for k, group in enumerate(groups):
-        effects.append(KeyEffect(" + ".join(group), outcomes[2 * k + 1], outcomes[2 * k + 2]))
+    for k, key in enumerate(keys):
+        name = " + ".join(part.strip() for part in key.split("+"))
+        effects.append(KeyEffect(name, outcomes[2 * k + 1], outcomes[2 * k + 2]))
     effects.sort(key=lambda effect: -_strength(effect, base))
     return Sensitivity(by, base, tuple(effects))
-
-
-def _paths(tables: Tables, key: str) -> tuple[str, ...]:
-    """Paths that move together, each checked."""
-    paths = tuple(part.strip() for part in key.split("+"))
-    for path in paths:
-        check_path(tables, path)
-    return paths
-
-
-def _scaled_together(tables: Tables, paths: Sequence[str], factor: float) -> dict[str, Any]:
-    values: dict[str, Any] = {}
-    for path in paths:
-        values |= scaled(tables, path, factor)
-    return values
 
 
 def _measured(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
+from itertools import product
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import numpy as np
 import typer
@@ -19,6 +20,7 @@ from armtwin.app.places import (
     files_of_log,
     is_job,
     of_job,
+    of_jobs,
     of_log,
     result_folder,
 )
@@ -51,6 +53,22 @@ ServoName = Annotated[
     typer.Option("--servo", help="Another servo of the robot file than the job's, as fitted."),
 ]
 Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
+JobNames = Annotated[
+    list[str] | None,
+    typer.Argument(
+        metavar="[JOB]...",
+        help="A shipped job, or a job file (.toml); several are predicted side by side.",
+    ),
+]
+RobotNames = Annotated[
+    str | None, typer.Option("--robot", help="Another robot than the job's, or several: A,B.")
+]
+Speeds = Annotated[
+    str | None,
+    typer.Option(
+        "--speed", help='Another tool speed, as "100 mm/s", or several: "100, 200, 300 mm/s".'
+    ),
+]
 Out = Annotated[
     Path | None,
     typer.Option(
@@ -65,7 +83,9 @@ Nominal = Annotated[
 ]
 Advise = Annotated[
     bool,
-    typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
+    typer.Option(
+        "--advise", help="Search what would make the seam surely hold; writes advised.toml."
+    ),
 ]
 
 Loads = Annotated[
@@ -84,12 +104,12 @@ def demo() -> None:
 
 
 def predict(
-    job: JobName = DEFAULT_JOB,
-    robot: RobotName = None,
+    job: JobNames = None,
+    robot: RobotNames = None,
     tool: ToolName = None,
     servo: ServoName = None,
     method: Method = "nonlinear",
-    speed: Speed = None,
+    speed: Speeds = None,
     nominal: Nominal = False,
     advise: Advise = False,
     loads: Loads = False,
@@ -97,27 +117,85 @@ def predict(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Simulate a job in closed loop: errors, verdict, causes, advice.
+    """Simulate a job in closed loop: errors, verdict, causes, advice; or several side by side.
 
-    Exit code 1: it does not hold, or may not; with --nominal: out of tolerance.
+    Exit code 1: it does not hold, or may not; with --nominal: out of tolerance. Of several runs
+    all must hold.
     """
-    asked = Job.load(job)
-    chosen = chosen_job(asked, robot, tool, servo, speed)
-    source = of_job("predict", asked, chosen, method)
+    asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
+    robots = [None] if robot is None else _several(robot, "--robot")
+    speeds = [None] if speed is None else listed_speeds(speed)
+    chosen = []
+    for one, name, value in product(asked, robots, speeds):
+        chosen.append(chosen_job(one, name, tool, servo, value))
+    if len(chosen) > 1:
+        if advise:
+            raise ArmtwinError(f"--advise is for one run, got {len(chosen)} side by side")
+        if loads:
+            raise ArmtwinError(f"--loads is for one run, got {len(chosen)} side by side")
+        source = of_jobs(asked, chosen, method)
+        inputs = [path for one in chosen for path in files_of_job(one)]
+        place = result_folder(source, out, (RESULT, REPORT), inputs, force)
+        _predict_several(chosen, method, nominal, place, json)
+    source = of_job("predict", asked[0], chosen[0], method)
     names = (*PREDICTED, ADVISED) if advise else PREDICTED
-    place = result_folder(source, out, names, files_of_job(chosen), force)
-    answer = _answered(chosen, method, banded=not nominal, advise=advise)
+    place = result_folder(source, out, names, files_of_job(chosen[0]), force)
+    answer = _answered(chosen[0], method, banded=not nominal, advise=advise)
     if loads:
-        answer = replace(answer, loads=_loads(chosen))
+        answer = replace(answer, loads=_loads(chosen[0]))
     _deliver(answer, place, json)
-    raise typer.Exit(WITHIN if _holds(answer) else OUT)
+    raise typer.Exit(WITHIN if answer.holds else OUT)
 
 
-def _holds(answer: at.Answer) -> bool:
-    """Whether a seam surely holds, or holds in the nominal run where that is all there is."""
-    if answer.band is not None:
-        return answer.band.outcome == "holds"
-    return answer.prediction.verdict.within
+def _predict_several(
+    jobs: list[Job],
+    method: Literal["nonlinear", "perturbation"],
+    nominal: bool,
+    place: ResultFolder,
+    json: bool,
+) -> NoReturn:
+    """Runs side by side: one table, one report, all of them in result.json."""
+    from armtwin.report.side_by_side_report import side_by_side_report
+
+    with progress_bar("runs") as progress:
+        runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
+    finish(side_by_side_report(runs), place, {}, json)
+    raise typer.Exit(WITHIN if runs.hold else OUT)
+
+
+def _several(text: str, option: str) -> list[str]:
+    """The words of an option that may name several, separated by commas."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise ArmtwinError(f"{option} must name one, or several separated by commas, got '{text}'")
+    return words
+
+
+def listed_speeds(text: str) -> list[str]:
+    """The speeds of a text as "100,200,300 mm/s": one without a unit has that of the next.
+
+    Two numbers without a blank between them may be one with a decimal comma, and are refused.
+    """
+    first, _, second = text.partition(",")
+    if _is_bare(first) and second[:1].isdigit() and "," not in second:
+        raise ArmtwinError(
+            "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got "
+            f"'{text}'. For two speeds write '{first}, {second}'."
+        )
+    unit = ""
+    found = []
+    for word in reversed(_several(text, "--speed")):
+        if _is_bare(word) and unit:
+            found.append(f"{word} {unit}")
+            continue
+        unit = word.lstrip("+-.0123456789").strip()
+        found.append(word)
+    return found[::-1]
+
+
+def _is_bare(word: str) -> bool:
+    """Whether a word is a number without a unit."""
+    return word.strip().replace(".", "", 1).isdigit()
 
 
 def compare(
@@ -268,7 +346,9 @@ def _answered(
         causes = at.explain(prediction, of(progress, "causes"))
         advice = None
         if advise:
-            advice = at.advise(prediction, progress=of(progress, "advice"))
+            advice = at.advise(
+                prediction, band, nominal=not banded, progress=of(progress, "advice")
+            )
     return at.Answer(prediction, causes, advice, band=band)
 
 
@@ -286,7 +366,7 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
         contents[COMPARED] = _compared(comparison.time, comparison.channels)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
-        contents[ADVISED] = best.job.seen_from(place.folder).to_toml()
+        contents[ADVISED] = best.job.seen_from(place.folder).to_toml_as_written()
     finish(prediction_report(answer), place, contents, json)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -70,19 +70,31 @@ class Source:
         """What result.json keeps of it, the same for the same file wherever one stands."""
         options = {}
         for key, value in self.options.items():
-            is_file = isinstance(value, str) and Path(value).is_file()
-            options[key] = seen_from(folder, value) if is_file else value
+            if isinstance(value, list):
+                options[key] = [_from_folder(item, folder) for item in value]
+            else:
+                options[key] = _from_folder(value, folder)
         return {"command": self.command, "file": self._file_from(folder), "options": options}
 
     def _file_from(self, folder: Path) -> str:
-        known = (
-            *job_files.shipped().values(),
-            *robot_files.shipped().values(),
-            *experiment.shipped().values(),
-        )
-        if Path(self.file) in known:
-            return Path(self.file).stem
-        return seen_from(folder, self.file)
+        return _shipped_name(self.file) or seen_from(folder, self.file)
+
+
+def _shipped_name(file: str) -> str:
+    """The name of a file that comes with the package; "" for any other."""
+    known = (
+        *job_files.shipped().values(),
+        *robot_files.shipped().values(),
+        *experiment.shipped().values(),
+    )
+    return Path(file).stem if Path(file) in known else ""
+
+
+def _from_folder(value: Any, folder: Path) -> Any:
+    """The value of an option; a file as seen from a folder, or by its shipped name."""
+    if not isinstance(value, str) or not Path(value).is_file():
+        return value
+    return _shipped_name(value) or seen_from(folder, value)
 
 
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
@@ -106,6 +118,24 @@ def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
         options["method"] = method
         words.append(method)
     return Source(command, asked.name, asked.origin, options, tuple(words))
+
+
+def of_jobs(asked: Sequence[Job], chosen: Sequence[Job], method: str) -> Source:
+    """The source of several runs side by side."""
+    files = [job.origin for job in asked]
+    speeds = list(dict.fromkeys(job.description.speed for job in chosen))
+    robots = list(dict.fromkeys(job.description.robot for job in chosen))
+    first = chosen[0].description
+    options: dict[str, Any] = {"jobs": files, "speeds_m_s": speeds, "robots": robots}
+    options |= {"tool": first.tool, "servo": first.model.servo, "method": method}
+    words = [job.name for job in asked[1:]]
+    if len(robots) > 1:
+        words += [Path(robot).stem for robot in robots]
+    if len(speeds) > 1:
+        words += [f"{1e3 * speed:.10g}" for speed in speeds]
+        words[-1] += "mm_s"
+    words.append("side_by_side")
+    return Source("predict", asked[0].name, asked[0].origin, options, tuple(words))
 
 
 def of_log(robot: Robot, log: Path, servo: str | None, method: str) -> Source:

@@ -31,7 +31,8 @@ def sensitivity(
         list[str],
         typer.Argument(
             metavar="KEY...",
-            help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear".',
+            help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear", '
+            'or quantities that a verdict depends on, as "the servo\'s bandwidth".',
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",

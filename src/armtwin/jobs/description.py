@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from armtwin.files.fields import NameOr
 from armtwin.jobs.groups import (
+    Advising,
     Force,
     Place,
     Process,
@@ -54,6 +55,7 @@ class JobDescription:
         cell: What stands around the robot.
         force: What acts on the tool and the joints from outside.
         uncertainty: How far numbers may be off.
+        advice: What advice may change, and how far.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -79,6 +81,7 @@ class JobDescription:
     cell: Cell = field(default_factory=Cell)
     force: tuple[Force, ...] = ()
     uncertainty: Uncertainty = field(default_factory=Uncertainty)
+    advice: Advising = field(default_factory=Advising)
     override: dict[str, Any] = field(default_factory=dict)
 
     format_number: ClassVar[int] = 1

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.own_units import as_written
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.writing import to_tables, to_toml
@@ -47,3 +48,15 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
 def to_text(description: JobDescription) -> str:
     """The text of a job file."""
     return to_toml(to_tables(description))
+
+
+def to_text_like(description: JobDescription, origin: str) -> str:
+    """The text of a job file with numbers written as another file has them.
+
+    As `to_text` where that file cannot be read any more.
+    """
+    try:
+        like = read_tables(Path(origin))
+    except ArmtwinError:
+        return to_text(description)
+    return to_toml(as_written(to_tables(description), like))

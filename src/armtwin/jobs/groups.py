@@ -7,7 +7,7 @@ given in the workpiece's frame.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import numpy as np
 
@@ -35,6 +35,10 @@ Newtons = Annotated[float, Unit("N", plausible=1e5)]
 Power = Annotated[float, Unit("W", above=0)]
 Misplacement = Annotated[float, Unit("m", at_least=0, plausible=0.5, hint="mm")]
 Misturn = Annotated[float, Unit("rad", at_least=0, plausible=0.5, hint="deg")]
+Shift = Annotated[float, Unit("m", at_least=0, plausible=5, hint="mm")]
+PartOfTolerance = Annotated[float, Unit("1", above=0)]
+Change = Literal["speed", "slower stretch", "orientation", "shift", "radius"]
+CHANGES: tuple[Change, ...] = get_args(Change)
 Place = tuple[Coordinate, Coordinate, Coordinate]
 LEAST_DRAWS, MOST_DRAWS = 8, 8192
 SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
@@ -128,6 +132,35 @@ def draws_problem(draws: int) -> str:
         bounds = f"from {LEAST_DRAWS} to {MOST_DRAWS}"
         return f"draws must be a power of two {bounds}, got {draws}"
     return ""
+
+
+@dataclass(frozen=True)
+class Advising:
+    """What advice may change, and how far.
+
+    Attributes:
+        share: Most of the tolerance that the nominal run of an advised job may use; what the
+            spread of such robots leaves of it may be less.
+        keep_speed: Whether the job keeps its speed; single stretches may still be run slower, and
+            the smallest change is best. Without it any speed may be advised, the shortest motion
+            is best.
+        shift: Furthest that the workpiece may be moved [m].
+        options: What may be changed: "speed" of the whole job, "slower stretch", "orientation" of
+            the tool, "shift" of the workpiece, "radius" of rounded corners.
+    """
+
+    share: PartOfTolerance = 1.0
+    keep_speed: Flag = True
+    shift: Shift = 0.1
+    options: tuple[Change, ...] = CHANGES
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if self.share > 1:
+            return f"share must be at most 100 % of the tolerance, got {100 * self.share:.4g} %"
+        if not self.options:
+            return f"options must have at least one of {', '.join(CHANGES)}"
+        return ""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,13 @@ class Job:
         """The text of a job file from which `load` makes an equal job."""
         return files.to_text(self.description)
 
+    def to_toml_as_written(self) -> str:
+        """The text of a job file in the units of the file that the job came from.
+
+        Numbers that did not change keep their text; `load` makes the same job of it, to rounding.
+        """
+        return files.to_text_like(self.description, self.origin)
+
     def __repr__(self) -> str:
         d = self.description
         speed = f"{1e3 * d.speed:g} mm/s"

@@ -78,6 +78,7 @@ UNITS: dict[str, tuple[float, Dimension]] = {
     "%": (1e-2, _dimension()),
 }
 
+CELSIUS = ("degC", "°C")
 LONGEST_QUANTITY = 100  # characters
 SMALLEST = 1e-30  # magnitude of a number that must be above 0
 LARGEST = 1e15  # magnitude of any number in SI, where the unit does not say less
@@ -161,7 +162,7 @@ def parse_quantity(text: str, unit: str) -> float:
     0.1
     """
     number, symbol = _number_and_symbol(text, unit)
-    if symbol in {"degC", "°C"} and unit == "K":
+    if symbol in CELSIUS and unit == "K":
         return number + 273.15
     if not symbol and unit == "1":
         raise ArmtwinError(f"must be a number, not text, got '{text}'")
@@ -174,6 +175,17 @@ def parse_quantity(text: str, unit: str) -> float:
     if symbol == "deg":
         return math.radians(number)
     return number * factor
+
+
+def split_quantity(text: str) -> tuple[float, str]:
+    """SI value of a quantity of any kind, and the unit that it is written in.
+
+    >>> split_quantity("100 mm/s")
+    (0.1, 'mm/s')
+    """
+    _, symbol = _number_and_symbol(text, "")
+    kind = "K" if symbol in CELSIUS else symbol
+    return parse_quantity(text, kind), symbol
 
 
 def _number_and_symbol(text: str, unit: str) -> tuple[float, str]:

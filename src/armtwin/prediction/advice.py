@@ -1,238 +1,318 @@
-"""What to change so that the seam holds.
+"""What to change so that the seam surely holds.
 
-Found by simulating changed jobs, a bounded number of them.
+Changed jobs are searched by simulating their nominal runs, a bounded number of them. Of a seam
+whose largest error over its tolerance is r in the nominal run, and log-normal with a standard
+deviation σ of its logarithm among such robots, 95 % hold where
+
+    r <= exp(-1.645 σ)
+
+so this is the limit of the search, with the σ of the verdict's own draws. What is then called best
+is proved by draws of its own; where these refute it, they give the limit for the next search.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
-from itertools import product
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.jobs.groups import Advising, Change
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
-from armtwin.prediction import changes
+from armtwin.prediction.band.band import LIKELY, Band, assess
+from armtwin.prediction.band.widths import NINE_OF_TEN
+from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.sensitivity import AssumedEffect, sensitivities
-from armtwin.prediction.trials import Option, Trials, duration_of, highest, rounded
+from armtwin.prediction.trials import MARGIN, Option, Trials
 
-FACTORS = (0.1, 0.2, 0.3, 0.45, 0.6, 0.8, 1.0, 1.25, 1.6, 2.0)
-RADII = (0.1, 0.2, 0.4, 0.7, 1.0, 1.4, 2.0)  # of the job's own
-CLOSE_RADIUS = 1.05  # ratio of a radius that holds to one that fails at which the search ends
-SHIFTS = (0.08, 0.16)  # of the workpiece [m]
-ROUNDS = 3  # in which stretches that leave the tolerance are added to those that are slowed down
+PROOFS = 5  # options that are drawn at most before the search is given up
+PROOFS_OF_SPEED = 2  # and speeds, where the job keeps its own
 
 
 @dataclass(frozen=True)
+class Measuring:
+    """What a measurement would allow, if it confirms the numbers of the robot file.
+
+    Attributes:
+        way: How it is measured, as a sentence.
+        limit: Largest error over tolerance up to which a nominal run would then surely hold.
+        allows: What would surely hold then; "" for nothing that was tried.
+    """
+
+    way: str
+    limit: float
+    allows: str
+
+
+@dataclass(frozen=True, eq=False)
 class Advice:
     """What was tried, and what is best.
 
     Attributes:
-        best: The option that holds in the shortest time; None if none does.
+        needed: Whether anything must change at all.
+        best: The option that surely holds with the smallest change, or in the shortest time where
+            the speed may change; None if none does.
+        nearest: Where none does, the option that was most likely by its draws.
+        slower: Where none does that keeps the speed, a slower run of the whole seam that does.
         options: All options.
-        tried: Tool speeds of the whole job that were tried, each with whether it held [m/s].
-        monotonic: Whether every speed below one that holds holds too.
-        sensitivities: The assumed numbers that change the largest error most.
-        simulations: How many runs it took.
+        tried: Tool speeds of the whole job that were tried, each with its largest error over
+            tolerance [m/s].
+        monotonic: Whether every speed below one that fits fits too.
+        limit: Largest error over tolerance that the nominal run of an option might have.
+        measuring: What measurements would allow, where nothing surely holds.
+        simulations: How many nominal runs it took.
+        draws: How many draws.
+        band: The band of the prediction; None for nominal advice, or where its run stops.
     """
 
+    needed: bool
     best: Option | None
+    nearest: Option | None
+    slower: Option | None
     options: tuple[Option, ...]
-    tried: tuple[tuple[float, bool], ...]
+    tried: tuple[tuple[float, float], ...]
     monotonic: bool
-    sensitivities: tuple[AssumedEffect, ...]
+    limit: float
+    measuring: tuple[Measuring, ...]
     simulations: int
+    draws: int
+    band: Band | None
 
     def __repr__(self) -> str:
-        best = "nothing holds" if self.best is None else f"best: {self.best.text}"
+        best = "nothing surely holds" if self.best is None else f"best: {self.best.text}"
+        if not self.needed:
+            best = "nothing needs to change"
         return cards.line("Advice", cards.counted(self.simulations, "simulation"), best)
 
     def _repr_html_(self) -> str:
         rows = []
         for option in self.options:
-            holds = "holds" if option.holds else "does not hold"
+            likely = "-" if option.probability is None else f"{option.probability:.2f}"
             used = f"{100 * option.ratio:.0f} %" if np.isfinite(option.ratio) else "-"
-            rows.append((option.text, holds, used, f"{option.duration:.2f} s"))
-        return cards.table(repr(self), rows, ("option", "seam", "of tolerance", "time"))
+            rows.append((option.text, likely, used, f"{option.duration:.2f} s"))
+        return cards.table(repr(self), rows, ("option", "P", "of tolerance", "time"))
 
 
 def advise(
-    prediction: Prediction, *, budget: int = 120, progress: Callable[[float], None] | None = None
+    prediction: Prediction,
+    band: Band | None = None,
+    *,
+    nominal: bool = False,
+    budget: int = 120,
+    progress: Callable[[float], None] | None = None,
 ) -> Advice:
-    """What would make the seam of a prediction hold, or how much faster it could be.
+    """What would make the seam of a prediction surely hold, as the job's `[advice]` allows.
 
     Args:
         prediction: A predicted job.
-        budget: Most simulations to run.
+        band: Its band; without one it is drawn.
+        nominal: Whether nominal runs alone decide, by the plain tolerance: fast, and no surer than
+            the nominal verdict.
+        budget: Most nominal simulations to run.
         progress: Called with the share of the budget that is used.
     """
+    _check(prediction, band, budget)
+    if nominal:
+        band = None
+    elif band is None and prediction.verdict.stopped is None:
+        band = assess(prediction)
+    wanted = prediction.job.description.advice
+    trials = Trials(prediction, budget, progress, _limit(prediction, band))
+    enough = _is_enough(prediction, band)
+    search = _Search(trials, nominal, failing=not enough)
+    if enough and wanted.keep_speed:
+        return search.advice(band, needed=False)
+    best = search.best(_eligible(wanted), PROOFS)
+    slower = None
+    if best is None and wanted.keep_speed and "speed" in wanted.options:
+        slower = search.best(("speed",), PROOFS_OF_SPEED)
+    return search.advice(band, best=best, slower=slower)
+
+
+def _check(prediction: object, band: Band | None, budget: int) -> None:
+    """Refuse what no advice can be given on."""
     if not isinstance(prediction, Prediction):
         raise ArmtwinError(
             f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
         )
+    if band is not None and band.prediction is not prediction:
+        raise ArmtwinError("advise needs the band of the prediction itself, got that of another")
     if budget < 1:
         raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
-    job = prediction.job
-    trials = Trials(prediction, budget, progress)
-    ranked = sensitivities(prediction, trials.ratios)
-    speeds = _speeds(trials, job)
-    options = list(speeds.options)
-    if not prediction.verdict.within:
-        options += _slower_stretch(trials, prediction)
-        options += _orientation(trials, job)
-        options += _shift(trials, job)
-    options += _radius(trials, job)
-    best = _best(trials, options)
-    return Advice(
-        best=best,
-        options=tuple(options),
-        tried=speeds.tried,
-        monotonic=speeds.monotonic,
-        sensitivities=ranked,
-        simulations=trials.count,
-    )
 
 
-def _best(trials: Trials, options: list[Option]) -> Option | None:
-    """The option that holds in the shortest time; another radius is another seam, and no option."""
-    good = [option for option in options if option.holds and option.name != "radius"]
-    best = min(good, key=lambda option: (option.duration, option.ratio), default=None)
-    if best is not None and best.name in ("orientation", "shift"):
-        return _faster(trials, best)
-    return best
+def _limit(p: Prediction, band: Band | None) -> float:
+    """Largest error over tolerance of a nominal run that is expected to hold surely."""
+    share = p.job.description.advice.share
+    if band is None or not math.isfinite(band.spread):
+        return share
+    limit = min(share, math.exp(-NINE_OF_TEN * band.spread))
+    ratio = p.verdict.worst_ratio
+    if ratio <= limit and not _is_enough(p, band):
+        return _narrower(ratio, band)
+    return limit
 
 
-def _faster(trials: Trials, option: Option) -> Option:
-    """An option at the highest speed at which it holds."""
-    speed = option.job.description.speed
-    speeds = [speed, *(rounded(factor * speed) for factor in FACTORS if factor > 1)]
-    best = highest(trials, option.job.with_speed, speeds).value
-    if best is None or best <= speed:
-        return option
-    text = f"{option.text}, and run it at {1e3 * best:g} mm/s"
-    return trials.option(option.name, text, option.job.with_speed(best))
+def _narrower(ratio: float, band: Band) -> float:
+    """The limit that follows from draws which refute a nominal run with a ratio that fitted."""
+    return ratio / max(MARGIN, band.ratio[2])  # some only stop
 
 
-@dataclass(frozen=True)
-class _Speeds:
-    """What became of other speeds of the whole job."""
-
-    options: tuple[Option, ...]
-    tried: tuple[tuple[float, bool], ...]
-    monotonic: bool
+def _is_enough(p: Prediction, band: Band | None) -> bool:
+    """Whether a job is sure to hold as it is, and uses no more of its tolerance than it may."""
+    share = p.job.description.advice.share
+    sure = p.verdict.within if band is None else band.probability >= LIKELY
+    return sure and p.verdict.worst_ratio <= share
 
 
-def _speeds(trials: Trials, job: Job) -> _Speeds:
-    """The highest speed of the whole job that holds."""
-    speed = job.description.speed
-    search = highest(trials, job.with_speed, [rounded(speed * factor) for factor in FACTORS])
-    found = trials.ratios([job.with_speed(x) for x in search.tried])
-    ratios = {x: ratio for x, ratio in zip(search.tried, found, strict=True) if not np.isnan(ratio)}
-    tried = tuple((x, ratio <= 1) for x, ratio in ratios.items())
-    if not tried:
-        return _Speeds((), (), True)
-    best = search.value
-    if best is None:
-        slowest, fastest = 1e3 * min(ratios), 1e3 * max(ratios)
-        text = f"no speed from {slowest:g} to {fastest:g} mm/s holds"
-        least_bad = min(ratios, key=lambda x: ratios[x])
-        option = trials.option("speed", text, job.with_speed(least_bad))
-        return _Speeds((option,), tried, True)
-    monotonic = all(holds for x, holds in tried if x <= best)
-    text = f"run the whole seam at {1e3 * best:g} mm/s"
-    option = trials.option("speed", text, job.with_speed(best))
-    return _Speeds((option,), tried, monotonic)
+def _eligible(wanted: Advising) -> tuple[Change, ...]:
+    """What may be called best: another radius is another seam, and another speed must be asked."""
+    left_out = {"radius"}
+    if wanted.keep_speed:
+        left_out.add("speed")
+    return tuple(name for name in wanted.options if name not in left_out)
 
 
-def _slower_stretch(trials: Trials, prediction: Prediction) -> list[Option]:
-    """Slow down only where the tolerance is left.
+class _Search:
+    """Options searched by nominal runs, and proved by draws, until one is sure."""
 
-    Stretches that then leave it are slowed down too.
-    """
-    job = prediction.job
-    speed = job.description.speed
-    lower = [rounded(speed * factor) for factor in FACTORS if factor < 1]
-    spans = [(span.from_m, span.to_m) for span in prediction.verdict.spans]
-    for _ in range(ROUNDS):
-        if not spans:
-            return []
-        divided, slow = changes.divided(job, spans)
-        best = highest(trials, partial(changes.slowed, divided, slow), lower).value
-        if best is not None:
-            names = ", ".join(divided.seam.path.stretches[k].name for k in slow)
-            text = f"run only {names} at {1e3 * best:g} mm/s"
-            slower = changes.slowed(divided, slow, best)
-            return [trials.option("slower stretch", text, slower)]
-        slowest = trials.seen(changes.slowed(divided, slow, lower[0]))
-        if slowest is None:
-            return []
-        spans += [(span.from_m, span.to_m) for span in slowest.verdict.spans]
-    return []
+    def __init__(self, trials: Trials, nominal: bool, failing: bool) -> None:
+        self.trials, self.nominal, self.failing = trials, nominal, failing
+        self.wanted = trials.prediction.job.description.advice
+        self.limits = dict.fromkeys(self.wanted.options, trials.limit)
+        self.speeds = Speeds()
+        self.found: dict[Change, list[Option]] = {}
+        self.proved: list[Option] = []
+        self.refuted: list[Job] = []
+        self.draws = 0
 
+    def best(self, names: tuple[Change, ...], proofs: int) -> Option | None:
+        """The best option of some kinds that holds; each that is refuted narrows its kind."""
+        for _ in range(proofs):
+            self._look()
+            option = self._first(names)
+            if option is None:
+                return None
+            proved = self._proved(option)
+            if proved.holds:
+                return proved
+            if proved.probability is not None and proved.probability >= LIKELY:
+                return None  # on a guessed servo nothing is sure
+        return None
 
-def _orientation(trials: Trials, job: Job) -> list[Option]:
-    """The tool following the seam where it was fixed, and fixed where it followed."""
-    other = changes.other_orientation(job)
-    if other is None:
-        return []
-    text = "let the tool follow the seam"
-    if other.description.orientation.mode == "fixed":
-        text = "keep the tool's orientation"
-    return [trials.option("orientation", text, other)]
+    def _look(self) -> None:
+        """Search all kinds, each by its limit; what was simulated before is not again."""
+        for name in self.wanted.options:
+            trials = self.trials.within(self.limits[name])
+            options: list[Option] = []
+            if name == "speed":
+                self.speeds = speeds(trials)
+                options = list(self.speeds.options)
+            elif name == "radius" or self.failing:
+                options = SEARCHES[name](trials)
+            # what fitted a wider limit stays open: its own draws may still prove it
+            known = self.found.setdefault(name, [])
+            known += [option for option in options if option not in known]
 
+    def _first(self, names: tuple[Change, ...]) -> Option | None:
+        """The option to prove next: the smallest change, or the shortest motion."""
+        open_ones = []
+        for name in names:
+            for option in self.found.get(name, ()):
+                if option.fits and option.job not in self.refuted:
+                    open_ones.append(option)
+        if self.wanted.keep_speed:
+            return min(open_ones, key=lambda x: (x.size, x.ratio), default=None)
+        best = min(open_ones, key=lambda x: (x.duration, x.ratio), default=None)
+        if best is not None and best.name in ("orientation", "shift"):
+            sped_up = faster(self.trials.within(self.limits[best.name]), best)
+            return best if sped_up.job in self.refuted else sped_up
+        return best
 
-def _shift(trials: Trials, job: Job) -> list[Option]:
-    """The workpiece elsewhere: the nearest place of a small grid that holds, or the best one."""
-    found: list[Option] = []
-    for size in SHIFTS:
-        steps = [(dx * size, dy * size) for dx, dy in product((-1, 0, 1), repeat=2) if dx or dy]
-        jobs = [changes.shifted(job, dx, dy) for dx, dy in steps]
-        ratios = np.nan_to_num(trials.ratios(jobs), nan=np.inf, posinf=np.inf)
-        k = int(np.argmin(ratios))
-        if np.isfinite(ratios[k]):
-            dx, dy = 1e3 * np.array(steps[k])
-            text = f"shift the workpiece by ({dx:g}, {dy:g}) mm in x, y of the base"
-            found.append(trials.option("shift", text, jobs[k]))
-        if ratios[k] <= 1:
-            break
-    return [min(found, key=lambda option: option.ratio)] if found else []
+    def _proved(self, option: Option) -> Option:
+        """An option with what its draws say of it."""
+        if self.nominal:
+            return replace(option, holds=True)
+        prediction = self.trials.seen(option.job)
+        assert prediction is not None  # it fits, so it was run to its end
+        band = assess(prediction)
+        self.draws += len(band.ensemble)
+        proved = replace(option, probability=band.probability, holds=band.outcome == "holds")
+        self.proved.append(proved)
+        if not proved.holds:
+            self.refuted.append(option.job)
+            narrower = _narrower(option.ratio, band)
+            self.limits[option.name] = min(self.limits[option.name], narrower)
+        return proved
 
+    def advice(
+        self,
+        band: Band | None,
+        *,
+        needed: bool = True,
+        best: Option | None = None,
+        slower: Option | None = None,
+    ) -> Advice:
+        """What was found, the proofs in place of what was proved."""
+        measuring: tuple[Measuring, ...] = ()
+        nearest = None
+        if needed and best is None:
+            nearest = max(self.proved, key=lambda x: x.probability or 0.0, default=None)
+            measuring = self._measuring(band)
+        return Advice(
+            needed=needed,
+            best=best,
+            nearest=nearest,
+            slower=slower,
+            options=tuple(self._all_options()),
+            tried=self.speeds.tried,
+            monotonic=self.speeds.monotonic,
+            limit=self.trials.limit,
+            measuring=measuring,
+            simulations=self.trials.count,
+            draws=self.draws,
+            band=band,
+        )
 
-def _radius(trials: Trials, job: Job) -> list[Option]:
-    """The smallest radius of the rounded corners, all alike, that holds at the job's speed."""
-    radii = [segment.blend for segment in job.description.segment if segment.blend is not None]
-    if not radii:
-        return []
-    own = max(radii)
-    sizes = [rounded(own * factor) for factor in RADII]
-    ratios = trials.ratios([changes.with_radius(job, size / own) for size in sizes])
-    if np.isnan(ratios).any():
-        return []
-    good = [size for size, ratio in zip(sizes, ratios, strict=True) if ratio <= 1]
-    if not good:
-        return _no_radius(job, sizes, ratios)
-    high = min(good)
-    low = max((size for size in sizes if size < high), default=high)
-    while high / low > CLOSE_RADIUS:
-        middle = rounded(float(np.sqrt(low * high)))
-        if middle in (low, high):
-            break
-        if trials.holds(changes.with_radius(job, middle / own)):
-            high = middle
-        else:
-            low = middle
-    text = f"the smallest radius that holds at this speed is {1e3 * high:g} mm"
-    return [trials.option("radius", text, changes.with_radius(job, high / own))]
+    def _all_options(self) -> list[Option]:
+        """One of each kind: the surest proved, else the smallest that fits, else the best."""
+        found = []
+        for name in self.wanted.options:
+            proved = [option for option in self.proved if option.name == name]
+            others = self.found.get(name, [])
+            if proved:
+                found.append(max(proved, key=lambda x: (x.holds, x.probability or 0.0)))
+            elif others:
+                best = min(others, key=lambda x: (not x.fits, x.size if x.fits else x.ratio))
+                found.append(replace(best, holds=self.nominal and best.fits))
+        return found
 
+    def _measuring(self, band: Band | None) -> tuple[Measuring, ...]:
+        """What each measurement that is worth telling would allow."""
+        if band is None or not math.isfinite(band.spread):
+            return ()
+        found = []
+        for saving in band.savings:
+            limit = math.exp(-NINE_OF_TEN * band.spread * math.sqrt(saving.left))
+            limit = min(limit, self.wanted.share)
+            found.append(Measuring(saving.way, limit, self._allowed(limit)))
+        return tuple(found)
 
-def _no_radius(job: Job, sizes: list[float], ratios: list[float]) -> list[Option]:
-    """That no radius holds, where the job could be run at all."""
-    ratio = min(ratios)
-    if not np.isfinite(ratio):
-        return []
-    text = f"no radius from {1e3 * sizes[0]:g} to {1e3 * sizes[-1]:g} mm holds at this speed"
-    return [Option("radius", text, False, ratio, duration_of(job), job)]
+    def _allowed(self, limit: float) -> str:
+        """What would surely hold with another limit, of all that was tried."""
+        if self.trials.within(limit).fits(self.trials.prediction.job):
+            return "the job as it is"
+        eligible = _eligible(self.wanted)
+        fitting = []
+        for option in self._all_options():
+            if option.ratio <= limit and option.name in eligible:
+                fitting.append(option)
+        if fitting:
+            return min(fitting, key=lambda x: (x.size, x.ratio)).text
+        slow_enough = [speed for speed, ratio in self.speeds.tried if ratio <= limit]
+        if slow_enough:
+            return f"run the whole seam at {1e3 * max(slow_enough):g} mm/s"
+        return ""

@@ -36,6 +36,13 @@ class Answer:
     band: Band | None = None
     loads: BearingLoads | None = None
 
+    @property
+    def holds(self) -> bool:
+        """Whether the seam surely holds, or does in the nominal run where that is all there is."""
+        if self.band is not None:
+            return self.band.outcome == "holds"
+        return self.prediction.verdict.within
+
     def __repr__(self) -> str:
         p = self.prediction
         return cards.line(

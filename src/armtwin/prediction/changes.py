@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ import numpy as np
 from armtwin.jobs.groups import Segment
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
-from armtwin.maths.rotations import pose
+from armtwin.maths.rotations import pose, to_rpy
 from armtwin.motion.orientations import Following
 from armtwin.motion.path import Stretch
 from armtwin.robot.groups import Orientation, Pose
@@ -18,6 +19,8 @@ from armtwin.robot.groups import Orientation, Pose
 ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]
 ROUNDING = 1e-6  # of arc lengths [m]
+DECIMALS = 9  # of a coordinate [m], so that it is written as people would
+ANGLE_DECIMALS = 13  # of an angle [rad]: what is rounding of a right angle vanishes
 
 
 def with_radius(job: Job, factor: float) -> Job:
@@ -36,7 +39,8 @@ def shifted(job: Job, dx: float, dy: float) -> Job:
     The posture is chosen anew near the old one.
     """
     x, y, z = job.description.workpiece.position
-    return _changed(job, workpiece=replace(job.description.workpiece, position=(x + dx, y + dy, z)))
+    moved = (round(x + dx, DECIMALS), round(y + dy, DECIMALS), z)
+    return _changed(job, workpiece=replace(job.description.workpiece, position=moved))
 
 
 def other_orientation(job: Job) -> Job | None:
@@ -52,14 +56,20 @@ def other_orientation(job: Job) -> Job | None:
     middle = np.array([seam.length / 2])
     jet, turning = seam.at(middle)
     if rule.mode == "follow":
-        other = replace(rule, mode="fixed", tool=_orientation(R_WP.T @ turning.R[0]))
+        other = replace(rule, mode="fixed", tool=_orientation(R_WP.T @ turning.R[0], rule.tool))
     else:
         travel = Following(np.eye(3), R_WP[:, 2]).at(middle, jet).R[0]
-        other = replace(rule, mode="follow", tool=_orientation(travel.T @ turning.R[0]))
+        other = replace(rule, mode="follow", tool=_orientation(travel.T @ turning.R[0], rule.tool))
     return _changed(job, orientation=other, posture=None)
 
 
-def _orientation(R: Floats) -> Orientation:
+def _orientation(R: Floats, like: Orientation | None) -> Orientation:
+    """An orientation in angles where another one is given in such; else as a matrix."""
+    roll, pitch, yaw = (round(float(angle), ANGLE_DECIMALS) for angle in to_rpy(R))
+    if like is not None and like.rpy is not None:
+        return Orientation(rpy=(roll, pitch, yaw))
+    if like is not None and like.abc is not None:
+        return Orientation(abc=(yaw, pitch, roll))
     return Pose.from_matrix(pose(R, (0.0, 0.0, 0.0))).orientation
 
 
@@ -68,9 +78,7 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
 
     Returns also the numbers of the stretches that hold the spans.
     """
-    wanted = []
-    for start, stop in spans:
-        wanted.append((max(0.0, start - ROOM), min(job.seam.length, stop + ROOM)))
+    wanted = _with_room(spans, job.seam.length)
     segments: list[Segment] = []
     for stretch in job.seam.path.stretches:
         if not stretch.corner:
@@ -81,6 +89,31 @@ def divided(job: Job, spans: Sequence[tuple[float, float]]) -> tuple[Job, list[i
         if any(_overlap(stretch, start, stop) for start, stop in wanted):
             slow.append(k)
     return changed, slow
+
+
+def _with_room(spans: Sequence[tuple[float, float]], length: float) -> list[tuple[float, float]]:
+    """Spans with room about them, in whole mm, joined where no part of a line fits between two."""
+    found: list[tuple[float, float]] = []
+    for start, stop in sorted(spans):
+        begin = max(0.0, math.floor(1e3 * (start - ROOM)) / 1e3)
+        end = min(length, math.ceil(1e3 * (stop + ROOM)) / 1e3)
+        if found and begin - found[-1][1] < LEAST_PART:
+            begin, before = found.pop()
+            end = max(end, before)
+        found.append((begin, end))
+    return found
+
+
+def stretches_in_words(job: Job, stretches: Sequence[int]) -> str:
+    """Names of stretches and where on the seam they are, as "seam part 2 (from 310 to 420 mm)"."""
+    parts = []
+    for k in stretches:
+        stretch = job.seam.path.stretches[k]
+        start, stop = 1e3 * stretch.start, 1e3 * stretch.stop
+        parts.append(f"{stretch.name} (from {start:.0f} to {stop:.0f} mm of the seam)")
+    if len(parts) == 1:
+        return parts[0]
+    return f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def _overlap(stretch: Stretch, start: float, stop: float) -> bool:
@@ -114,7 +147,7 @@ def _on_workpiece(job: Job, place: float) -> tuple[float, float, float]:
     """The point of a seam at an arc length, in the frame of the workpiece."""
     X_PW = np.linalg.inv(job.description.workpiece.matrix())
     point = X_PW[:3, :3] @ job.seam.path.at(np.array([place])).p[0] + X_PW[:3, 3]
-    x, y, z = (round(float(coordinate), 9) for coordinate in point)
+    x, y, z = (round(float(coordinate), DECIMALS) for coordinate in point)
     return x, y, z
 
 

@@ -1,26 +1,27 @@
-"""What the answer of a job, an experiment or a step test depends on; which assumed number most."""
+"""What the answer of a job, an experiment or a step test depends on."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from armtwin.analysis.scaled_keys import scaled
-from armtwin.analysis.sensitivity import Features, Measure, Sensitivity, sensitivity_of
+from armtwin.analysis.scaled_keys import differing, moved_together
+from armtwin.analysis.sensitivity import Features, Measure, Moved, Sensitivity, sensitivity_of
 from armtwin.errors import ArmtwinError
-from armtwin.files.shape import Tables
 from armtwin.files.writing import to_tables
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_run import run_experiment
 from armtwin.jobs.job import Job
-from armtwin.prediction.predict import Prediction, predict
+from armtwin.prediction.band.quantities import quantities_for
+from armtwin.prediction.band.quantity import Variant
+from armtwin.prediction.predict import predict
 from armtwin.simulation.responses import StepTest
 
 CHANGE = 0.1  # relative change that is tried
-IDLE = ("limits", "rate", "name")  # words of keys that do not act in a run
 STOPS = ("following_error", "unstable")  # events that end a run
 
 
@@ -37,28 +38,47 @@ def sensitivity(
     Args:
         what: A job, an experiment that asks for features, or a step test.
         keys: Key paths of the robot file, or of the bench of an experiment; a list, a group or a
-            star moves together, as do paths joined by "+".
+            star moves together, as do paths joined by "+". Of a job also the names of quantities
+            that its band tells, as "the servo's bandwidth", which move all that belongs to them.
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
     """
     if not keys:
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
-    tables, measure = _measured(what)
+    moved, measure = _measured(what)
     chosen = measure if features is None else _only(measure, features)
-    return sensitivity_of(tables, keys, by, chosen, progress)
+    return sensitivity_of(moved, keys, by, chosen, progress)
 
 
-def _measured(what: Job | Experiment | StepTest) -> tuple[Tables, Measure]:
-    """The numbers that may be changed, and what is measured with other ones."""
+def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
+    """What moves the numbers that may be changed, and what is measured with other ones."""
     if isinstance(what, StepTest):
-        return to_tables(what.robot.description), what.measured
+        return partial(moved_together, to_tables(what.robot.description)), what.measured
     if isinstance(what, Job):
-        return to_tables(what.robot().description), _measured_job(what)
+        return _moved_in_job(what), _measured_job(what)
     if isinstance(what, Experiment):
-        return what.tables(), _measured_experiment(what)
+        return partial(moved_together, what.tables()), _measured_experiment(what)
     kind = type(what).__name__
     raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
+
+
+def _moved_in_job(job: Job) -> Moved:
+    """Numbers of a job's robot by key path, or by the quantity that they belong to."""
+    robot = job.robot()
+    tables = to_tables(robot.description)
+    quantities = {quantity.name: quantity for quantity in quantities_for(robot, job)}
+
+    def moved(key: str, factor: float) -> dict[str, Any]:
+        quantity = quantities.get(key)
+        if quantity is None:
+            return moved_together(tables, key, factor)
+        if not quantity.is_ratio:
+            raise ArmtwinError(f"'{key}' is no number of the robot file, so no factor moves it")
+        variant = quantity.change(Variant(robot.description), factor)
+        return differing(tables, to_tables(variant.description))
+
+    return moved
 
 
 def _only(measure: Measure, names: Sequence[str]) -> Measure:
@@ -104,80 +124,3 @@ def _measured_job(job: Job) -> Measure:
         }
 
     return measured
-
-
-@dataclass(frozen=True)
-class AssumedEffect:
-    """What a change of an assumed number does.
-
-    Attributes:
-        key: Key path in the robot file.
-        change: Relative change that was tried, both ways.
-        effect: Relative change of the largest error over its tolerance when the number is larger;
-            inf where the run then stops.
-        effect_less: The same when it is smaller.
-        source: Where the number comes from.
-    """
-
-    key: str
-    change: float
-    effect: float
-    effect_less: float
-    source: str
-
-    @property
-    def strength(self) -> float:
-        """The larger of both effects."""
-        return max(abs(self.effect), abs(self.effect_less))
-
-
-def sensitivities(
-    prediction: Prediction, ratios: Callable[[Sequence[Job]], Sequence[float]], most: int = 5
-) -> tuple[AssumedEffect, ...]:
-    """The assumed numbers that change the largest error most, each by a tenth both ways.
-
-    Args:
-        prediction: What is changed.
-        ratios: Gives the largest error over its tolerance of each of several jobs; inf where it
-            stops, NaN where it was not tried.
-        most: How many to tell.
-    """
-    base = ratios([prediction.job])[0]
-    if not np.isfinite(base):
-        return ()
-    tables = to_tables(prediction.robot.description)
-    origins, jobs = [], []
-    for origin in prediction.assumed:
-        if any(word in origin.path for word in IDLE):
-            continue
-        pair = []
-        for factor in (1 + CHANGE, 1 - CHANGE):
-            changed = _with_values(prediction, scaled(tables, origin.path, factor))
-            if changed is not None:
-                pair.append(changed)
-        if len(pair) == 2:
-            origins.append(origin)
-            jobs += pair
-    measured = ratios(jobs)
-    found = []
-    for k, origin in enumerate(origins):
-        more, less = measured[2 * k], measured[2 * k + 1]
-        if not np.isnan([more, less]).any():
-            effects = more / base - 1, less / base - 1
-            found.append(AssumedEffect(origin.path, CHANGE, *effects, origin.text))
-    found.sort(key=lambda effect: -effect.strength)
-    return tuple(found[:most])
-
-
-def _with_values(prediction: Prediction, values: dict[str, Any]) -> Job | None:
-    """The job with other numbers; None where there are none or the robot cannot have them."""
-    if not values:
-        return None
-    job = prediction.job
-    override = {**job.description.override, **values}
-    changed = Job(replace(job.description, override=override), job.origin)
-    try:
-        changed.robot(prediction.given)
-    except ArmtwinError:  # a body that cannot exist, a rate that does not divide
-        return None
-    return changed

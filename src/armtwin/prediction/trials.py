@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables, to_toml
+from armtwin.jobs.groups import Change
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import thread_count
 from armtwin.maths.lanes import LANES
 from armtwin.prediction.predict import Prediction, predict_all
 
-CLOSE = 1.02  # ratio of a speed that fails to one that holds at which the search ends
-MARGIN = 1.03  # at this much more speed the advice must fail
+CLOSE = 1.02  # ratio of a speed that fails to one that fits at which the search ends
+MARGIN = 1.03  # at this much more speed the advice must not fit any more; least that is narrowed
 MORE_STEPS = 10
 TOGETHER = 2 * LANES  # jobs that are predicted at once on each thread: what they keep in memory
 
@@ -25,20 +26,28 @@ class Option:
     """One way to make the seam hold, or that it does not.
 
     Attributes:
-        name: "speed", "slower stretch", "orientation", "shift", "radius".
+        name: What is changed.
         text: What it does, as a sentence.
-        holds: Whether the seam holds then.
-        ratio: Largest error over its tolerance then.
+        fits: Whether its nominal run keeps the margin that was asked for.
+        ratio: Largest error over its tolerance in its nominal run.
         duration: Time of the job then [s].
         job: The changed job.
+        size: How large the change is: a shift over the largest allowed one, time that is lost over
+            that of the job's motion; another orientation is half of such a change.
+        probability: How likely such a robot's seam holds then, by draws of its own; None where
+            none were made.
+        holds: Whether it surely holds; in nominal advice, whether its nominal run does.
     """
 
-    name: str
+    name: Change
     text: str
-    holds: bool
+    fits: bool
     ratio: float
     duration: float
     job: Job
+    size: float = 0.0
+    probability: float | None = None
+    holds: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,17 +60,34 @@ class _Outcome:
 
 @dataclass
 class Trials:
-    """Simulates jobs as a prediction was, each once; counts them."""
+    """Simulates jobs as a prediction was, each once; counts them.
+
+    Attributes:
+        prediction: How they are simulated; its own job needs no trial.
+        budget: Most trials.
+        progress: Called with the share of the budget that is used.
+        limit: Largest error over tolerance up to which a nominal run fits.
+        known: What became of those that were tried.
+    """
 
     prediction: Prediction
     budget: int
     progress: Callable[[float], None] | None
+    limit: float = 1.0
     known: dict[str, _Outcome] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        own = self.prediction
+        self.known.setdefault(_key(own.job), _Outcome(own.verdict.worst_ratio, own))
 
     @property
     def count(self) -> int:
         """How many jobs were simulated."""
-        return len(self.known)
+        return len(self.known) - 1
+
+    def within(self, limit: float) -> Trials:
+        """The same trials, judged by another limit."""
+        return replace(self, limit=limit)
 
     def ratios(self, jobs: Sequence[Job]) -> list[float]:
         """Largest error over tolerance of each job.
@@ -91,16 +117,20 @@ class Trials:
         outcome = self.known.get(_key(job))
         return None if outcome is None else outcome.prediction
 
-    def holds(self, job: Job) -> bool:
-        """Whether the seam of a job holds."""
-        return self.ratios([job])[0] <= 1
+    def fits(self, job: Job) -> bool:
+        """Whether the nominal run of a job keeps the limit."""
+        return self.ratios([job])[0] <= self.limit
 
-    def option(self, name: str, text: str, job: Job) -> Option:
+    def option(self, name: Change, text: str, job: Job, size: float = 0.0) -> Option:
         """A changed job with what became of it."""
         ratio = self.ratios([job])[0]
         if np.isnan(ratio):
             ratio = np.inf
-        return Option(name, text, ratio <= 1, ratio, duration_of(job), job)
+        return Option(name, text, ratio <= self.limit, ratio, duration_of(job), job, size)
+
+    def time_lost(self, job: Job) -> float:
+        """How much longer a job takes, over the time of the predicted one."""
+        return max(0.0, duration_of(job) / duration_of(self.prediction.job) - 1)
 
 
 def _key(job: Job) -> str:
@@ -132,7 +162,7 @@ def rounded(speed: float) -> float:
 
 @dataclass(frozen=True)
 class Highest:
-    """The outcome of a search: the highest value that holds, None if none does.
+    """The outcome of a search: the highest value that fits, None if none does.
 
     All that were tried.
     """
@@ -141,11 +171,20 @@ class Highest:
     tried: list[float]
 
 
-def highest(trials: Trials, make: Callable[[float], Job], values: Sequence[float]) -> Highest:
-    """The highest value that holds just below one that fails, by a coarse look and bisection."""
+def highest(
+    trials: Trials, make: Callable[[float], Job], values: Sequence[float], most: float = np.inf
+) -> Highest:
+    """The highest value that fits just below one that does not, by a coarse look and bisection.
+
+    Args:
+        trials: Where the values are tried.
+        make: The job with a value.
+        values: The coarse look.
+        most: No value beyond it is tried.
+    """
     tried = sorted(values)
     ratios = trials.ratios([make(value) for value in tried])
-    passing = [value for value, ratio in zip(tried, ratios, strict=True) if ratio <= 1]
+    passing = [x for x, ratio in zip(tried, ratios, strict=True) if ratio <= trials.limit]
     if not passing:
         return Highest(None, tried)
     low = max(passing)
@@ -155,14 +194,28 @@ def highest(trials: Trials, make: Callable[[float], Job], values: Sequence[float
         if middle in (low, high):
             break
         tried.append(middle)
-        if trials.holds(make(middle)):
+        if trials.fits(make(middle)):
             low = middle
         else:
             high = middle
-    for _ in range(MORE_STEPS):  # where the error is not monotonic, a little more may hold again
-        more = rounded(MARGIN * low)
-        tried.append(more)
-        if not trials.holds(make(more)):
+    more = _a_little_more(trials, make, low, most)
+    best = max([low, *(x for x in more if trials.fits(make(x)))])
+    return Highest(best, sorted({*tried, *more}))
+
+
+def _a_little_more(
+    trials: Trials, make: Callable[[float], Job], low: float, most: float
+) -> list[float]:
+    """Values a little above one that fits, up to the first that does not.
+
+    Where the error is not monotonic, a little more may fit again.
+    """
+    tried: list[float] = []
+    for _ in range(MORE_STEPS):
+        low = rounded(MARGIN * low)
+        if low > most:
             break
-        low = more
-    return Highest(low, sorted(set(tried)))
+        tried.append(low)
+        if not trials.fits(make(low)):
+            break
+    return tried

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -21,13 +20,11 @@ from armtwin.report.figure import figure
 from armtwin.report.layers import Curve
 from armtwin.report.loads_report import load_blocks
 from armtwin.report.numbers import (
-    FINE_PERCENT,
     MICROMETRES,
     MILLIMETRES,
     MILLIMETRES_PER_SECOND,
     PERCENT,
     SECONDS,
-    SIGNED_PERCENT,
     Number,
 )
 from armtwin.report.prediction_basis import basis_blocks, joint_blocks, limit_blocks
@@ -37,7 +34,6 @@ from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
 from armtwin.report.verdicts import (
     ALLOWED,
-    advice_sentence,
     event_record,
     peak_size,
     segment_records,
@@ -45,10 +41,6 @@ from armtwin.report.verdicts import (
     verdict_record,
     verdict_sentence,
 )
-
-if TYPE_CHECKING:
-    from armtwin.prediction.advice import Advice
-    from armtwin.prediction.trials import Option
 
 PART_SAMPLES = 600  # of a chart of the error's parts
 PART_WORDS = {
@@ -63,7 +55,6 @@ SEAM_COLOURS = (
     "leave it."
 )
 SHOWN = 12  # rows of a table in the terminal
-SENSITIVITIES_SHOWN = 5
 SPEED = Number(1e3, "mm/s", places=1)
 FINE_MILLIMETRES = Number(1e3, "mm", digits=3)
 
@@ -308,83 +299,12 @@ def _peak(x: Explanation) -> Record:
 
 def _what_to_change(answer: Answer) -> Iterator[Section]:
     """Advice, where it was asked for."""
-    if answer.advice is not None:
-        yield Section("What to change", tuple(_advice(answer.advice)))
-    else:
+    if answer.advice is None:
         yield Section("", (Data("advice", None),))
+        return
+    from armtwin.report.advice_report import advice_section
 
-
-def _advice(advice: Advice) -> Iterator[Block]:
-    yield Text(advice_sentence(advice), "bad" if advice.best is None else "good")
-    columns = (
-        Column("text", "what"),
-        Column("holds", "", words=lambda x: "holds" if x["holds"] else "does not hold"),
-        Column("ratio", "of tolerance", FINE_PERCENT, words=_ratio),
-        Column("duration_s", "motion", Number(1.0, "s", places=2)),
-    )
-    records = [_option(option) for option in advice.options]
-    yield Table(columns, records, "advice.options")
-    yield from _tried(advice)
-    yield from _sensitivities(advice)
-    yield Text(f"{advice.simulations} simulations.", "soft")
-    yield Data("advice.best", None if advice.best is None else _option(advice.best))
-    yield Data("advice.monotonic", advice.monotonic)
-    yield Data("advice.simulations", advice.simulations)
-
-
-def _option(option: Option) -> Record:
-    return {
-        "name": option.name,
-        "text": option.text,
-        "holds": option.holds,
-        "ratio": option.ratio,
-        "duration_s": option.duration,
-    }
-
-
-def _ratio(record: Record) -> str:
-    ratio = record["ratio"]
-    return FINE_PERCENT.text(ratio) if np.isfinite(ratio) else "cannot be run"
-
-
-def _tried(advice: Advice) -> Iterator[Block]:
-    """The speeds that were tried."""
-    words = []
-    for speed, holds in advice.tried:
-        words.append(f"{MILLIMETRES_PER_SECOND.text(speed)} {'holds' if holds else 'fails'}")
-    tried = f"Speeds tried, mm/s: {', '.join(words)}."
-    if advice.monotonic:
-        yield Text(tried, "soft")
-    else:
-        yield Text(
-            "The error is not monotonic in speed: some lower speeds fail where higher ones hold. "
-            f"{tried}"
-        )
-    records = [{"speed_m_s": speed, "holds": holds} for speed, holds in advice.tried]
-    yield Data("advice.speeds_tried", records)
-
-
-def _sensitivities(advice: Advice) -> Iterator[Block]:
-    if advice.sensitivities:
-        yield Text("Assumed numbers that change the largest error most, each by 10 %:")
-    columns = (
-        Column("key", "key"),
-        Column("effect", "larger", words=_effect("effect")),
-        Column("effect_less", "smaller", words=_effect("effect_less")),
-        Column("source", "where the number comes from", page_only=True),
-    )
-    records = [asdict(x) for x in advice.sensitivities]
-    yield Table(columns, records, "advice.sensitivities", most=SENSITIVITIES_SHOWN)
-
-
-def _effect(key: str) -> Callable[[Record], str]:
-    """The change of the largest error, or that the robot stops."""
-
-    def words(record: Record) -> str:
-        change = record[key]
-        return "stops" if np.isinf(change) else SIGNED_PERCENT.with_unit(change)
-
-    return words
+    yield advice_section(answer.advice)
 
 
 def _segments(verdict: Verdict) -> Table:

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from armtwin.identification.completion.complete import Completion
     from armtwin.identification.rigid_body.judgement import Identification
     from armtwin.identification.servo.identify_servo import ServoIdentification
-    from armtwin.prediction.advice import Advice
     from armtwin.prediction.compare import Comparison
     from armtwin.prediction.compare_reference import ReferenceComparison
 
@@ -178,18 +177,6 @@ def completion_verdict(result: Completion) -> Text:
     guessed = result.robot.description.servo != result.given.description.servo
     servo = "; its servo is a guess" if guessed else ""
     return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
-
-
-def advice_sentence(advice: Advice) -> str:
-    """What is best to do."""
-    best = advice.best
-    if best is None:
-        return "Nothing that was tried makes the seam hold."
-    used = FINE_PERCENT.with_unit(best.ratio)
-    return (
-        f"Best: {best.text} (advised.toml); it uses {used} of the tolerance, "
-        f"the motion takes {best.duration:.2f} s."
-    )
 
 
 def identification_verdict(result: Identification) -> Text:

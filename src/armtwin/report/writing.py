@@ -41,6 +41,7 @@ from armtwin.prediction.compare_reference import ReferenceComparison
 from armtwin.prediction.correct import Correction
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.recreation import recreate
+from armtwin.prediction.side_by_side import SideBySide
 from armtwin.report.actuator_report import (
     actuator_report,
     flow_report,
@@ -68,6 +69,7 @@ from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
 from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
+from armtwin.report.side_by_side_report import side_by_side_report
 from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
@@ -78,6 +80,7 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
+            several runs side by side;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
             completion; a clamping, a transmission, an actuator, an experiment that was run; an
             analysis; a correction; a robot, a job or a log.
@@ -95,6 +98,11 @@ def to_report(result: Any) -> Report:
 @to_report.register
 def _of_answer(answer: Answer) -> Report:
     return prediction_report(answer)
+
+
+@to_report.register
+def _of_runs(runs: SideBySide) -> Report:
+    return side_by_side_report(runs)
 
 
 @to_report.register

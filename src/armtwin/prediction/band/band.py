@@ -124,6 +124,11 @@ class Band:
         low, middle, high = np.percentile(self.ratios, (LOW, MIDDLE, HIGH))
         return float(low), float(middle), float(high)
 
+    @cached_property
+    def spread(self) -> float:
+        """Standard deviation of the logarithm of the largest error over its tolerance."""
+        return float(np.log(self.ratios).std())
+
     @property
     def direction(self) -> Direction:
         """The direction that uses most of its tolerance in the nominal run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from armtwin.jobs.job import Job
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
 from armtwin.prediction.band.of_drives import (
@@ -13,15 +14,21 @@ from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
 from armtwin.prediction.band.quantity import Quantity
 from armtwin.prediction.predict import Prediction
+from armtwin.robot.robot import Robot
 
 
 def quantities_of(p: Prediction) -> tuple[Quantity, ...]:
-    """What of robot, servo, tool and placement of a prediction is not known exactly.
+    """What of robot, servo, tool and placement of a prediction is not known exactly."""
+    return quantities_for(p.robot, p.job)
+
+
+def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
+    """What of a robot with its tool, and of the placement of a job, is not known exactly.
 
     Those of a width of zero are left out, so that others are spread the more evenly.
     """
-    model, robot = p.job.description.model, p.robot
-    asked = Asked(p.job.description.uncertainty)
+    model = job.description.model
+    asked = Asked(job.description.uncertainty)
     found = [
         *servo_quantities(robot, model.servo, asked),
         *friction_quantities(robot, model, asked),

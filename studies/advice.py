@@ -1,0 +1,60 @@
+"""Whether advice that is called best is sure: `python studies/advice.py [JOB[:SPEED]]...`.
+
+Of each job: how likely it holds as it is, what is called best, how likely that holds by its own
+draws and by 256 of a seed that the search never saw, and what it cost.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator, Sequence
+
+import armtwin as at
+
+CASES = (
+    "rx90b_line",
+    "rx90b_line:300 mm/s",
+    "rx90b_corner_follow",
+    "rx90b_corner_fixed",
+    "kr300_frame",
+    "lwa4p_bead",
+)
+FRESH_SEED, FRESH_DRAWS = 77, 256
+
+
+def advised(cases: Sequence[str]) -> Iterator[str]:
+    """A few lines for each job."""
+    for case in cases:
+        name, _, speed = case.partition(":")
+        job = at.Job.load(name)
+        run = at.predict(None, job.with_speed(speed) if speed else job)
+        band = at.assess(run)
+        begun = time.process_time()
+        advice = at.advise(run, band)
+        cost = time.process_time() - begun
+        yield f"{case}: {band.outcome}, P = {band.probability:.2f}, spread {band.spread:.2f}"
+        yield f"  {advice.simulations} runs, {advice.draws} draws, {cost:.0f} s"
+        yield from _proved(advice)
+
+
+def _proved(advice: at.Advice) -> Iterator[str]:
+    """What is best, by its own draws and by fresh ones; else what came nearest."""
+    if not advice.needed:
+        yield "  nothing needs to change"
+    elif advice.best is None:
+        nearest = advice.slower or advice.nearest
+        likely = "" if nearest is None else f", nearest {nearest.text}: {nearest.probability:.3f}"
+        yield f"  nothing is best{likely}"
+        for x in advice.measuring:
+            yield f"  {x.way}: {x.allows or 'nothing even then'}"
+    else:
+        again = at.predict(None, advice.best.job)
+        fresh = at.assess(again, draws=FRESH_DRAWS, seed=FRESH_SEED).probability
+        yield f"  best: {advice.best.text}"
+        yield f"  P by its own draws {advice.best.probability:.3f}, by fresh ones {fresh:.3f}"
+
+
+if __name__ == "__main__":
+    for line in advised(sys.argv[1:] or CASES):
+        print(line, flush=True)
