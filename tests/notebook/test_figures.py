@@ -174,8 +174,7 @@ def test_dollars_in_names_begin_no_formula(robots):
     name = r"$\frac$"
     joints = (replace(description.joint[0], name=name), *description.joint[1:])
     bare = replace(description, joint=joints, motor=(), friction=(), hydraulic=(), servo={})
-    bare = replace(bare, gear=None, transmission=(), balancer=(), wrist=None)
-    axes = at.Robot(bare).plot()
+    axes = at.Robot(replace(bare, gear=None, transmission=(), balancer=(), wrist=None)).plot()
     axes.figure.canvas.draw()
     assert any(r"\$\frac\$" in text.get_text() for text in axes.texts)
 
