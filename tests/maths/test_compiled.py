@@ -203,15 +203,15 @@ def test_that_something_is_compiled_is_said_once_and_not_of_a_kernel_on_the_disk
 
 
 def test_a_part_of_kernels_called_from_python_runs_as_it_stands():
-    """Before and after a kernel was compiled with it; nothing is compiled for the call itself."""
+    """Also after a kernel was compiled with it; nothing is compiled for the call itself."""
     from armtwin.maths.vectors import cross
 
     @compiled.compiled
     def third(x):
         return cross((x, 0.0, 0.0), (0.0, x, 0.0))[2]
 
-    for _ in range(2):
-        assert cross((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)) == (0.0, 0.0, 1.0)
-        assert cross((1j, 0.0, 0.0), (0.0, 1.0, 0.0)) == (0.0, 0.0, 1j)
-        assert third(2.0) == 4.0
-    assert len(cross.signatures) <= 1
+    assert third(2.0) == 4.0
+    known = list(cross.signatures)
+    assert cross((1.0, 0.0, 0.0), (0.0, 1.0, 0.0)) == (0.0, 0.0, 1.0)
+    assert cross((1, 0, 0), (0, 1, 0)) == (0, 0, 1)
+    assert cross.signatures == known
