@@ -15,6 +15,18 @@ from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.incomplete import incomplete
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
 
+CELL = """\
+[cell]
+floor = "-30 m"
+[[cell.plane]]
+point = [0, "-900 mm", 0]
+normal = [0, 1, 1]
+[[cell.box]]
+name = "table"
+size = ["500 mm", "600 mm", "25 m"]
+pose = { position = [0.5, 0, -12.6], orientation = { rpy = [0, 0, "30 deg"] } }
+"""
+
 
 def written(folder, text=JOB):
     path = folder / "job.toml"
@@ -128,8 +140,19 @@ def test_a_saved_job_loads_as_an_equal_job(name, tmp_path):
         JOB + '[model]\nfriction = "off"\nquantise = false\ntemperature = "30 degC"\n',
         changed('"100 mm/s"', '"7 m/s"'),
         with_top('name = "a \\"quoted\\" \\\\ name\\nof two lines"'),
+        JOB + CELL,
+        JOB.replace(JOB[JOB.index("posture") : JOB.index("\n\n[work")], 'posture = "elbow up"'),
     ],
-    ids=["band", "polygon", "override", "model", "speed beyond what a bare number may be", "name"],
+    ids=[
+        "band",
+        "polygon",
+        "override",
+        "model",
+        "speed beyond what a bare number may be",
+        "name",
+        "cell",
+        "posture by name",
+    ],
 )
 def test_what_a_job_may_say_survives_saving(text, tmp_path):
     job = loaded(tmp_path, text)
