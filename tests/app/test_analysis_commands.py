@@ -56,7 +56,10 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
         ),
         (["analyse", "rx90b", "torques"], "has no home in its file; give a posture"),
         (["analyse", "epaas", "inertia", "--load", "brick"], "Payloads of 'epaas': load_2_5"),
-        (["analyse", "epaas", "coupling", "--faster", "5"], "change torques and loads, not coupling"),
+        (
+            ["analyse", "epaas", "coupling", "--faster", "5"],
+            "change torques and loads, not coupling",
+        ),
         (["sensitivity", "rx90b_line", "motor.m9.x"], "key 'motor.m9' is not known"),
         (["sensitivity", "rx90b_line", "gravity", "--by", "2 kg"], "--by must be in 1"),
         (["frequency", "none.csv"], "none.csv"),

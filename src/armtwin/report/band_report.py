@@ -29,7 +29,8 @@ TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad
 def band_verdict(band: Band) -> Iterator[Text]:
     """The first lines: outcome with its band, what decides it, what measuring would buy."""
     yield Text(outcome_sentence(band), TONES[band.outcome])
-    reasons = f"{deciding_sentence(band)} {measuring_sentence(band)}".strip()
+    sentences = (servo_sentence(band), deciding_sentence(band), measuring_sentence(band))
+    reasons = " ".join(sentence for sentence in sentences if sentence)
     if reasons:
         yield Text(reasons)
 
@@ -65,6 +66,12 @@ def _failures(band: Band) -> str:
     if not band.failures:
         return ""
     return f"; {band.failures} of {len(band.ensemble)} stop or cannot be run"
+
+
+def servo_sentence(band: Band) -> str:
+    """What the servo rests on; empty for one that is given."""
+    servo = band.prediction.servo.summary
+    return f"{servo[0].upper()}{servo[1:]}." if servo else ""
 
 
 def deciding_sentence(band: Band) -> str:
