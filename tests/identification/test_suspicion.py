@@ -217,7 +217,7 @@ def test_one_joint_alone_tells_only_what_is_far_off(shared_data, factor, told):
     whole = at.Log.read(shared_data / "kuka_kr300" / "ident_A.csv.gz")
     bare = at.Log.of(factor * whole.time, q=whole.q, tau=whole.tau)
     refused = (
-        pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\.")
+        pytest.raises(at.ArmtwinError, match=r"time looks stretched by 1\d\b")
         if told
         else nullcontext()
     )
