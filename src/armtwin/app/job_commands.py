@@ -56,7 +56,7 @@ Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, 
 JobNames = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[JOB]...",
+        metavar="JOB",
         help="A shipped job, or a job file (.toml); several are predicted side by side.",
     ),
 ]
@@ -119,8 +119,7 @@ def predict(
 ) -> None:
     """Simulate a job in closed loop: errors, verdict, causes, advice; or several side by side.
 
-    Exit code 1: it does not hold, or may not; with --nominal: out of tolerance. Of several runs
-    all must hold.
+    Exit code 1: one does not hold, or may not; with --nominal: is out of tolerance.
     """
     asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
     robots = [None] if robot is None else _several(robot, "--robot")

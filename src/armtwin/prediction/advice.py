@@ -302,17 +302,18 @@ class _Search:
         return tuple(found)
 
     def _allowed(self, limit: float) -> str:
-        """What would surely hold with another limit, of all that was tried."""
-        if self.trials.within(limit).fits(self.trials.prediction.job):
+        """What would surely hold with another limit, by nominal runs: the smallest change."""
+        trials = self.trials.within(limit)
+        if trials.fits(trials.prediction.job):
             return "the job as it is"
-        eligible = _eligible(self.wanted)
         fitting = []
-        for option in self._all_options():
-            if option.ratio <= limit and option.name in eligible:
-                fitting.append(option)
+        for name in _eligible(self.wanted):
+            if name in SEARCHES:
+                fitting += [option for option in SEARCHES[name](trials) if option.fits]
         if fitting:
             return min(fitting, key=lambda x: (x.size, x.ratio)).text
-        slow_enough = [speed for speed, ratio in self.speeds.tried if ratio <= limit]
-        if slow_enough:
-            return f"run the whole seam at {1e3 * max(slow_enough):g} mm/s"
+        if "speed" in self.wanted.options:
+            for option in speeds(trials).options:
+                if option.fits:
+                    return option.text
         return ""

@@ -106,12 +106,14 @@ def option_record(option: Option) -> Record:
 
 
 def _likely(record: Record) -> str:
-    """How sure it is to hold, or why it was not drawn."""
+    """How sure it is to hold; or why that is not known: the search ended before, or left it out."""
     if record["probability"] is not None:
         return tenths(record["probability"])
     if record["holds"]:
         return "nominally"
-    return "not drawn" if record["fits"] else "no"
+    if record["fits"]:
+        return "not drawn"
+    return "margin too small" if record["ratio"] <= 1 else "no"
 
 
 def _ratio(record: Record) -> str:
