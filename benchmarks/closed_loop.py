@@ -413,11 +413,11 @@ def show_stages(robot):
         memory, lanes = kernel.memory, kernel.lanes
 
         @staticmethod
-        def run(every, lanes, given, slots, views, linear, path, counts, *rest):
+        def run(every, lanes, given, slots, views, path, counts, *rest):
             memories.extend(given)
             first, last, *rates = counts
             half = (first, last // 2, *rates)
-            kernel.run(every, lanes, given, slots, views, linear, path, half, *rest)
+            kernel.run(every, lanes, given, slots, views, path, half, *rest)
             return last
 
     traced_loop.run_traced(Halved, [work])

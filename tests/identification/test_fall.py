@@ -158,7 +158,7 @@ def test_a_base_that_leans_one_degree_is_found_and_written(robots, tmp_path):
     found.robot.save(tmp_path / "leaning.toml")
     again = at.Robot.load(tmp_path / "leaning.toml")
     assert again.description.gravity == found.robot.description.gravity
-    assert again.description.deviation.gravity == found.fall.deviation
+    assert again.description.standard_deviation.gravity == found.fall.deviation
     (origin,) = [origin for origin in again.provenance.origins if origin.path == "gravity"]
     assert origin.kind == "identified"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -15,7 +15,7 @@ from armtwin.app.showing import REPORT, ROBOT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
-from armtwin.report.writing import to_report
+from armtwin.report.sections import Report
 from armtwin.robot.files import to_text
 
 actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
@@ -46,7 +46,7 @@ def resonances(
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
     source = Source("actuator", table.name.partition(".")[0], str(table))
     place = result_folder(source, out, (RESULT, REPORT), [table], force)
-    finish(to_report(at.fit_oil(table)), place, {}, json)
+    finish(_report(at.fit_oil(table)), place, {}, json)
 
 
 @actuator.command()
@@ -73,7 +73,7 @@ def noise(
     with progress_bar("logs"):
         read = [at.Log.read(path, columns) for path in logs]
         found = at.identify_actuator(prior, read, masses)
-    finish(to_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 @actuator.command()
@@ -90,7 +90,7 @@ def valve(
     inputs = [Path(robot), *files_of_log(log, columns)]
     place = robot_place("actuator", prior, out, inputs, force)
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    finish(to_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 @actuator.command()
@@ -107,7 +107,7 @@ def flow(
     inputs = [Path(robot), *files_of_log(log, columns)]
     place = robot_place("actuator", prior, out, inputs, force)
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    finish(to_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 def _masses(text: str, count: int) -> list[float]:
@@ -124,3 +124,10 @@ def _masses(text: str, count: int) -> list[float]:
         except ArmtwinError as error:
             raise ArmtwinError(f"--weights {error}") from None
     return masses
+
+
+def _report(found: Any) -> Report:
+    """The report of a result; the room of reports is asked for by those who use it."""
+    from armtwin.report.writing import to_report
+
+    return to_report(found)

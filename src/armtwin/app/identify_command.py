@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,9 +22,11 @@ from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import mounted, on_base
 from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.recipe_file import Written, read_recipe, recipe_text
 from armtwin.maths.units import whole_number
 from armtwin.robot.files import contents
+
+if TYPE_CHECKING:
+    from armtwin.identification.rigid_body.recipe_file import Written
 
 DONE, FAILED = 0, 1
 RECIPE = "recipe.toml"
@@ -141,6 +143,7 @@ def identify(
         )
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
+    from armtwin.identification.rigid_body.recipe_file import recipe_text
     from armtwin.report.identification_report import identification_report
 
     written = contents(found.robot.description, ROBOT)
@@ -151,6 +154,8 @@ def identify(
 
 def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:
     """The choices of a recipe file, with those that options give in their place."""
+    from armtwin.identification.rigid_body.recipe_file import Written, read_recipe
+
     found = Written(at.Recipe()) if file is None else read_recipe(file)
     recipe = replace(found.recipe, **_given(options))
     return replace(found, recipe=recipe, **_given(beside))
@@ -176,6 +181,8 @@ def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
 
 def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
     """What must be said to identify the same again from the same robot file."""
+    from armtwin.identification.rigid_body.recipe_file import Written
+
     cutoffs = {how.cutoff for how in found.cleaning}
     what = prior.description
     is_given = what.gravity != file.description.gravity

@@ -6,14 +6,12 @@ from dataclasses import replace
 from functools import partial
 from itertools import product
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
 
 import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
-from armtwin.analysis.states import along
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import (
     files_of_job,
@@ -36,6 +34,9 @@ from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.report.prediction_report import prediction_report
+
+if TYPE_CHECKING:
+    from armtwin.analysis.bearing_loads import BearingLoads
 
 DEFAULT_JOB = "rx90b_line"
 WITHIN, OUT = 0, 1
@@ -353,6 +354,9 @@ def _answered(
 
 def _loads(job: Job) -> BearingLoads:
     """What bearings and links carry along the commanded motion of a job."""
+    from armtwin.analysis.bearing_loads import bearing_loads
+    from armtwin.analysis.states import along
+
     robot = job.robot()
     return bearing_loads(robot, along(robot, planned(robot, job).trajectory))
 

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+import armtwin as at
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_job, is_experiment, result_folder
 from armtwin.app.progress import of, progress_bar
@@ -15,9 +16,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.job import Job
 from armtwin.maths.units import Unit
-from armtwin.prediction.sensitivity import sensitivity as sensitivity_to
 from armtwin.report.folder import RESULT
-from armtwin.report.sensitivity_report import sensitivity_report
 
 
 def sensitivity(
@@ -52,6 +51,8 @@ def sensitivity(
     source = Source("sensitivity", asked.name, asked.origin, {"keys": keys, "by": change})
     files = asked.files if isinstance(asked, Experiment) else files_of_job(asked)
     place = result_folder(source, out, (RESULT, REPORT), files, force)
+    from armtwin.report.sensitivity_report import sensitivity_report
+
     with progress_bar("runs") as progress:
-        found = sensitivity_to(asked, keys, by=change, progress=of(progress, "runs"))
+        found = at.sensitivity(asked, keys, by=change, progress=of(progress, "runs"))
     finish(sensitivity_report(found, asked.name), place, {}, json)
