@@ -238,6 +238,16 @@ class Robot:
         object.__setattr__(robot, "origin", origin)
         return robot
 
+    def with_numbers(self, description: Description) -> Robot:
+        """A robot of the same groups with other numbers, which the caller answers for.
+
+        It is not checked again: a draw of many that differ by a few per cent.
+        """
+        robot = object.__new__(Robot)
+        object.__setattr__(robot, "description", description)
+        object.__setattr__(robot, "origin", self.origin)
+        return robot
+
     def with_tool(self, name: str | None) -> Robot:
         """The robot with a tool of its file on the flange; None takes the tool off."""
         return self._with_mounted("tool", name)
@@ -264,9 +274,7 @@ class Robot:
 
     def _with_description(self, description: Description) -> Robot:
         """The robot with something else mounted; only that is checked."""
-        robot = object.__new__(Robot)
-        object.__setattr__(robot, "description", description)
-        object.__setattr__(robot, "origin", self.origin)
+        robot = self.with_numbers(description)
         robot._refuse(mounting_problems(description))
         return robot
 

@@ -217,15 +217,19 @@ def assess(
     nominal = Variant(prediction.robot.description)
     left = residuals(prediction, 2 * count, chosen)
     errors = parameter_draws(prediction.robot, 2 * count, chosen)
-    variants = []
-    for z, knots, error in zip(deviations, left, errors, strict=True):
-        variant = drawn(nominal, quantities, z)
-        variants.append(replace(variant, residual=knots, error=error))
-    first = run_variants(prediction, variants[:count], progress)
+
+    def variants(some: slice) -> list[Variant]:
+        found = []
+        for z, knots, error in zip(deviations[some], left[some], errors[some], strict=True):
+            variant = drawn(nominal, quantities, z)
+            found.append(replace(variant, residual=knots, error=error))
+        return found
+
+    first = run_variants(prediction, variants(slice(count)), progress)
     band = Band(prediction, quantities, deviations[:count], first, chosen)
     if draws is not None or not _is_near(band.probability):
         return band
-    more = run_variants(prediction, variants[count:], progress)
+    more = run_variants(prediction, variants(slice(count, None)), progress)
     return Band(prediction, quantities, deviations, first.joined(more), chosen)
 
 

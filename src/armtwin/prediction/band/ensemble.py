@@ -24,7 +24,6 @@ from armtwin.prediction.band.residual import at_times
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, verdict_on
-from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import made_ready, setpoint_rate, simulate_all
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun
@@ -131,13 +130,14 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
     """A draw made ready to be run, in the posture of the nominal prediction."""
     model = p.job.description.model
     try:
-        robot = Robot(variant.description, p.robot.origin)
+        robot = p.robot.with_numbers(variant.description)
         job = placed(p.job, variant.placement)
         motion, outside = p.motion, p.outside
         if job is not p.job:
             start = p.motion.trajectory.q[0]
-            motion = joint_motion(robot, job.seam, setpoint_rate(robot, model), start)
-            outside = acting(job, robot, motion.trajectory.time)
+            # draws differ in no length, so that the nominal robot finds their joint positions
+            motion = joint_motion(p.robot, job.seam, setpoint_rate(robot, model), start)
+            outside = acting(job, p.robot, motion.trajectory.time)
         if variant.error is not None:
             missing = missing_torque(p.robot, motion.trajectory, variant.error)
             outside = outside.with_torque(missing)
