@@ -8,8 +8,14 @@ from functools import partial
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
-from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
-from armtwin.prediction.band.widths import Kind, in_words, spread_of
+from armtwin.prediction.band.quantity import (
+    Quantity,
+    Variant,
+    changed_robot,
+    source_kind,
+    uncertain,
+)
+from armtwin.prediction.band.widths import Kind
 from armtwin.robot.groups import Body, SixInertias, Tool
 from armtwin.robot.robot import Robot
 
@@ -25,23 +31,21 @@ def link_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     trust = list(SOURCE_KINDS)
     source = max((source_kind(link, "mass") for link in links), key=trust.index)
     width = max(asked.width("links", source, link, "mass") for link in links)
-    yield Quantity(
-        name="masses of the links",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=partial(_with_links, heavier),
-        kind="links",
-        measured_by="identify",
+    yield uncertain(
+        "links",
+        "masses of the links",
+        source,
+        width,
+        partial(_with_links, heavier),
+        "identify",
     )
-    yield Quantity(
-        name="where the links' masses are",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=partial(_with_links, larger),
-        kind="links",
-        measured_by="identify",
+    yield uncertain(
+        "links",
+        "where the links' masses are",
+        source,
+        width,
+        partial(_with_links, larger),
+        "identify",
     )
 
 
@@ -66,14 +70,13 @@ def _of_tool(tool: Tool, name: str, what: str, asked: Asked) -> Quantity:
         source = source_kind(tool, "com")
         width = asked.width(kind, source, tool, "size")
         basis, change = source, larger
-    return Quantity(
-        name=f"{what} of the tool",
-        basis=basis,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=partial(_with_tool, name, change),
-        kind=kind,
-        measured_by="tool",
+    return uncertain(
+        kind,
+        f"{what} of the tool",
+        basis,
+        width,
+        partial(_with_tool, name, change),
+        "tool",
     )
 
 

@@ -10,8 +10,13 @@ from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.identified import is_identified
-from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
-from armtwin.prediction.band.widths import in_words, spread_of
+from armtwin.prediction.band.quantity import (
+    Quantity,
+    Variant,
+    changed_robot,
+    source_kind,
+    uncertain,
+)
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
@@ -31,14 +36,13 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
             continue  # drawn with all that was identified
         source = _dry_source(element)
         width = asked.width("friction", source, element, "level")
-        yield Quantity(
-            name=f"friction of {element.name}",
-            basis=f"{source} {breakaway(element.law):.3g} N m",
-            width=in_words(width),
-            spread=spread_of(width),
-            change=partial(_with_level, element.name),
-            kind="friction",
-            measured_by=LOGGED,
+        yield uncertain(
+            "friction",
+            f"friction of {element.name}",
+            f"{source} {breakaway(element.law):.3g} N m",
+            width,
+            partial(_with_level, element.name),
+            LOGGED,
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
     if guessed:
@@ -52,28 +56,26 @@ def _of_all(elements: list[FrictionElement], asked: Asked) -> Quantity:
     """The viscosity of all elements, as the oil's temperature moves it."""
     source = _least_trusted([source_kind(element, "viscous") for element in elements])
     width = asked.width("viscosity", source)
-    return Quantity(
-        name="viscosity of all friction",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=_with_viscosity,
-        kind="viscosity",
-        measured_by=LOGGED,
+    return uncertain(
+        "viscosity",
+        "viscosity of all friction",
+        source,
+        width,
+        _with_viscosity,
+        LOGGED,
     )
 
 
 def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
     source = _least_trusted([source_kind(element, "presliding") for element in elements])
     width = asked.width("bristles", source)
-    return Quantity(
-        name="stiffness of the bristles",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=_with_bristles,
-        kind="bristles",
-        measured_by=LOGGED,
+    return uncertain(
+        "bristles",
+        "stiffness of the bristles",
+        source,
+        width,
+        _with_bristles,
+        LOGGED,
     )
 
 
@@ -84,14 +86,13 @@ def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
         return
     source = _least_trusted([source_kind(motor, "rotor_inertia") for motor in motors])
     width = max(asked.width("rotors", source, motor, "rotor_inertia") for motor in motors)
-    yield Quantity(
-        name="inertia of the rotors",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=_with_rotors,
-        kind="rotors",
-        measured_by=LOGGED,
+    yield uncertain(
+        "rotors",
+        "inertia of the rotors",
+        source,
+        width,
+        _with_rotors,
+        LOGGED,
     )
 
 
@@ -102,14 +103,13 @@ def elastic_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qua
         return
     source = _least_trusted([source_kind(gear, "stiffness") for gear in gears])
     width = max(asked.width("elasticity", source, gear, "stiffness") for gear in gears)
-    yield Quantity(
-        name="stiffness of the gears",
-        basis=source,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=_with_stiffness,
-        kind="elasticity",
-        measured_by="transmission",
+    yield uncertain(
+        "elasticity",
+        "stiffness of the gears",
+        source,
+        width,
+        _with_stiffness,
+        "transmission",
     )
 
 

@@ -9,8 +9,8 @@ from functools import partial
 from typing import Any
 
 from armtwin.prediction.band.asked import Asked
-from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
-from armtwin.prediction.band.widths import EACH, NINE_OF_TEN, Kind, in_words, spread_of
+from armtwin.prediction.band.quantity import Quantity, Variant, source_kind, uncertain
+from armtwin.prediction.band.widths import EACH, NINE_OF_TEN, Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Cascade, Proportional, Servo, VelocityLaw
 from armtwin.robot.servo_changes import (
@@ -76,7 +76,7 @@ def _shared(
 ) -> Quantity:
     """A quantity that all drives share."""
     moved = partial(_with_servo, name, change)
-    return Quantity(words, source, in_words(width), spread_of(width), moved, kind, LOGGED)
+    return uncertain(kind, words, source, width, moved, LOGGED)
 
 
 def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator[Quantity]:
@@ -85,25 +85,23 @@ def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator
     source = source_kind(group, "bandwidth")
     width = asked.width("bandwidth", source, group, "bandwidth")
     basis = f"{source} {_frequency_of(robot, servo)}".strip()
-    yield Quantity(
-        name="the servo's bandwidth",
-        basis=basis,
-        width=in_words(width),
-        spread=spread_of(width),
-        change=partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
-        kind="bandwidth",
-        measured_by=LOGGED,
+    yield uncertain(
+        "bandwidth",
+        "the servo's bandwidth",
+        basis,
+        width,
+        partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
+        LOGGED,
     )
     drives = [drive.name for drive, _ in robot.assembly.drives]
     for k, drive in enumerate(drives):
-        yield Quantity(
-            name=f"the bandwidth of {drive}",
-            basis=source,
-            width=in_words(EACH * width),
-            spread=spread_of(EACH * width),
-            change=partial(_with_servo, name, partial(_one_bandwidth, k, len(drives))),
-            kind="bandwidth",
-            measured_by=LOGGED,
+        yield uncertain(
+            "bandwidth",
+            f"the bandwidth of {drive}",
+            source,
+            EACH * width,
+            partial(_with_servo, name, partial(_one_bandwidth, k, len(drives))),
+            LOGGED,
         )
 
 

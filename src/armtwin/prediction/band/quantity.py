@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats
-from armtwin.prediction.band.widths import MEASURED, WIDTHS, Kind, spread_of
+from armtwin.prediction.band.widths import MEASURED, WIDTHS, Kind, in_words, spread_of
 from armtwin.robot.description import Description
 
 Measurement = str  # a way to measure: a key of `measuring.WAYS`
@@ -80,6 +80,18 @@ class Quantity:
         if by == 0:
             return variant
         return self.change(variant, math.exp(by) if self.is_ratio else by)
+
+
+def uncertain(
+    kind: Kind,
+    name: str,
+    basis: str,
+    width: float,
+    change: Callable[[Variant, float], Variant],
+    measured_by: Measurement,
+) -> Quantity:
+    """A quantity that a factor moves, of some width."""
+    return Quantity(name, basis, in_words(width), spread_of(width), change, kind, measured_by)
 
 
 def drawn(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:
