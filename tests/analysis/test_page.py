@@ -10,9 +10,11 @@ import armtwin as at
 PAGE = (Path(__file__).parents[2] / "docs" / "epaas.md").read_text(encoding="utf-8")
 
 
-def test_the_code_of_the_page_runs():
+def test_the_code_of_the_page_runs_on_the_five_axes_and_on_one_cylinder():
     (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
-    exec(code, {})
+    names = {}
+    exec(code, names)
+    assert (names["robot"].n, names["bench"].n) == (5, 1)
 
 
 def test_the_pages_step_response_of_the_fourth_cylinder_is_todays():

@@ -20,6 +20,7 @@ from armtwin.prediction.band.quantity import Placement, Variant, drawn
 from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import KINDS, spread_of
 from armtwin.report.band_report import deciding_sentence, outcome_sentence, tenths
+from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
@@ -96,10 +97,11 @@ def test_gains_move_as_their_rule_would_have_them(short):
 
 
 def test_every_draw_passes_the_checks_of_a_robot_file(short):
+    """Draws are run without them: bodies that cannot exist would go unnoticed."""
     quantities = quantities_of(short)
     for z in 2 * normal_draws(32, len(quantities), 5):  # twice as wide as they are
         variant = drawn(Variant(short.robot.description), quantities, z)
-        at.Robot(variant.description)  # refuses bodies that cannot exist
+        assert problems(variant.description) == []
 
 
 def test_about_thirty_numbers_are_drawn_not_ninety(short):

@@ -11,6 +11,7 @@ import typer
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
+from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
@@ -78,19 +79,9 @@ def analyse(
     """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
     if at_posture is not None and along is not None:
         raise ArmtwinError("--at and --along cannot be given together")
-    if along is not None and (speeds is not None or accelerations is not None):
-        raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
-    moving = any(x is not None for x in (speeds, accelerations, faster))
-    if what not in MOVING and moving:
-        raise ArmtwinError(
-            f"--speeds, --accelerations and --faster change torques and loads, not {what}"
-        )
+    _check_moving(what, along is not None, (speeds, accelerations), faster)
     _check_elastic(what, push, links)
-    found = at.Robot.load(robot)
-    if tool is not None:
-        found = found.with_tool(tool)
-    if payload is not None:
-        found = found.with_payload(payload)
+    found = mounted(robot, tool, payload)
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     options |= {"links": "elastic" if links else None}
@@ -114,6 +105,19 @@ def analyse(
     from armtwin.report.writing import to_report
 
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _check_moving(
+    what: str, is_along: bool, rates: tuple[str | None, ...], faster: str | None
+) -> None:
+    """Refuse speeds and accelerations where a motion has its own, or where they change nothing."""
+    is_given = any(x is not None for x in rates)
+    if is_along and is_given:
+        raise ArmtwinError("--speeds and --accelerations belong to --at; a motion has its own")
+    if what not in MOVING and (is_given or faster is not None):
+        raise ArmtwinError(
+            f"--speeds, --accelerations and --faster change torques and loads, not {what}"
+        )
 
 
 def _check_elastic(what: str, push: str | None, links: bool) -> None:
