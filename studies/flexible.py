@@ -177,8 +177,8 @@ def parts_section() -> Iterator[str]:
         "lengths and sag, erratic ones by uneven gears, ringing at 500 mm/s after the ramps and at "
         "the reversal.\n"
     )
-    yield "| speed | direction | servo | arm | sag | swing | total |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| speed | direction | servo | deviations | ripple | sag | swing | total |"
+    yield "|---|---|---|---|---|---|---|---|"
     for speed in (0.1, 0.5):
         parts = at.error_parts(real_line(speed))
         assert parts is not None
