@@ -140,9 +140,7 @@ def _at_set_points(
     return found
 
 
-def _error(
-    p: Prediction, places: Coordinates, q: Floats, bent: Floats | float = 0.0
-) -> PathError:
+def _error(p: Prediction, places: Coordinates, q: Floats, bent: Floats | float = 0.0) -> PathError:
     """Path error of an arm whose motors are on q, its coordinates bent by so much."""
     u = places.both_sides(q) + bent
     poses = places.built.forward_kinematics(places.of_bodies(u))
