@@ -42,7 +42,7 @@ NAME = "Algorithm II"
 LEAST = 4  # whole half-cycles
 KEPT = 0.5  # share of the half-cycles that must be left
 COVERED = 0.5  # share of the half-cycles of a side that must cover a position
-POSITIONS = 1000  # of a merged curve
+POSITIONS = 4000  # of a merged curve
 OVERLAP = 0.5  # of the upper curve that the displaced lower one must lie over
 UNEVEN = 0.4  # of the longer half of the merged curve that the shorter one must have
 
