@@ -63,7 +63,8 @@ def _block(block: Block, numbers: Mapping[int, int]) -> str:
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
         case Scene():
-            return filled("scene.html", {"caption": words(block.caption)})
+            hidden = "" if block.judged else " hidden"
+            return filled("scene.html", {"caption": words(block.caption), "hidden": hidden})
         case Data():
             return ""
         case _:

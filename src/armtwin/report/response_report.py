@@ -58,7 +58,8 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
     if np.ptp(path, axis=0).max() <= LEAST_PATH:
         return sections, {}
     model, series = _scene(result, kept, path)
-    scene = Scene(model, "Cylinders beside the arm: lever, barrel and rod.")
+    caption = "Cylinders beside the arm: lever, barrel and rod."
+    scene = Scene(model, caption, judged=False)
     sections.append(Section("The robot", (scene,), page_only=True))
     return sections, series
 

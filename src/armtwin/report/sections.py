@@ -202,10 +202,12 @@ class Scene:
     Attributes:
         model: Joints, bars, tool, seam and sizes.
         caption: What is seen.
+        judged: Whether its path has an error that is drawn and coloured by a tolerance.
     """
 
     model: dict[str, Any]
     caption: str = ""
+    judged: bool = True
     kind: Literal["scene"] = "scene"
 
 

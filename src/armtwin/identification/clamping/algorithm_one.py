@@ -103,13 +103,13 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
 
 def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
     """Springs, backlashes and friction of an upper and a lower curve on the same positions."""
-    parts = [curve_parts(curve) for curve in (upper, lower)]
-    springs = np.array([spring for part in parts for spring in part.springs])
-    widths = np.array([part.width for part in parts])
+    above, below = curve_parts(upper), curve_parts(lower)
+    springs = np.array([*above.springs, *below.springs])
+    widths = np.array([above.width, below.width])
     distance = upper.tau - lower.tau
     refused = _doubt(springs, distance)
     if refused:
-        return AlgorithmOne(FoundTransmission(name, refused=refused), *parts)
+        return AlgorithmOne(FoundTransmission(name, refused=refused), above, below)
     if not centred(upper, lower):
         found = FoundTransmission(
             name,
@@ -119,7 +119,7 @@ def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
             friction_std=_std_of_mean(distance) / 2,
             refused=NOT_CENTRED,
         )
-        return AlgorithmOne(found, *parts)
+        return AlgorithmOne(found, above, below)
     notes = (
         f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
         f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
@@ -134,7 +134,7 @@ def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
         friction_std=_std_of_mean(distance) / 2,
         notes=notes,
     )
-    return AlgorithmOne(found, *parts)
+    return AlgorithmOne(found, above, below)
 
 
 def centred(upper: Curve, lower: Curve) -> bool:
