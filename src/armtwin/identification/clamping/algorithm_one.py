@@ -94,8 +94,8 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     strays = _strays(q, tau, parted.upper, parted.lower)
     if strays > STRAYS:
         sentence = (
-            f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve: a start "
-            "transient is within the data, of which it removes a fixed share of the samples only."
+            f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve, as those "
+            "of a start transient do, of which it removes a fixed share of the samples only."
         )
         found = FoundTransmission(NAME, refused=sentence, notes=(left_out,))
     return replace(result, found=found)
