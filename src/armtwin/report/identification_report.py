@@ -26,6 +26,7 @@ from armtwin.report.identification_charts import friction_charts, link_blocks
 from armtwin.report.inputs import file_name
 from armtwin.report.layers import Curve, Points, Rule
 from armtwin.report.numbers import NEWTON_METRES, PER_HUNDRED, PLAIN, Number
+from armtwin.report.robot_report import row_words
 from armtwin.report.sampling import at_times, extremes
 from armtwin.report.scales import Axis
 from armtwin.report.sections import (
@@ -208,7 +209,8 @@ def _memory(found: Estimate) -> Iterator[Record]:
     for element in found.robot.description.active_friction():
         if remembers(element):
             yield {
-                "row": element.on,
+                "element": element.name,
+                "row": row_words(element.on),
                 "radius_rad": element.radius,
                 "level_n_m": breakaway(element.law),
             }

@@ -11,7 +11,7 @@ import numpy as np
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Block, Column, Facts, Record, Report, Section, Table, Text
-from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.drive_groups import FrictionElement, On
 from armtwin.robot.groups import Joint
 from armtwin.robot.mounting import in_words
 from armtwin.robot.robot import Robot
@@ -147,14 +147,18 @@ def _friction(robot: Robot) -> Table:
     return Table(columns, [_element(element) for element, _ in robot.assembly.friction])
 
 
+def row_words(on: On) -> str:
+    """What an element acts on: the name of a joint or drive, or a sum of joints."""
+    if isinstance(on, str):
+        return on
+    return " + ".join(f"{weight:g} {joint}" for joint, weight in on.items())
+
+
 def _element(element: FrictionElement) -> Record:
-    on = element.on
-    if not isinstance(on, str):
-        on = " + ".join(f"{weight:g} {joint}" for joint, weight in on.items())
     values = [getattr(element.law, name) for name, _ in element.law.coefficients]
     torque = element.law.columns(np.array(SPEEDS)) @ values + (element.offset or 0.0)
     at_speeds = {f"at {speed:g}": x for speed, x in zip(SPEEDS, torque, strict=True)}
-    return {"name": element.name, "on": on, "law": element.law.law, **at_speeds}
+    return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 
 
 def _facts(robot: Robot) -> Facts:
