@@ -33,7 +33,7 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
     angles = ", ".join(f"{np.degrees(x):.12g}" for x in home) + " deg"
     totals = []
     for pose in (angles, "L3 = 258.0009 mm", "psi = 0 deg"):
-        done = call(tmp_path, "analyse", "epaas", "torques", "--at", pose, "--json", "--force")
+        done = call(tmp_path, "analyse", "epaas", "torques", "--at", pose, "--json")
         assert done.code == 0, done.err
         causes = json.loads(done.out)["joints"]["causes"]
         totals.append([joint["total"] for joint in causes])

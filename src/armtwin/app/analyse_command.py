@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -86,7 +87,8 @@ def analyse(
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
-    source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
+    words = (what, *_words(given))
+    source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
     if what in MOVING:
@@ -105,6 +107,14 @@ def analyse(
     from armtwin.report.writing import to_report
 
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _words(given: dict[str, str]) -> Iterator[str]:
+    """The options in words, for the name of a folder; a file by its last two names."""
+    for key, value in given.items():
+        is_file = key == "along" and not _is_job(value)
+        short = " ".join(Path(value).parts[-2:]) if is_file else value
+        yield f"{key} {short}"
 
 
 def _check_moving(
