@@ -2,11 +2,11 @@
 
 From the commanded current to the speed of the piston, with small signals:
 
-    H(s) = k e^(-s t_e) V(s) / ((1 + B c_h) (s²/ω² + 2 β s/ω + 1))
+    H(s) = k e^(-s t_e) V(s) / (1 + (c_o s + c_h) (M s + B))
     V(s) = 1 / (s²/ω_v² + 2 β_v s/ω_v + 1)
 
-ω and β follow from c_o, c_h, B and the weight (see `oil`). All responses share valve, delay and
-oil; each has its own gain k, for it may lie on another stretch of the flow.
+All responses share valve, delay and oil; each has its own weight M and its own gain k, for it may
+lie on another stretch of the flow.
 
 Ref: [Machielsen 1983, section 6.1]
 """
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.actuator.oil import resonance
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.frequency_response import (
     ALIKE,
@@ -97,13 +96,26 @@ class ActuatorFit:
 
 def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     """H at frequencies [Hz] for a gain of 1, complex, (f,)."""
-    compliance, leakage, viscous, valve, valve_damping, delay = values
-    hertz, damping = resonance(compliance, leakage, viscous, np.array([mass]))
+    valve, valve_damping, delay = values[3:]
     s = 2j * np.pi * frequency
-    load = s / (2 * np.pi * hertz[0])
     spool = s / valve
-    oil = 1 / ((1 + viscous * leakage) * (load**2 + 2 * damping[0] * load + 1))
+    oil = oil_response(values[:3], mass, frequency)
     return np.asarray(oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1))
+
+
+def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
+    """Speed of the piston per flow of its valve at frequencies [Hz], complex, (f,).
+
+        1 / (1 + (c_o s + c_h) (M s + B))
+
+    Args:
+        values: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m].
+        mass: What the piston moves [kg]; 0 where that is nothing.
+        frequency: The frequencies [Hz].
+    """
+    compliance, leakage, viscous = values
+    s = 2j * np.pi * frequency
+    return np.asarray(1 / (1 + (compliance * s + leakage) * (mass * s + viscous)))
 
 
 class Modelled:

@@ -124,6 +124,11 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
         )
     natural, damping = valve_from_peak(peak, float(height))
     phase = np.degrees(np.interp(natural, known.frequency, known.phase))
+    if phase > -90.0:
+        raise ArmtwinError(
+            f"the response peaks at {peak:.4g} Hz and lags by {-phase:.0f} deg there, a valve by "
+            "more than 90: weight and oil of the robot must be those of the log"
+        )
     by_peak = np.array([natural, damping, delay_from_phase(natural, float(phase), -90.0)])
 
     def off(logs: Floats) -> Floats:
