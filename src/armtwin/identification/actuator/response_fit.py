@@ -30,6 +30,7 @@ from armtwin.maths.frequency_response import (
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
+OPEN = 1e12  # condition of a fit, columns scaled, from which it is told as open
 CLOSE = 1e-6  # of logarithms of numbers that are known to a thousandth at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
@@ -176,11 +177,27 @@ def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> Actuat
 
     found = least_squares(off, start, x_scale="jac", max_nfev=100, xtol=CLOSE, ftol=CLOSE)
     misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
     numbers = np.exp(found.x)
-    spread = numbers * np.sqrt(np.diag(covariance))
+    spread = numbers * deviations(found.jac, misfit)
     split = len(NAMES)
     return ActuatorFit(numbers[:split], spread[:split], numbers[split:], misfit, measured)
+
+
+def deviations(jacobian: Floats, misfit: float) -> Floats:
+    """Standard deviations of fitted logarithms, widened by a misfit above 1, (p,).
+
+    A log that leaves a number open did not come from the set-up that is fitted.
+    """
+    information = jacobian.T @ jacobian
+    size = np.sqrt(np.diag(information))
+    scaled = information / np.outer(size, size) if size.all() else np.zeros_like(information)
+    if np.linalg.cond(scaled) > OPEN:
+        raise ArmtwinError(
+            "the response leaves numbers of the fit open: weight, oil and gains of the robot must "
+            "be those of the log"
+        )
+    covariance = ALIKE * np.linalg.inv(information) * max(misfit, 1.0) ** 2
+    return np.asarray(np.sqrt(np.diag(covariance)))
 
 
 def _used(response: FrequencyResponse) -> Flags:

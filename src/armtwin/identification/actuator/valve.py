@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.actuator.response_fit import deviations
 from armtwin.maths.batch import Floats
 from armtwin.maths.frequency_response import (
-    ALIKE,
     LEAST_COHERENCE,
     LEAST_STD,
     FrequencyResponse,
@@ -140,8 +140,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     start = np.log([*np.maximum(by_peak, 1e-6), level])
     found = least_squares(off, start, x_scale="jac")
     misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
     numbers = np.exp(found.x)
-    spread = numbers * np.sqrt(np.diag(covariance))
+    spread = numbers * deviations(found.jac, misfit)
     gain = float(numbers[3])
     return ValveFit(peak, float(height), by_peak, numbers[:3], spread[:3], gain, misfit)
