@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,7 +12,7 @@ import typer
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
 from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
-from armtwin.app.robots import mounted
+from armtwin.app.robots import carrying, mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
@@ -47,7 +48,9 @@ def analyse(
     ] = None,
     along: Annotated[
         str | None,
-        typer.Option("--along", metavar="JOB|FILE", help="A job, or a log with a motion."),
+        typer.Option(
+            "--along", metavar="JOB|FILE", help="A job, with its tool, or a log with a motion."
+        ),
     ] = None,
     speeds: Annotated[
         str | None, typer.Option("--speeds", help='Joint speeds at --at, as "10, 0, 5 deg/s".')
@@ -86,7 +89,8 @@ def analyse(
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
-    source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
+    words = (what, *_words(given))
+    source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
     if what in MOVING:
@@ -98,13 +102,25 @@ def analyse(
     if push is not None:
         settings["force"] = _list("--push", push, [Unit("N")] * 3)
     motion: Any = None
-    if along is not None:
-        motion = _motion(found, along)
+    if along is not None and _is_job(along):
+        job = Job.load(along)
+        motion = planned(job.robot(found), job).trajectory
+        found = carrying(job.robot(found), tool, payload)
+    elif along is not None:
+        motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
     from armtwin.report.writing import to_report
 
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+
+
+def _words(given: dict[str, str]) -> Iterator[str]:
+    """The options in words, for the name of a folder; a file by its last two names."""
+    for key, value in given.items():
+        is_file = key == "along" and not _is_job(value)
+        short = " ".join(Path(value).parts[-2:]) if is_file else value
+        yield f"{key} {short}"
 
 
 def _check_moving(
@@ -138,14 +154,6 @@ def _inputs(along: str | None) -> list[Path]:
     if _is_job(along):
         return files_of_job(Job.load(along))
     return files_of_log(Path(along), None)
-
-
-def _motion(robot: at.Robot, along: str) -> at.Trajectory | at.Log:
-    """The joint motion of a job as this robot runs it, or a logged one."""
-    if not _is_job(along):
-        return at.Log.read(along)
-    job = Job.load(along)
-    return planned(job.robot(robot), job).trajectory
 
 
 def _posture(robot: at.Robot, text: str) -> Floats:

@@ -36,7 +36,10 @@ SUFFIXES = {
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
-    "actuator": "_actuator",
+    "actuator resonances": "_resonances",
+    "actuator noise": "_noise",
+    "actuator valve": "_valve",
+    "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
 }
 

@@ -63,11 +63,17 @@ def _block(block: Block, numbers: Mapping[int, int]) -> str:
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
         case Scene():
-            return filled("scene.html", {"caption": words(block.caption)})
+            return _scene(block)
         case Data():
             return ""
         case _:
             return block.html()
+
+
+def _scene(block: Scene) -> str:
+    """The stage; a path without a tolerance has no error to draw and no colours to explain."""
+    unjudged = "" if block.judged else " hidden"
+    return filled("scene.html", {"caption": words(block.caption), "unjudged": unjudged})
 
 
 def _text(block: Text) -> str:

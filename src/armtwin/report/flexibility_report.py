@@ -115,7 +115,7 @@ def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
         "Press play: the lowest modes with rotors locked, slow and much enlarged; from "
         f"{', from '.join(words)}."
     )
-    return series, Scene(model, caption)
+    return series, Scene(model, caption, judged=False)
 
 
 def _swing(mode: Mode, q: Floats, wide: float) -> Floats:

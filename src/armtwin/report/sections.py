@@ -200,12 +200,14 @@ class Scene:
     """The robot in 3-D with its path; the tables are those the viewer reads.
 
     Attributes:
-        model: Joints, bars, tool, seam and sizes.
+        model: Joints, bars, tool, seam and sizes; a `pace` where the player is to be slower.
         caption: What is seen.
+        judged: Whether its path has a tolerance, and so an error to draw.
     """
 
     model: dict[str, Any]
     caption: str = ""
+    judged: bool = True
     kind: Literal["scene"] = "scene"
 
 
