@@ -100,6 +100,16 @@ def _from_folder(value: Any, folder: Path) -> Any:
     return _shipped_name(value) or seen_from(folder, value)
 
 
+def words_of(options: dict[str, Any]) -> tuple[str, ...]:
+    """Options in words for the name of a folder, so that other options have another folder."""
+    words = []
+    for key, value in options.items():
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        is_file = Path(text).suffix in (".toml", ".csv", ".gz", ".npz")
+        words += [key, " ".join(Path(text).parts[-2:]) if is_file else text]
+    return tuple(words)
+
+
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
     """The source of a job's run, with what differs from the job's file."""
     had, has = asked.description, chosen.description

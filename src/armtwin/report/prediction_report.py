@@ -45,8 +45,10 @@ from armtwin.report.verdicts import (
 PART_SAMPLES = 600  # of a chart of the error's parts
 PART_WORDS = {
     "servo": "motor side: what the controller sees",
-    "arm": "arm: deviations, uneven gears",
-    "sag": "sag: gravity and process force",
+    "deviations": "deviations of link lengths and joint zeros",
+    "ripple": "ripple of gears",
+    "sag": "sag by gravity",
+    "force": "force from outside",
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
@@ -237,7 +239,7 @@ def _by_parts(p: Prediction) -> Iterator[Section]:
     for direction in ("lateral", "vertical"):
         layers = []
         for name, values in getattr(parts, direction).items():
-            words = PART_WORDS[name].partition(":")[0]
+            words = PART_WORDS[name].partition(":")[0].partition(" of ")[0]
             layers.append(Curve(words, 1e3 * parts.s[moving][thin], 1e6 * values[moving][thin]))
         axes = Axis("along the seam", "mm"), Axis("error", "µm")
         charts.append(Chart(direction, *axes, tuple(layers)))
