@@ -8,14 +8,14 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import FileError
-from armtwin.jobs.groups import Advising, Uncertainty
+from armtwin.jobs.groups import Advising
+from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.logs.recording import Event
 from armtwin.prediction import advice, changes, options, trials
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble
 from armtwin.prediction.band.quantity import Quantity
-from armtwin.prediction.band.widths import spread_of
 from armtwin.report.advice_report import advice_sentence
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
@@ -77,7 +77,13 @@ class World:
             np.zeros((64, 2, 1)),
         )
         servo = Quantity(
-            "the servo's bandwidth", "assumed", "", spread_of(0.3), None, "bandwidth", "servo"
+            name="servo.bandwidth",
+            words="the servo's bandwidth",
+            kind="servo.bandwidth",
+            basis="assumed",
+            width=0.3,
+            change=None,
+            measured_by="servo",
         )
         return Band(p, (servo,), z, ensemble, 0)
 

@@ -9,11 +9,17 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.answer import Answer
+from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
-from armtwin.report.band_report import band_section, band_verdict
+from armtwin.report.band_report import (
+    band_section,
+    band_verdict,
+    uncertainty_blocks,
+    verdict_data,
+)
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
@@ -64,7 +70,7 @@ def prediction_report(answer: Answer) -> Report:
     p, comparison = answer.prediction, answer.comparison
     times = kept_times(p)
     series = series_of(p, comparison, times)
-    sections = [Section("", tuple(_outcome(p)))]
+    sections = [Section("", tuple(_outcome(p, answer.band)))]
     if answer.band is not None:
         sections.append(band_section(answer.band))
     if comparison is not None:
@@ -80,7 +86,7 @@ def prediction_report(answer: Answer) -> Report:
         Section("Joints", tuple(joint_blocks(p, times, series))),
         *_loads(answer),
         Section("Feasibility", tuple(limit_blocks(p))),
-        Section("What this rests on", tuple(basis_blocks(p))),
+        Section("What this rests on", tuple(_basis(answer))),
     ]
     return Report(
         title=p.job.description.title or p.job.name,
@@ -90,6 +96,13 @@ def prediction_report(answer: Answer) -> Report:
         series=series,
         start=_first_sample(answer, times),
     )
+
+
+def _basis(answer: Answer) -> Iterator[Block]:
+    """What the prediction rests on: what was drawn, sources, inputs."""
+    band = answer.band
+    yield from uncertainty_blocks(band)
+    yield from basis_blocks(answer.prediction, None if band is None else band.seed)
 
 
 def _scene_caption(answer: Answer) -> str:
@@ -135,7 +148,7 @@ def _verdict(answer: Answer) -> Iterator[Text]:
         yield Text(caution, "bad")
 
 
-def _outcome(p: Prediction) -> Iterator[Block]:
+def _outcome(p: Prediction, band: Band | None) -> Iterator[Block]:
     """What happened on the seam."""
     yield Text(tolerance_use(p.verdict))
     for event in p.log.events:
@@ -143,6 +156,7 @@ def _outcome(p: Prediction) -> Iterator[Block]:
     yield from _outside_window(p.verdict)
     yield Text(_judged_where(p), "soft")
     yield from _data(p)
+    yield from verdict_data(p, band)
 
 
 def _judged_where(p: Prediction) -> str:
