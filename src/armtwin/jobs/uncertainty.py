@@ -7,7 +7,8 @@ the more special one counts.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -41,8 +42,9 @@ NAMES = (*RATIOS, *LENGTHS, *ANGLES)
 BY_NAME = ("servo.bandwidth", "friction")  # before the name of a drive or of a friction element
 LEAST_DRAWS, MOST_DRAWS = 8, 8192
 
-MISPLACEMENT = Unit("m", at_least=0, plausible=0.5, hint="mm")
-MISTURN = Unit("rad", at_least=0, plausible=0.5, hint="deg")
+FURTHEST, MOST_TURNED = 0.5, 0.5  # of a workpiece [m], [rad]: beyond, another place was meant
+MISPLACEMENT = Unit("m", at_least=0, plausible=FURTHEST, hint="mm")
+MISTURN = Unit("rad", at_least=0, plausible=MOST_TURNED, hint="deg")
 
 
 def _whole(value: object) -> int:
@@ -72,16 +74,31 @@ def _flat(table: dict[str, Any], path: str) -> Iterator[tuple[str, Any]]:
             yield name, value
 
 
-def _reader(name: str) -> Any:
+def _reader(name: str) -> Callable[[Any], float]:
     """What reads a width of a name."""
     if name in LENGTHS:
-        return MISPLACEMENT.read
+        return _misplacement
     if name in ANGLES:
-        return MISTURN.read
+        return _misturn
     special = any(name.startswith(f"{kind}.") for kind in BY_NAME)
     if name in RATIOS or special:
         return read_width
     raise ArmtwinError(f"is no quantity that is drawn. {did_you_mean(name, NAMES)}")
+
+
+def _misplacement(value: Any) -> float:
+    found = MISPLACEMENT.read(value)
+    if found > FURTHEST:
+        raise ArmtwinError(f"must be from 0 to {1e3 * FURTHEST:g} mm, got {1e3 * found:.4g} mm")
+    return found
+
+
+def _misturn(value: Any) -> float:
+    found = MISTURN.read(value)
+    if found > MOST_TURNED:
+        bound, got = math.degrees(MOST_TURNED), math.degrees(found)
+        raise ArmtwinError(f"must be from 0 to {bound:.3g} deg, got {got:.4g} deg")
+    return found
 
 
 Whole = Annotated[int, Read(_whole)]

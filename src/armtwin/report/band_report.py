@@ -34,10 +34,10 @@ TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad
 def band_verdict(band: Band) -> Iterator[Text]:
     """The first lines: outcome with its band, what decides it, what measuring would buy."""
     yield Text(outcome_sentence(band), TONES[band.outcome])
-    sentences = (servo_sentence(band), deciding_sentence(band), measuring_sentence(band))
-    reasons = " ".join(sentence for sentence in sentences if sentence)
-    if reasons:
-        yield Text(reasons)
+    reasons = f"{servo_sentence(band)} {deciding_sentence(band)}".strip()
+    for sentence in (reasons, measuring_sentence(band)):
+        if sentence:
+            yield Text(sentence)
 
 
 def outcome_sentence(band: Band) -> str:

@@ -63,7 +63,9 @@ def _block(block: Block, numbers: Mapping[int, int]) -> str:
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
         case Scene():
-            return filled("scene.html", {"caption": words(block.caption)})
+            good, fair, bad = map(words, block.legend)
+            legend = {"good": good, "fair": fair, "bad": bad}
+            return filled("scene.html", {"caption": words(block.caption), **legend})
         case Data():
             return ""
         case _:

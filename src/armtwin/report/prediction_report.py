@@ -37,7 +37,18 @@ from armtwin.report.prediction_basis import basis_blocks, joint_blocks, limit_bl
 from armtwin.report.prediction_plots import kept_times, path_plots, series_of
 from armtwin.report.sampling import sample_at
 from armtwin.report.scales import Axis
-from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
+from armtwin.report.sections import (
+    OF_THE_TOLERANCE,
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.verdicts import (
     ALLOWED,
     event_record,
@@ -56,9 +67,11 @@ PART_WORDS = {
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
-SEAM_COLOURS = (
-    "green where 95 of 100 drawn robots keep the tolerance, amber where fewer do, red where most "
-    "leave it."
+TURN = "Drag or use the arrow keys to turn the view."
+OF_THE_ROBOTS = (
+    "there 95 of 100 drawn robots keep the tolerance",
+    "fewer do",
+    "most leave it (wider)",
 )
 SHOWN = 12  # rows of a table in the terminal
 SPEED = Number(1e3, "mm/s", places=1)
@@ -75,7 +88,8 @@ def prediction_report(answer: Answer) -> Report:
         sections.append(band_section(answer.band))
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
-    scene = Scene(figure(p, times, answer.band), _scene_caption(answer))
+    legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_ROBOTS
+    scene = Scene(figure(p, times, answer.band), TURN, legend)
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),
@@ -103,13 +117,6 @@ def _basis(answer: Answer) -> Iterator[Block]:
     band = answer.band
     yield from uncertainty_blocks(band)
     yield from basis_blocks(answer.prediction, None if band is None else band.seed)
-
-
-def _scene_caption(answer: Answer) -> str:
-    turn = "Drag or use the arrow keys to turn the view."
-    if answer.band is None:
-        return turn
-    return f"{turn} Colours of the seam: {SEAM_COLOURS}"
 
 
 def _loads(answer: Answer) -> Iterator[Section]:

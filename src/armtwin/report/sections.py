@@ -195,6 +195,9 @@ class Plot:
     kind: Literal["plot"] = "plot"
 
 
+OF_THE_TOLERANCE = ("below half of the tolerance", "above half", "out of tolerance (wider)")
+
+
 @dataclass(frozen=True)
 class Scene:
     """The robot in 3-D with its path; the tables are those the viewer reads.
@@ -202,10 +205,12 @@ class Scene:
     Attributes:
         model: Joints, bars, tool, seam and sizes.
         caption: What is seen.
+        legend: What the good, fair and bad colours of the seam say.
     """
 
     model: dict[str, Any]
     caption: str = ""
+    legend: tuple[str, str, str] = OF_THE_TOLERANCE
     kind: Literal["scene"] = "scene"
 
 
