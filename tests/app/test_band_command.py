@@ -2,6 +2,7 @@
 
 import json
 import math
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,17 @@ def test_result_json_names_all_that_was_drawn_as_a_job_would(predicted):
     told = [row["share"] for row in drawn.values() if row["share"] is not None]
     assert min(told) >= 0.03
     assert sum(told) <= 1
+
+
+def test_every_key_of_the_result_is_explained(predicted):
+    text = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
+    result = predicted[2]
+    missing = [key for key in result if f"`{key}`" not in text]
+    for part in (result["verdict"], result["band"], result["uncertainty"][0]):
+        missing += [key for key in part if f"`{key}`" not in text]
+    for part in (result["band"]["along"], result["band"]["measuring"][0]):
+        missing += [key for key in part if f"`{key}`" not in text]
+    assert missing == []
 
 
 def test_a_width_of_a_job_is_used_by_the_name_that_the_report_prints(tmp_path):

@@ -16,13 +16,19 @@ from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble
 from armtwin.prediction.band.quantity import Quantity
-from armtwin.report.advice_report import advice_sentence
+from armtwin.report.advice_report import advice_section, advice_sentence
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
 from tests.jobs.examples import JOB
 
 TOLERANCE = 1e-4  # of the job, in both directions [m]
 NO_STRETCH = ("speed", "orientation", "shift")
+
+
+def all_words(found):
+    """The texts of the section of a report on advice."""
+    texts = (getattr(block, "text", "") for block in advice_section(found).blocks)
+    return " ".join(texts)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +199,7 @@ def test_a_job_that_is_sure_needs_no_change(monkeypatch, short):
 
 
 def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short):
-    """Such robots hardly differ, so that the margin alone would allow more."""
+    """Where nominal runs decide; draws of robots that hardly differ allow more."""
     world = World(
         monkeypatch,
         short,
@@ -202,9 +208,12 @@ def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short
         share=0.6,
         options=("shift",),
     )
-    found = world.advise()
+    found = world.advise(nominal=True)
     assert found.needed
     assert 0.55 < found.best.ratio <= 0.6
+    drawn = world.advise()
+    assert not drawn.needed
+    assert "share in [advice] of the job counts with --nominal only" in all_words(drawn)
 
 
 def test_the_workpiece_is_never_moved_further_than_the_job_allows(monkeypatch, short):

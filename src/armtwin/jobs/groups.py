@@ -68,8 +68,8 @@ class Advising:
     """What advice may change, and how far.
 
     Attributes:
-        share: Most of the tolerance that the nominal run of an advised job may use; what the
-            spread of such robots leaves of it may be less.
+        share: Most of the tolerance that the nominal run of an advised job may use, where nominal
+            runs alone decide; else the draws do.
         keep_speed: Whether the job keeps its speed; single stretches may still be run slower, and
             the smallest change is best. Without it any speed may be advised, the shortest motion
             is best.
