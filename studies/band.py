@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 import armtwin as at
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.band.ensemble import run_variants
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Variant, drawn
@@ -83,26 +83,59 @@ def _told(whole: at.Band, bands: list[at.Band], place: int) -> str:
     return f"{name} {share:.0f} %, {same} of {len(bands)}"
 
 
-def coverage(count: int, draws: int = DRAWS) -> Iterator[str]:
-    """Virtual robots within the band of their own file."""
+@dataclass(frozen=True)
+class Covered:
+    """What became of virtual robots beside the bands of their files.
+
+    Attributes:
+        bands: The band of each file.
+        ratio: Largest error over tolerance of each robot itself.
+    """
+
+    bands: list[at.Band]
+    ratio: Floats
+
+    @property
+    def within(self) -> Flags:
+        """Which robots lie within the band of nine of ten."""
+        ends = np.array([(band.ratio[0], band.ratio[2]) for band in self.bands])
+        return (self.ratio >= ends[:, 0]) & (self.ratio <= ends[:, 1])
+
+    @property
+    def odds(self) -> Floats:
+        """The probability that each was told."""
+        return np.array([band.probability for band in self.bands])
+
+    @property
+    def deviations(self) -> Floats:
+        """How far each is from the middle of its band, in its standard deviations."""
+        middle = np.array([band.ratio[1] for band in self.bands])
+        spread = np.array([band.spread for band in self.bands])
+        return np.log(self.ratio / middle) / spread
+
+
+def covered(count: int, draws: int = DRAWS) -> Covered:
+    """Virtual robots and the bands of their own files; those that cannot be run are left out."""
     truths, bands = [], []
     for seed in range(count):
         band, truth = virtual_robot(seed, draws)
         if band is not None:
             bands.append(band)
             truths.append(truth)
-    ratio = np.array(truths)
-    ends = np.array([(band.ratio[0], band.ratio[2]) for band in bands])
-    covered = (ratio >= ends[:, 0]) & (ratio <= ends[:, 1])
-    odds = np.array([band.probability for band in bands])
-    unsure = (odds >= 0.3) & (odds <= 0.7)
-    holds = ratio <= 1
-    yield f"{len(bands)} of {count} virtual robots could be run"
-    yield f"within the band of nine of ten: {100 * covered.mean():.0f} %"
-    yield f"told a probability of 0.3 to 0.7: {unsure.sum()}, of which {holds[unsure].sum()} hold"
-    for low, high in ((0.0, 0.3), (0.7, 1.01)):
+    return Covered(bands, np.array(truths))
+
+
+def coverage(count: int) -> Iterator[str]:
+    """Virtual robots within the band of their own file."""
+    found = covered(count)
+    odds, holds = found.odds, found.ratio <= 1
+    yield f"{len(found.bands)} of {count} virtual robots could be run"
+    yield f"within the band of nine of ten: {100 * found.within.mean():.0f} %"
+    for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.01)):
         some = (odds >= low) & (odds < high)
         yield f"told {low:g} to {min(high, 1):g}: {some.sum()}, of which {holds[some].sum()} hold"
+    rms = np.sqrt((found.deviations**2).mean())
+    yield f"deviations from the middle of the band: rms {rms:.2f} of its own"
 
 
 def virtual_robot(seed: int, draws: int) -> tuple[at.Band | None, float]:

@@ -119,8 +119,8 @@ def _flag(value: Any) -> bool:
 
 def read_width(value: Any) -> float:
     """How far a number may be off, as a share of it."""
-    width = Unit("1", at_least=0).read(value)
-    if width > WIDEST:
+    width = Unit("1").read(value)
+    if not 0 <= width <= WIDEST:
         raise ArmtwinError(f"must be from 0 to {100 * WIDEST:g} %, got {100 * width:.4g} %")
     return width
 

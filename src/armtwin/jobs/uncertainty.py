@@ -56,11 +56,14 @@ def _whole(value: object) -> int:
 def _widths(value: Any) -> dict[str, float]:
     """Widths by name: ratios, lengths [m] and angles [rad]; tables within tables are one name."""
     found = {}
+    problems = []
     for name, given in _flat(value, ""):
         try:
             found[name] = _reader(name)(given)
         except ArmtwinError as error:
-            raise ArmtwinError(f"'{name:.60}' {error}") from None
+            problems.append(f"'{name:.60}' {error}")
+    if problems:
+        raise ArmtwinError("; ".join(problems))
     return found
 
 
