@@ -31,7 +31,7 @@ def sensitivity(
         typer.Argument(
             metavar="KEY...",
             help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear", '
-            'or quantities that a verdict depends on, as "the servo\'s bandwidth".',
+            "or quantities that a verdict depends on, as servo.bandwidth.",
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",

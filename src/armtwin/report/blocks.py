@@ -72,8 +72,11 @@ def _block(block: Block, numbers: Mapping[int, int]) -> str:
 
 def _scene(block: Scene) -> str:
     """The stage; a path without a tolerance has no error to draw and no colours to explain."""
+    good, fair, bad = map(words, block.legend)
+    legend = {"good": good, "fair": fair, "bad": bad}
     unjudged = "" if block.judged else " hidden"
-    return filled("scene.html", {"caption": words(block.caption), "unjudged": unjudged})
+    caption = words(block.caption)
+    return filled("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
 
 
 def _text(block: Text) -> str:
