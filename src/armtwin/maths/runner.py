@@ -75,7 +75,7 @@ def run_all(work: Callable[..., R], *items: Sequence[Any], executor: Executor) -
 
 
 def as_done(
-    work: Callable[[T], R], items: Iterable[T], executor: Executor
+    work: Callable[..., R], items: Iterable[T], executor: Executor
 ) -> Iterator[tuple[T, R]]:
     """Each item with what work makes of it, as it is done; items are taken when there is room.
 
@@ -109,7 +109,7 @@ def as_done(
 
 
 def _fill(
-    work: Callable[[T], R],
+    work: Callable[..., R],
     rest: Iterator[T],
     executor: Executor,
     under_way: dict[Future[R], tuple[T, int]],
