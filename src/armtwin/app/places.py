@@ -38,6 +38,7 @@ SUFFIXES = {
     "frequency": "_frequency",
     "actuator": "_actuator",
     "sensitivity": "_sensitivity",
+    "sweep": "_swept",
 }
 
 

@@ -25,9 +25,10 @@ _TYPES = {"outcome": "TEXT NOT NULL", "sentence": "TEXT NOT NULL", "cpu_s": "REA
 _OWN = ", ".join(f"{name} {_TYPES.get(name, 'REAL')}" for name in COLUMNS)
 _SCHEMA = f"""
 CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE made_by (number INTEGER PRIMARY KEY, versions TEXT NOT NULL UNIQUE);
 CREATE TABLE run (
     key BLOB PRIMARY KEY, job TEXT NOT NULL, robot TEXT NOT NULL, inputs TEXT NOT NULL,
-    {_OWN}, versions TEXT NOT NULL
+    {_OWN}, made_by INTEGER NOT NULL REFERENCES made_by
 ) WITHOUT ROWID;
 """
 _PLACES = ", ".join("?" * (5 + len(COLUMNS)))
@@ -42,8 +43,10 @@ class ResultTable:
     """
 
     def __init__(self, path: str, connection: sqlite3.Connection, versions: str) -> None:
-        self.path, self.versions = path, versions
+        self.path = path
         self._connection = connection
+        self._made_by: int | None = None
+        self.versions = versions
 
     def known(self, keys: Sequence[bytes]) -> set[bytes]:
         """Which of some runs are there."""
@@ -73,9 +76,19 @@ class ResultTable:
         for key, job, robot, inputs, row in records:
             told = json.dumps(inputs, ensure_ascii=False)
             values = [getattr(row, name) for name in COLUMNS]
-            lines.append((key, job, robot, told, *values, self.versions))
+            lines.append((key, job, robot, told, *values))
         with self._told(), self._connection:
+            lines = [(*line, self._maker()) for line in lines]
             self._connection.executemany(f"INSERT OR REPLACE INTO run VALUES ({_PLACES})", lines)
+
+    def _maker(self) -> int:
+        """The number of the versions that rows are made by now."""
+        if self._made_by is None:
+            own = (self.versions,)
+            self._connection.execute("INSERT OR IGNORE INTO made_by (versions) VALUES (?)", own)
+            asked = "SELECT number FROM made_by WHERE versions = ?"
+            (self._made_by,) = self._connection.execute(asked, own).fetchone()
+        return self._made_by
 
     def count(self) -> int:
         """How many rows there are, also those of other inputs."""
@@ -152,8 +165,7 @@ def _checked(
             tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
             if not tables and not read_only:
                 connection.execute("BEGIN EXCLUSIVE")
-                for line in _SCHEMA.split(";"):
-                    connection.execute(line)
+                make_tables(connection)
                 connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
                 return
             if not {"about", "run"} <= tables:
@@ -166,6 +178,12 @@ def _checked(
             connection.close()
         raise _refused(path, error) from None
     _refuse_other(path, found, about)
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty file."""
+    for line in _SCHEMA.split(";"):
+        connection.execute(line)
 
 
 def _refuse_other(path: str, found: dict[str, str], own: dict[str, str]) -> None:
