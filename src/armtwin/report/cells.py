@@ -87,15 +87,9 @@ class Cells:
 
     def key_items(self) -> list[tuple[str, str]]:
         """What each colour and the outline mean."""
-        used = set(np.unique(self.colours).tolist())
-        items = []
-        for colour, label in self.keys:
-            if colour in used:
-                items.append((_swatch(_style(colour)), label))
-        if NO_VALUE in used:
-            items.append((_swatch(_style(NO_VALUE)), self.without))
-        if self.held.any():
-            items.append((_swatch("region box"), self.region))
+        items = [(_swatch(_style(colour)), label) for colour, label in self.keys]
+        items.append((_swatch(_style(NO_VALUE)), self.without))
+        items.append((_swatch("region box"), self.region))
         return items
 
 

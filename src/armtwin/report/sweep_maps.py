@@ -13,7 +13,7 @@ from armtwin.report.cells import COLOURS, NO_VALUE, Cells, edges_of
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.layers import Curve, Layer, Points, Rule
 from armtwin.report.scales import Axis as ChartAxis
-from armtwin.report.sections import Block
+from armtwin.report.sections import Block, Text
 from armtwin.sweeps import axes as sweep_axes
 from armtwin.sweeps.pivot import Pivot, limit_axis, map_axes, pivot_of, sorted_values
 from armtwin.sweeps.result import SweepResult
@@ -50,8 +50,11 @@ def _grid_maps(pivot: Pivot) -> Iterator[Block]:
     bins = _bins(pivot.result, pivot.result.numbers[pivot.result.measure])
     yield _map(pivot, f"{label.capitalize()}, {unit}", caption, pivot.best(), bins)
     limit = limit_axis(pivot.result)
-    if limit in pivot.others and limit is not None:
-        yield _limit_map(pivot, limit)
+    if limit is not None and limit in pivot.others:
+        if np.isfinite(pivot.limit(limit)).any():
+            yield _limit_map(pivot, limit)
+        else:
+            yield Text(f"No {limit.label} that was tried holds anywhere on the map.", "soft")
     if not pivot.others:
         return
     combinations = list(pivot.combinations())
@@ -128,7 +131,7 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:
     for line, numbers in zip(values, runs, strict=True):
         row = []
         for value, run in zip(line, numbers, strict=True):
-            point = dict(zip(pivot.result.sweep.axes, pivot.result.sweep.point(int(run)), strict=1))
+            point = dict(zip(pivot.result.sweep.axes, pivot.result.sweep.point(int(run)), strict=True))
             where = ", ".join(f"{a.label} {a.words(point[a])}" for a in (pivot.x, pivot.y))
             told = f"none of the {axis.label}s holds"
             if np.isfinite(value):

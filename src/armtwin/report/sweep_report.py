@@ -69,13 +69,15 @@ def d_axes(result: SweepResult) -> tuple[Any, ...]:
 
 def _verdict(result: SweepResult) -> Text:
     held, count = result.held, len(result.rows)
-    how = "surely hold" if result.sweep.description.band else "hold nominally"
+    band = result.sweep.description.band
     if not result.best(1):
         return Text(f"None of {count} runs could be run to its end.", "bad")
     (best,) = result.best(1)
     words = f"best is run {best + 1}: {_inputs(result, best)}: {outcome_words(result.rows[best])}"
     if not held:
-        return Text(f"None of {count} runs {how.rstrip('s')}; {words}.", "bad")
+        how = "surely holds" if band else "holds, not even nominally"
+        return Text(f"None of {count} runs {how}; {words}.", "bad")
+    how = "surely hold" if band else "hold nominally"
     return Text(f"{held} of {count} runs {how}; {words}.", "good")
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, shortened
 from armtwin.files.covariance import beside
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
@@ -18,6 +18,7 @@ from armtwin.jobs.job import Job
 from armtwin.robot.robot import Robot
 from armtwin.sweeps.settings import content
 
+LONGEST = 500  # characters of a sentence that are kept
 LONG_AGO = 1e9  # time that unpacked files carry, so that what is made of them is remembered
 
 
@@ -151,7 +152,7 @@ class Unpacked:
                 place = Path(self.folder.name) / str(k)
                 text = text.replace(str(place / "job.toml"), f"job '{name}'")
                 text = text.replace(f"{place}{os.sep}", "")
-        return text
+        return shortened(text, LONGEST)
 
 
 def unpacked(parcel: Parcel) -> Unpacked:
