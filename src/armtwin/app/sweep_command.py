@@ -16,7 +16,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
-from armtwin.sweeps.export import check_parquet, csv_content, parquet_content
+from armtwin.sweeps.export import check_parquet
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.running import Progress
 from armtwin.sweeps.sweep import Sweep
@@ -30,7 +30,7 @@ Workers = Annotated[
 ]
 Cluster = Annotated[
     str | None,
-    typer.Option("--cluster", help="Scheduler of dask distributed, as tcp://HOST:8786, or local:N."),
+    typer.Option("--cluster", help="Scheduler of dask distributed, as tcp://HOST:8786; local:N."),
 ]
 
 
@@ -89,9 +89,7 @@ def _check_runs(asked: Sweep, numbers: list[int]) -> None:
             raise ArmtwinError(f"--report must be a run from 1 to {len(asked)}, got {number}")
 
 
-def _estimate(
-    asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None
-) -> None:
+def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None) -> None:
     """Say what the sweep would take."""
     from armtwin.report.sweep_estimate import estimate_report
     from armtwin.sweeps.cluster import LOCAL
@@ -132,9 +130,9 @@ def _deliver(
 
     contents: dict[str, Content] = {}
     if csv:
-        contents[CSV] = csv_content(found)
+        contents[CSV] = found.csv()
     if parquet:
-        contents[PARQUET] = parquet_content(found)
+        contents[PARQUET] = found.parquet()
     finish(sweep_report(found, _made(found, place)), place, contents, json)
     if not json:
         say(f"wrote {place.path(TABLE).as_posix()}")

@@ -36,7 +36,7 @@ class Executor(Protocol):
         """Begin a piece of work."""
 
 
-@dataclass(frozen=True)
+@dataclass
 class Threads:
     """Threads of this process; kernels run on them without the interpreter lock."""
 

@@ -11,11 +11,12 @@ from numpy.typing import NDArray
 from armtwin.maths.batch import Floats
 from armtwin.report.cells import COLOURS, NO_VALUE, Cells, edges_of
 from armtwin.report.charts import Chart, Multiples
-from armtwin.report.layers import Curve, Layer, Points, Rule
+from armtwin.report.layers import Curve, Layer, Points, Rule, Shape
 from armtwin.report.scales import Axis as ChartAxis
 from armtwin.report.sections import Block, Text
 from armtwin.sweeps import axes as sweep_axes
-from armtwin.sweeps.pivot import Pivot, limit_axis, map_axes, pivot_of, sorted_values
+from armtwin.sweeps.mapping import limit_axis, map_axes
+from armtwin.sweeps.pivot import Pivot, pivot_of, sorted_values
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import Row
 
@@ -49,7 +50,7 @@ def _grid_maps(pivot: Pivot) -> Iterator[Block]:
         caption = f"In each cell the best run, whatever {others} is. {caption}"
     bins = _bins(pivot.result, pivot.result.numbers[pivot.result.measure])
     yield _map(pivot, f"{label.capitalize()}, {unit}", caption, pivot.best(), bins)
-    limit = limit_axis(pivot.result)
+    limit = limit_axis(pivot.result.sweep)
     if limit is not None and limit in pivot.others:
         if np.isfinite(pivot.limit(limit)).any():
             yield _limit_map(pivot, limit)
@@ -131,8 +132,7 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:
     for line, numbers in zip(values, runs, strict=True):
         row = []
         for value, run in zip(line, numbers, strict=True):
-            point = dict(zip(pivot.result.sweep.axes, pivot.result.sweep.point(int(run)), strict=True))
-            where = ", ".join(f"{a.label} {a.words(point[a])}" for a in (pivot.x, pivot.y))
+            where = _where(pivot, int(run))
             told = f"none of the {axis.label}s holds"
             if np.isfinite(value):
                 told = f"holds up to {axis.label} {value:g} {axis.unit}".strip()
@@ -151,6 +151,16 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:
     title = f"Highest {axis.label} that holds, {axis.unit}".rstrip(", ")
     caption = f"Up to which every {axis.label} that was tried holds."
     return _chart(pivot, title, caption, (cells,))
+
+
+def _where(pivot: Pivot, run: int) -> str:
+    """Where on the map a run is, in words."""
+    asked = pivot.result.sweep
+    point = asked.point(run)
+    words = []
+    for axis in (pivot.x, pivot.y):
+        words.append(f"{axis.label} {axis.words(point[asked.axes.index(axis)])}")
+    return ", ".join(words)
 
 
 def _bins(result: SweepResult, values: Floats) -> tuple[Floats, float, str]:
@@ -204,7 +214,7 @@ def _keys(edges: Floats, unit: str) -> list[tuple[int, str]]:
 
 def _scattered(result: SweepResult) -> Iterator[Block]:
     """Runs that are no grid as points over two axes: those that hold, and those that do not."""
-    chosen = map_axes(result)
+    chosen = map_axes(result.sweep)
     if chosen is None:
         yield from _along(result)
         return
@@ -216,7 +226,8 @@ def _scattered(result: SweepResult) -> Iterator[Block]:
         if rows:
             some = points[rows]
             hints = [_hint(result, k) for k in rows]
-            layers.append(Points(label, *some.T, colour=colour, shape=shape, names=hints))
+            x_y = some[:, 0], some[:, 1]
+            layers.append(Points(label, *x_y, None, None, shape, colour, hints))
     axes = ChartAxis(x.label, x.unit), ChartAxis(y.label, y.unit)
     yield Chart("Runs", *axes, tuple(layers), "A mark for each run.", tall=True)
 
@@ -225,7 +236,7 @@ def _all(result: SweepResult) -> range:
     return range(len(result.rows))
 
 
-def _groups(result: SweepResult) -> list[tuple[str, list[int], int, str]]:
+def _groups(result: SweepResult) -> list[tuple[str, list[int], int, Shape]]:
     """Runs that hold, that do not, and that have no answer: label, numbers, colour, shape."""
     held, fails, none = [], [], []
     for k, row in enumerate(result.rows):

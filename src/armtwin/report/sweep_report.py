@@ -210,7 +210,7 @@ def _placements(result: SweepResult) -> tuple[Scene, dict[str, Any]] | None:
     prediction = result.prediction(best[0])
     times = kept_times(prediction)
     model = figure(prediction, times)
-    points = np.array([place for place in tiles], dtype=np.float64)
+    points = np.array(list(tiles), dtype=np.float64)
     ratios = np.array(list(tiles.values()), dtype=np.float64)
     model["map"] = {
         "points": packed(points.ravel()),

@@ -60,9 +60,7 @@ def on_cluster(parcel: Parcel, address: str) -> Iterator[OnCluster]:
         if count is None or not 1 <= count <= MOST_WORKERS:
             raise ArmtwinError(f"--cluster local:N needs N from 1 to {MOST_WORKERS}, got {address}")
         with (
-            LocalCluster(  # type: ignore[no-untyped-call]
-                n_workers=count, threads_per_worker=1, dashboard_address=None
-            ) as cluster,
+            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
             Client(cluster) as client,
         ):
             yield _ready(client, parcel, f"{count} workers of dask on this machine")
@@ -85,7 +83,9 @@ def _ready(client: Any, parcel: Parcel, words: str) -> OnCluster:
     except TimeoutError:
         raise ArmtwinError(f"{words} has no worker; start one with `dask worker`") from None
     # a function of its own words: a worker may have another armtwin, or none
-    found = client.run(lambda: __import__("armtwin").__version__, on_error="return")
+    found = client.run(
+        lambda: __import__("importlib.metadata").metadata.version("armtwin"), on_error="return"
+    )
     refuse_other_versions(found, parcel.version)
     client.run(begin, parcel)
     return OnCluster(client, parcel, words)

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import numpy as np
 
+from armtwin.files.versions import versions
 from armtwin.maths.batch import thread_count
 from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.rows import Row
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import MEMORY, ResultTable, make_tables, open_table
-from armtwin.sweeps.versions import versions
 from armtwin.sweeps.work import run_some
 
 TIMED = 4  # runs

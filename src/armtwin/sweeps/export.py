@@ -1,45 +1,52 @@
-"""The table of a sweep as a CSV or a Parquet file."""
+"""A table of records as a CSV or a Parquet file, written some rows at a time."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, BinaryIO
+from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import Any, BinaryIO
 
 from armtwin.errors import ArmtwinError
-
-if TYPE_CHECKING:
-    from armtwin.sweeps.result import SweepResult
+from armtwin.files.disk import Content
 
 AT_ONCE = 10_000  # rows of a group of a Parquet file
-Content = Callable[[BinaryIO], None]
+Records = Callable[[], Iterator[dict[str, Any]]]
 
 
-def csv_content(result: SweepResult) -> Content:
-    """What a CSV file of the table holds; numbers in SI, all their digits."""
+def csv_content(columns: Sequence[str], records: Records) -> Content:
+    """What a CSV file of records holds; numbers in SI, all their digits."""
 
     def write(file: BinaryIO) -> None:
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        lines = csv.DictWriter(text, result.columns, lineterminator="\n")
+        lines = csv.DictWriter(text, columns, lineterminator="\n")
         lines.writeheader()
-        lines.writerows(result.records())
+        lines.writerows(records())
         text.flush()
         text.detach()
 
     return write
 
 
-def parquet_content(result: SweepResult) -> Content:
-    """What a Parquet file of the table holds."""
+def parquet_content(columns: Sequence[str], words: Collection[str], records: Records) -> Content:
+    """What a Parquet file of records holds.
+
+    Args:
+        columns: Names of the columns; "run" holds whole numbers.
+        words: Those that hold words; all others hold numbers.
+        records: Gives the records.
+    """
     arrow, parquet = _arrow()
+    kinds = []
+    for name in columns:
+        kind = arrow.string() if name in words else arrow.float64()
+        kinds.append((name, arrow.int64() if name == "run" else kind))
+    schema = arrow.schema(kinds)
 
     def write(file: BinaryIO) -> None:
-        writer = None
         some: list[dict[str, Any]] = []
-        schema = _schema(arrow, result)
         with parquet.ParquetWriter(file, schema) as writer:
-            for record in result.records():
+            for record in records():
                 some.append(record)
                 if len(some) == AT_ONCE:
                     writer.write_table(arrow.Table.from_pylist(some, schema))
@@ -63,14 +70,3 @@ def _arrow() -> tuple[Any, Any]:
             "Parquet files need pyarrow, which is not installed: pip install armtwin[parquet]"
         ) from None
     return pyarrow, parquet
-
-
-def _schema(arrow: Any, result: SweepResult) -> Any:
-    """Columns with their types: words, whole numbers, numbers."""
-    words = {"job", "robot", "outcome", "sentence"}
-    words |= {axis.key for axis in result.sweep.axes if not axis.is_number}
-    found = []
-    for name in result.columns:
-        kind = arrow.string() if name in words else arrow.float64()
-        found.append((name, arrow.int64() if name == "run" else kind))
-    return arrow.schema(found)

@@ -6,17 +6,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats
 from armtwin.sweeps.axes import Axis
+from armtwin.sweeps.mapping import map_axes
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import HOLDS
 
 Numbers = NDArray[np.int_]
-SPEED = "speed"
 JOBS = "job"  # what jobs and robots of a sweep are called as an axis
 
 
@@ -65,7 +66,8 @@ class Pivot:
             words = []
             for axis, k in zip(self.others, places, strict=True):
                 words.append(f"{axis.label} {axis.words(axis.values[k])}")
-            yield ", ".join(words), self.runs[(slice(None), slice(None), *places)]
+            index: Any = (..., *places)
+            yield ", ".join(words), self.runs[index]
 
     def limit(self, axis: Axis) -> Floats:
         """Highest value of an axis that holds with all lower ones, in each cell, (k, m).
@@ -90,7 +92,7 @@ def pivot_of(result: SweepResult) -> Pivot | None:
     axes = asked.axes
     if asked.description.design != "grid":
         return None
-    chosen = map_axes(result)
+    chosen = map_axes(asked)
     if chosen is None:
         return None
     shape = [len(axis.values) for axis in axes]
@@ -105,30 +107,6 @@ def pivot_of(result: SweepResult) -> Pivot | None:
     else:
         others.insert(0, Axis(JOBS, JOBS, "", tuple(_base_names(result))))
     return Pivot(result, x, y, tuple(others), moved)
-
-
-def map_axes(result: SweepResult) -> tuple[Axis, Axis] | None:
-    """The level and the upright axis of maps; a limit's axis is taken last."""
-    asked = result.sweep
-    by_key = {axis.key: axis for axis in asked.axes if axis.is_number}
-    if asked.description.map is not None:
-        first, second = asked.description.map
-        if first in by_key and second in by_key:
-            return by_key[first], by_key[second]
-    limit = limit_axis(result)
-    usual = [axis for axis in by_key.values() if axis is not limit]
-    usual += [axis for axis in by_key.values() if axis is limit]
-    several = [axis for axis in usual if len(axis.values) > 1]
-    return (several[0], several[1]) if len(several) > 1 else None
-
-
-def limit_axis(result: SweepResult) -> Axis | None:
-    """The axis whose highest value that holds is of interest."""
-    wanted = result.sweep.description.limit or SPEED
-    for axis in result.sweep.axes:
-        if axis.key == wanted and axis.is_number and len(axis.values) > 1:
-            return axis
-    return None
 
 
 def _numbers(axis: Axis) -> Floats:

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armtwin.files.disk import Content
+from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe
 from armtwin.prediction.predict import Prediction, predict
+from armtwin.sweeps.display import draw_map
+from armtwin.sweeps.export import csv_content, parquet_content
 from armtwin.sweeps.rows import COLUMNS, Row
 from armtwin.sweeps.settings import changed_job
 from armtwin.sweeps.sweep import Sweep
@@ -131,22 +136,24 @@ class SweepResult:
 
     def write_csv(self, path: str | Path) -> None:
         """Write the table as a CSV file."""
-        from armtwin.files.whole import write_file
-        from armtwin.sweeps.export import csv_content
-
-        write_file(Path(path), csv_content(self))
+        write_file(Path(path), self.csv())
 
     def write_parquet(self, path: str | Path) -> None:
         """Write the table as a Parquet file, with the extra `parquet`."""
-        from armtwin.files.whole import write_file
-        from armtwin.sweeps.export import parquet_content
+        write_file(Path(path), self.parquet())
 
-        write_file(Path(path), parquet_content(self))
+    def csv(self) -> Content:
+        """What a CSV file of the table holds."""
+        return csv_content(self.columns, self.records)
+
+    def parquet(self) -> Content:
+        """What a Parquet file of the table holds."""
+        words = {"job", "robot", "outcome", "sentence"}
+        words |= {axis.key for axis in self.sweep.axes if not axis.is_number}
+        return parquet_content(self.columns, words, self.records)
 
     def to_dataframe(self) -> Any:
         """The table as a DataFrame of pandas."""
-        from armtwin.notebook.dataframes import dataframe
-
         records = self.table
         rows = {name: [record[name] for record in records] for name in self.columns[1:]}
         return dataframe(("run", [record["run"] for record in records]), rows)
@@ -157,9 +164,7 @@ class SweepResult:
         Args:
             axes: Where it is drawn; new ones where none are given.
         """
-        from armtwin.sweeps.display import draw_map
-
-        return draw_map(self, axes)
+        return draw_map(self.sweep, self.measure, self.numbers[self.measure], axes)
 
 
 def result_of(sweep: Sweep, table: ResultTable, course: Course) -> SweepResult:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.versions import versions
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import Parcel, parcel_of
 from armtwin.sweeps.executors import Place, on_processes, on_threads
@@ -17,7 +18,6 @@ from armtwin.sweeps.result import Course, SweepResult, result_of
 from armtwin.sweeps.rows import Row
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import ResultTable, open_table
-from armtwin.sweeps.versions import versions
 from armtwin.sweeps.work import Run, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together

@@ -7,7 +7,7 @@ join in any order, a run is told by its content, and a worker is sent little.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
 from armtwin.analysis.scaled_keys import EVERY, moved_together
@@ -29,7 +29,6 @@ Place = tuple[str | int, ...]
 Changes = dict[Place, Any]
 OF_ROBOT = "robot."  # before a key path of the robot file
 YAW = "workpiece.yaw"
-OTHER_NAMES = ("name", "title")  # of a job, that its runs do not depend on
 
 
 def setting(job: Job, axis: Axis, value: float | str) -> Changes:
@@ -178,6 +177,5 @@ def overlap(first: Changes, second: Changes) -> bool:
 
 
 def content(description: JobDescription) -> str:
-    """All that a job says that its runs depend on."""
-    plain = replace(description, **dict.fromkeys(OTHER_NAMES, ""), robot="")
-    return repr(plain)
+    """All that a job says that its runs depend on; its robot is known by what its file holds."""
+    return repr(replace(description, name="", title="", robot=""))

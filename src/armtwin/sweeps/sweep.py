@@ -15,6 +15,7 @@ from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
+from armtwin.files.versions import version_of
 from armtwin.jobs.files import shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
@@ -66,9 +67,7 @@ class Sweep:
         return Sweep(description, str(file))
 
     @staticmethod
-    def over(
-        jobs: Job | Sequence[Job], axes: Mapping[str, Sequence[Any]], **options: Any
-    ) -> Sweep:
+    def over(jobs: Job | Sequence[Job], axes: Mapping[str, Sequence[Any]], **options: Any) -> Sweep:
         """A sweep of jobs over values of key paths.
 
         Args:
@@ -248,10 +247,8 @@ class Sweep:
 
     def _key(self, base: Base, changes: Changes) -> bytes:
         """A digest of all that a run depends on."""
-        from armtwin import __version__
-
         d = self.description
-        parts = [__version__, base.digest, d.method, str(d.band)]
+        parts = [version_of("armtwin"), base.digest, d.method, str(d.band)]
         for place, value in sorted(changes.items(), key=lambda item: repr(item[0])):
             parts.append(f"{place!r} {value!r}")
         return hashlib.sha256("\n".join(parts).encode()).digest()[:KEY_BYTES]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from threading import Lock
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.versions import version_of
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.band import assess
 from armtwin.prediction.predict import predict
@@ -52,11 +53,10 @@ def keep(parcel: Parcel) -> str:
 
 def refuse_other_version(parcel: Parcel) -> None:
     """Refuse a parcel of another version of armtwin, whose runs would differ."""
-    from armtwin import __version__
-
-    if parcel.version != __version__:
+    own = version_of("armtwin")
+    if parcel.version != own:
         raise ArmtwinError(
-            f"a worker has armtwin {__version__}, the sweep is run by {parcel.version}: install "
+            f"a worker has armtwin {own}, the sweep is run by {parcel.version}: install "
             "the same version on all machines"
         )
 
