@@ -71,6 +71,9 @@ if TYPE_CHECKING:
         driven_response,
         step_response,
     )
+    from armtwin.sweeps.result import SweepResult
+    from armtwin.sweeps.running import sweep
+    from armtwin.sweeps.sweep import Sweep
 
 __version__ = "0.1.0"
 
@@ -115,6 +118,8 @@ __all__ = [
     "ServoIdentification",
     "SideBySide",
     "StepTest",
+    "Sweep",
+    "SweepResult",
     "ToolCompliance",
     "TorqueShares",
     "Trajectory",
@@ -150,6 +155,7 @@ __all__ = [
     "simulate",
     "simulate_bench",
     "step_response",
+    "sweep",
     "write_report",
 ]
 
@@ -171,6 +177,9 @@ _LATER = {
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
     "SideBySide": "armtwin.prediction.side_by_side",
+    "Sweep": "armtwin.sweeps.sweep",
+    "SweepResult": "armtwin.sweeps.result",
+    "sweep": "armtwin.sweeps.running",
     "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",

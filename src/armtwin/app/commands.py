@@ -22,6 +22,7 @@ from armtwin.app import (
     job_commands,
     sensitivity_command,
     servo_command,
+    sweep_command,
 )
 from armtwin.app.actuator_commands import actuator
 from armtwin.app.options import Force, Gravity, Mounting, given_path
@@ -65,6 +66,7 @@ app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
+app.command()(sweep_command.sweep)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

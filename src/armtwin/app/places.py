@@ -41,6 +41,7 @@ SUFFIXES = {
     "actuator valve": "_valve",
     "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
+    "sweep": "_swept",
 }
 
 

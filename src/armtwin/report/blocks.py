@@ -109,6 +109,10 @@ def _cells(block: Table, k: int, row: list[str]) -> Iterator[str]:
     for i, cell in enumerate(row):
         inside = words(cell)
         tone = "bad" if i == 0 and k in block.bad else ""
+        link = block.columns[i].link
+        address = "" if link is None else link(block.records[k])
+        if address:
+            inside = element("a", inside=inside, href=address)
         if i == 0 and sample is not None:
             inside = element("button", inside=inside, data_sample=sample)
         if block.words:

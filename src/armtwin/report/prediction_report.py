@@ -91,7 +91,7 @@ def prediction_report(answer: Answer) -> Report:
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
     legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_ROBOTS
-    scene = Scene(figure(p, times, answer.band), TURN, legend)
+    scene = Scene(figure(p, times, answer.band), TURN, legend=legend)
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),

@@ -60,6 +60,7 @@ class Column:
         number: How its numbers are written; None for words.
         words: The words of a record, where they are not simply its value.
         page_only: Whether the terminal leaves it out.
+        link: Gives the address that the page links a record's words to; "" for none.
     """
 
     key: str
@@ -67,6 +68,7 @@ class Column:
     number: Number | None = None
     words: Callable[[Record], str] | None = None
     page_only: bool = False
+    link: Callable[[Record], str] | None = None
 
     @property
     def title(self) -> str:

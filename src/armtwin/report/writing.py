@@ -70,9 +70,11 @@ from armtwin.report.sections import Report
 from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
 from armtwin.report.side_by_side_report import side_by_side_report
+from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
+from armtwin.sweeps.result import SweepResult
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -80,7 +82,7 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            several runs side by side;
+            several runs side by side; a sweep;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
             completion; a clamping, a transmission, an actuator, an experiment that was run; an
             analysis; a correction; a robot, a job or a log.
@@ -103,6 +105,11 @@ def _of_answer(answer: Answer) -> Report:
 @to_report.register
 def _of_runs(runs: SideBySide) -> Report:
     return side_by_side_report(runs)
+
+
+@to_report.register
+def _of_sweep(result: SweepResult) -> Report:
+    return sweep_report(result)
 
 
 @to_report.register
