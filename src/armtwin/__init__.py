@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.excitation.design import design_excitation
+    from armtwin.identification.excitation.excitation import Excitation
+    from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
@@ -92,6 +95,8 @@ __all__ = [
     "ErrorParts",
     "Estimate",
     "Event",
+    "Excitation",
+    "ExcitationPlan",
     "Experiment",
     "ExperimentRun",
     "FileError",
@@ -130,6 +135,7 @@ __all__ = [
     "compare",
     "complete",
     "correct",
+    "design_excitation",
     "driven_response",
     "error_parts",
     "explain",
@@ -163,6 +169,9 @@ _LATER = {
     "identify_valve": "armtwin.identification.actuator.identify",
     "OilFit": "armtwin.identification.actuator.oil",
     "fit_oil": "armtwin.identification.actuator.oil",
+    "Excitation": "armtwin.identification.excitation.excitation",
+    "ExcitationPlan": "armtwin.identification.excitation.plan",
+    "design_excitation": "armtwin.identification.excitation.design",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

@@ -16,6 +16,7 @@ from armtwin.app import (
     analyse_command,
     complete_command,
     correct_command,
+    excite_command,
     experiment_commands,
     frequency_command,
     identify_command,
@@ -59,6 +60,7 @@ app.command()(complete_command.complete)
 app.command()(servo_command.servo)
 app.command()(analyse_command.analyse)
 app.command()(correct_command.correct)
+app.command()(excite_command.excite)
 app.command()(experiment_commands.simulate)
 app.command()(experiment_commands.experiments)
 app.command()(experiment_commands.clamp)

@@ -33,6 +33,7 @@ SUFFIXES = {
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
+    "excite": "_excitation",
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",

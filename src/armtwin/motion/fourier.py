@@ -133,4 +133,6 @@ class FourierSeries:
         samples = round(periods * self.harmonics.period * rate)
         times = np.arange(samples + 1) / rate
         q, v, a = self.at(times)
+        for ends in (v, a):  # at rest but for rounding
+            ends[0] = ends[-1] = 0.0
         return Trajectory.sampled(rate, q, v, a)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
 
 
 class Tried(NamedTuple):
@@ -155,3 +160,18 @@ class Excitation:
             f"{self.told} of {len(self.table)} told to 10 %",
         )
         return cards.line("Excitation", *words)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for row in sorted(self.table, key=lambda row: row.relative):
+            rows.append((row.name, f"{row.value:.4g}", f"{row.std:.2g}", f"{row.relative:.1%}"))
+        heads = ("combination", "prior", "predicted deviation", "of its size")
+        return cards.table(repr(self), rows, heads)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw position, speed and acceleration of each joint over time.
+
+        Args:
+            axes: Three of them; new ones where none are given.
+        """
+        return self.trajectory.plot(axes=axes)
