@@ -28,6 +28,10 @@ if TYPE_CHECKING:
     from armtwin.identification.excitation.excitation import Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
+    from armtwin.identification.payload.identify_payload import (
+        PayloadIdentification,
+        identify_payload,
+    )
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -108,6 +112,7 @@ __all__ = [
     "Model",
     "Modes",
     "OilFit",
+    "PayloadIdentification",
     "Prediction",
     "Recipe",
     "Recreation",
@@ -143,6 +148,7 @@ __all__ = [
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_payload",
     "identify_servo",
     "identify_transmission",
     "identify_valve",
@@ -172,6 +178,8 @@ _LATER = {
     "Excitation": "armtwin.identification.excitation.excitation",
     "ExcitationPlan": "armtwin.identification.excitation.plan",
     "design_excitation": "armtwin.identification.excitation.design",
+    "PayloadIdentification": "armtwin.identification.payload.identify_payload",
+    "identify_payload": "armtwin.identification.payload.identify_payload",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

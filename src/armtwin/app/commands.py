@@ -21,6 +21,7 @@ from armtwin.app import (
     frequency_command,
     identify_command,
     job_commands,
+    payload_command,
     sensitivity_command,
     servo_command,
 )
@@ -61,6 +62,7 @@ app.command()(servo_command.servo)
 app.command()(analyse_command.analyse)
 app.command()(correct_command.correct)
 app.command()(excite_command.excite)
+app.command()(payload_command.payload)
 app.command()(experiment_commands.simulate)
 app.command()(experiment_commands.experiments)
 app.command()(experiment_commands.clamp)

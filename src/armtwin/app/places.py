@@ -34,6 +34,7 @@ SUFFIXES = {
     "correct": "_corrected",
     "simulate": "_simulated",
     "excite": "_excitation",
+    "payload": "_payload",
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
