@@ -64,7 +64,7 @@ def payload(
 ) -> None:
     """Identify a payload by the difference of two runs, or torque constants by a known one.
 
-    Exit code 1: a torque constant is not told, or no real body has the numbers found.
+    Exit code 1: the runs show no payload, or do not tell a torque constant.
     """
     from armtwin.report.payload_report import payload_report
 
@@ -89,7 +89,7 @@ def payload(
         report = payload_report(found)
         written = contents(found.robot.description, ROBOT)
     finish(report, place, written, json)
-    told = found.gain.told.all() if found.gain is not None else not found.impossible
+    told = not found.refused if found.gain is None else bool(found.gain.told.all())
     raise typer.Exit(DONE if told else NOT_TOLD)
 
 

@@ -59,6 +59,9 @@ def _verdict(result: PayloadIdentification) -> Iterator[Text]:
             f"{result.gain.known:g} kg."
         )
         return
+    if result.refused:
+        yield Text(result.refused, "bad")
+        return
     row = result.table[0]
     yield Text(f"{row.value:.4g} kg, with 95 % between {row.low:.4g} and {row.high:.4g} kg.")
     if result.impossible:
@@ -82,9 +85,12 @@ def _numbers(result: PayloadIdentification) -> Iterator[Block]:
     yield Text("Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft")
     value = [row.value for row in result.table]
     std = [row.std for row in result.table]
-    yield Data("mass_kg", value[0])
-    yield Data("centre_m", value[1:4])
-    yield Data("inertia_kg_m2", _six(value[4:]))
+    told = not result.refused
+    yield Data("mass_kg", value[0] if told else None)
+    yield Data("centre_m", value[1:4] if told else None)
+    yield Data("inertia_kg_m2", _six(value[4:]) if told else None)
+    if result.gain is None:
+        yield Data("refused", result.refused or None)
     deviations: dict[str, Any] = {"mass_kg": std[0], "centre_m": std[1:4]}
     deviations["inertia_kg_m2"] = _six(std[4:])
     if result.gain is not None:

@@ -115,6 +115,19 @@ class PayloadIdentification:
         return self.fit.mass
 
     @property
+    def refused(self) -> str:
+        """Why no payload is told, as a sentence; empty if one is."""
+        row = self.table[0]
+        if self.gain is not None or row.low > 0:
+            return ""
+        return (
+            f"The torque from {self.torque_source} shows no payload: its mass comes out as "
+            f"{row.value:.3g} kg, with 95 % between {row.low:.3g} and {row.high:.3g} kg. A channel "
+            "that a controller computes from its own model knows nothing of what it carries; take "
+            "a measured one."
+        )
+
+    @property
     def impossible(self) -> str:
         """Why no real body has these numbers, as a phrase; empty if one has."""
         return why_unphysical(self.fit.parameters)
@@ -127,6 +140,8 @@ class PayloadIdentification:
         """
         if self.gain is not None:
             return _with_constants(self.prior, self.gain)
+        if self.refused:
+            return self.prior
         count = len(self.rows.target)
         source = (
             f"identified: {self.method}, {count} rows of torque from {self.torque_source}, "
