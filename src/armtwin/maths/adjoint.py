@@ -95,8 +95,9 @@ def _sign(x: Any) -> Any:
 def _power(tape: Tape, gain: Any, y: Any, of: Sequence[Any]) -> Sequence[Any]:
     """d x^c = c x^(c-1) dx; taken as 0 at x = 0, where a root has no derivative."""
     x, exponent = of
-    slope = exponent * tape.do("power", x, exponent - 1.0)
-    return gain * tape.choose(tape.do("equal", x, 0.0), 0.0, slope), 0.0
+    is_zero = tape.do("equal", x, 0.0)
+    slope = exponent * tape.do("power", tape.choose(is_zero, 1.0, x), exponent - 1.0)
+    return gain * tape.choose(is_zero, 0.0, slope), 0.0
 
 
 def _extreme(tape: Tape, gain: Any, y: Any, of: Sequence[Any]) -> Sequence[Any]:

@@ -129,6 +129,6 @@ def columns_of(robot: Robot, fastest: Floats) -> Columns:
     top = of_all_joints(robot, fastest)
     rows = [top @ np.abs(row.weights) for _, row in robot.assembly.friction]
     regressor = whole_regressor(robot.assembly, SOFT * np.array(rows))
-    if regressor is None or not compiles() or robot.assembly.passive:
+    if regressor is None or not compiles():
         return DifferencedColumns(robot)
     return TracedColumns(robot, regressor, pulled_back(regressor, "Y"))

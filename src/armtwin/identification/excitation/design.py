@@ -43,8 +43,8 @@ USUAL_RATE = 250.0  # of set-points where the robot's file has no servo [Hz]
 # iterations and stiffness of the limits: of the determinant, then of the criterion
 FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
-SMALLER = 0.995  # swing by swing, until the dense check holds
-MOST_SMALLER = 60
+LEAST_SWING = 0.7  # share of a motion's swing that the dense check may leave
+HALVINGS = 7
 
 Progress = Callable[[float], None]
 
@@ -144,7 +144,9 @@ def _task(robot: Robot, plan: ExcitationPlan, cell: Cell) -> _Task:
 def _servo_rate(robot: Robot) -> float:
     """Set-points in a second of the robot's first servo [Hz]."""
     for servo in robot.description.servo.values():
-        return float(servo.setpoint_rate)
+        rate = getattr(servo, "setpoint_rate", None)
+        if rate is not None:
+            return float(rate)
     return USUAL_RATE
 
 
@@ -208,11 +210,21 @@ def _checked(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
     dense = max(task.samples, round(task.plan.period * task.rate))
     times = np.linspace(0.0, task.plan.period, DENSER * dense + 1)
     shapes = task.harmonics.shapes(times)
-    found = series
-    for _ in range(MOST_SMALLER):
-        motion = Shapes(*(shape @ found.free for shape in shapes))
-        use = task.bounds.use(motion, task.bounds.needed(motion))
+
+    def used(share: float) -> Use:
+        motion = Shapes(*(shape @ series.swung(share).free for shape in shapes))
+        return task.bounds.use(motion, task.bounds.needed(motion))
+
+    use = used(1.0)
+    if task.bounds.kept(use):
+        return series, use
+    low, high = LEAST_SWING, 1.0
+    kept = used(low)
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        use = used(share)
         if task.bounds.kept(use):
-            break
-        found = found.swung(SMALLER)
-    return found, use
+            low, kept = share, use
+        else:
+            high = share
+    return series.swung(low), kept

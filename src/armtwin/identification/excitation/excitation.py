@@ -31,23 +31,32 @@ if TYPE_CHECKING:
 
 
 class Tried(NamedTuple):
-    """How good a motion is: smallest singular value, mean log σ, and mean deviation for one sample.
+    """How good a motion is, by one sample of it.
 
     Attributes:
-        sigma_min: Smallest singular value of the columns scaled by the parameters.
         log_det: Mean of the logarithms of the singular values of the bare columns.
         deviation: Mean of the deviations of the independent combinations over their sizes.
+        singular: Singular values of the columns scaled by the parameters, falling, (r,).
     """
 
-    sigma_min: float
     log_det: float
     deviation: float
+    singular: Floats
+
+    @property
+    def sigma_min(self) -> float:
+        """Smallest of the singular values."""
+        return float(self.singular[-1])
+
+    def told(self, beside: Excitation) -> int:
+        """Number of directions told to 10 % by as many samples as another excitation has."""
+        return int((self.singular * np.sqrt(beside.rows) > beside.line).sum())
 
     @staticmethod
     def of(N: Floats, scales: Scales) -> Tried:
         """How good a motion with N is."""
-        sigma = float(singular_values(N, scales, "parameters")[-1])
-        return Tried(sigma, -log_det_of(N).value, float(deviations(N, scales).mean()))
+        sigma = singular_values(N, scales, "parameters")
+        return Tried(-log_det_of(N).value, float(deviations(N, scales).mean()), sigma)
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from armtwin.motion.fourier import Shapes
 
 MARGIN = 0.015  # of each limit that is left for what is between the samples
 NEAR = 0.1  # distance [m] that counts as much as a limit exceeded by all of it
+EVERY = 2  # samples of which one is held against the cell
 STEP = 1e-6  # of positions for the slopes of distances [rad]
 
 Criterion = Callable[[Floats], Value]
@@ -99,20 +100,24 @@ class Objective:
     def _cell_penalty(self, q: Floats) -> tuple[float, Floats]:
         """How far positions come too near to the cell, and the slope by them, (m, n)."""
         slope = np.zeros_like(q)
-        total = 0.0
+        q = q[::EVERY]
+        here = self._distances(q)
+        over = np.maximum(self.bounds.clearance + MARGIN * NEAR - here, 0.0) / NEAR
+        some = np.flatnonzero(over.any(axis=1))
+        if not len(some):
+            return 0.0, slope
         n = q.shape[1]
-        for k, near in enumerate(nearness(self.bounds.robot, self.bounds.cell, q)):
-            over = np.maximum(self.bounds.clearance + MARGIN * NEAR - near.distance, 0.0) / NEAR
-            some = np.flatnonzero(over)
-            if not len(some):
-                continue
-            total += float((over**2).mean())
-            moved = np.repeat(q[some], n, axis=0)
-            moved[np.arange(len(moved)), np.tile(np.arange(n), len(some))] += STEP
-            ahead = nearness(self.bounds.robot, self.bounds.cell, moved)[k].distance
-            rise = (ahead.reshape(len(some), n) - near.distance[some, None]) / STEP
-            slope[some] -= 2 * over[some, None] * rise / NEAR / len(q)
-        return total, slope
+        moved = np.repeat(q[some], n, axis=0)
+        moved[np.arange(len(moved)), np.tile(np.arange(n), len(some))] += STEP
+        ahead = self._distances(moved).reshape(len(some), n, -1)
+        rise = (ahead - here[some, None, :]) / STEP
+        slope[::EVERY][some] = np.einsum("mo,mno->mn", over[some], rise) * (-2 / NEAR / len(q))
+        return float((over**2).sum() / len(q)), slope
+
+    def _distances(self, q: Floats) -> Floats:
+        """How near positions (m, n) come to each thing of the cell, (m, things) [m]."""
+        found = nearness(self.bounds.robot, self.bounds.cell, q)
+        return np.stack([near.distance for near in found], axis=1)
 
 
 def _excess(values: Floats, limit: Floats) -> tuple[float, Floats]:
