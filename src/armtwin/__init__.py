@@ -24,7 +24,14 @@ if TYPE_CHECKING:
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.excitation.design import design_excitation
+    from armtwin.identification.excitation.excitation import Excitation
+    from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
+    from armtwin.identification.payload.identify_payload import (
+        PayloadIdentification,
+        identify_payload,
+    )
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -95,6 +102,8 @@ __all__ = [
     "ErrorParts",
     "Estimate",
     "Event",
+    "Excitation",
+    "ExcitationPlan",
     "Experiment",
     "ExperimentRun",
     "FileError",
@@ -106,6 +115,7 @@ __all__ = [
     "Model",
     "Modes",
     "OilFit",
+    "PayloadIdentification",
     "Prediction",
     "Recipe",
     "Recreation",
@@ -135,6 +145,7 @@ __all__ = [
     "compare",
     "complete",
     "correct",
+    "design_excitation",
     "driven_response",
     "error_parts",
     "explain",
@@ -142,6 +153,7 @@ __all__ = [
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_payload",
     "identify_servo",
     "identify_transmission",
     "identify_valve",
@@ -169,6 +181,11 @@ _LATER = {
     "identify_valve": "armtwin.identification.actuator.identify",
     "OilFit": "armtwin.identification.actuator.oil",
     "fit_oil": "armtwin.identification.actuator.oil",
+    "Excitation": "armtwin.identification.excitation.excitation",
+    "ExcitationPlan": "armtwin.identification.excitation.plan",
+    "design_excitation": "armtwin.identification.excitation.design",
+    "PayloadIdentification": "armtwin.identification.payload.identify_payload",
+    "identify_payload": "armtwin.identification.payload.identify_payload",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

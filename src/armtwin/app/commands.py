@@ -16,10 +16,12 @@ from armtwin.app import (
     analyse_command,
     complete_command,
     correct_command,
+    excite_command,
     experiment_commands,
     frequency_command,
     identify_command,
     job_commands,
+    payload_command,
     sensitivity_command,
     servo_command,
     sweep_command,
@@ -60,6 +62,8 @@ app.command()(complete_command.complete)
 app.command()(servo_command.servo)
 app.command()(analyse_command.analyse)
 app.command()(correct_command.correct)
+app.command()(excite_command.excite)
+app.command()(payload_command.payload)
 app.command()(experiment_commands.simulate)
 app.command()(experiment_commands.experiments)
 app.command()(experiment_commands.clamp)

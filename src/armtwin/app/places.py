@@ -33,6 +33,8 @@ SUFFIXES = {
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
+    "excite": "_excitation",
+    "payload": "_payload",
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
