@@ -25,6 +25,16 @@ if TYPE_CHECKING:
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.frequency import LogResponse, log_response
+    from armtwin.identification.friction_curves.curves import FrictionCurves
+    from armtwin.identification.friction_curves.document_steps import (
+        armstrong_steps,
+        lubricated_steps,
+        separated_wrist,
+    )
+    from armtwin.identification.friction_curves.fit_friction import FrictionFit, fit_friction
+    from armtwin.identification.friction_curves.plateaus import curves_of_logs
+    from armtwin.identification.friction_curves.presliding import PreslidingFit, fit_presliding
+    from armtwin.identification.friction_curves.sweeps import curves_of_sweeps
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -96,6 +106,8 @@ __all__ = [
     "ExperimentRun",
     "FileError",
     "FlowIdentification",
+    "FrictionCurves",
+    "FrictionFit",
     "Identification",
     "Job",
     "Log",
@@ -104,6 +116,7 @@ __all__ = [
     "Modes",
     "OilFit",
     "Prediction",
+    "PreslidingFit",
     "Recipe",
     "Recreation",
     "ReferenceComparison",
@@ -124,16 +137,21 @@ __all__ = [
     "__version__",
     "advise",
     "analyse",
+    "armstrong_steps",
     "assess",
     "bench_of",
     "clamp",
     "compare",
     "complete",
     "correct",
+    "curves_of_logs",
+    "curves_of_sweeps",
     "driven_response",
     "error_parts",
     "explain",
+    "fit_friction",
     "fit_oil",
+    "fit_presliding",
     "identify",
     "identify_actuator",
     "identify_flow",
@@ -142,10 +160,12 @@ __all__ = [
     "identify_valve",
     "judge",
     "log_response",
+    "lubricated_steps",
     "predict",
     "recreate",
     "run_experiment",
     "sensitivity",
+    "separated_wrist",
     "side_by_side",
     "simulate",
     "simulate_bench",
@@ -163,6 +183,16 @@ _LATER = {
     "identify_valve": "armtwin.identification.actuator.identify",
     "OilFit": "armtwin.identification.actuator.oil",
     "fit_oil": "armtwin.identification.actuator.oil",
+    "FrictionCurves": "armtwin.identification.friction_curves.curves",
+    "FrictionFit": "armtwin.identification.friction_curves.fit_friction",
+    "fit_friction": "armtwin.identification.friction_curves.fit_friction",
+    "curves_of_logs": "armtwin.identification.friction_curves.plateaus",
+    "curves_of_sweeps": "armtwin.identification.friction_curves.sweeps",
+    "PreslidingFit": "armtwin.identification.friction_curves.presliding",
+    "fit_presliding": "armtwin.identification.friction_curves.presliding",
+    "armstrong_steps": "armtwin.identification.friction_curves.document_steps",
+    "lubricated_steps": "armtwin.identification.friction_curves.document_steps",
+    "separated_wrist": "armtwin.identification.friction_curves.document_steps",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

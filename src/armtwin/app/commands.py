@@ -18,6 +18,7 @@ from armtwin.app import (
     correct_command,
     experiment_commands,
     frequency_command,
+    friction_commands,
     identify_command,
     job_commands,
     sensitivity_command,
@@ -65,6 +66,7 @@ app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
+app.command()(friction_commands.friction)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

@@ -38,6 +38,8 @@ SUFFIXES = {
     "frequency": "_frequency",
     "actuator": "_actuator",
     "sensitivity": "_sensitivity",
+    "friction": "_friction",
+    "warmup": "_warmup",
 }
 
 

@@ -25,6 +25,7 @@ from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.frequency import LogResponse
+from armtwin.identification.friction_curves.fit_friction import FrictionFit
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.servo.identify_servo import ServoIdentification
@@ -56,6 +57,7 @@ from armtwin.report.correction_report import correction_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.frequency_report import frequency_report
+from armtwin.report.friction_report import friction_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -249,3 +251,8 @@ def _of_valve(result: ValveIdentification) -> Report:
 @to_report.register
 def _of_flow(result: FlowIdentification) -> Report:
     return flow_report(result)
+
+
+@to_report.register
+def _of_friction(result: FrictionFit) -> Report:
+    return friction_report(result)
