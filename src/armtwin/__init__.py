@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from armtwin.analysis.modes import Modes
     from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.drives.friction.contact import (
+        Contact,
+        Teeth,
+        film_height,
+        gear_pair,
+        lubrication_number,
+        roller_bearing,
+    )
     from armtwin.identification.actuator.identify import (
         ActuatorIdentification,
         FlowIdentification,
@@ -45,6 +53,7 @@ if TYPE_CHECKING:
         TransmissionIdentification,
         identify_transmission,
     )
+    from armtwin.identification.warm_up import WarmUpIdentification, identify_warm_up
     from armtwin.jobs.experiment import Experiment
     from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
@@ -96,6 +105,7 @@ __all__ = [
     "Clamping",
     "Comparison",
     "Completion",
+    "Contact",
     "Correction",
     "Coupling",
     "EffectiveInertia",
@@ -128,12 +138,14 @@ __all__ = [
     "ServoIdentification",
     "SideBySide",
     "StepTest",
+    "Teeth",
     "ToolCompliance",
     "TorqueShares",
     "Trajectory",
     "TransmissionIdentification",
     "Validation",
     "ValveIdentification",
+    "WarmUpIdentification",
     "__version__",
     "advise",
     "analyse",
@@ -149,20 +161,25 @@ __all__ = [
     "driven_response",
     "error_parts",
     "explain",
+    "film_height",
     "fit_friction",
     "fit_oil",
     "fit_presliding",
+    "gear_pair",
     "identify",
     "identify_actuator",
     "identify_flow",
     "identify_servo",
     "identify_transmission",
     "identify_valve",
+    "identify_warm_up",
     "judge",
     "log_response",
     "lubricated_steps",
+    "lubrication_number",
     "predict",
     "recreate",
+    "roller_bearing",
     "run_experiment",
     "sensitivity",
     "separated_wrist",
@@ -193,6 +210,14 @@ _LATER = {
     "armstrong_steps": "armtwin.identification.friction_curves.document_steps",
     "lubricated_steps": "armtwin.identification.friction_curves.document_steps",
     "separated_wrist": "armtwin.identification.friction_curves.document_steps",
+    "WarmUpIdentification": "armtwin.identification.warm_up",
+    "identify_warm_up": "armtwin.identification.warm_up",
+    "Contact": "armtwin.drives.friction.contact",
+    "Teeth": "armtwin.drives.friction.contact",
+    "film_height": "armtwin.drives.friction.contact",
+    "gear_pair": "armtwin.drives.friction.contact",
+    "lubrication_number": "armtwin.drives.friction.contact",
+    "roller_bearing": "armtwin.drives.friction.contact",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

@@ -67,6 +67,7 @@ app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
 app.command()(friction_commands.friction)
+app.command()(friction_commands.warmup)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

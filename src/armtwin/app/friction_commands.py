@@ -8,14 +8,15 @@ from typing import Annotated, Literal
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, Mounting, given_path
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Force, Json, Mounting, given_path, optional_quantity
+from armtwin.app.places import Source, files_of_log, result_folder, robot_place
 from armtwin.app.progress import progress_bar
 from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import ROBOT, finish
+from armtwin.app.showing import REPORT, ROBOT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.files.opening import FRICTION_CURVES, read_text
+from armtwin.report.folder import RESULT
 from armtwin.robot.files import to_text
 
 DONE, NOT_TOLD = 0, 1
@@ -112,3 +113,43 @@ def _is_table(path: Path) -> bool:
     lines = read_text(path, FRICTION_CURVES).splitlines()
     header = [word.strip() for word in lines[0].split(",")] if lines else []
     return "time" not in header and "joint" in header
+
+
+def warmup(
+    log: Annotated[Path, typer.Argument(help="A log of one motion repeated (.csv, .npz).")],
+    period: Annotated[
+        str | None, typer.Option("--period", help='Duration of a cycle, as "8 s".')
+    ] = None,
+    limit: Annotated[
+        str,
+        typer.Option("--limit", help="Change from cycle to cycle below which a joint is warm."),
+    ] = "0.1 %",
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
+    ] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the log.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Is the robot warm, and how fast does it warm: from a log of one motion over and over.
+
+    Exit code 1: some joint is not warm.
+    """
+    from armtwin.report.warm_up_report import warm_up_report
+
+    length = optional_quantity("--period", period, "s")
+    share = optional_quantity("--limit", limit, "1")
+    assert share is not None
+    options = {"period_s": length, "limit": share, "torque": torque}
+    source = Source("warmup", log.name.partition(".")[0], str(log), options)
+    place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
+    read = at.Log.read(log, columns)
+    found = at.identify_warm_up(read, period=length, limit=share, torque=torque)
+    finish(warm_up_report(found), place, {}, json)
+    raise typer.Exit(DONE if found.warm else NOT_TOLD)

@@ -32,6 +32,7 @@ from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
+from armtwin.identification.warm_up import WarmUpIdentification
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -73,6 +74,7 @@ from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
 from armtwin.report.side_by_side_report import side_by_side_report
 from armtwin.report.transmission_report import transmission_report
+from armtwin.report.warm_up_report import warm_up_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
 
@@ -256,3 +258,8 @@ def _of_flow(result: FlowIdentification) -> Report:
 @to_report.register
 def _of_friction(result: FrictionFit) -> Report:
     return friction_report(result)
+
+
+@to_report.register
+def _of_warm_up(result: WarmUpIdentification) -> Report:
+    return warm_up_report(result)

@@ -192,18 +192,23 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
     fastest = np.where(np.isfinite(limit), 2 * limit, LEAST_SPEED)
     curves = np.empty((len(elements), 2, INTERVALS, 8))
     numbers = np.empty((len(elements), 6))
+    own = rows.coordinates.own
+    warm = model.joint_temperatures(len(own))
     for e, (element, row) in enumerate(elements):
         largest = float(np.abs(row.weights) @ fastest)
-        curves[e], numbers[e] = friction_tables(element, largest, model)
+        kelvin = None
+        if warm is not None:  # an element between two joints is as warm as both
+            kelvin = float(np.average(warm, weights=np.abs(row.weights[own])))
+        curves[e], numbers[e] = friction_tables(element, largest, model, kelvin)
     places = [rows.add(row) for _, row in elements]
     return Friction(_integers(places), curves, numbers, FRICTION_KINDS[model.friction])
 
 
 def friction_tables(
-    element: FrictionElement, largest: float, model: Model
+    element: FrictionElement, largest: float, model: Model, temperature: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of an element."""
-    factor = viscosity_factor(element.thermal, model.temperature)
+    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of a warm element."""
+    factor = viscosity_factor(element.thermal, temperature)
     forward = at_viscosity(element.law, factor)
     backward = at_viscosity(element.negative or element.law, factor)
     c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)
