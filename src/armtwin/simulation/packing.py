@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
+from armtwin.drives.friction.load import Loads
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
@@ -23,7 +24,7 @@ from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
+from armtwin.robot.rows import Row, turning_motor
 from armtwin.robot.servo import Servo
 from armtwin.robot.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
@@ -111,6 +112,35 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
         sensors=sensors,
         outputs=outputs,
         ties=ties(_coupled(combinations, rotors, places.bodies), places.bodies),
+        loads=_loads(robot, friction, outputs, combinations),
+    )
+
+
+def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Loads:
+    """Friction elements whose level follows the load of the motor that turns their row."""
+    elements = robot.assembly.friction if len(friction.row) else ()
+    numbers, drives, ratios, inertias, shares = [], [], [], [], []
+    for e, (element, _) in enumerate(elements):
+        if element.load is None:
+            continue
+        k, ratio = turning_motor(
+            rows.weights[friction.row[e]], rows.weights[outputs.row], element.name
+        )
+        motor, _ = robot.assembly.drives[k]
+        assert isinstance(motor, Motor)
+        numbers.append(e)
+        drives.append(k)
+        ratios.append(ratio)
+        inertias.append(ratio**2 * motor.rotor_inertia)
+        shares.append(element.load.share / breakaway(element.law))
+    beside = friction.row[_integers(numbers)][:, None] == friction.row[None, :]
+    return Loads(
+        element=_integers(numbers),
+        drive=_integers(drives),
+        ratio=np.array(ratios),
+        inertia=np.array(inertias),
+        share=np.array(shares),
+        beside=beside.astype(np.float64),
     )
 
 
