@@ -54,6 +54,7 @@ if TYPE_CHECKING:
         identify_transmission,
     )
     from armtwin.identification.warm_up import WarmUpIdentification, identify_warm_up
+    from armtwin.identification.worm import WormIdentification, identify_worm
     from armtwin.jobs.experiment import Experiment
     from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
@@ -146,6 +147,7 @@ __all__ = [
     "Validation",
     "ValveIdentification",
     "WarmUpIdentification",
+    "WormIdentification",
     "__version__",
     "advise",
     "analyse",
@@ -173,6 +175,7 @@ __all__ = [
     "identify_transmission",
     "identify_valve",
     "identify_warm_up",
+    "identify_worm",
     "judge",
     "log_response",
     "lubricated_steps",
@@ -218,6 +221,8 @@ _LATER = {
     "gear_pair": "armtwin.drives.friction.contact",
     "lubrication_number": "armtwin.drives.friction.contact",
     "roller_bearing": "armtwin.drives.friction.contact",
+    "WormIdentification": "armtwin.identification.worm",
+    "identify_worm": "armtwin.identification.worm",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",
