@@ -19,6 +19,7 @@ from armtwin.app import (
     excite_command,
     experiment_commands,
     frequency_command,
+    friction_commands,
     identify_command,
     job_commands,
     payload_command,
@@ -71,6 +72,8 @@ app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
 app.command()(sweep_command.sweep)
+app.command()(friction_commands.friction)
+app.command()(friction_commands.warmup)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (

@@ -118,9 +118,7 @@ def excite(
     with progress_bar("search") as progress:
         result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
-    log = at.Log.of(
-        motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a
-    )
+    log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written = {TRAJECTORY: partial(put_csv, log.recording)}
     finish(excitation_report(result), place, written, json)
 

@@ -44,6 +44,8 @@ SUFFIXES = {
     "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
     "sweep": "_swept",
+    "friction": "_friction",
+    "warmup": "_warmup",
 }
 
 

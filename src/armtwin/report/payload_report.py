@@ -82,7 +82,9 @@ def _numbers(result: PayloadIdentification) -> Iterator[Block]:
     )
     records = [vars(row) for row in result.table]
     yield Table(columns, records)
-    yield Text("Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft")
+    yield Text(
+        "Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft"
+    )
     value = [row.value for row in result.table]
     std = [row.std for row in result.table]
     told = not result.refused

@@ -26,6 +26,7 @@ from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
+from armtwin.identification.friction_curves.fit_friction import FrictionFit
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
@@ -33,6 +34,7 @@ from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
+from armtwin.identification.warm_up import WarmUpIdentification
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -59,6 +61,7 @@ from armtwin.report.excitation_report import excitation_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.frequency_report import frequency_report
+from armtwin.report.friction_report import friction_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -76,6 +79,7 @@ from armtwin.report.servo_report import servo_report
 from armtwin.report.side_by_side_report import side_by_side_report
 from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
+from armtwin.report.warm_up_report import warm_up_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
 from armtwin.sweeps.result import SweepResult
@@ -271,3 +275,13 @@ def _of_valve(result: ValveIdentification) -> Report:
 @to_report.register
 def _of_flow(result: FlowIdentification) -> Report:
     return flow_report(result)
+
+
+@to_report.register
+def _of_friction(result: FrictionFit) -> Report:
+    return friction_report(result)
+
+
+@to_report.register
+def _of_warm_up(result: WarmUpIdentification) -> Report:
+    return warm_up_report(result)

@@ -177,9 +177,7 @@ def _first(rows: _Currents, known: float) -> Floats:
     return np.concatenate([np.log(k), found[motors:]])
 
 
-def _white(
-    rows: _Currents, x: Floats, sigma: Floats, known: float, independent: float
-) -> Floats:
+def _white(rows: _Currents, x: Floats, sigma: Floats, known: float, independent: float) -> Floats:
     """Covariance of (ln k, nine) for residuals that are independent but for the filter."""
     _, slope = _linear(rows, x, known)
     A = (slope / sigma[:, None])[rows.used]
