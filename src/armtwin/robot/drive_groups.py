@@ -218,13 +218,9 @@ class FrictionElement:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return unknown_widths(self.uncertainty, ("level", "viscosity", "bristles"))
-
-    def problem(self) -> str:
-        """What is wrong, as a phrase; empty if nothing is."""
         if self.load is not None and not breakaway(self.law) > 0:
             return "load needs a law with dry friction above 0, which it multiplies"
-        return ""
+        return unknown_widths(self.uncertainty, ("level", "viscosity", "bristles"))
 
     @property
     def bristle_stiffness(self) -> float | None:
