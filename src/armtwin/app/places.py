@@ -33,11 +33,19 @@ SUFFIXES = {
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
+    "excite": "_excitation",
+    "payload": "_payload",
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
-    "actuator": "_actuator",
+    "actuator resonances": "_resonances",
+    "actuator noise": "_noise",
+    "actuator valve": "_valve",
+    "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
+    "sweep": "_swept",
+    "friction": "_friction",
+    "warmup": "_warmup",
 }
 
 
@@ -103,7 +111,7 @@ def words_of(options: dict[str, Any]) -> tuple[str, ...]:
     for key, value in options.items():
         text = f"{value:.10g}" if isinstance(value, float) else str(value)
         is_file = Path(text).suffix in (".toml", ".csv", ".gz", ".npz")
-        words += [key, Path(text).name.partition(".")[0] if is_file else text]
+        words += [key, " ".join(Path(text).parts[-2:]) if is_file else text]
     return tuple(words)
 
 

@@ -15,7 +15,7 @@ def mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robo
 
 
 def carrying(robot: at.Robot, tool: str | None, payload: str | None) -> at.Robot:
-    """A robot with another tool and payload, where they are given."""
+    """A robot with another tool or payload where one is asked for; "" takes it off."""
     if tool is not None:
         robot = robot.with_tool(tool or None)
     if payload is not None:
