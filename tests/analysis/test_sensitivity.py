@@ -158,14 +158,14 @@ def test_a_quantity_moves_all_that_belongs_to_it(tmp_path):
     path = tmp_path / "job.toml"
     path.write_text(JOB, encoding="utf-8")
     job = at.Job.load(path)
-    keys = ["the servo's bandwidth", "servo.cascade.rule.bandwidth", "friction of joint_2"]
+    keys = ["servo.bandwidth", "servo.cascade.rule.bandwidth", "friction.joint_2"]
     found = {effect.key: effect for effect in at.sensitivity(job, keys).effects}
     by_name, by_key, friction = (found[key] for key in keys)
     name = "error over tolerance"
     assert by_name.more.features[name] == pytest.approx(by_key.more.features[name], rel=1e-9)
     assert friction.more.features[name] != pytest.approx(by_name.more.features[name], rel=1e-3)
     with pytest.raises(ArmtwinError, match="no number of the robot file"):
-        at.sensitivity(job, ["place of the workpiece in x"])
+        at.sensitivity(job, ["placement.x"])
 
 
 def test_keys_that_change_nothing_are_refused(step_test):

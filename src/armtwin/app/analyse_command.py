@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -11,16 +10,18 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
+from armtwin.app.places import Source, files_of_job, files_of_log, result_folder, words_of
 from armtwin.app.robots import carrying, mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
+from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT
+from armtwin.robot.sag import Outside
 from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
 from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
 
@@ -49,7 +50,9 @@ def analyse(
     along: Annotated[
         str | None,
         typer.Option(
-            "--along", metavar="JOB|FILE", help="A job, with its tool, or a log with a motion."
+            "--along",
+            metavar="JOB|FILE",
+            help="A job, with its tool and its forces, or a log with a motion.",
         ),
     ] = None,
     speeds: Annotated[
@@ -89,7 +92,7 @@ def analyse(
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
-    words = (what, *_words(given))
+    words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
@@ -104,8 +107,12 @@ def analyse(
     motion: Any = None
     if along is not None and _is_job(along):
         job = Job.load(along)
-        motion = planned(job.robot(found), job).trajectory
-        found = carrying(job.robot(found), tool, payload)
+        equipped = job.robot(found)
+        motion = planned(equipped, job).trajectory
+        found = carrying(equipped, tool, payload)
+        if what == "sag" and push is None and job.description.force:
+            outside = acting(job, found, motion.time)
+            settings["force"] = Outside(outside.torque, outside.wrench)
     elif along is not None:
         motion = at.Log.read(along)
     elif at_posture is not None:
@@ -113,14 +120,6 @@ def analyse(
     from armtwin.report.writing import to_report
 
     finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
-
-
-def _words(given: dict[str, str]) -> Iterator[str]:
-    """The options in words, for the name of a folder; a file by its last two names."""
-    for key, value in given.items():
-        is_file = key == "along" and not _is_job(value)
-        short = " ".join(Path(value).parts[-2:]) if is_file else value
-        yield f"{key} {short}"
 
 
 def _check_moving(

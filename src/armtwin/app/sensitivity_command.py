@@ -32,8 +32,8 @@ def sensitivity(
         list[str],
         typer.Argument(
             metavar="KEY...",
-            help='Key paths of the robot file or the bench, as "friction.*.viscous", "motor + gear", '
-            'or quantities that a verdict depends on, as "the servo\'s bandwidth".',
+            help='Key paths of the robot file or the bench, as "friction.*.viscous", '
+            '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = CHANGE,

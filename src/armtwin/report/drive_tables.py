@@ -6,7 +6,7 @@ import numpy as np
 
 from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Column, Record, Section, Table
-from armtwin.robot.drive_groups import FrictionElement, Hydraulic
+from armtwin.robot.drive_groups import FrictionElement, Hydraulic, On
 from armtwin.robot.robot import Robot
 from armtwin.robot.strokes import row_slides
 
@@ -28,14 +28,18 @@ def friction_section(robot: Robot) -> Section:
     return Section("Friction (on its row, at speeds in m/s for N, in rad/s for N m)", (table,))
 
 
+def row_words(on: On) -> str:
+    """What an element acts on: the name of a joint or drive, or a sum of joints."""
+    if isinstance(on, str):
+        return on
+    return " + ".join(f"{weight:g} {joint}" for joint, weight in on.items())
+
+
 def _element(element: FrictionElement) -> Record:
-    on = element.on
-    if not isinstance(on, str):
-        on = " + ".join(f"{weight:g} {joint}" for joint, weight in on.items())
     values = [getattr(element.law, name) for name, _ in element.law.coefficients]
     torque = element.law.columns(np.array(SPEEDS)) @ values + (element.offset or 0.0)
     at_speeds = {f"at {speed:g}": x for speed, x in zip(SPEEDS, torque, strict=True)}
-    return {"name": element.name, "on": on, "law": element.law.law, **at_speeds}
+    return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 
 
 def hydraulic_section(robot: Robot) -> Section:
