@@ -196,7 +196,7 @@ def test_virtual_robots_lie_in_the_bands_of_their_files():
     square of twenty standard deviations has one of 0.16.
     """
     found = covered(20, draws=16)
-    assert len(found.bands) >= 18  # files and robots are drawn: some cannot be run
+    assert len(found.bands) >= 18  # of files that are drawn some stop by themselves
     assert found.within.sum() >= 0.75 * len(found.bands)
     assert 0.6 < np.sqrt((found.deviations**2).mean()) < 1.5
 
