@@ -27,6 +27,7 @@ from armtwin.prediction.band.widths import spread_of
 from armtwin.report.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
+from armtwin.robot.servo_fit import Fit
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
@@ -349,6 +350,19 @@ def test_an_identified_robot_is_drawn_by_its_covariance(short):
     told_of = {x.name for x in quantities_of(replace(short, robot=found))}
     assert not told_of & {"friction.joint_2", "links.mass"}
     assert "friction.joint_1" in told_of
+
+
+def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
+    """Draws that no quantity explains: all of the spread is the residual of the fitted servo."""
+    d = short.robot.description
+    fit = Fit(logs=("a.csv",), judged_on=("b.csv",), share=(0.9,) * 6, residual=(1e-4,) * 6)
+    servo = replace(d.servo["cascade"], fit=fit)
+    robot = at.Robot(replace(d, servo={**d.servo, "cascade": servo}))
+    z = normal_draws(64, 1, 0)[:, 0]
+    found = made_up(replace(short, robot=robot), 1e-4 * np.exp(0.3 * z))
+    assert deciding_sentence(found) == (
+        "It depends on what the servo's fit left unexplained: 100 % of the spread."
+    )
 
 
 def test_errors_of_parameters_that_a_robot_may_have_are_simulated_as_that_robot(short):
