@@ -56,14 +56,14 @@ def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
     if isinstance(what, StepTest):
         return partial(moved_together, to_tables(what.robot.description)), what.measured
     if isinstance(what, Job):
-        return _moved_in_job(what), _measured_job(what)
+        return moved_in_job(what), _measured_job(what)
     if isinstance(what, Experiment):
         return partial(moved_together, what.tables()), _measured_experiment(what)
     kind = type(what).__name__
     raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
 
 
-def _moved_in_job(job: Job) -> Moved:
+def moved_in_job(job: Job) -> Moved:
     """Numbers of a job's robot by key path, or by the quantity that they belong to."""
     robot = job.robot()
     tables = to_tables(robot.description)

@@ -7,10 +7,11 @@ from dataclasses import asdict
 
 import numpy as np
 
+from armtwin.files.versions import versions
 from armtwin.maths.batch import Floats
 from armtwin.motion.feasibility import Clearance
 from armtwin.prediction.predict import Prediction
-from armtwin.report.inputs import inputs_sha256, versions
+from armtwin.report.inputs import inputs_sha256
 from armtwin.report.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
 from armtwin.report.prediction_plots import joint_plots, reversals
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text

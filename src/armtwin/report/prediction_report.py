@@ -62,8 +62,10 @@ from armtwin.report.verdicts import (
 PART_SAMPLES = 600  # of a chart of the error's parts
 PART_WORDS = {
     "servo": "motor side: what the controller sees",
-    "arm": "arm: deviations, uneven gears",
-    "sag": "sag: gravity and process force",
+    "deviations": "deviations of link lengths and joint zeros",
+    "ripple": "ripple of gears",
+    "sag": "sag by gravity",
+    "force": "force from outside",
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
@@ -89,7 +91,7 @@ def prediction_report(answer: Answer) -> Report:
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
     legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_ROBOTS
-    scene = Scene(figure(p, times, answer.band), TURN, legend)
+    scene = Scene(figure(p, times, answer.band), TURN, legend=legend)
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),
@@ -258,7 +260,7 @@ def _by_parts(p: Prediction) -> Iterator[Section]:
     for direction in ("lateral", "vertical"):
         layers = []
         for name, values in getattr(parts, direction).items():
-            words = PART_WORDS[name].partition(":")[0]
+            words = PART_WORDS[name].partition(":")[0].partition(" of ")[0]
             layers.append(Curve(words, 1e3 * parts.s[moving][thin], 1e6 * values[moving][thin]))
         axes = Axis("along the seam", "mm"), Axis("error", "µm")
         charts.append(Chart(direction, *axes, tuple(layers)))

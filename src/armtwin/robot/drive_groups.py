@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.load import Load
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
 from armtwin.drives.ripple import Ripple
@@ -193,6 +194,7 @@ class FrictionElement:
         offset: Constant torque added to the friction [N m].
         presliding: Behaviour before sliding.
         thermal: Dependence on temperature.
+        load: Dependence on the torque that the gear carries, of a worm.
         set: Name of the set it belongs to; "" is always active, others when chosen by
             `friction_set`.
         uncertainty: How far its numbers may be off: one width for all, or one by key, as
@@ -209,12 +211,15 @@ class FrictionElement:
     offset: Torque | None = None
     presliding: Presliding | None = None
     thermal: Thermal | None = None
+    load: Load | None = None
     set: str = ""
     side: Side | None = None
     uncertainty: Uncertainty | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
+        if self.load is not None and not breakaway(self.law) > 0:
+            return "load needs a law with dry friction above 0, which it multiplies"
         return unknown_widths(self.uncertainty, ("level", "viscosity", "bristles"))
 
     @property
