@@ -77,9 +77,10 @@ def sweep(
         _estimate(asked, place, workers, cluster)
         return
     found = _run(asked, place, workers, cluster)
-    for number in report or []:
-        _report_run(found, number - 1, place, force)
+    made = [_report_run(found, number - 1, place, force) for number in report or []]
     _deliver(found, place, csv=csv, parquet=parquet, json=json)
+    for path in [] if json else made:
+        say(f"wrote {path.as_posix()}")
     raise typer.Exit(SOME_HOLD if found.held else NONE_HOLDS)
 
 
@@ -152,7 +153,7 @@ def _folder_of(number: int) -> str:
     return f"run_{number + 1}"
 
 
-def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> None:
+def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
     from armtwin.report.page import to_html
     from armtwin.report.prediction_report import prediction_report
@@ -171,4 +172,4 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
         told = prediction_report(answer)
     job = found.job(number).seen_from(folder)
     single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
-    say(f"wrote {single.path(REPORT).as_posix()}")
+    return single.path(REPORT)
