@@ -49,8 +49,18 @@ def test_threads_and_processes_give_the_bits_of_one_thread(serial):
 
 
 def test_a_cluster_gives_the_bits_of_one_thread(serial):
-    pytest.importorskip("distributed")
-    found = at.sweep(serial.sweep, cluster="local:1")
+    """Also where its only worker is killed on the way: dask starts another, and the jobs are sent
+    again."""
+    distributed = pytest.importorskip("distributed")
+    killed = []
+
+    def kill_once(now):
+        if not killed:
+            killed.extend(distributed.default_client().run(os.getpid).values())
+            os.kill(killed[0], signal.SIGKILL)
+
+    found = at.sweep(serial.sweep, cluster="local:1", progress=kill_once)
+    assert killed
     assert without_cost(found.rows) == without_cost(serial.rows)
 
 

@@ -14,6 +14,7 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
+from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.sweeps.export import check_parquet
@@ -142,10 +143,10 @@ def _deliver(
 def _made(found: SweepResult, place: ResultFolder) -> dict[int, str]:
     """Reports of single runs that were made, by the run's number, as seen from the sweep's."""
     made = {}
-    for number in range(len(found.rows)):
-        name = f"{_folder_of(number)}/{REPORT}"
-        if place.path(name).is_file():
-            made[number] = name
+    for path in place.folder.glob(f"run_*/{REPORT}"):
+        number = whole_number(path.parent.name.removeprefix("run_"))
+        if number is not None and number <= len(found.rows):
+            made[number - 1] = f"{path.parent.name}/{REPORT}"
     return made
 
 
