@@ -88,6 +88,14 @@ def test_a_dry_run_says_what_it_would_take_and_leaves_nothing(folder, tmp_path):
     assert not (tmp_path / "new").exists()
 
 
+def test_check_says_what_is_in_a_sweep_and_runs_nothing(folder, monkeypatch):
+    monkeypatch.setattr("armtwin.prediction.predict.simulate", None)
+    done = call(folder, "check", "places.toml")
+    assert done.code == 0
+    assert re.search(r"x +workpiece.position.1: 400 mm to 900 mm", done.out)
+    assert re.search("runs +12, nominal", done.out)
+
+
 def test_a_table_of_another_sweep_is_refused_and_stays(folder, done, tmp_path):
     out = folder / "armtwin_out" / "places_swept"
     (folder / "others.toml").write_text(SWEEP)
