@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.excitation.design import design_excitation
+    from armtwin.identification.excitation.excitation import Excitation
+    from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
     from armtwin.identification.friction_curves.curves import FrictionCurves
     from armtwin.identification.friction_curves.document_steps import (
@@ -43,6 +46,10 @@ if TYPE_CHECKING:
     from armtwin.identification.friction_curves.plateaus import curves_of_logs
     from armtwin.identification.friction_curves.presliding import PreslidingFit, fit_presliding
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps
+    from armtwin.identification.payload.identify_payload import (
+        PayloadIdentification,
+        identify_payload,
+    )
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -91,6 +98,9 @@ if TYPE_CHECKING:
         driven_response,
         step_response,
     )
+    from armtwin.sweeps.result import SweepResult
+    from armtwin.sweeps.running import sweep
+    from armtwin.sweeps.sweep import Sweep
 
 __version__ = "0.1.0"
 
@@ -113,6 +123,8 @@ __all__ = [
     "ErrorParts",
     "Estimate",
     "Event",
+    "Excitation",
+    "ExcitationPlan",
     "Experiment",
     "ExperimentRun",
     "FileError",
@@ -126,6 +138,7 @@ __all__ = [
     "Model",
     "Modes",
     "OilFit",
+    "PayloadIdentification",
     "Prediction",
     "PreslidingFit",
     "Recipe",
@@ -139,6 +152,8 @@ __all__ = [
     "ServoIdentification",
     "SideBySide",
     "StepTest",
+    "Sweep",
+    "SweepResult",
     "Teeth",
     "ToolCompliance",
     "TorqueShares",
@@ -160,6 +175,7 @@ __all__ = [
     "correct",
     "curves_of_logs",
     "curves_of_sweeps",
+    "design_excitation",
     "driven_response",
     "error_parts",
     "explain",
@@ -171,6 +187,7 @@ __all__ = [
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_payload",
     "identify_servo",
     "identify_transmission",
     "identify_valve",
@@ -190,6 +207,7 @@ __all__ = [
     "simulate",
     "simulate_bench",
     "step_response",
+    "sweep",
     "write_report",
 ]
 
@@ -203,6 +221,11 @@ _LATER = {
     "identify_valve": "armtwin.identification.actuator.identify",
     "OilFit": "armtwin.identification.actuator.oil",
     "fit_oil": "armtwin.identification.actuator.oil",
+    "Excitation": "armtwin.identification.excitation.excitation",
+    "ExcitationPlan": "armtwin.identification.excitation.plan",
+    "design_excitation": "armtwin.identification.excitation.design",
+    "PayloadIdentification": "armtwin.identification.payload.identify_payload",
+    "identify_payload": "armtwin.identification.payload.identify_payload",
     "FrictionCurves": "armtwin.identification.friction_curves.curves",
     "FrictionFit": "armtwin.identification.friction_curves.fit_friction",
     "fit_friction": "armtwin.identification.friction_curves.fit_friction",
@@ -231,6 +254,9 @@ _LATER = {
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
     "SideBySide": "armtwin.prediction.side_by_side",
+    "Sweep": "armtwin.sweeps.sweep",
+    "SweepResult": "armtwin.sweeps.result",
+    "sweep": "armtwin.sweeps.running",
     "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",
