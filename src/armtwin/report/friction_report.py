@@ -198,6 +198,26 @@ def _presliding(bending: PreslidingFit) -> Iterator[Block]:
     yield Data("presliding", bending.record())
 
 
+def presliding_report(result: PreslidingFit) -> Report:
+    """The report of what comes before sliding."""
+    order = np.argsort(result.displacement)
+    x, torque = result.displacement[order], result.torque[order]
+    layers: list[Layer] = [Points("measured", 1e6 * x, torque)]
+    if not result.refused:
+        share = -np.expm1(-x / result.travel)
+        layers.append(Curve("exponential", 1e6 * x, result.level * share))
+    axes = Axis("displacement", "µrad"), Axis("rise of the torque", "N m")
+    chart = Chart("From rest or a reversal", *axes, tuple(layers))
+    return Report(
+        title=f"{result.joint}: friction before sliding",
+        subtitle=f"from {result.way}",
+        sections=(
+            Section("", tuple(_presliding(result))),
+            Section("Torque over displacement", (chart,), page_only=True),
+        ),
+    )
+
+
 def _charts(result: FrictionFit, group: FrictionGroup) -> Iterator[Block]:
     for j in np.unique(group.curves.joint).tolist():
         rows = group.curves.joint == j

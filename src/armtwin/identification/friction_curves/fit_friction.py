@@ -321,7 +321,7 @@ def _with_law(
     source = f"measured: friction curves of {curves.origin or 'given points'}"
     texts = dict.fromkeys((*coefficient_names(type(law)), *shape_names(type(law))), source)
     old = element.source
-    for key in ("presliding", "offset"):
+    for key in ("presliding", "offset", "load"):
         if getattr(element, key) is not None:
             texts[key] = old if isinstance(old, str) else old.get(key, next(iter(old.values())))
     made = replace(element, law=law, negative=None, source=source)
