@@ -161,7 +161,7 @@ def warmup(
     limit: Annotated[
         str,
         typer.Option("--limit", help="Change from cycle to cycle below which a joint is warm."),
-    ] = "0.1 %",
+    ] = "0.01 %",
     torque: Annotated[
         str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
     ] = None,
