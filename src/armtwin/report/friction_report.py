@@ -218,7 +218,27 @@ def presliding_report(result: PreslidingFit) -> Report:
     )
 
 
+def _of_elements(result: FrictionFit, group: FrictionGroup) -> Multiples:
+    """Laws of elements that share joints, over their own speeds."""
+    speeds = np.abs(group.curves.speeds @ group.rows.T)
+    layers: list[Layer] = []
+    for e, (element, law) in enumerate(zip(group.elements, group.fit.laws, strict=True)):
+        moving = speeds[:, e][speeds[:, e] > 0]
+        even = np.geomspace(moving.min(), moving.max(), DRAWN)
+        values = np.array(list(coefficients(law).values()))
+        layers.append(Curve(f"{element.name}, {law.law}", even, law.columns(even) @ values))
+    unit = result.curves.unit
+    charts = []
+    for title, logarithmic in (("linear", False), ("logarithmic", True)):
+        x = Axis("speed of the element", "rad/s", logarithmic=logarithmic)
+        y = Axis("friction", unit, logarithmic=logarithmic)
+        charts.append(Chart(title, x, y, tuple(layers)))
+    return Multiples(tuple(charts), columns=2, shared="")
+
+
 def _charts(result: FrictionFit, group: FrictionGroup) -> Iterator[Block]:
+    if len(group.elements) > 1:
+        yield _of_elements(result, group)
     for j in np.unique(group.curves.joint).tolist():
         rows = group.curves.joint == j
         name = group.curves.joint_names[j]
