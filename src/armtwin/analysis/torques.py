@@ -155,7 +155,7 @@ def torque_shares(robot: Robot, states: States) -> TorqueShares:
     """Torques of a robot by what causes them, in its joints and in its drives."""
     q, v, a = states.q, states.v, states.a
     total = robot.inverse_dynamics(q, v, a)
-    friction = robot.friction_torque(v, q)
+    friction = robot.friction_torque(v, q) + robot.loaded_friction(q, v, a)
     joints = split(of_joints(robot, q), v, a, total, friction)
     if len(robot.assembly.drives) != robot.n:
         return TorqueShares(robot, states, joints, None)
