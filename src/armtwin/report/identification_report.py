@@ -21,12 +21,12 @@ from armtwin.identification.rigid_body.validation import shares_of
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
+from armtwin.report.drive_tables import row_words
 from armtwin.report.identification_basis import WEIGHT, basis_blocks, fall_words
 from armtwin.report.identification_charts import friction_charts, link_blocks
 from armtwin.report.inputs import file_name
 from armtwin.report.layers import Curve, Points, Rule
 from armtwin.report.numbers import NEWTON_METRES, PER_HUNDRED, PLAIN, Number
-from armtwin.report.robot_report import row_words
 from armtwin.report.sampling import at_times, extremes
 from armtwin.report.scales import Axis
 from armtwin.report.sections import (
