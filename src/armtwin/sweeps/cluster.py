@@ -20,6 +20,8 @@ from armtwin.sweeps.executors import MOST_WORKERS
 
 R = TypeVar("R")
 LOCAL = "local:"
+EACH_S = 0.001  # that the scheduler takes for a piece of work, as dask's documentation says
+SHORTEST_S = 1.0  # of a piece of work
 PATIENCE = 10.0  # time [s] within which a scheduler must answer
 FIRST_WORKER = 60.0  # and a first worker be there
 
@@ -27,11 +29,10 @@ FIRST_WORKER = 60.0  # and a first worker be there
 class OnCluster:
     """Workers of a dask cluster."""
 
-    task_s = 1.0
-
     def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
         self.client, self.words = client, words
         self.width = max(1, sum(client.nthreads().values()))
+        self.task_s = max(SHORTEST_S, 2 * EACH_S * self.width)
         # the result of a task: each worker that needs it gets it once, and it outlives all of them
         self.sent = client.submit(_same, parcel, pure=False)
         self.pool = client.get_executor(pure=False)

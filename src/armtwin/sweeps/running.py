@@ -21,7 +21,7 @@ from armtwin.sweeps.table import ResultTable, open_table
 from armtwin.sweeps.work import Run, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together
-LARGEST_TASK = 64  # runs of one piece of work
+LARGEST_TASK = 256  # runs of one piece of work
 
 
 @dataclass(frozen=True)
@@ -162,11 +162,15 @@ class _Watched:
 def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
     """Run what is missing, and keep each piece when it is done."""
     pieces = _Pieces(runs, executor, watched.total)
-    for piece, rows in as_done(run_some, pieces, executor):
-        done = list(zip(piece, rows, strict=True))
-        runs.table.put([_record(runs.sweep, run, row) for run, row in done])
-        runs.keep(piece)
-        pieces.learn(rows)
+    for done in as_done(run_some, pieces, executor):
+        records = []
+        for piece, rows in done:
+            for run, row in zip(piece, rows, strict=True):
+                records.append(_record(runs.sweep, run, row))
+            pieces.learn(rows)
+        runs.table.put(records)  # one commit, which waits for the disk, for all that is done
+        for piece, _ in done:
+            runs.keep(piece)
         watched.count(runs)
 
 
