@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.versions import versions
+from armtwin.files.versions import version_of, versions
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import Parcel, parcel_of
-from armtwin.sweeps.executors import Place, on_processes, on_threads
+from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
 from armtwin.sweeps.rows import Row
 from armtwin.sweeps.sweep import Sweep
@@ -62,9 +62,8 @@ def sweep(
         progress: Called with how far it is.
     """
     asked = what if isinstance(what, Sweep) else Sweep.load(what)
-    if sum(x is not None for x in (workers, cluster, threads)) > 1:
-        raise ArmtwinError("a sweep runs on threads, on workers or on a cluster: give one of them")
     total = len(asked)  # refuses what cannot be run
+    check_place(workers, cluster, threads)
     found = versions()
     place = None if results is None else Path(results)
     start = time.monotonic()
@@ -79,6 +78,21 @@ def sweep(
                 _run(missing, executor, _Watched(total, progress))
         course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
         return result_of(asked, table, course)
+
+
+def check_place(
+    workers: int | None = None, cluster: str | None = None, threads: int | None = None
+) -> None:
+    """Refuse a place where nothing can be run, before anything is written."""
+    if sum(x is not None for x in (workers, cluster, threads)) > 1:
+        raise ArmtwinError("a sweep runs on threads, on workers or on a cluster: give one of them")
+    for count in (workers, threads):
+        if count is not None:
+            check_count(count)
+    if cluster is not None:
+        from armtwin.sweeps.cluster import check_cluster
+
+        check_cluster(cluster, version_of("armtwin"))
 
 
 def _place(
