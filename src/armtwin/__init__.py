@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
+    from armtwin.identification.closed_loop.in_loop import LoopIdentification
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.excitation.design import design_excitation
     from armtwin.identification.excitation.excitation import Excitation
@@ -55,6 +56,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.correct import Correction, correct
+    from armtwin.prediction.in_loop import identify_in_loop
     from armtwin.prediction.parts import ErrorParts, error_parts
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
@@ -109,6 +111,7 @@ __all__ = [
     "Job",
     "Log",
     "LogResponse",
+    "LoopIdentification",
     "Model",
     "Modes",
     "OilFit",
@@ -148,6 +151,7 @@ __all__ = [
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_in_loop",
     "identify_payload",
     "identify_servo",
     "identify_transmission",
@@ -180,6 +184,8 @@ _LATER = {
     "design_excitation": "armtwin.identification.excitation.design",
     "PayloadIdentification": "armtwin.identification.payload.identify_payload",
     "identify_payload": "armtwin.identification.payload.identify_payload",
+    "LoopIdentification": "armtwin.identification.closed_loop.in_loop",
+    "identify_in_loop": "armtwin.prediction.in_loop",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",

@@ -74,8 +74,8 @@ def identify(
         typer.Option(help="How parameters are estimated; consistent by default."),
     ] = None,
     motion: Annotated[
-        Literal["measured", "reference"] | None,
-        typer.Option(help="Motion of the regressor; measured by default."),
+        Literal["measured", "reference", "simulated"] | None,
+        typer.Option(help="Motion of the regressor: measured, reference, or simulated in loop."),
     ] = None,
     period: Annotated[
         str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')
@@ -138,9 +138,7 @@ def identify(
         others = _models(models, chosen)
         if progress is not None:
             progress("fit", 0.0)
-        found = at.identify(
-            prior, read, torque=chosen.torque, cutoff=chosen.cutoff, recipe=chosen.recipe
-        )
+        found = _identified(prior, read, chosen)
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     from armtwin.identification.rigid_body.recipe_file import recipe_text
@@ -150,6 +148,14 @@ def identify(
     written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
     finish(identification_report(result), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
+
+
+def _identified(prior: at.Robot, logs: list[at.Log], chosen: Written) -> at.Estimate:
+    """The estimate, by the motion that the recipe says."""
+    options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}
+    if chosen.recipe.motion == "simulated":
+        return at.identify_in_loop(prior, logs, recipe=chosen.recipe, **options).fit
+    return at.identify(prior, logs, recipe=chosen.recipe, **options)
 
 
 def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:

@@ -23,6 +23,7 @@ from armtwin.identification.actuator.identify import (
 )
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
+from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
@@ -139,6 +140,11 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_loop(result: LoopIdentification) -> Report:
+    return identification_report(Identification(result.fit))
 
 
 @to_report.register

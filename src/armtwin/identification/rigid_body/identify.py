@@ -58,6 +58,8 @@ def identify(
         recipe: Other choices.
     """
     chosen = recipe or Recipe()
+    if chosen.motion == "simulated":
+        raise ArmtwinError("recipe: a simulated motion needs the loop; use at.identify_in_loop")
     ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen)
     return solved(ready, ready.experiment.parts())
 
