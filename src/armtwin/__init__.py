@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
+    from armtwin.identification.closed_loop.friction_shapes import (
+        ShapeFit,
+        fit_friction_shapes,
+    )
     from armtwin.identification.closed_loop.in_loop import LoopIdentification
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.excitation.design import design_excitation
@@ -126,6 +130,7 @@ __all__ = [
     "Sag",
     "Sensitivity",
     "ServoIdentification",
+    "ShapeFit",
     "SideBySide",
     "StepTest",
     "ToolCompliance",
@@ -147,6 +152,7 @@ __all__ = [
     "driven_response",
     "error_parts",
     "explain",
+    "fit_friction_shapes",
     "fit_oil",
     "identify",
     "identify_actuator",
@@ -186,6 +192,8 @@ _LATER = {
     "identify_payload": "armtwin.identification.payload.identify_payload",
     "LoopIdentification": "armtwin.identification.closed_loop.in_loop",
     "identify_in_loop": "armtwin.prediction.in_loop",
+    "ShapeFit": "armtwin.identification.closed_loop.friction_shapes",
+    "fit_friction_shapes": "armtwin.identification.closed_loop.friction_shapes",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",
