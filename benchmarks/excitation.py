@@ -18,13 +18,13 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 import pinocchio
-from mechanics import pinocchio_model
 
 import armtwin as at
 from armtwin.identification.excitation.columns import columns_of
 from armtwin.identification.excitation.information import Scales, log_det_of
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.motion.fourier import Harmonics, Shapes
+from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
 REPEATS = 2 if QUICK else 30

@@ -17,11 +17,12 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
+from tests.identification.test_closed_loop import PLAIN, by_encoders, slow
+from tests.identification.virtual import NOISE, excitation, on_the_bench
+
 import armtwin as at
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.logs.averaging import averaged
-from tests.identification.test_closed_loop import PLAIN, by_encoders, slow
-from tests.identification.virtual import NOISE, excitation, on_the_bench
 
 CASES = ((65536, 40.0), (4096, 40.0), (1024, 10.0), (1024, 40.0), (1024, 100.0))
 SHOWN = ("Jm1", "Jyy2", "Jm3", "Jyy3", "Jm4", "Jm5", "Jm6")

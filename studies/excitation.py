@@ -62,8 +62,10 @@ def main():
     deviation = min(each.deviation for each in best.tried) * scale
     sigma = max(each.sigma_min for each in best.tried) * np.sqrt(best.rows)
     most = max(each.told(best) for each in best.tried)
-    print(f"{'  best by each measure':28} {'':7} {100 * deviation:9.1f} {1e3 * sigma:9.3f} "
-          f"{'':10} {'':7} {'':8} {most:5d}")
+    print(
+        f"{'  best by each measure':28} {'':7} {100 * deviation:9.1f} {1e3 * sigma:9.3f} "
+        f"{'':10} {'':7} {'':8} {most:5d}"
+    )
     for choices in DESIGNS:
         start = time.process_time()
         found = at.design_excitation(robot, at.ExcitationPlan(**choices))

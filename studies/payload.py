@@ -16,8 +16,9 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import armtwin as at
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+
+import armtwin as at
 
 MASS = 4.12
 MOTIONS = 10

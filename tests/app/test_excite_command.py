@@ -23,8 +23,6 @@ def told(*words):
     return done.exit_code, json.loads(done.stdout)
 
 
-
-
 @pytest.fixture(scope="module")
 def runs():
     """Logs of one period without and with the head."""

@@ -60,9 +60,7 @@ def underestimated(bench):
 
 @pytest.fixture(scope="module")
 def found(underestimated, logs):
-    return [
-        at.identify_in_loop(underestimated, [log], cutoff=CUTOFF, recipe=PLAIN) for log in logs
-    ]
+    return [at.identify_in_loop(underestimated, [log], cutoff=CUTOFF, recipe=PLAIN) for log in logs]
 
 
 def mean_errors(bench, robots):
@@ -81,9 +79,7 @@ def test_plain_least_squares_is_drawn_away_by_coarse_encoders_and_the_loop_is_no
     """Mean of three motions: inertias off by more than 5 % each on average with the measured
     motion, by a third of that with the simulated one.
     """
-    plain = [
-        at.identify(underestimated, [log], cutoff=CUTOFF, recipe=PLAIN).robot for log in logs
-    ]
+    plain = [at.identify(underestimated, [log], cutoff=CUTOFF, recipe=PLAIN).robot for log in logs]
     off = np.abs(mean_errors(bench, plain)).mean()
     left = np.abs(mean_errors(bench, [one.robot for one in found])).mean()
     assert off > 0.05
@@ -127,7 +123,7 @@ def test_a_robot_without_a_servo_is_refused(bench, logs):
 
 
 def test_identify_alone_refuses_a_simulated_motion(bench, logs):
-    with pytest.raises(ArmtwinError, match="use at.identify_in_loop"):
+    with pytest.raises(ArmtwinError, match=r"use at.identify_in_loop"):
         at.identify(bench, logs, recipe=at.Recipe(motion="simulated"))
 
 

@@ -15,6 +15,7 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
@@ -118,10 +119,8 @@ def excite(
     with progress_bar("search") as progress:
         result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
-    log = at.Log.of(
-        motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a
-    )
-    written = {TRAJECTORY: partial(put_csv, log.recording)}
+    log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
+    written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
     finish(excitation_report(result), place, written, json)
 
 

@@ -34,9 +34,7 @@ def payload(
     ] = False,
     expected: Annotated[
         str | None,
-        typer.Option(
-            "--expected", help="A tool or payload of the file that it is believed to be."
-        ),
+        typer.Option("--expected", help="A tool or payload of the file that it is believed to be."),
     ] = None,
     torque: Annotated[
         str | None, typer.Option("--torque", help="Channel of the torque, as current_des.")
@@ -47,9 +45,7 @@ def payload(
     columns: Annotated[
         Path | None, typer.Option("--columns", help="Columns file of the logs.")
     ] = None,
-    tool: Annotated[
-        str | None, typer.Option("--tool", help="Tool mounted in both runs.")
-    ] = None,
+    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted in both runs.")] = None,
     payload: Annotated[
         str | None, typer.Option("--payload", help="Payload mounted in both runs.")
     ] = None,

@@ -202,7 +202,8 @@ class _Task:
         found = list(self.robot.assembly.friction)
         for place, change in zip(self.places, x, strict=True):
             element, row = found[place.element]
-            law = replace(element.law, **{place.key: place.value * float(np.exp(change))})
+            shape: Any = {place.key: place.value * float(np.exp(change))}
+            law = replace(element.law, **shape)
             found[place.element] = replace(element, law=law), row
         return found
 

@@ -178,7 +178,7 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried
 def _optimised(
     task: _Task, objective: Objective, start: FourierSeries, say: Progress
 ) -> tuple[FourierSeries, Use]:
-    """The motion that a search from a start comes to; the start where it comes to nothing better."""
+    """The motion that a search comes to; its start where it comes to nothing better."""
     from scipy.optimize import minimize
 
     sought = partial(criterion_of, scales=task.scales, plan=task.plan)
