@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from armtwin.analysis.modes import Modes
     from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.drives.friction.contact import (
+        Contact,
+        Teeth,
+        film_height,
+        gear_pair,
+        lubrication_number,
+        roller_bearing,
+    )
     from armtwin.identification.actuator.identify import (
         ActuatorIdentification,
         FlowIdentification,
@@ -33,6 +41,16 @@ if TYPE_CHECKING:
     from armtwin.identification.excitation.excitation import Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
+    from armtwin.identification.friction_curves.curves import FrictionCurves
+    from armtwin.identification.friction_curves.document_steps import (
+        armstrong_steps,
+        lubricated_steps,
+        separated_wrist,
+    )
+    from armtwin.identification.friction_curves.fit_friction import FrictionFit, fit_friction
+    from armtwin.identification.friction_curves.plateaus import curves_of_logs
+    from armtwin.identification.friction_curves.presliding import PreslidingFit, fit_presliding
+    from armtwin.identification.friction_curves.sweeps import curves_of_sweeps
     from armtwin.identification.payload.identify_payload import (
         PayloadIdentification,
         identify_payload,
@@ -47,6 +65,8 @@ if TYPE_CHECKING:
         TransmissionIdentification,
         identify_transmission,
     )
+    from armtwin.identification.warm_up import WarmUpIdentification, identify_warm_up
+    from armtwin.identification.worm import WormIdentification, identify_worm
     from armtwin.jobs.experiment import Experiment
     from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
@@ -84,6 +104,9 @@ if TYPE_CHECKING:
         driven_response,
         step_response,
     )
+    from armtwin.sweeps.result import SweepResult
+    from armtwin.sweeps.running import sweep
+    from armtwin.sweeps.sweep import Sweep
 
 __version__ = "0.1.0"
 
@@ -99,6 +122,7 @@ __all__ = [
     "Clamping",
     "Comparison",
     "Completion",
+    "Contact",
     "Correction",
     "Coupling",
     "EffectiveInertia",
@@ -111,6 +135,8 @@ __all__ = [
     "ExperimentRun",
     "FileError",
     "FlowIdentification",
+    "FrictionCurves",
+    "FrictionFit",
     "Identification",
     "Job",
     "Log",
@@ -121,6 +147,7 @@ __all__ = [
     "OilFit",
     "PayloadIdentification",
     "Prediction",
+    "PreslidingFit",
     "Recipe",
     "Recreation",
     "ReferenceComparison",
@@ -133,27 +160,39 @@ __all__ = [
     "ShapeFit",
     "SideBySide",
     "StepTest",
+    "Sweep",
+    "SweepResult",
+    "Teeth",
     "ToolCompliance",
     "TorqueShares",
     "Trajectory",
     "TransmissionIdentification",
     "Validation",
     "ValveIdentification",
+    "WarmUpIdentification",
+    "WormIdentification",
     "__version__",
     "advise",
     "analyse",
+    "armstrong_steps",
     "assess",
     "bench_of",
     "clamp",
     "compare",
     "complete",
     "correct",
+    "curves_of_logs",
+    "curves_of_sweeps",
     "design_excitation",
     "driven_response",
     "error_parts",
     "explain",
+    "film_height",
+    "fit_friction",
     "fit_friction_shapes",
     "fit_oil",
+    "fit_presliding",
+    "gear_pair",
     "identify",
     "identify_actuator",
     "identify_flow",
@@ -162,16 +201,23 @@ __all__ = [
     "identify_servo",
     "identify_transmission",
     "identify_valve",
+    "identify_warm_up",
+    "identify_worm",
     "judge",
     "log_response",
+    "lubricated_steps",
+    "lubrication_number",
     "predict",
     "recreate",
+    "roller_bearing",
     "run_experiment",
     "sensitivity",
+    "separated_wrist",
     "side_by_side",
     "simulate",
     "simulate_bench",
     "step_response",
+    "sweep",
     "write_report",
 ]
 
@@ -194,6 +240,26 @@ _LATER = {
     "identify_in_loop": "armtwin.prediction.in_loop",
     "ShapeFit": "armtwin.identification.closed_loop.friction_shapes",
     "fit_friction_shapes": "armtwin.identification.closed_loop.friction_shapes",
+    "FrictionCurves": "armtwin.identification.friction_curves.curves",
+    "FrictionFit": "armtwin.identification.friction_curves.fit_friction",
+    "fit_friction": "armtwin.identification.friction_curves.fit_friction",
+    "curves_of_logs": "armtwin.identification.friction_curves.plateaus",
+    "curves_of_sweeps": "armtwin.identification.friction_curves.sweeps",
+    "PreslidingFit": "armtwin.identification.friction_curves.presliding",
+    "fit_presliding": "armtwin.identification.friction_curves.presliding",
+    "armstrong_steps": "armtwin.identification.friction_curves.document_steps",
+    "lubricated_steps": "armtwin.identification.friction_curves.document_steps",
+    "separated_wrist": "armtwin.identification.friction_curves.document_steps",
+    "WarmUpIdentification": "armtwin.identification.warm_up",
+    "identify_warm_up": "armtwin.identification.warm_up",
+    "Contact": "armtwin.drives.friction.contact",
+    "Teeth": "armtwin.drives.friction.contact",
+    "film_height": "armtwin.drives.friction.contact",
+    "gear_pair": "armtwin.drives.friction.contact",
+    "lubrication_number": "armtwin.drives.friction.contact",
+    "roller_bearing": "armtwin.drives.friction.contact",
+    "WormIdentification": "armtwin.identification.worm",
+    "identify_worm": "armtwin.identification.worm",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",
@@ -202,6 +268,9 @@ _LATER = {
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
     "SideBySide": "armtwin.prediction.side_by_side",
+    "Sweep": "armtwin.sweeps.sweep",
+    "SweepResult": "armtwin.sweeps.result",
+    "sweep": "armtwin.sweeps.running",
     "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",

@@ -97,6 +97,24 @@ def test_the_report_opens_without_an_error_or_a_request(opened, report):
     assert opened.page.evaluate("document.documentElement.dataset.plots") == "7"
 
 
+def test_a_hydraulic_robot_and_its_cylinders_are_played_slowly(browser, tmp_path):
+    """120 ms in 6 s; nothing is told of a tolerance, which a step response has none of."""
+    path = tmp_path / "step.html"
+    at.write_report(at.step_response(at.Robot.load("epaas"), {"L4": -0.22}), path)
+    page = Opened(browser, path)
+    before = page.picture()
+    page.page.locator("[data-player] input").fill("150")
+    assert page.picture() != before
+    assert re.fullmatch(r"30\.\d ms, \d\.\d mm", page.told())
+    page.page.click("[data-player] button")
+    page.page.wait_for_timeout(1000)
+    played = float(page.told().partition(" ms")[0])
+    assert 35 < played < 90  # 20 ms a second, and what the machine lets pass
+    assert not page.page.is_visible("text=out of tolerance")
+    assert page.said == []
+    page.context.close()
+
+
 def test_the_slider_moves_the_robot(opened):
     before = opened.picture()
     opened.page.locator("[data-player] input").fill("100")
@@ -307,3 +325,24 @@ def test_a_job_of_ten_minutes_opens(browser, tmp_path):
     opened = Opened(browser, path)
     assert opened.said == []
     opened.context.close()
+
+
+def test_the_page_of_a_sweep_has_its_map_and_its_tiles(browser, tmp_path):
+    """The view with tiles is another picture than that of the same robot without them."""
+    from tests.sweeps.examples import short_job
+
+    places = {"workpiece.position.1": [0.4, 0.45], "workpiece.position.2": [0.0, 0.05]}
+    found = at.sweep(at.Sweep.over(short_job(), places))
+    path, without = tmp_path / "sweep.html", tmp_path / "without.html"
+    at.write_report(found, path)
+    without.write_text(re.sub('"map":{[^}]*}', '"map":null', path.read_text()))
+    pages = [Opened(browser, each) for each in (path, without)]
+    for opened in pages:
+        assert opened.said == []
+        assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
+        assert opened.page.locator(".pane .cell").count() == 4
+        opened.page.click("[data-view=seam]")
+    assert pages[0].picture() != pages[1].picture()
+    pages[0].narrow()
+    for opened in pages:
+        opened.context.close()

@@ -19,15 +19,17 @@ from armtwin.app import (
     excite_command,
     experiment_commands,
     frequency_command,
+    friction_commands,
     identify_command,
     job_commands,
     payload_command,
     sensitivity_command,
     servo_command,
+    sweep_command,
 )
 from armtwin.app.actuator_commands import actuator
 from armtwin.app.options import Force, Gravity, Mounting, given_path
-from armtwin.app.places import is_experiment
+from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
@@ -69,6 +71,9 @@ app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
+app.command()(sweep_command.sweep)
+app.command()(friction_commands.friction)
+app.command()(friction_commands.warmup)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 NOT_IN_URDF = (
@@ -121,7 +126,8 @@ def check(
     file: Annotated[
         str,
         typer.Argument(
-            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), log or bag."
+            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
+            "or bag."
         ),
     ],
 ) -> None:
@@ -130,9 +136,14 @@ def check(
     from armtwin.report.job_report import job_report
     from armtwin.report.log_report import log_report
     from armtwin.report.robot_report import robot_report
+    from armtwin.report.sweep_estimate import described_sweep
+    from armtwin.sweeps.sweep import Sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
+        return
+    if is_sweep(file):
+        show(described_sweep(Sweep.load(file)))
         return
     if is_experiment(file):
         show(described_experiment(Experiment.load(file)))

@@ -26,6 +26,8 @@ from armtwin.maths.units import whole_number
 from armtwin.robot.files import contents
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from armtwin.identification.rigid_body.recipe_file import Written
 
 DONE, FAILED = 0, 1
@@ -136,9 +138,7 @@ def identify(
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
         others = _models(models, chosen)
-        if progress is not None:
-            progress("fit", 0.0)
-        found = _identified(prior, read, chosen)
+        found = _identified(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     from armtwin.identification.rigid_body.recipe_file import recipe_text
@@ -150,12 +150,14 @@ def identify(
     raise typer.Exit(FAILED if result.failed else DONE)
 
 
-def _identified(prior: at.Robot, logs: list[at.Log], chosen: Written) -> at.Estimate:
+def _identified(
+    prior: at.Robot, logs: list[at.Log], chosen: Written, progress: Callable[[float], None] | None
+) -> at.Estimate:
     """The estimate, by the motion that the recipe says."""
     options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}
     if chosen.recipe.motion == "simulated":
         return at.identify_in_loop(prior, logs, recipe=chosen.recipe, **options).fit
-    return at.identify(prior, logs, recipe=chosen.recipe, **options)
+    return at.identify(prior, logs, recipe=chosen.recipe, progress=progress, **options)
 
 
 def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:

@@ -23,6 +23,7 @@ ROOT = Path("armtwin_out")
 ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
 EXPERIMENT_KEYS = {"setup", "setpoint"}  # that only an experiment's file has
+SWEEP_KEYS = {"axis", "jobs"}  # that only a sweep's file has
 # what the folder's name of each command ends in
 SUFFIXES = {
     "predict": "",
@@ -38,8 +39,14 @@ SUFFIXES = {
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
-    "actuator": "_actuator",
+    "actuator resonances": "_resonances",
+    "actuator noise": "_noise",
+    "actuator valve": "_valve",
+    "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
+    "sweep": "_swept",
+    "friction": "_friction",
+    "warmup": "_warmup",
 }
 
 
@@ -97,6 +104,16 @@ def _from_folder(value: Any, folder: Path) -> Any:
     if not isinstance(value, str) or not Path(value).is_file():
         return value
     return _shipped_name(value) or seen_from(folder, value)
+
+
+def words_of(options: dict[str, Any]) -> tuple[str, ...]:
+    """Options in words for the name of a folder, so that other options have another folder."""
+    words = []
+    for key, value in options.items():
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        is_file = Path(text).suffix in (".toml", ".csv", ".gz", ".npz")
+        words += [key, " ".join(Path(text).parts[-2:]) if is_file else text]
+    return tuple(words)
 
 
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:
@@ -173,6 +190,13 @@ def is_experiment(name: str) -> bool:
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
     return bool(set(read_tables(Path(name))) & EXPERIMENT_KEYS)
+
+
+def is_sweep(name: str) -> bool:
+    """Whether a name is a sweep file."""
+    if not name.endswith(".toml") or not Path(name).is_file():
+        return False
+    return bool(set(read_tables(Path(name))) & SWEEP_KEYS)
 
 
 def result_folder(

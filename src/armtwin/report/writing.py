@@ -28,6 +28,8 @@ from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
+from armtwin.identification.friction_curves.fit_friction import FrictionFit
+from armtwin.identification.friction_curves.presliding import PreslidingFit
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
@@ -35,6 +37,8 @@ from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
+from armtwin.identification.warm_up import WarmUpIdentification
+from armtwin.identification.worm import WormIdentification
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -61,6 +65,7 @@ from armtwin.report.excitation_report import excitation_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.frequency_report import frequency_report
+from armtwin.report.friction_report import friction_report, presliding_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -77,9 +82,13 @@ from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
 from armtwin.report.shape_report import shape_report
 from armtwin.report.side_by_side_report import side_by_side_report
+from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
+from armtwin.report.warm_up_report import warm_up_report
+from armtwin.report.worm_report import worm_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
+from armtwin.sweeps.result import SweepResult
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -87,7 +96,7 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            several runs side by side;
+            several runs side by side; a sweep;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
             completion; a clamping, a transmission, an actuator, an experiment that was run; an
             analysis; a correction; an excitation; a payload; a
@@ -111,6 +120,11 @@ def _of_answer(answer: Answer) -> Report:
 @to_report.register
 def _of_runs(runs: SideBySide) -> Report:
     return side_by_side_report(runs)
+
+
+@to_report.register
+def _of_sweep(result: SweepResult) -> Report:
+    return sweep_report(result)
 
 
 @to_report.register
@@ -277,3 +291,23 @@ def _of_valve(result: ValveIdentification) -> Report:
 @to_report.register
 def _of_flow(result: FlowIdentification) -> Report:
     return flow_report(result)
+
+
+@to_report.register
+def _of_friction(result: FrictionFit) -> Report:
+    return friction_report(result)
+
+
+@to_report.register
+def _of_warm_up(result: WarmUpIdentification) -> Report:
+    return warm_up_report(result)
+
+
+@to_report.register
+def _of_worm(result: WormIdentification) -> Report:
+    return worm_report(result)
+
+
+@to_report.register
+def _of_presliding(result: PreslidingFit) -> Report:
+    return presliding_report(result)

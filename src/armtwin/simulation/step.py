@@ -143,6 +143,7 @@ def smooth_step(
     friction_row: Any,
     curves: Any,
     numbers: Any,
+    level: Any,
     kind: int,
     A: Any,
     v: Any,
@@ -156,18 +157,18 @@ def smooth_step(
     """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
     dv comes as h times the torque that is left for friction and acceleration, A as the matrix of
-    the other parts. Writes torque F and slope D of each element, and in G, (e, 2), its speed and
-    the speed's change; A is overwritten.
+    the other parts, level as factors of dry friction. Writes torque F and slope D of each element,
+    and in G, (e, 2), its speed and the speed's change; A is overwritten.
     """
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
         if kind == 1:
             F[e], D[e] = bristle(
-                curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h
+                curves, e, numbers[e, SCALE], level[e], numbers[e, C0], numbers[e, C1], w, z[e], h
             )
         else:
-            F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
+            F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], level[e], STEEPNESS, w)
         G[e, 0] = w
         F[e] += numbers[e, OFFSET]
         resist(rows, place, count, r, F[e], D[e], h, A, dv)
@@ -177,7 +178,7 @@ def smooth_step(
     if kind == 1:
         for e in range(friction_row.shape[0]):
             w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h)
+            z[e] = relaxed(curves, e, numbers[e, SCALE], level[e], numbers[e, C0], w, z[e], h)
     return solved
 
 
@@ -200,6 +201,7 @@ def switching_step(
     friction_row: Any,
     curves: Any,
     numbers: Any,
+    level: Any,
     M: Any,
     v: Any,
     impulse: Any,
@@ -228,9 +230,9 @@ def switching_step(
         w = along(rows, place, count, r, v)
         at_rest = 1.0 if abs(w) < 1e-9 else 0.0
         g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
-        upper[e] = h * max(g + f, at_rest * numbers[e, HELD])
+        upper[e] = h * max(level[e] * g + f, at_rest * level[e] * numbers[e, HELD])
         g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
-        lower[e] = -h * max(g + f, at_rest * numbers[e, HELD_BACK])
+        lower[e] = -h * max(level[e] * g + f, at_rest * level[e] * numbers[e, HELD_BACK])
         impulse[e] = min(max(impulse[e], lower[e]), upper[e])
         for j in range(n):
             W[e, j] = answer[j]
