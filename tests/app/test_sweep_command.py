@@ -74,7 +74,7 @@ def test_run_again_it_computes_nothing_and_links_the_report_of_a_run(folder, don
     assert re.search("computed now +none", again.out)
     out = folder / "armtwin_out" / "places_swept"
     single = json.loads((out / f"run_{best['run']}" / "result.json").read_text())
-    assert single["format"] == 1
+    assert single["verdict"]["within"]
     assert f'href="run_{best["run"]}/report.html"' in (out / "report.html").read_text()
     job = at.Job.load(out / f"run_{best['run']}" / "job.toml")
     assert at.predict(None, job).verdict.worst_ratio == best["ratio"]
@@ -135,6 +135,7 @@ def test_what_cannot_be_done_is_refused_by_one_sentence(folder, tmp_path, what):
     assert refused.code == 2
     assert sentence in refused.err
     assert not refused.out
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_missing_names_its_extra(folder, tmp_path, monkeypatch):
@@ -148,3 +149,4 @@ def test_what_is_missing_names_its_extra(folder, tmp_path, monkeypatch):
     cluster = call(folder, "sweep", "places.toml", "--out", tmp_path / "a", "--cluster", "local:1")
     assert cluster.code == 2
     assert "pip install armtwin[cluster]" in cluster.err
+    assert not (tmp_path / "a").exists()
