@@ -155,6 +155,14 @@ def test_exponents_of_the_oil_are_found_in_a_dynamic_log(bench, shapes):
             assert told[name].value == pytest.approx(exact, rel=0.1)
 
 
+def test_shapes_are_shown_and_written(shapes, tmp_path):
+    at.write_report(shapes, tmp_path / "shapes.html")
+    assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")
+    assert "told" in repr(shapes)
+    (axis,) = shapes.plot()
+    assert len(axis.get_lines()) == 2
+
+
 def test_what_a_log_does_not_tell_keeps_the_files_value(shapes):
     """The Stribeck speeds of the first joints lie below what a fast motion shows."""
     row = next(row for row in shapes.table if row.name == "joint_1.speed")
