@@ -98,6 +98,13 @@ def test_the_estimate_says_that_its_motion_was_simulated(found):
     assert found[0].fit.recipe.motion == "simulated"
 
 
+def test_the_estimate_is_judged_on_parts_left_out(found, underestimated):
+    judged = at.judge(underestimated, found[0].fit)
+    assert judged.unjudged == ""
+    assert judged.left_out is not None
+    assert not judged.failed
+
+
 def test_the_torque_of_a_motion_that_the_fit_never_saw_is_known(bench, found):
     """Within 3 % of each joint's torque, of another slow motion."""
     motion = slow(bench, 7)
