@@ -96,7 +96,7 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
     if address.startswith(LOCAL):
         options = {"n_workers": _count(address), "threads_per_worker": 1}
         with (
-            distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+            distributed.LocalCluster(**options, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client
