@@ -113,9 +113,15 @@ def overhead() -> None:
     for name, opened in places():
         with opened as place:
             in_time(place, nothing, 10)
+            before = time.process_time()
             empty = in_time(place, nothing, EMPTY) / EMPTY
+            own = (time.process_time() - before) / EMPTY
             busy[name] = in_time(place, spin, BUSY)
-        print(f"{name}: {1e3 * empty:.2f} ms a piece; {BUSY} of {SECOND:g} s {busy[name]:.1f} s")
+        print(
+            f"{name}: {1e3 * empty:.2f} ms a piece, {1e3 * own:.2f} ms CPU of client and "
+            f"scheduler; {BUSY} pieces of {SECOND:g} s {busy[name]:.1f} s",
+            flush=True,
+        )
     ratio = busy["dask, 2 workers"] / busy["2 processes"]
     print(f"dask over processes at {SECOND:g} s of work a piece: ratio {ratio:.2f}", flush=True)
 

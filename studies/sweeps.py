@@ -281,7 +281,7 @@ def cost_of_the_client(count: int = 20_000) -> float:
 def million() -> Iterator[str]:
     """What a million runs cost on a thousand cores."""
     runs, cores = 1_000_000, 1000
-    piece_s = 2 * EACH_S * cores
+    piece_s = 2 * EACH_S * cores  # as a cluster of so many workers has them
     client = cost_of_the_client()
     yield f"the client: {1e6 * client:.0f} us a run, {1 / client:.0f} runs a second"
     for name, asked in (("the line at 100 mm/s", line_places()), ("0.3 s", short_runs(100))):

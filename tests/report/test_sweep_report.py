@@ -141,3 +141,21 @@ def test_jobs_are_an_axis_of_small_maps():
     rows = tuple(Row("holds", ratio=0.1 * k, cpu_s=0.01) for k in range(1, 13))
     found = SweepResult(sweep, rows, Course(12, 0, 1.0, "one thread"))
     assert {"job a", "job b"} <= set(charts(found))
+
+
+def test_with_bands_the_map_is_of_the_probability():
+    places = {"workpiece.position.1": ["400 mm", "450 mm"], "workpiece.position.2": Y}
+    sweep = at.Sweep.over(short_job(), places, band=True)
+    likely = [0.99, 0.5, 0.01, 0.97]
+    outcomes = ["holds", "may hold", "does not hold", "holds"]
+    rows = tuple(
+        Row(word, ratio=0.8, probability=p, ratio_low=0.5, ratio_high=1.2, cpu_s=3.0)
+        for word, p in zip(outcomes, likely, strict=True)
+    )
+    found = SweepResult(sweep, rows, Course(4, 0, 12.0, "one thread"))
+    assert found.best(2) == [0, 3]
+    cells = charts(found)["P that it holds, %"].layers[0]
+    told = {label: colour for colour, label in cells.keys}
+    assert cells.colours[0, 0] == cells.colours[1, 1] == told["95 to 100 %"]
+    assert cells.held.sum() == 2
+    assert "2 of 4 runs surely hold" in to_html(sweep_report(found))

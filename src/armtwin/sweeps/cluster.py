@@ -20,7 +20,7 @@ from armtwin.sweeps.executors import MOST_WORKERS
 
 R = TypeVar("R")
 LOCAL = "local:"
-EACH_S = 0.001  # that the scheduler takes for a piece of work, as dask's documentation says
+EACH_S = 0.003  # CPU of client and scheduler for a piece of work (benchmarks/sweeps.py)
 SHORTEST_S = 1.0  # of a piece of work
 PATIENCE = 10.0  # time [s] within which a scheduler must answer
 FIRST_WORKER = 60.0  # and a first worker be there
@@ -96,7 +96,7 @@ def _connected(distributed: Any, address: str) -> Iterator[Any]:
     if address.startswith(LOCAL):
         options = {"n_workers": _count(address), "threads_per_worker": 1}
         with (
-            distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+            distributed.LocalCluster(**options, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             yield client
