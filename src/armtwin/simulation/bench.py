@@ -309,7 +309,7 @@ def _checked_input(
     raise ArmtwinError(f"bench: must be driven by either torque or position, got {got}")
 
 
-def _rows(bench: Bench) -> dict[str, Floats]:
+def rows_of(bench: Bench) -> dict[str, Floats]:
     """Rows of the coordinates: the joint, where it moves, then the drive side."""
     rigid, moving = bench.stiffness is None, bench.has_joint
     count = 1 if rigid or not moving else 2
@@ -326,7 +326,16 @@ def _rows(bench: Bench) -> dict[str, Floats]:
     }
 
 
-def _servo(bench: Bench) -> Floats:
+def mass_of(bench: Bench, count: int) -> Floats:
+    """Mass matrix of the coordinates, (count, count)."""
+    rotor = bench.rotor_inertia * bench.gear_ratio**2
+    link = bench.inertia if bench.has_joint else 0.0
+    if count == 1:
+        return np.array([[rotor + link]])
+    return np.array([[link, 0.0], [0.0, rotor]])
+
+
+def servo_of(bench: Bench) -> Floats:
     """Gains of the servo that holds a motor on angles: per angle and per speed, (2,)."""
     spring = bench.stiffness or bench.clamp_stiffness or 0.0
     own = bench.rotor_inertia * LEAST_SERVO**2
@@ -337,18 +346,15 @@ def _servo(bench: Bench) -> Floats:
 def _prepared(
     bench: Bench, times: Floats, tau: Floats, angles: Floats, step: float | None
 ) -> tuple[BenchInputs, BenchState, Floats]:
-    rows = _rows(bench)
+    rows = rows_of(bench)
     names = list(rows)
     count = len(rows["drive"])
-    M = np.zeros((count, count))
-    M[-1, -1] = bench.rotor_inertia * bench.gear_ratio**2
-    if bench.has_joint:
-        M[0, 0] += bench.inertia
-    springs = _springs(bench, names)
-    friction = _friction(bench, names)
+    M = mass_of(bench, count)
+    springs = springs_of(bench, names, grounded=bench.ground_damping != 0)
+    friction = friction_of(bench, names)
     weights = np.array([rows[name] for name in names])
-    servo = _servo(bench) if len(angles) else np.zeros(2)
-    h = _longest_step(M, weights, springs, friction, servo[0]) if step is None else step
+    servo = servo_of(bench) if len(angles) else np.zeros(2)
+    h = longest_step(M, weights, springs, friction, servo[0]) if step is None else step
     steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
@@ -362,7 +368,7 @@ def _prepared(
         angles,
         servo,
         steps,
-        _packed(weights),
+        packed_rows(weights),
         M,
         rows["motor"],
         load,
@@ -375,14 +381,15 @@ def _prepared(
     return inputs, state, np.zeros((len(times), 2, count))
 
 
-def _packed(weights: Floats) -> Rows:
+def packed_rows(weights: Floats) -> Rows:
+    """Rows, with the coordinates that each one has."""
     used = weights != 0
     first_used = np.argsort(~used, axis=1, kind="stable")
     return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
 
 
-def _springs(bench: Bench, names: list[str]) -> Springs:
-    """Spring of the gear, of the clamp, damper to ground."""
+def springs_of(bench: Bench, names: list[str], *, grounded: bool) -> Springs:
+    """Spring of the gear, of the clamp, and a damper to ground where it is grounded."""
     rows, parts = [], []
     if bench.spring is not None:
         rows.append(names.index("twist"))
@@ -390,13 +397,14 @@ def _springs(bench: Bench, names: list[str]) -> Springs:
     if bench.clamp_stiffness is not None:
         rows.append(names.index("joint"))
         parts.append(Spring(bench.clamp_stiffness, bench.clamp_damping))
-    if bench.ground_damping:
+    if grounded:
         rows.append(names.index("drive"))
         parts.append(damper(bench.ground_damping))
     return packed_springs(rows, parts)
 
 
-def _friction(bench: Bench, names: list[str]) -> FrictionParts:
+def friction_of(bench: Bench, names: list[str]) -> FrictionParts:
+    """Friction elements as tables."""
     kind = FRICTION_KINDS[bench.friction_model]
     elements = bench.friction if bench.friction_model != "off" else ()
     curves = np.empty((len(elements), 2, INTERVALS, 8))
@@ -416,7 +424,7 @@ def _friction(bench: Bench, names: list[str]) -> FrictionParts:
     return FrictionParts(rows, curves, numbers, kind)
 
 
-def _longest_step(
+def longest_step(
     M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
 ) -> float:
     """A share of the fastest swing of springs, bristles and servo [s]."""
