@@ -7,21 +7,30 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Literal
 
 import numpy as np
 
 import armtwin as at
 from chapter_5_placements import FIXED, FOLLOWING, LINE, Corner, Placement, as_shipped, placed
 
+Method = Literal["nonlinear", "perturbation"]
 AFTER = 0.02  # way after a corner on which its transients last [m]
 
 
 @cache
 def predicted(
-    name: str, placement: Placement, radius: float | None, speed: float, method: str
+    name: str, placement: Placement, radius: float | None, speed: float, method: Method
 ) -> at.Prediction:
     """The prediction of a shipped job at a placement, with a radius [m] and a speed [m/s]."""
     return at.predict(None, placed(name, placement, radius, speed), method=method)
+
+
+def without_rounding(p: at.Prediction, method: Method) -> at.Prediction:
+    """A prediction again, with encoders and currents that are not rounded."""
+    model = replace(p.job.description.model, quantise=False)
+    job = at.Job(replace(p.job.description, model=model), p.job.origin)
+    return at.predict(None, job, method=method)
 
 
 @dataclass(frozen=True)
@@ -42,17 +51,17 @@ class Seams:
         corner = Corner(as_shipped(FOLLOWING), as_shipped(FIXED))
         return Seams(as_shipped(LINE), corner)
 
-    def line(self, speed: float = 0.1, method: str = "nonlinear") -> at.Prediction:
+    def line(self, speed: float = 0.1, method: Method = "nonlinear") -> at.Prediction:
         """The straight seam at a speed [m/s]."""
         return predicted(LINE, self.straight, None, speed, method)
 
     def following(
-        self, radius: float, speed: float = 0.1, method: str = "nonlinear"
+        self, radius: float, speed: float = 0.1, method: Method = "nonlinear"
     ) -> at.Prediction:
         """The corner of a radius [m] with following head at a speed [m/s]."""
         return predicted(FOLLOWING, self.corner.following, radius, speed, method)
 
-    def fixed(self, radius: float, method: str = "nonlinear") -> at.Prediction:
+    def fixed(self, radius: float, method: Method = "nonlinear") -> at.Prediction:
         """The corner of a radius [m] with fixed head at 100 mm/s."""
         return predicted(FIXED, self.corner.fixed, radius, 0.1, method)
 
@@ -150,6 +159,15 @@ def apart(a: at.Prediction, b: at.Prediction) -> np.ndarray:
     lateral = a.path_error.lateral - b.path_error.lateral
     vertical = a.path_error.vertical - b.path_error.vertical
     return np.maximum(np.abs(lateral), np.abs(vertical))
+
+
+def methods_apart(p: at.Prediction) -> float:
+    """How far both methods are apart where the process is off, without rounding, at most [m].
+
+    With rounding one step of a current, at rest, decides.
+    """
+    whole, linear = (without_rounding(p, method) for method in ("nonlinear", "perturbation"))
+    return largest(apart(whole, linear)[~on_process(whole)])
 
 
 def causes_of(p: at.Prediction, direction: str) -> str:

@@ -1,10 +1,10 @@
-"""Kernels compiled once and cached per state of the whole package; the house's door to numba.
+"""Kernels compiled once and cached per state of their sources; the house's door to numba.
 
 numba's own cache looks at the file of a kernel only. A kernel that calls a law of another file
 would keep running the old law after that file was edited, so the cache lives in a folder named
-after the contents of every source file of the package. Nor does it look at what it loads: machine
-code of a file that was cut off or changed on the disk would be run. Each file of ours carries a
-seal over its contents, and what does not match it is compiled again.
+after the contents of every source file that kernels depend on (sources.py). Nor does it look at
+what it loads: machine code of a file that was cut off or changed on the disk would be run. Each
+file of ours carries a seal over its contents, and what does not match it is compiled again.
 """
 
 from __future__ import annotations
@@ -38,19 +38,12 @@ from numba.core.compiler_lock import global_compiler_lock
 from numba.core.environment import Environment, lookup_environment
 from numba.core.runtime.nrt import rtsys
 
+from armtwin.maths.sources import source_stamp
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 KEPT_STAMPS = 6
 HALF_WRITTEN = 600.0  # seconds after which nobody is still writing a file
-
-
-def source_stamp(package: Path) -> str:
-    """Short hash of the contents of every Python file below a folder."""
-    digest = hashlib.sha1(usedforsecurity=False)
-    for path in sorted(package.rglob("*.py")):
-        digest.update(str(path.relative_to(package)).encode())
-        digest.update(path.read_bytes())
-    return digest.hexdigest()[:12]
 
 
 def _user_cache() -> Path:
