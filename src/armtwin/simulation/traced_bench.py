@@ -32,6 +32,7 @@ from armtwin.simulation.bench import (
 from armtwin.simulation.bench_loop import MOTOR
 from armtwin.simulation.model import FRICTION_KINDS
 from armtwin.simulation.plant import C0, HELD, HELD_BACK, SCALE
+from armtwin.simulation.traced import Levelled, put_all, scratch
 
 NUMBERS, CURVES, KEPT = 0, 1, 2  # memories
 OF_BENCH = ("rotor_inertia", "gear_ratio", "stiffness", "damping", "backlash", "ground_damping")
@@ -58,16 +59,6 @@ class _Parts(NamedTuple):
     springs: Any
     numbers: Any
     curves: Any
-
-
-class _Levelled:
-    """Friction tables of which each element's torques are multiplied by its level."""
-
-    def __init__(self, table: Table, level: Any) -> None:
-        self.table, self.level = table, level
-
-    def __getitem__(self, place: tuple[Any, ...]) -> Any:
-        return self.level[place[0]] * self.table[place]
 
 
 class TracedBench:
@@ -178,7 +169,7 @@ class TracedBench:
         for e in range(len(level)):
             numbers[e, HELD] = level[e] * numbers[e, HELD]
             numbers[e, HELD_BACK] = level[e] * numbers[e, HELD_BACK]
-        curves = _Levelled(Table(tape, "curves", self.friction.curves.shape), level)
+        curves = Levelled(Table(tape, "curves", self.friction.curves.shape), level)
         return _Parts(weights, mass_of(bench, self.count), springs, numbers, curves)
 
     def _state(self, tape: Tape) -> tuple[Any, Any, Any]:
@@ -190,7 +181,7 @@ class TracedBench:
         now = tape.input("drive", ()) if self.driven == "torque" else 0.0
         joint = parts.rows[self.names.index("joint")]
         load = [weight * tape.input("load", ()) for weight in joint]
-        tau, force = _scratch(self.count), _scratch(self.count)
+        tau, force = scratch(self.count), scratch(self.count)
         python_of(bench_loop.push_motor)(self.every, parts.rows[MOTOR], load, now, tau, force)
         return force
 
@@ -206,7 +197,7 @@ class TracedBench:
     def _pressed(self, parts: _Parts, u: Any, v: Any, h: Any, A: Any, dv: Any) -> Any:
         """Put the springs into the equations of a step; their torques and slopes."""
         springs = parts.springs
-        twisted = _scratch(len(springs.row), 2)
+        twisted = scratch(len(springs.row), 2)
         _, place, count = self.rows
         python_of(step.press_springs)(
             parts.rows, place, count, *springs, u, v, h, A, dv, twisted
@@ -220,7 +211,7 @@ class TracedBench:
     def _begun(self, tape: Tape, parts: _Parts, u: Any, v: Any, h: Any) -> tuple[Any, Any]:
         """Matrix and right side of a step, but for friction."""
         _, place, count = self.rows
-        A, dv = _scratch(self.count, self.count), _scratch(self.count)
+        A, dv = scratch(self.count, self.count), scratch(self.count)
         python_of(loop.begin)(self.every, parts.M, self._force(tape, parts), h, A, dv)
         self._pressed(parts, u, v, h, A, dv)
         if self.driven == "angle":
@@ -238,7 +229,7 @@ class TracedBench:
         u, v, z = self._state(tape)
         A, dv = self._begun(tape, parts, u, v, h)
         e = len(self.friction.row)
-        F, D, G = _scratch(e), _scratch(e), _scratch(e, 2)
+        F, D, G = scratch(e), scratch(e), scratch(e, 2)
         _, place, count = self.rows
         solved = python_of(step.smooth_step)(
             self.every, self.every, *self._ties(), parts.rows, place, count,
@@ -254,8 +245,7 @@ class TracedBench:
         u, v, z = state
         lost = python_of(loop.advance)(self.every, u, v, dv, h)
         for name, values in (("u", u), ("v", v), ("z", z)):
-            for place, value in np.ndenumerate(values):
-                part.put(name, place, value)
+            put_all(part, name, values)
         part.put("gone", (), tape.choose(solved, lost, 0))
 
     def _begin_step(self) -> Part:
@@ -266,15 +256,14 @@ class TracedBench:
         u, v, z = self._state(tape)
         M, dv = self._begun(tape, parts, u, v, h)
         N, e = self.count, len(self.friction.row)
-        A, answer, W, bounds = _scratch(N, N), _scratch(N), _scratch(e, N), _scratch(e, 3)
+        A, answer, W, bounds = scratch(N, N), scratch(N), scratch(e, N), scratch(e, 3)
         _, place, count = self.rows
         solved = python_of(step.before_sweeps)(
             self.every, self.every, *self._ties(), parts.rows, place, count,
             self.friction.row, parts.curves, parts.numbers, M, v, z, h, dv, A, answer, W, bounds,
         )  # fmt: skip
         for name, values in (("z", z), ("dv", dv), ("W", W), ("bounds", bounds)):
-            for at, value in np.ndenumerate(values):
-                part.put(name, at, value)
+            put_all(part, name, values)
         part.put("solved", (), tape.choose(solved, 1.0, 0.0))
         return part
 
@@ -292,8 +281,7 @@ class TracedBench:
             self.every, parts.rows, place, count, self.friction.row, v, dv, z, W, bounds
         )
         for name, values in (("z", z), ("dv", dv)):
-            for at, value in np.ndenumerate(values):
-                part.put(name, at, value)
+            put_all(part, name, values)
         part.put("largest", (), largest)
         return part
 
@@ -314,14 +302,14 @@ class TracedBench:
         u, v, z = self._state(tape)
         N, e = self.count, len(self.friction.row)
         _, place, count = self.rows
-        A, dv, unused = _scratch(N, N), _scratch(N), _scratch(N)
+        A, dv, unused = scratch(N, N), scratch(N), scratch(N)
         python_of(loop.begin)(self.every, parts.M, self._force(tape, parts), 1.0, A, dv)
-        twisted = self._pressed(parts, u, v, 0.0, _scratch(N, N), unused)
+        twisted = self._pressed(parts, u, v, 0.0, scratch(N, N), unused)
         torques = list(zip(parts.springs.row, twisted[:, 0], strict=True))
         if self.driven == "angle":
             torques.append((MOTOR, self._pulled(tape, parts, u, v, 0.0)[0]))
         kind, curves, numbers = self.friction.kind, parts.curves, parts.numbers
-        rate = _scratch(e)
+        rate = scratch(e)
         for k, r in enumerate(self.friction.row):
             w = python_of(step.along)(parts.rows, place, count, r, v)
             F, _ = python_of(step.rubbed)(curves, k, numbers, kind, w, z[k], 0.0)
@@ -334,8 +322,7 @@ class TracedBench:
             python_of(step.resist)(parts.rows, place, count, r, F, 0.0, 1.0, A, dv)
         python_of(solve.solve)(self.every, self.every, *self._ties(), A, dv)
         for name, values in (("slope_u", v), ("slope_v", dv), ("slope_z", rate)):
-            for at, value in np.ndenumerate(values):
-                part.put(name, at, value)
+            put_all(part, name, values)
         return part
 
     def _indicators(self) -> Part:
@@ -365,7 +352,7 @@ class TracedBench:
             return python_of(step.along)(parts.rows, place, count, self.names.index(name), x)
 
         N = self.count
-        twisted = self._pressed(parts, u, v, 0.0, _scratch(N, N), _scratch(N))
+        twisted = self._pressed(parts, u, v, 0.0, scratch(N, N), scratch(N))
         torque: Any = tape.input("drive", ())
         if self.driven == "angle":
             torque = -self._pulled(tape, parts, u, v, 0.0)[0]
@@ -382,8 +369,3 @@ class TracedBench:
         for name, value in zip(OUTPUTS, found, strict=True):
             part.put(name, (), value)
         return part
-
-
-def _scratch(*shape: int) -> Any:
-    """An array that kernels write symbols into."""
-    return np.zeros(shape, dtype=object)

@@ -5,6 +5,9 @@ typedef struct {
     double kept[N_KEPT];       /* what follows from the parameters alone */
     double time;               /* [s] */
     double start;              /* [s] */
+#ifdef EXTRA_STATE
+    EXTRA_STATE
+#endif
 } State;
 
 /* what variables are for: whether a host may set them, and when */
