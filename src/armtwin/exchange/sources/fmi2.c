@@ -53,6 +53,11 @@ static Status fail(Unit *unit, const char *format, ...)
     return ERROR;
 }
 
+static Status told(Unit *unit, const char *problem)
+{
+    return problem ? fail(unit, "%s", problem) : OK;
+}
+
 EXPORT const char *F(fmi2GetTypesPlatform)(void) { return "default"; }
 EXPORT const char *F(fmi2GetVersion)(void) { return "2.0"; }
 
@@ -95,27 +100,12 @@ EXPORT Status F(fmi2SetupExperiment)(Component c, Boolean has_tolerance, double 
 
 EXPORT Status F(fmi2EnterInitializationMode)(Component c)
 {
-    Unit *unit = c;
-    if (unit->phase != NEW)
-        return fail(unit, "the unit is initialised already; reset it first");
-    unit->phase = INITIALISING;
-    unit->stale = 1;
-    return OK;
+    return told(c, enter_initialisation(c));
 }
 
 EXPORT Status F(fmi2ExitInitializationMode)(Component c)
 {
-    Unit *unit = c;
-    if (unit->phase != INITIALISING)
-        return fail(unit, "initialisation must be entered before it is left");
-    const char *problem = start_loop(&unit->state);
-    if (problem) {
-        unit->phase = FAILED;
-        return fail(unit, "%s", problem);
-    }
-    unit->phase = unit->exchange ? IN_EVENT : RUNNING;
-    unit->stale = 1;
-    return OK;
+    return told(c, exit_initialisation(c));
 }
 
 EXPORT Status F(fmi2Terminate)(Component c)
@@ -189,33 +179,10 @@ EXPORT Status F(fmi2SetString)(Component c, const Reference r[], size_t n, const
     return none(c, n);
 }
 
-/* A saved state is the state and the phase. */
-typedef struct {
-    State state;
-    int phase;
-} Saved;
-
-EXPORT Status F(fmi2GetFMUstate)(Component c, void **saved)
-{
-    Unit *unit = c;
-    Saved *copy = *saved ? *saved : malloc(sizeof *copy);
-    if (!copy)
-        return fail(unit, "there is no memory for a state");
-    copy->state = unit->state;
-    copy->phase = unit->phase;
-    *saved = copy;
-    return OK;
-}
-
+EXPORT Status F(fmi2GetFMUstate)(Component c, void **saved) { return told(c, save_unit(c, saved)); }
 EXPORT Status F(fmi2SetFMUstate)(Component c, void *saved)
 {
-    Unit *unit = c;
-    if (!saved)
-        return fail(unit, "there is no state to restore");
-    unit->state = ((Saved *)saved)->state;
-    unit->phase = ((Saved *)saved)->phase;
-    unit->stale = 1;
-    return OK;
+    return told(c, restore_unit(c, saved));
 }
 
 EXPORT Status F(fmi2FreeFMUstate)(Component c, void **saved)
@@ -237,23 +204,13 @@ EXPORT Status F(fmi2SerializedFMUstateSize)(Component c, void *saved, size_t *si
 
 EXPORT Status F(fmi2SerializeFMUstate)(Component c, void *saved, char bytes[], size_t size)
 {
-    if (!saved || size < sizeof(Saved))
-        return fail(c, "a serialised state has %zu bytes, got room for %zu", sizeof(Saved), size);
-    memcpy(bytes, saved, sizeof(Saved));
-    return OK;
+    return told(c, serialise(saved, bytes, size));
 }
 
 EXPORT Status F(fmi2DeSerializeFMUstate)(Component c, const char bytes[], size_t size,
                                          void **saved)
 {
-    if (size != sizeof(Saved))
-        return fail(c, "a serialised state has %zu bytes, got %zu", sizeof(Saved), size);
-    if (!*saved)
-        *saved = malloc(sizeof(Saved));
-    if (!*saved)
-        return fail(c, "there is no memory for a state");
-    memcpy(*saved, bytes, sizeof(Saved));
-    return OK;
+    return told(c, deserialise(bytes, size, saved));
 }
 
 EXPORT Status F(fmi2GetDirectionalDerivative)(Component c, const Reference u[], size_t nu,
@@ -380,21 +337,9 @@ EXPORT Status F(fmi2GetRealOutputDerivatives)(Component c, const Reference r[], 
 
 EXPORT Status F(fmi2DoStep)(Component c, double time, double duration, Boolean no_set)
 {
-    Unit *unit = c;
     (void)no_set;
-    if (unit->phase != RUNNING || unit->exchange)
-        return fail(unit, "a step needs a unit that is initialised for co-simulation");
-    if (!(duration > 0.0) || !isfinite(duration) || !isfinite(time))
-        return fail(unit, "a communication step must be greater than 0 s, got %g", duration);
-    unit->state.time = time;
-    const char *problem = advance_loop(&unit->state, duration);
-    unit->stale = 1;
-    if (problem) {
-        unit->phase = FAILED;
-        return fail(unit, "from %g s on: %s", time, problem);
-    }
-    unit->state.time = time + duration;
-    return OK;
+    const char *problem = step_unit(c, time, duration);
+    return problem ? fail(c, "step of %g s from %g s on: %s", duration, time, problem) : OK;
 }
 
 EXPORT Status F(fmi2CancelStep)(Component c) { return fail(c, "no step is under way"); }

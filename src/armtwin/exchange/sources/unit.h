@@ -88,3 +88,87 @@ static const char *set_number(Unit *unit, unsigned reference, double value)
     unit->stale = 1;
     return 0;
 }
+
+/* Each of the following returns what is wrong, or 0. */
+
+static const char *enter_initialisation(Unit *unit)
+{
+    if (unit->phase != NEW)
+        return "the unit is initialised already; reset it first";
+    unit->phase = INITIALISING;
+    unit->stale = 1;
+    return 0;
+}
+
+static const char *exit_initialisation(Unit *unit)
+{
+    if (unit->phase != INITIALISING)
+        return "initialisation must be entered before it is left";
+    const char *problem = start_loop(&unit->state);
+    unit->phase = problem ? FAILED : unit->exchange ? IN_EVENT : RUNNING;
+    unit->stale = 1;
+    return problem;
+}
+
+static const char *step_unit(Unit *unit, double time, double duration)
+{
+    if (unit->phase != RUNNING || unit->exchange)
+        return "a step needs a unit that is initialised for co-simulation";
+    if (!(duration > 0.0) || !isfinite(duration) || !isfinite(time))
+        return "a communication step must be greater than 0 s";
+    unit->state.time = time;
+    unit->stale = 1;
+    const char *problem = advance_loop(&unit->state, duration);
+    if (problem)
+        unit->phase = FAILED;
+    else
+        unit->state.time = time + duration;
+    return problem;
+}
+
+/* A saved state is the state and the phase; it is serialised as it lies in memory. */
+typedef struct {
+    State state;
+    int phase;
+} Saved;
+
+static const char *save_unit(const Unit *unit, void **saved)
+{
+    Saved *copy = *saved ? *saved : calloc(1, sizeof *copy);
+    if (!copy)
+        return "there is no memory for a state";
+    copy->state = unit->state;
+    copy->phase = unit->phase;
+    *saved = copy;
+    return 0;
+}
+
+static const char *restore_unit(Unit *unit, const void *saved)
+{
+    if (!saved)
+        return "there is no state to restore";
+    unit->state = ((const Saved *)saved)->state;
+    unit->phase = ((const Saved *)saved)->phase;
+    unit->stale = 1;
+    return 0;
+}
+
+static const char *serialise(const void *saved, void *bytes, size_t size)
+{
+    if (!saved || size < sizeof(Saved))
+        return "there is no room for a serialised state";
+    memcpy(bytes, saved, sizeof(Saved));
+    return 0;
+}
+
+static const char *deserialise(const void *bytes, size_t size, void **saved)
+{
+    if (size != sizeof(Saved))
+        return "a serialised state of this unit has another size";
+    if (!*saved)
+        *saved = malloc(sizeof(Saved));
+    if (!*saved)
+        return "there is no memory for a state";
+    memcpy(*saved, bytes, sizeof(Saved));
+    return 0;
+}
