@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from armtwin.analysis.modes import Modes
     from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.exchange.export import Exported
+    from armtwin.exchange.export_fmu import export_bench, export_fmu
+    from armtwin.exchange.foreign import ForeignUnit
     from armtwin.identification.actuator.identify import (
         ActuatorIdentification,
         FlowIdentification,
@@ -94,8 +97,10 @@ __all__ = [
     "Event",
     "Experiment",
     "ExperimentRun",
+    "Exported",
     "FileError",
     "FlowIdentification",
+    "ForeignUnit",
     "Identification",
     "Job",
     "Log",
@@ -133,6 +138,8 @@ __all__ = [
     "driven_response",
     "error_parts",
     "explain",
+    "export_bench",
+    "export_fmu",
     "fit_oil",
     "identify",
     "identify_actuator",
@@ -155,6 +162,10 @@ __all__ = [
 
 # Rooms are imported when they are first asked for.
 _LATER = {
+    "Exported": "armtwin.exchange.export",
+    "ForeignUnit": "armtwin.exchange.foreign",
+    "export_bench": "armtwin.exchange.export_fmu",
+    "export_fmu": "armtwin.exchange.export_fmu",
     "ActuatorIdentification": "armtwin.identification.actuator.identify",
     "FlowIdentification": "armtwin.identification.actuator.identify",
     "ValveIdentification": "armtwin.identification.actuator.identify",

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.control.controller import REFERENCES, uses_torque
+from armtwin.control.controller import (
+    BY_ACCELERATION,
+    BY_SIGN,
+    BY_SPEED,
+    BY_TORQUE,
+    REFERENCES,
+    uses_torque,
+)
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.maths.batch import Floats, checked
@@ -39,8 +45,9 @@ def robot_unit(
     """
     model = Model() if model is None else model
     q = middle(robot) if posture is None else checked("posture", posture, (robot.n,), "joints")
+    _check_robot(robot, model)
     run = _held(robot, model, q)
-    _check(robot, run)
+    _check_servo(robot, run)
     traced = TracedRobot(run)
     stages, memory = traced.traced()
     numbers = _numbers(traced)
@@ -79,8 +86,10 @@ def robot_unit(
 def middle(robot: Robot) -> Floats:
     """The middle of the joints' ranges, zero where a joint has none."""
     low, high = robot.position_limits
-    found = 0.5 * (low + high)
-    return np.where(np.isfinite(found), found, 0.0)
+    bounded = np.isfinite(low) & np.isfinite(high)
+    found = np.zeros(robot.n)
+    found[bounded] = 0.5 * (low + high)[bounded]
+    return found
 
 
 def _held(robot: Robot, model: Model, q: Floats) -> PreparedRun:
@@ -88,27 +97,42 @@ def _held(robot: Robot, model: Model, q: Floats) -> PreparedRun:
     c = controller_of(robot, model)
     still = np.zeros((2, robot.n))
     motion = Trajectory.sampled(1 / (c.tick * c.setpoint_ticks), q + still, still, still)
-    return prepare(robot, motion, replace(model))
+    return prepare(robot, motion, model)
 
 
-def _check(robot: Robot, run: PreparedRun) -> None:
-    """Refuse what a unit cannot do."""
+def _check_robot(robot: Robot, model: Model) -> None:
+    """Refuse what a unit has no parts for."""
+    what = ""
+    if robot.description.hydraulic:
+        what = "hydraulic drives"
+    elif robot.assembly.coupling is not None:
+        what = "joints that follow others"
+    elif model.friction == "switching":
+        what = "switching friction of a whole robot"
+    elif model.ripple:
+        what = "ripple of gears"
+    if what:
+        raise _refused(robot, what)
+
+
+def _check_servo(robot: Robot, run: PreparedRun) -> None:
+    """Refuse a servo that looks ahead of its set-points, and gyroscopic rotors."""
     c = run.controller
     what = ""
     if not run.structure.can_be_traced:
-        what = "hydraulic drives, levers, gyroscopic rotors and switching friction"
-    elif robot.assembly.coupling is not None:
-        what = "joints that follow others"
+        what = "gyroscopic rotors"
     elif np.any(c.setpoint_delay > 0):
-        what = "a servo that gets its set-points late (give them late to the unit instead)"
-    elif np.any(c.shaping[:, [0, 1, 2, 4]]):
+        what = "a servo that gets its set-points late (give them to the unit late instead)"
+    elif np.any(c.shaping[:, [BY_SPEED, BY_ACCELERATION, BY_SIGN, BY_TORQUE]]):
         what = "a servo that shapes its reference by what comes after it"
-    elif run.coordinates.rippling:
-        what = "ripple of gears"
     if what:
-        raise ArmtwinError(
-            f"robot '{robot.name}': cannot be exported as a closed loop; not in a unit: {what}"
-        )
+        raise _refused(robot, what)
+
+
+def _refused(robot: Robot, what: str) -> ArmtwinError:
+    return ArmtwinError(
+        f"robot '{robot.name}': cannot be exported in closed loop; a unit does not have {what}"
+    )
 
 
 def _numbers(traced: TracedRobot) -> dict[str, Floats]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -77,9 +78,10 @@ def joint_bench(
     if friction is None:
         bends = all(element.presliding is not None for element in bench.friction)
         friction = "lugre" if bends else "switching"
-    if inertia is None:
-        return bench_of(robot, joint, friction_model=friction)
-    return bench_of(robot, joint, friction_model=friction, joint="loaded", inertia=inertia)
+    bench = replace(bench, friction_model=friction)
+    if inertia is not None:
+        bench = replace(bench, joint="loaded", inertia=inertia)
+    return checked_bench(bench)
 
 
 def transmission_unit(
@@ -158,9 +160,7 @@ def _inputs(traced: TracedBench) -> Iterator[Variable]:
     if traced.bench.has_joint:
         words = "Torque on the joint from outside"
         load = traced.bench.load
-        yield Variable(
-            "load", "input", ("given_load", ()), "N m", words, load, rate="load_rate"
-        )
+        yield Variable("load", "input", ("given_load", ()), "N m", words, load, rate="load_rate")
         words = "Rate at which load changes within a step of co-simulation"
         yield Variable("load_rate", "input", ("given_load_rate", ()), "N m/s", words, 0.0)
 
@@ -175,7 +175,9 @@ def _friction(traced: TracedBench) -> Iterator[Variable]:
         yield Variable(f"{name}_level", "parameter", ("level", (e,)), "1", words, 1.0, 0.0)
         words = f"Constant torque of {what}"
         offset = float(numbers[e, OFFSET])
-        yield Variable(f"{name}_offset", "parameter", ("numbers", (e, OFFSET)), "N m", words, offset)
+        yield Variable(
+            f"{name}_offset", "parameter", ("numbers", (e, OFFSET)), "N m", words, offset
+        )
         if traced.has_bristles:
             words = f"Bristle stiffness of {what}"
             stiff = float(numbers[e, C0])
@@ -183,9 +185,7 @@ def _friction(traced: TracedBench) -> Iterator[Variable]:
             yield Variable(f"{name}_stiffness", "parameter", place, "N m/rad", words, stiff, 1e-12)
             words = f"Bristle damping of {what}"
             damping, place = float(numbers[e, C1]), ("numbers", (e, C1))
-            yield Variable(
-                f"{name}_damping", "parameter", place, "N m s/rad", words, damping, 0.0
-            )
+            yield Variable(f"{name}_damping", "parameter", place, "N m s/rad", words, damping, 0.0)
 
 
 def _states(traced: TracedBench) -> Iterator[Variable]:
@@ -209,9 +209,7 @@ def _state(
     name: str, array: str, j: int, units: tuple[str, str], words: str, size: float
 ) -> Iterator[Variable]:
     slope = f"der({name})"
-    yield Variable(
-        name, "local", (array, (j,)), units[0], words, 0.0, slope=slope, nominal=size
-    )
+    yield Variable(name, "local", (array, (j,)), units[0], words, 0.0, slope=slope, nominal=size)
     yield Variable(slope, "local", (f"slope_{array}", (j,)), units[1], f"Derivative of {name}")
 
 

@@ -11,8 +11,8 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.batch import Floats
+from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Side, Stretch, blocks, fused_products
 

@@ -190,18 +190,14 @@ class TracedBench:
         kp, kd = tape.inputs("servo", (2,))
         wanted = tape.input("drive", ())
         _, place, count = self.rows
-        return python_of(bench_loop.held_motor)(
-            parts.rows, place, count, kp, kd, wanted, u, v, h
-        )
+        return python_of(bench_loop.held_motor)(parts.rows, place, count, kp, kd, wanted, u, v, h)
 
     def _pressed(self, parts: _Parts, u: Any, v: Any, h: Any, A: Any, dv: Any) -> Any:
         """Put the springs into the equations of a step; their torques and slopes."""
         springs = parts.springs
         twisted = scratch(len(springs.row), 2)
         _, place, count = self.rows
-        python_of(step.press_springs)(
-            parts.rows, place, count, *springs, u, v, h, A, dv, twisted
-        )
+        python_of(step.press_springs)(parts.rows, place, count, *springs, u, v, h, A, dv, twisted)
         return twisted
 
     def _ties(self) -> tuple[Any, Any]:

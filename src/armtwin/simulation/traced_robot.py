@@ -35,7 +35,15 @@ from armtwin.robot.strokes import drive_weights, levers
 from armtwin.simulation import equations, step, ticks
 from armtwin.simulation.prepared import PreparedRun
 from armtwin.simulation.start import left_to_hold
-from armtwin.simulation.traced import GEOMETRY, KEPT, OF_SPRINGS, Structure, put_all, scratch, traced
+from armtwin.simulation.traced import (
+    GEOMETRY,
+    KEPT,
+    OF_SPRINGS,
+    Structure,
+    put_all,
+    scratch,
+    traced,
+)
 
 PAYLOAD = 10  # mass, centre of mass, inertia about it
 
