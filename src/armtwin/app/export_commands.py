@@ -169,5 +169,5 @@ def export_fmu(
         say("a unit of sources, as asked for: a host must compile it")
     else:
         say(
-            "no C compiler (CC, cc, gcc, clang) was found: a unit of sources, for a host to compile"
+            "no C compiler (CC, cc, gcc, clang) is found: a unit of sources, for a host to compile"
         )

@@ -94,6 +94,7 @@ STAGES = (
 # memories beside that of the numbers, which is 0
 CURVES, BALANCER_TABLE, REF, EXTERNAL, WRENCH, KEPT = 1, 2, 3, 4, 5, 6
 NOWHERE = -2  # no body: -1 is the base
+LEAST_LEVEL = 1e-9  # of friction
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
@@ -263,10 +264,14 @@ def put_all(part: Part, array: str, values: Any, known: Any = None) -> None:
 
 
 class Levelled:
-    """Friction tables of which each element's torques are multiplied by its level."""
+    """Friction tables of which each element's torques are multiplied by its level.
+
+    A level of zero leaves a trace of friction: bristles must bend back at any speed.
+    """
 
     def __init__(self, table: Table, level: Any) -> None:
-        self.table, self.level = table, level
+        self.table = table
+        self.level = [table.tape.do("larger", x, LEAST_LEVEL) for x in level]
 
     def __getitem__(self, place: tuple[Any, ...]) -> Any:
         return self.level[place[0]] * self.table[place]
