@@ -98,6 +98,20 @@ def test_a_friction_table_is_read_by_the_bits_of_the_speed(tmp_path, rng):
         assert_equal(tmp_path, part, shapes, arrays, tables=("table",))
 
 
+@needs_compiler
+def test_inputs_that_change_places_are_read_before_they_are_written(tmp_path):
+    tape = Tape()
+    one, two = tape.input("found", (0,)), tape.input("found", (1,))
+    part = Part(tape)
+    part.put("found", (0,), two)
+    part.put("found", (1,), one)
+    (stretch,) = stretches(part, "kept")
+    memory = Memory()
+    memory.add("found", (2,))
+    (block,) = in_c(tmp_path, stretch, memory, {"found": [1.0, 2.0]})
+    assert block.tolist() == [2.0, 1.0]
+
+
 @pytest.mark.parametrize("value", [0.1, -1e-300, 1.7976931348623157e308, 2.0, -5, 2**40, True])
 def test_a_constant_of_c_is_the_number(value):
     word = c_number(value).strip("()").replace("INT64_C(", "")

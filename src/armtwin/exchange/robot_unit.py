@@ -44,8 +44,8 @@ def robot_unit(
             (n,) [rad]; by default the middle of the joints' ranges.
     """
     model = Model() if model is None else model
-    q = middle(robot) if posture is None else checked("posture", posture, (robot.n,), "joints")
     _check_robot(robot, model)
+    q = middle(robot) if posture is None else checked("posture", posture, (robot.n,), "joints")
     run = _held(robot, model, q)
     _check_servo(robot, run)
     traced = TracedRobot(run)
@@ -88,7 +88,7 @@ def middle(robot: Robot) -> Floats:
     low, high = robot.position_limits
     bounded = np.isfinite(low) & np.isfinite(high)
     found = np.zeros(robot.n)
-    found[bounded] = 0.5 * (low + high)[bounded]
+    found[bounded] = 0.5 * (low[bounded] + high[bounded])
     return found
 
 

@@ -125,10 +125,19 @@ class _Writer:
     def written(self) -> list[str]:
         """All lines: operations, then outputs."""
         lines = list(self._do(None))
+        lines += self._read_first()
         for (array, place), number in self.stretch.outputs:
             word, _ = self._value(number)
             lines.append(f"{self._element(array, place)} = {word};")
         return lines
+
+    def _read_first(self) -> Iterator[str]:
+        """Inputs that are written elsewhere as they are: read before their place is written."""
+        for number in sorted({number for _, number in self.stretch.outputs}):
+            if number not in self.kinds and self.tape.operations[number].name != "constant":
+                word, kind = self._value(number)
+                self.kinds[number] = kind
+                yield f"const {kind} x{number} = {word};"
 
     def _do(self, side: Side | None) -> Iterator[str]:
         """The operations of a side of a choice, or of none."""
