@@ -103,7 +103,10 @@ def hosted(host, path, folder, times, values, names, *, instances=1, around=()):
         library.write_bytes(archive.read(member))
     token = described.guid if version == 2 else described.instantiationToken
     rates = np.append(np.diff(values) / np.diff(times), 0.0)
-    rows = "\n".join(f"{t!r} {x!r} {r!r}" for t, x, r in zip(times.tolist(), values.tolist(), rates.tolist(), strict=True))
+    rows = "\n".join(
+        f"{t!r} {x!r} {r!r}"
+        for t, x, r in zip(times.tolist(), values.tolist(), rates.tolist(), strict=True)
+    )
     numbers = [str(reference[name]) for name in names]
     command = [*around, str(host), str(library), token, str(version), str(instances), *numbers]
     done = subprocess.run(command, input=rows, capture_output=True, text=True, check=False)

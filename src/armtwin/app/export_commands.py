@@ -168,6 +168,4 @@ def export_fmu(
     elif sources_only:
         say("a unit of sources, as asked for: a host must compile it")
     else:
-        say(
-            "no C compiler (CC, cc, gcc, clang) is found: a unit of sources, for a host to compile"
-        )
+        say("no C compiler (CC, cc, gcc, clang) is found: a unit of sources, for a host to compile")

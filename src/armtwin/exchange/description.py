@@ -1,4 +1,7 @@
-"""modelDescription.xml of a unit, for FMI 2.0 and 3.0: variables, units, structure."""
+"""modelDescription.xml of a unit, for FMI 2.0 and 3.0: variables, units, structure.
+
+Ref: [FMI 2023]
+"""
 
 from __future__ import annotations
 
