@@ -5,9 +5,10 @@
 - the RX90B in closed loop: 12 s of the default line, set-point by set-point, driven from C;
 - a transmission on a bench: 20 s under a torque that turns over.
 
-The unit is compiled as it is exported: for any processor of the platform, without fused multiply-adds.
-Beside it stands the same source compiled for this processor (-O3 -march=native), where the compiler
-can.
+The unit is compiled as it is exported: for any processor of the platform, without fused
+multiply-adds. Beside it stands the same source compiled for this processor (-O3 -march=native),
+where the compiler can. The bench's time is that of all of `simulate_bench`, energy account and log
+included.
 """
 
 import ctypes
@@ -94,6 +95,7 @@ def caller(drive, unit, inputs, rows, period, outputs):
 
 
 def cpu(run):
+    """CPU time of a call [s]."""
     before = time.process_time()
     run()
     return time.process_time() - before
@@ -112,6 +114,7 @@ def told(what, times, seconds):
 
 
 def of_robot(folder):
+    """The RX90B on its line."""
     job = at.Job.load("rx90b_line")
     robot = job.robot()
     model = replace(job.description.model, quantise=False)
@@ -141,6 +144,7 @@ def of_robot(folder):
 
 
 def of_transmission(folder):
+    """Joint 1 of the KR 300, clamped."""
     bench = joint_bench(at.Robot.load("kr300"), "joint_1")
     unit = transmission_unit(bench, "joint_1")
     time_ = np.linspace(0.0, SECONDS, round(100 * SECONDS) + 1)
@@ -167,6 +171,7 @@ def of_transmission(folder):
 
 
 def main():
+    """Print all ratios."""
     if c_compiler() is None:
         print("no C compiler is found: no ratio")
         return

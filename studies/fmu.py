@@ -2,8 +2,8 @@
 
     python studies/fmu.py [INSTANCES]
 
-Valgrind and the compiler's LeakSanitizer, each where it is found. That they would see a leak is shown by
-a host that does not free its instances.
+Valgrind and the compiler's LeakSanitizer, each where it is found. That they would see a leak is
+shown by a host that does not free its instances.
 """
 
 from __future__ import annotations

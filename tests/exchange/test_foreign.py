@@ -1,5 +1,6 @@
 """Foreign units push a simulated robot, and can do it no harm."""
 
+import time
 import zipfile
 
 import numpy as np
@@ -84,7 +85,7 @@ def test_a_spring_of_another_tool_pulls_by_what_it_is_told(unit, robot):
     """The same feedback given by a function: equal to the last digit that JSON carries, all."""
     start = {"stiffness": 4e3, "damping": 15.0, "constant": 4e3 * 0.11}
 
-    def pulled(time, q, v):
+    def pulled(now, q, v):
         torque = np.zeros(robot.n)
         torque[0] = start["constant"] - start["stiffness"] * q[0] - start["damping"] * v[0]
         return torque
@@ -127,30 +128,35 @@ def test_what_a_unit_prints_is_no_answer(tmp_path, robot):
 # bad units
 
 
+def stepped(path, robot, timeout=20.0):
+    """Two answers of a unit."""
+    with opened(path, robot, timeout) as partner:
+        for now in (0.0, 0.004):
+            partner(now, POSTURE, np.zeros(6))
+
+
 @needs_compiler
 def test_a_missing_symbol_is_named(tmp_path, robot):
     path = packed(tmp_path / "missing.fmu", "-DMISSING")
-    with pytest.raises(at.ArmtwinError, match="fmi2DoStep"), opened(path, robot) as partner:
-        for time in (0.0, 0.004):
-            partner(time, POSTURE, np.zeros(6))
+    with pytest.raises(at.ArmtwinError, match="fmi2DoStep"):
+        stepped(path, robot)
 
 
 @needs_compiler
 def test_a_step_that_never_returns_is_ended(tmp_path, robot):
     path = packed(tmp_path / "endless.fmu", "-DENDLESS")
     sentence = r"its step to 0.004 s did not return within 1 s; it was ended"
-    with pytest.raises(at.ArmtwinError, match=sentence), opened(path, robot, 1.0) as partner:
-        for time in (0.0, 0.004):
-            partner(time, POSTURE, np.zeros(6))
-    assert partner._process is None
+    before = time.perf_counter()
+    with pytest.raises(at.ArmtwinError, match=sentence):
+        stepped(path, robot, 1.0)
+    assert time.perf_counter() - before < 60.0
 
 
 @needs_compiler
 def test_a_unit_that_crashes_ends_its_own_process_only(tmp_path, robot):
     path = packed(tmp_path / "crash.fmu", "-DCRASH")
-    with pytest.raises(at.ArmtwinError, match="ended its process"), opened(path, robot) as partner:
-        for time in (0.0, 0.004):
-            partner(time, POSTURE, np.zeros(6))
+    with pytest.raises(at.ArmtwinError, match="ended its process"):
+        stepped(path, robot)
 
 
 @pytest.mark.parametrize("name", ["../outside.txt", "/outside.txt", "a/../../b", "C:\\x", "..\\x"])
