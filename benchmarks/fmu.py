@@ -37,8 +37,9 @@ QUICK = "--quick" in sys.argv
 REPEATS = 1 if QUICK else 15
 SETPOINTS = 100 if QUICK else None
 SECONDS = 0.5 if QUICK else 20.0
-PORTABLE = ("-O2",)
-NATIVE = ("-O3", "-march=native")
+KINDS = {"C, portable": ("-O2",), "C, native": ("-O3", "-march=native")}
+if QUICK:
+    del KINDS["C, native"]
 DRIVER = """
 #include "fmi2.c"
 
@@ -126,7 +127,7 @@ def of_robot(folder):
     rows = np.hstack([motion.q, motion.v, motion.a])
     outputs = [f"q{j}" for j in range(1, 7)]
     runs = {}
-    for name, options in (("C, portable", PORTABLE), ("C, native", NATIVE)):
+    for name, options in KINDS.items():
         drive = driven(folder, unit, options)
         if drive is not None:
             runs[name] = caller(drive, unit, names, rows, 1 / motion.rate, outputs)
@@ -154,7 +155,7 @@ def of_transmission(folder):
     rows = np.column_stack([torque, rate])
     rows = np.vstack([rows[:1], rows[:-1]])
     runs = {}
-    for name, options in (("C, portable", PORTABLE), ("C, native", NATIVE)):
+    for name, options in KINDS.items():
         drive = driven(folder, unit, options)
         if drive is not None:
             inputs = ["torque", "torque_rate"]

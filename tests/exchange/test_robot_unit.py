@@ -11,7 +11,7 @@ import armtwin as at
 from armtwin.drives.friction.curves import at_level
 from armtwin.robot.groups import Body, Payload, SixInertias
 from armtwin.robot.servo import Delays
-from tests.exchange.units import needs_compiler, opened
+from tests.exchange.units import hosted, needs_compiler, opened
 
 pytestmark = needs_compiler
 
@@ -76,6 +76,23 @@ def test_fmpy_finds_nothing_wrong(line, line_unit, tmp_path):
     assert validate_fmu(str(line_unit)) == []
     at.export_fmu(robot, tmp_path / "three.fmu", model=model, fmi=3, sources_only=True)
     assert validate_fmu(str(tmp_path / "three.fmu")) == []
+
+
+def test_a_plain_c_host_runs_it_as_fmpy_does(host, line_unit, tmp_path):
+    """Held on its posture, joints 1 and 2 pushed by torques that turn over."""
+    times = np.arange(60) * 0.004
+    torque = 0.5 * np.sin(40.0 * times)
+    rates = np.diff(torque) / np.diff(times)
+    got = hosted(host, line_unit, tmp_path, times, torque, ("load1", "load2", "q2"))
+    with opened(line_unit, tmp_path) as unit:
+        unit.begin({"load1": torque[0]})
+        wanted = [unit.get("q2")[0]]
+        for k, rate in enumerate(rates):  # the host's second number goes to joint 2
+            unit.set({"load1": torque[k], "load2": rate})
+            unit.step(times[k], times[k + 1] - times[k])
+            wanted.append(unit.get("q2")[0])
+    assert np.ptp(wanted) > 1e-8
+    np.testing.assert_array_equal(got, wanted)
 
 
 def test_steps_of_a_part_of_a_period_change_nothing(line, line_unit, tmp_path):

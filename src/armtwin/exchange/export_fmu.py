@@ -6,7 +6,7 @@ from pathlib import Path
 
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, did_you_mean, printable
 from armtwin.exchange.export import Exported, write_unit
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import joint_bench, transmission_unit
@@ -45,7 +45,7 @@ def export_fmu(
             is clamped.
         sources_only: Whether to make no binary, even where a C compiler is found.
     """
-    name = Path(path).stem
+    name = printable(Path(path).stem)
     if joint is None:
         unit = robot_unit(robot, name, model, posture=posture)
     else:
@@ -73,7 +73,7 @@ def export_bench(
         step: Longest step of the integration [s]; by default a share of the fastest swing.
         sources_only: Whether to make no binary, even where a C compiler is found.
     """
-    unit = transmission_unit(bench, Path(path).stem, driven=driven, step=step)
+    unit = transmission_unit(bench, printable(Path(path).stem), driven=driven, step=step)
     return write_unit(unit, Path(path), version=fmi, sources_only=sources_only)
 
 

@@ -47,9 +47,10 @@ static Status fail(Unit *unit, const char *format, ...)
     va_start(words, format);
     vsnprintf(text, sizeof text, format, words);
     va_end(words);
-    const Callbacks *calls = unit->host;
-    if (calls && calls->logger)
-        calls->logger(calls->environment, unit->name, ERROR, "logStatusError", "%s", text);
+    Logger log;
+    memcpy(&log, &unit->log, sizeof log);
+    if (log)
+        log(unit->host, unit->name, ERROR, "logStatusError", "%s", text);
     return ERROR;
 }
 
@@ -79,7 +80,10 @@ EXPORT Component F(fmi2Instantiate)(const char *name, Type type, const char *gui
     Unit *unit = new_unit(name);
     if (!unit)
         return 0;
-    unit->host = (void *)calls;
+    if (calls) {
+        unit->host = calls->environment;
+        memcpy(&unit->log, &calls->logger, sizeof calls->logger);
+    }
     unit->exchange = type == MODEL_EXCHANGE;
     reset_unit(unit);
     return unit;

@@ -10,8 +10,8 @@ typedef struct {
     int phase;
     int stale; /* whether outputs are older than the state */
     int exchange; /* whether the host integrates */
-    void *host;
-    void *log;
+    void *host; /* what the host wants to be handed with a message */
+    void *log;  /* its function for messages */
     char *name;
 } Unit;
 
