@@ -2,6 +2,7 @@
 
 import time
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -104,6 +105,30 @@ def test_a_force_on_the_tool_acts_through_the_jacobian(unit, robot):
         found = partner(0.0, POSTURE, np.zeros(robot.n))
     wrench = np.array([0.0, 0.0, 50.0, 0.0, 0.0, 0.0])
     np.testing.assert_allclose(found, robot.jacobian(POSTURE).T @ wrench, atol=1e-12)
+
+
+@needs_compiler
+def test_a_foreign_spring_holds_the_joint_of_a_bench(unit):
+    """A clamp of another tool: the joint comes to rest where spring and motor are in balance."""
+    robot = at.Robot.load("kr300")
+    given = at.bench_of(robot, "joint_1", friction_model="off", ground_damping=1e4)
+    given = replace(given, joint="loaded", inertia=40.0)
+    told = {"angle": "q.joint", "speed": "v.joint"}
+    start = {"stiffness": 2e5, "damping": 4e3}
+    times = np.linspace(0.0, 2.0, 1001)
+    torque = np.full(1001, 3.0)
+    with at.ForeignUnit(
+        unit, None, inputs=told, outputs={"torque": "joint"}, start=start, timeout=20.0
+    ) as partner:
+        run = at.simulate_bench(given, times, torque, partner=partner)
+    balance = 3.0 * given.gear_ratio / start["stiffness"]
+    assert run.log.q_link[-1, 0] == pytest.approx(balance, rel=1e-6)
+
+
+def test_a_joint_that_cannot_move_is_not_pushed():
+    given = at.bench_of(at.Robot.load("kr300"), "joint_1", friction_model="off")
+    with pytest.raises(at.ArmtwinError, match="cannot be pushed"):
+        at.simulate_bench(given, [0.0, 0.1], [0.0, 0.0], partner=lambda time, q, v: v)
 
 
 @needs_compiler

@@ -26,22 +26,24 @@ from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 
 AXES = ("x", "y", "z")
+BENCH_JOINT = "joint"
 STARTING = 30.0  # further time for loading Python and the unit [s]
 
 
 class ForeignUnit:
-    """A Functional Mock-up Unit (2.0 or 3.0, co-simulation) that pushes a robot.
+    """A Functional Mock-up Unit (2.0 or 3.0, co-simulation) that pushes a robot or a bench.
 
     Used in a `with` statement, it is the partner of a simulation: at each set-point it is told what
     its inputs name and gives what its outputs push, until the next one.
 
     Args:
         path: The .fmu file.
-        robot: The robot that it pushes.
+        robot: The robot that it pushes; None for a bench, which has one joint, "joint".
         inputs: For each of its inputs what it is told: "q.JOINT" or "v.JOINT" (position or speed
-            of a link), "tool.x", "tool.y", "tool.z" (the tool point in the base frame).
-        outputs: For each of its outputs what it pushes: "JOINT" (a torque on it), "force.x" ..
-            "force.z", "moment.x" .. "moment.z" (on the tool point, base axes).
+            of a link), and of a robot "tool.x", "tool.y", "tool.z" (the tool point in the base
+            frame).
+        outputs: For each of its outputs what it pushes: "JOINT" (a torque on it), and of a robot
+            "force.x" .. "force.z", "moment.x" .. "moment.z" (on the tool point, base axes).
         start: Values of its parameters.
         timeout: Longest time that it may take for an answer [s].
     """
@@ -49,7 +51,7 @@ class ForeignUnit:
     def __init__(
         self,
         path: str | Path,
-        robot: Robot,
+        robot: Robot | None,
         *,
         inputs: Mapping[str, str],
         outputs: Mapping[str, str],
@@ -61,6 +63,7 @@ class ForeignUnit:
         if not timeout > 0:
             raise ArmtwinError(f"{path}: timeout must be greater than 0 s, got {timeout:g}")
         self.path, self.robot, self.timeout = Path(path), robot, float(timeout)
+        self.joints = [BENCH_JOINT] if robot is None else list(robot.joint_names)
         self.inputs, self.outputs = dict(inputs), dict(outputs)
         self.start = {name: float(value) for name, value in (start or {}).items()}
         self._check_names()
@@ -69,10 +72,11 @@ class ForeignUnit:
         self._answers: queue.Queue[str] = queue.Queue()
 
     def _check_names(self) -> None:
-        joints = list(self.robot.joint_names)
-        told = [f"{what}.{joint}" for what in "qv" for joint in joints]
-        told += [f"tool.{axis}" for axis in AXES]
-        pushed = [*joints, *(f"{what}.{axis}" for what in ("force", "moment") for axis in AXES)]
+        told = [f"q.{joint}" for joint in self.joints] + [f"v.{joint}" for joint in self.joints]
+        pushed = list(self.joints)
+        if self.robot is not None:
+            told += [f"tool.{axis}" for axis in AXES]
+            pushed += [f"force.{axis}" for axis in AXES] + [f"moment.{axis}" for axis in AXES]
         for words, known in ((self.inputs, told), (self.outputs, pushed)):
             for name, word in words.items():
                 if word not in known:
@@ -110,20 +114,19 @@ class ForeignUnit:
 
     def _told(self, word: str, q: Floats, v: Floats) -> float:
         what, _, which = word.partition(".")
-        if what == "tool":
+        if what == "tool" and self.robot is not None:
             return float(self.robot.forward_kinematics(q)[AXES.index(which), 3])
-        joint = list(self.robot.joint_names).index(which)
-        return float((q if what == "q" else v)[joint])
+        return float((q if what == "q" else v)[self.joints.index(which)])
 
     def _pushed(self, q: Floats, values: list[float]) -> Floats:
-        torque, wrench = np.zeros(self.robot.n), np.zeros(6)
+        torque, wrench = np.zeros(len(self.joints)), np.zeros(6)
         for word, value in zip(self.outputs.values(), values, strict=True):
             what, _, axis = word.partition(".")
-            if word in self.robot.joint_names:
-                torque[list(self.robot.joint_names).index(word)] += value
+            if word in self.joints:
+                torque[self.joints.index(word)] += value
             else:
                 wrench[AXES.index(axis) + (3 if what == "moment" else 0)] += value
-        if wrench.any():
+        if self.robot is not None and wrench.any():
             torque += self.robot.jacobian(q).T @ wrench
         return torque
 

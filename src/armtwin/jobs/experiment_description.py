@@ -19,30 +19,8 @@ FeatureName = Literal[
 
 
 @dataclass(frozen=True)
-class BenchSetup:
-    """A transmission on a bench; set-points on "torque" or on "position" of its motor.
-
-    Attributes:
-        robot: A robot of whose joint the numbers are taken; none for numbers that are all given.
-        axis: That joint.
-        bench: Numbers of the bench, as `Bench` names them; they come before the robot's.
-    """
-
-    robot: str = ""
-    axis: str = ""
-    bench: dict[str, Any] = field(default_factory=dict)
-    kind: Literal["bench"] = "bench"
-
-    def problem(self) -> str:
-        """What is wrong, as a phrase; empty if nothing is."""
-        if bool(self.robot) != bool(self.axis):
-            return "robot and axis belong together: the joint whose transmission is on the bench"
-        return ""
-
-
-@dataclass(frozen=True)
 class ForeignLoad:
-    """A Functional Mock-up Unit that pushes the robot; it is run only where that is asked for.
+    """A Functional Mock-up Unit that pushes; it is run only where that is asked for.
 
     Attributes:
         unit: The .fmu file, beside the experiment.
@@ -57,6 +35,30 @@ class ForeignLoad:
     inputs: dict[str, str] = field(default_factory=dict)
     start: dict[str, Number] = field(default_factory=dict)
     timeout: Duration = 10.0
+
+
+@dataclass(frozen=True)
+class BenchSetup:
+    """A transmission on a bench; set-points on "torque" or on "position" of its motor.
+
+    Attributes:
+        robot: A robot of whose joint the numbers are taken; none for numbers that are all given.
+        axis: That joint.
+        bench: Numbers of the bench, as `Bench` names them; they come before the robot's.
+        foreign: A unit of another tool that pushes the joint, which is called "joint".
+    """
+
+    robot: str = ""
+    axis: str = ""
+    bench: dict[str, Any] = field(default_factory=dict)
+    foreign: ForeignLoad | None = None
+    kind: Literal["bench"] = "bench"
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if bool(self.robot) != bool(self.axis):
+            return "robot and axis belong together: the joint whose transmission is on the bench"
+        return ""
 
 
 @dataclass(frozen=True)

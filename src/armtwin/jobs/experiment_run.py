@@ -160,19 +160,19 @@ def run_experiment(
         progress: Called now and then with the share that is done.
     """
     setup = experiment.description.setup
-    if isinstance(setup, RobotSetup) and setup.foreign is not None and not foreign:
+    if not isinstance(setup, HydraulicSetup) and setup.foreign is not None and not foreign:
         raise experiment.refused(
             f"setup.foreign: '{setup.foreign.unit}' is machine code of others and is run only "
             "where that is asked for, with --foreign or run_experiment(..., foreign=True)"
         )
     if isinstance(setup, BenchSetup):
-        return _run_bench(experiment)
+        return _run_bench(experiment, setup)
     if isinstance(setup, HydraulicSetup):
         return _run_hydraulic(experiment, setup, progress)
     return _run_robot(experiment, setup, progress)
 
 
-def _run_bench(experiment: Experiment) -> ExperimentRun:
+def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
     d = experiment.description
     if len(d.setpoint) != 1 or d.setpoint[0].on not in UNITS:
         driven = ", ".join(point.on for point in d.setpoint)
@@ -185,7 +185,8 @@ def _run_bench(experiment: Experiment) -> ExperimentRun:
     time = _bench_times(experiment, point, drive)
     values, _ = experiment.sampled(1, point, time, drive)
     given: dict[str, Any] = {point.on: values}
-    run = simulate_bench(bench, time, **given)
+    with _partner(experiment, None, setup.foreign) as partner:
+        run = simulate_bench(bench, time, partner=partner, **given)
     got = run.log.q_m[:, 0]
     response = Response("motor angle", "rad", drive.unit, time, values, got)
     return ExperimentRun(
@@ -248,9 +249,9 @@ def _run_robot(
 
 
 def _partner(
-    experiment: Experiment, robot: Robot, foreign: ForeignLoad | None
+    experiment: Experiment, robot: Robot | None, foreign: ForeignLoad | None
 ) -> AbstractContextManager[ForeignUnit | None]:
-    """What pushes the robot from outside, if anything does."""
+    """What pushes the robot or the bench from outside, if anything does."""
     if foreign is None:
         return nullcontext()
     return ForeignUnit(

@@ -43,6 +43,7 @@ from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_be
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
+from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import C0, Rows
 from armtwin.simulation.plant import Friction as FrictionParts
 
@@ -265,6 +266,7 @@ def simulate_bench(
     *,
     position: ArrayLike | None = None,
     step: float | None = None,
+    partner: Partner | None = None,
 ) -> BenchRun:
     """Run a bench from rest under motor torques, or with its motor held on angles by a servo.
 
@@ -277,12 +279,17 @@ def simulate_bench(
         torque: Motor torque at these times, (m,) [N m]; or
         position: Motor angle at these times, (m,) [rad].
         step: Longest step of the integration [s]; by default a share of the fastest swing.
+        partner: Asked at each of the times for the torque on the joint until the next one, beside
+            the bench's own load; the joint must be able to move.
     """
     checked_bench(bench)
     times, tau, angles = _checked_input(time, torque, position)
     inputs, state, record = _prepared(bench, times, tau, angles, step)
     before = _stored(inputs, state)
-    lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+    if partner is None:
+        lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+    else:
+        lost = _run_coupled(bench, inputs, state, record, partner)
     if lost >= 0:
         raise ArmtwinError(
             f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
@@ -290,6 +297,29 @@ def simulate_bench(
         )
     stored = _stored(inputs, state) - before
     return BenchRun(bench, _logged(bench, times, tau, record), _energy(inputs, state, stored))
+
+
+def _run_coupled(
+    bench: Bench, inputs: BenchInputs, state: BenchState, record: Floats, partner: Partner
+) -> int:
+    """Run a bench interval by interval with a partner; the time at which it ran away, or -1."""
+    if not bench.has_joint:
+        raise ArmtwinError("bench: a joint that is clamped rigidly cannot be pushed by a partner")
+    joint = rows_of(bench)["joint"]
+    every = np.zeros(len(state.u))
+    for k in range(len(inputs.times) - 1):
+        q, v = joint @ state.u, joint @ state.v
+        torque = partner(float(inputs.times[k]), np.array([q]), np.array([v]))[0]
+        interval = inputs._replace(
+            times=inputs.times[k : k + 2],
+            torque=inputs.torque[k : k + 2],
+            position=inputs.position[k : k + 2],
+            steps=inputs.steps[k : k + 1],
+            load=inputs.load + torque * joint,
+        )
+        if run_bench(every, interval, state, record[k : k + 2]) >= 0:
+            return k
+    return -1
 
 
 def _checked_input(

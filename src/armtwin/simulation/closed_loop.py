@@ -20,9 +20,10 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 from armtwin.robot.sag import Outside
 from armtwin.simulation.coordinates import coordinates
-from armtwin.simulation.coupled import Partner, run_coupled
+from armtwin.simulation.coupled import run_coupled
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run, outcome
+from armtwin.simulation.partner import Partner
 from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare

@@ -6,18 +6,15 @@ the joints, which act until the next one.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.simulation.lanes import Lanes
 from armtwin.simulation.loop import FINISHED
+from armtwin.simulation.partner import Partner
 from armtwin.simulation.prepared import Ended, PreparedRun
 from armtwin.simulation.traced_loop import driven, kernel_of
-
-Partner = Callable[[float, Floats, Floats], Floats]
 
 
 def run_coupled(run: PreparedRun, partner: Partner, first: Floats) -> Ended:
