@@ -17,7 +17,17 @@ import numpy as np
 ROOT = Path(__file__).parents[1]
 sys.path.append(str(ROOT))
 
-from tests.elements.models import BENT, FIXED, UNSTRETCHED, beam_row, tube  # noqa: E402
+from tests.elements.models import (  # noqa: E402
+    BENT,
+    FIXED,
+    STRIP,
+    UNSTRETCHED,
+    beam_row,
+    double_pendulum,
+    narrow_strip,
+    tip_twist,
+    tube,
+)
 
 from armtwin.elements.equations import linearise, place  # noqa: E402
 from armtwin.elements.integration import Motion, integrate  # noqa: E402
@@ -25,7 +35,6 @@ from armtwin.elements.parts import (  # noqa: E402
     Beam,
     Body,
     Force,
-    Hinge,
     Moment,
     Parts,
     Point,
@@ -40,6 +49,7 @@ from armtwin.elements.statics import (  # noqa: E402
 )
 from armtwin.elements.structure import Structure  # noqa: E402
 
+TURN = 0.174  # of two driven links: their tip leaves the rigid path by 0.43 m [rad]
 PICTURES = ROOT / "docs" / "pictures"
 Row = tuple[str, str, str]
 
@@ -123,19 +133,14 @@ def frame() -> Iterator[Row]:
 
 def strip() -> Iterator[Row]:
     """A narrow strip loaded across both sides at 30 degrees, against a Kirchhoff rod."""
-    width, thick, length, E, nu = 12.377e-3, 3.2024e-3, 0.508, 71.7e9, 0.31
-    wide, flat = E * thick * width**3 / 12, E * width * thick**3 / 12
-    ratio = thick / width
-    J = width * thick**3 * (1 / 3 - 0.21 * ratio * (1 - ratio**4 / 12))
-    exact = np.array([490.837, 117.898, -16.771]) * 1e-3
-    angle, force = np.radians(30), 13.345
+    exact, twisted = np.array([490.837, 117.898, -16.771]) * 1e-3, -2.990
     for count, form in ((4, "better"), (16, "better"), (16, "printed")):
-        section = tube(EI=flat, EIy=wide, GJ=E / (2 * (1 + nu)) * J, EA=E * width * thick)
-        load = (Force(f"p{count}", (0.0, force * np.sin(angle), -force * np.cos(angle))),)
-        row = beam_row(count, section, length, load, form)
-        x = equilibrium(row, steps=4).position(f"p{count}")
-        off = np.linalg.norm(x - exact) / length
-        yield f"strip, {count} elements, {form}", f"{(x * 1e3).round(3)} mm", f"{off:.1e} L"
+        rest = equilibrium(narrow_strip(count, form), steps=4)
+        x = rest.position(f"p{count}")
+        off = np.linalg.norm(x - exact) / STRIP
+        twist = tip_twist(rest, count)
+        found = f"{(x * 1e3).round(3)} mm, {twist:.3f}°"
+        yield f"strip, {count} elements, {form}", found, f"{off:.1e} L, {twist / twisted - 1:+.1e}"
 
 
 def columns() -> Iterator[Row]:
@@ -228,29 +233,6 @@ def spin_up() -> Iterator[Row]:
         yield f"spin-up, {count} elements", f"{tip[at]:.4f} m at {motion.t[at]:.2f} s", ""
 
 
-def double_pendulum(count: int) -> Structure:
-    """Two flexible links of 1 m with 0.5 kg at the tip, level at the start."""
-    points = [Point("p0", (0.0, 0.0, 0.0), FIXED)]
-    triads, beams = [Triad("ground", held=True)], []
-    section = tube(EI=10.0, EA=1e5, mass=1.0)
-    for link in range(2):
-        triads.append(Triad(f"s{link}"))
-        before = f"s{link}"
-        for i in range(1, count + 1):
-            at = link * count + i
-            points.append(Point(f"p{at}", (link + i / count, 0.0, 0.0)))
-            triads.append(Triad(f"t{at}"))
-            ends, sides = (f"p{at - 1}", f"p{at}"), (before, f"t{at}")
-            kinds = ("free", "held", "held", "held", "free", "free")
-            beams.append(Beam(f"b{at}", ends, sides, section, kinds, (0.0, 1.0, 0.0), "better"))
-            before = f"t{at}"
-    z = (0.0, 0.0, 1.0)
-    hinges = (Hinge("first", "ground", "s0", z), Hinge("second", f"t{count}", "s1", z))
-    tip = Body(f"p{2 * count}", f"t{2 * count}", (0.5, *(0.0,) * 9))
-    parts = Parts(tuple(points), tuple(triads), (*hinges, *beams), (tip,), (), (0.0, -9.81, 0.0))
-    return Structure(parts)
-
-
 def swing() -> Iterator[Row]:
     """Flexible double pendulum against 2 x 16 cable elements."""
     exact = np.array([[1.40887, -1.29592], [-1.43899, -1.32780]])
@@ -263,7 +245,33 @@ def swing() -> Iterator[Row]:
         yield name, "at 0.5 and 1 s", f"{off.round(3)} mm"
 
 
-STUDIES = (elastica, roll_up, bend, frame, strip, columns, vibrations, spin_up, swing)
+def driven() -> Iterator[Row]:
+    """Two links driven from rest to rest in 0.8 s, against four elements a link."""
+    found = {count: driven_tip(count) for count in (1, 2, 4)}
+    rigid = driven_tip(1, EI=1e7)
+    away = np.linalg.norm(found[4] - rigid, axis=1).max() * 1e3
+    yield "two driven links, 2 x 4, EI 50", f"{away:.0f} mm at most from the rigid path", ""
+    for count in (1, 2):
+        off = np.linalg.norm(found[count] - found[4], axis=1).max() * 1e3
+        yield f"two driven links, 2 x {count}", "from 2 x 4", f"{off:.3f} mm"
+
+
+def driven_tip(count: int, EI: float = 50.0) -> np.ndarray:
+    """Path of the tip over 1.2 s; both hinges turn by TURN, fastest in the middle."""
+    T = 0.8
+    t = np.arange(0, 1.2, 1.25e-3)
+    phase = 2 * np.pi * np.minimum(t, T) / T
+    angle = (phase - np.sin(phase)) / (2 * np.pi)
+    v = (1 - np.cos(phase)) / T
+    a = 2 * np.pi * np.sin(phase) / T**2
+    drives = TURN * np.repeat(np.stack([angle, v, a], axis=1)[:, :, None], 2, axis=2)
+    row = double_pendulum(count, EI, gravity=0.0)
+    turns = ("first.twist", "second.twist")
+    motion = integrate(row, t, np.zeros(row.n), driven=turns, drives=drives)
+    return motion.position(f"p{2 * count}")[:, :2]
+
+
+STUDIES = (elastica, roll_up, bend, frame, strip, columns, vibrations, spin_up, swing, driven)
 
 
 def pictures() -> None:

@@ -35,7 +35,9 @@ Made by `python studies/flexible.py`. Stiffness of the RX90B, deviations and rip
 
 
 def varied(robot: at.Robot, rng: np.random.Generator) -> at.Robot:
-    """A robot whose masses, friction levels and stiffnesses are each off by at most 10 %."""
+    """A robot whose masses (of links and tools), friction levels and stiffnesses are each off by at
+    most 10 %; its servo is the same.
+    """
 
     def off() -> float:
         return float(rng.uniform(1 - OFF, 1 + OFF))
@@ -45,6 +47,10 @@ def varied(robot: at.Robot, rng: np.random.Generator) -> at.Robot:
     for link in d.link:
         body = link.body
         links.append(link if body is None else replace(link, body=_scaled(body, off())))
+    tools = {}
+    for name, tool in d.tool.items():
+        body = tool.body
+        tools[name] = tool if body is None else replace(tool, body=_scaled(body, off()))
     springs = []
     for spring in d.transmission:
         stiffness = spring.stiffness
@@ -56,7 +62,9 @@ def varied(robot: at.Robot, rng: np.random.Generator) -> at.Robot:
         factor = off()
         levels = {name: factor * value for name, value in coefficients(element.law).items()}
         friction.append(replace(element, law=replace(element.law, **levels)))
-    changed = replace(d, link=tuple(links), transmission=tuple(springs), friction=tuple(friction))
+    changed = replace(
+        d, link=tuple(links), tool=tools, transmission=tuple(springs), friction=tuple(friction)
+    )
     return at.Robot(changed, robot.origin)
 
 
@@ -169,8 +177,8 @@ def parts_section() -> Iterator[str]:
         "lengths and sag, erratic ones by uneven gears, ringing at 500 mm/s after the ramps and at "
         "the reversal.\n"
     )
-    yield "| speed | direction | servo | arm | sag | swing | total |"
-    yield "|---|---|---|---|---|---|---|"
+    yield "| speed | direction | servo | deviations | ripple | sag | swing | total |"
+    yield "|---|---|---|---|---|---|---|---|"
     for speed in (0.1, 0.5):
         parts = at.error_parts(real_line(speed))
         assert parts is not None

@@ -13,6 +13,14 @@ if TYPE_CHECKING:
     from armtwin.analysis.modes import Modes
     from armtwin.analysis.sensitivity import Sensitivity
     from armtwin.analysis.torques import TorqueShares
+    from armtwin.drives.friction.contact import (
+        Contact,
+        Teeth,
+        film_height,
+        gear_pair,
+        lubrication_number,
+        roller_bearing,
+    )
     from armtwin.exchange.export import Exported
     from armtwin.exchange.export_fmu import export_bench, export_fmu
     from armtwin.exchange.foreign import ForeignUnit
@@ -27,7 +35,24 @@ if TYPE_CHECKING:
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
     from armtwin.identification.completion.complete import Completion, complete
+    from armtwin.identification.excitation.design import design_excitation
+    from armtwin.identification.excitation.excitation import Excitation
+    from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
+    from armtwin.identification.friction_curves.curves import FrictionCurves
+    from armtwin.identification.friction_curves.document_steps import (
+        armstrong_steps,
+        lubricated_steps,
+        separated_wrist,
+    )
+    from armtwin.identification.friction_curves.fit_friction import FrictionFit, fit_friction
+    from armtwin.identification.friction_curves.plateaus import curves_of_logs
+    from armtwin.identification.friction_curves.presliding import PreslidingFit, fit_presliding
+    from armtwin.identification.friction_curves.sweeps import curves_of_sweeps
+    from armtwin.identification.payload.identify_payload import (
+        PayloadIdentification,
+        identify_payload,
+    )
     from armtwin.identification.rigid_body.estimate import Estimate
     from armtwin.identification.rigid_body.identify import identify
     from armtwin.identification.rigid_body.judgement import Identification, judge
@@ -38,6 +63,8 @@ if TYPE_CHECKING:
         TransmissionIdentification,
         identify_transmission,
     )
+    from armtwin.identification.warm_up import WarmUpIdentification, identify_warm_up
+    from armtwin.identification.worm import WormIdentification, identify_worm
     from armtwin.jobs.experiment import Experiment
     from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
@@ -74,6 +101,9 @@ if TYPE_CHECKING:
         driven_response,
         step_response,
     )
+    from armtwin.sweeps.result import SweepResult
+    from armtwin.sweeps.running import sweep
+    from armtwin.sweeps.sweep import Sweep
 
 __version__ = "0.1.0"
 
@@ -89,18 +119,23 @@ __all__ = [
     "Clamping",
     "Comparison",
     "Completion",
+    "Contact",
     "Correction",
     "Coupling",
     "EffectiveInertia",
     "ErrorParts",
     "Estimate",
     "Event",
+    "Excitation",
+    "ExcitationPlan",
     "Experiment",
     "ExperimentRun",
     "Exported",
     "FileError",
     "FlowIdentification",
     "ForeignUnit",
+    "FrictionCurves",
+    "FrictionFit",
     "Identification",
     "Job",
     "Log",
@@ -108,7 +143,9 @@ __all__ = [
     "Model",
     "Modes",
     "OilFit",
+    "PayloadIdentification",
     "Prediction",
+    "PreslidingFit",
     "Recipe",
     "Recreation",
     "ReferenceComparison",
@@ -120,43 +157,64 @@ __all__ = [
     "ServoIdentification",
     "SideBySide",
     "StepTest",
+    "Sweep",
+    "SweepResult",
+    "Teeth",
     "ToolCompliance",
     "TorqueShares",
     "Trajectory",
     "TransmissionIdentification",
     "Validation",
     "ValveIdentification",
+    "WarmUpIdentification",
+    "WormIdentification",
     "__version__",
     "advise",
     "analyse",
+    "armstrong_steps",
     "assess",
     "bench_of",
     "clamp",
     "compare",
     "complete",
     "correct",
+    "curves_of_logs",
+    "curves_of_sweeps",
+    "design_excitation",
     "driven_response",
     "error_parts",
     "explain",
     "export_bench",
     "export_fmu",
+    "film_height",
+    "fit_friction",
     "fit_oil",
+    "fit_presliding",
+    "gear_pair",
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_payload",
     "identify_servo",
     "identify_transmission",
     "identify_valve",
+    "identify_warm_up",
+    "identify_worm",
     "judge",
     "log_response",
+    "lubricated_steps",
+    "lubrication_number",
     "predict",
     "recreate",
+    "roller_bearing",
     "run_experiment",
     "sensitivity",
+    "separated_wrist",
     "side_by_side",
     "simulate",
     "simulate_bench",
     "step_response",
+    "sweep",
     "write_report",
 ]
 
@@ -174,6 +232,31 @@ _LATER = {
     "identify_valve": "armtwin.identification.actuator.identify",
     "OilFit": "armtwin.identification.actuator.oil",
     "fit_oil": "armtwin.identification.actuator.oil",
+    "Excitation": "armtwin.identification.excitation.excitation",
+    "ExcitationPlan": "armtwin.identification.excitation.plan",
+    "design_excitation": "armtwin.identification.excitation.design",
+    "PayloadIdentification": "armtwin.identification.payload.identify_payload",
+    "identify_payload": "armtwin.identification.payload.identify_payload",
+    "FrictionCurves": "armtwin.identification.friction_curves.curves",
+    "FrictionFit": "armtwin.identification.friction_curves.fit_friction",
+    "fit_friction": "armtwin.identification.friction_curves.fit_friction",
+    "curves_of_logs": "armtwin.identification.friction_curves.plateaus",
+    "curves_of_sweeps": "armtwin.identification.friction_curves.sweeps",
+    "PreslidingFit": "armtwin.identification.friction_curves.presliding",
+    "fit_presliding": "armtwin.identification.friction_curves.presliding",
+    "armstrong_steps": "armtwin.identification.friction_curves.document_steps",
+    "lubricated_steps": "armtwin.identification.friction_curves.document_steps",
+    "separated_wrist": "armtwin.identification.friction_curves.document_steps",
+    "WarmUpIdentification": "armtwin.identification.warm_up",
+    "identify_warm_up": "armtwin.identification.warm_up",
+    "Contact": "armtwin.drives.friction.contact",
+    "Teeth": "armtwin.drives.friction.contact",
+    "film_height": "armtwin.drives.friction.contact",
+    "gear_pair": "armtwin.drives.friction.contact",
+    "lubrication_number": "armtwin.drives.friction.contact",
+    "roller_bearing": "armtwin.drives.friction.contact",
+    "WormIdentification": "armtwin.identification.worm",
+    "identify_worm": "armtwin.identification.worm",
     "LogResponse": "armtwin.identification.frequency",
     "Response": "armtwin.simulation.responses",
     "Sensitivity": "armtwin.analysis.sensitivity",
@@ -182,6 +265,9 @@ _LATER = {
     "log_response": "armtwin.identification.frequency",
     "sensitivity": "armtwin.prediction.sensitivity",
     "SideBySide": "armtwin.prediction.side_by_side",
+    "Sweep": "armtwin.sweeps.sweep",
+    "SweepResult": "armtwin.sweeps.result",
+    "sweep": "armtwin.sweeps.running",
     "side_by_side": "armtwin.prediction.side_by_side",
     "step_response": "armtwin.simulation.responses",
     "Coupling": "armtwin.analysis.coupling",

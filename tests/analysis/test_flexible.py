@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from studies.flexible import ring_down
 
 import armtwin as at
+from armtwin.analysis.analyse import with_load
 from armtwin.analysis.compliance import compliance_matrix
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.modes import servo_modes
+from armtwin.analysis.modes import locked_modes, servo_modes
 from armtwin.robot.drive_groups import Transmission
 from tests.simulation.test_built_arm import (
     ELASTIC,
@@ -73,6 +75,19 @@ def test_the_rx90b_with_its_head_swings_at_about_10_hertz_stretched(robots):
     robot = robots["rx90b"].with_tool("laser_head")
     found = at.analyse(robot, "modes", np.zeros(6))
     assert found.motors["locked"][0].frequency == pytest.approx(10, abs=1.5)
+
+
+@pytest.mark.parametrize(
+    ("name", "q", "load"),
+    [("kr300", STRETCHED, None), ("kr300", np.zeros(6), 150.0), ("rx90b", np.zeros(6), None)],
+)
+def test_pushed_in_a_simulation_the_robot_rings_at_its_lowest_mode(robots, name, q, load):
+    """Rotors as good as locked, friction, damping and play off, a small push: within 1 %."""
+    robot = robots[name] if name == "kr300" else robots[name].with_tool("laser_head")
+    if load is not None:
+        robot, _ = with_load(robot, load)
+    mode = locked_modes(flexible(elastic_coordinates(robot), q))[0]
+    assert ring_down(robot, q, np.real(mode.tool[:3])) == pytest.approx(mode.frequency, rel=0.01)
 
 
 def test_masses_and_springs_share_the_energy_of_a_mode_equally(robots):

@@ -6,16 +6,19 @@ import numpy as np
 import pytest
 from rich.console import Console
 
+from armtwin.analysis import compliance as lumped
 from armtwin.analysis.analyse import analyse
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.flexibility import flexibility
+from armtwin.analysis.flexible import elastic_coordinates, flexible
 from armtwin.analysis.flexible_links import compliance, modes, resting, sag
+from armtwin.analysis.modes import locked_modes
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
 from armtwin.report.writing import to_report
-from armtwin.robot.groups import LinkBeam
+from armtwin.robot.groups import Body, Flexure, LinkBeam, SixInertias
 from armtwin.robot.robot import Robot
 
 EI, LENGTH, G = 2e5, 0.45, 9.81
@@ -71,6 +74,51 @@ def test_lowest_frequency_is_that_of_a_cantilever_with_a_body_on_it(bending):
     found = modes(rest).frequencies
     assert np.abs(found / slowest - 1).min() < 0.03
     assert abs(found[0] - 100) < 2
+
+
+def with_hinge(robot):
+    """The robot with hinges of k = EI/L in the middle of its forearm, and stiff gears."""
+    light = Body(mass=1e-6, com=(0.0, 0.0, 0.3), inertia=SixInertias(1e-9, 1e-9, 1e-9))
+    flexures = []
+    for name, axis in (("y", (0.0, 1.0, 0.0)), ("x", (1.0, 0.0, 0.0))):
+        middle = (0.0, 0.0, LENGTH / 2)
+        flexure = Flexure(
+            f"bend_{name}", "link_4", axis, EI / LENGTH, "assumed: for this test", middle
+        )
+        flexures.append(replace(flexure, beyond=light))
+    gears = []
+    for gear in robot.description.transmission:
+        gears.append(replace(gear, stiffness=1e6 * gear.stiffness, backlash=0.0))
+    groups = {"flexure": tuple(flexures), "transmission": tuple(gears)}
+    return Robot(replace(robot.description, **groups))
+
+
+def test_a_hinge_in_the_middle_of_the_forearm_lacks_a_quarter_of_the_force_s_deflection(bending):
+    """A lumped link of k = EI/L turns as the beam does; F L³/4EI in place of F L³/3EI."""
+    hinged = with_hinge(Robot(replace(bending.description, link=_without_beams(bending))))
+    force, _ = beyond_the_wrist(bending)
+    beam = sag(resting(bending, LEVEL, joints="locked")).shift
+    rest = States(np.zeros(1), LEVEL[None], 0 * LEVEL[None], 0 * LEVEL[None])
+    hinge = lumped.sag(hinged, rest, links=True).weight[0, :3]
+    missing = force * LENGTH**3 / (12 * EI)
+    assert np.abs(hinge - beam - [0.0, 0.0, missing]).max() < 2e-3 * missing
+
+
+def test_a_lumped_forearm_swings_as_a_cantilever_with_its_flexibility(bending):
+    """105 Hz where the beam has 100: both by the flexibility of the wrist and what it carries."""
+    hinged = with_hinge(Robot(replace(bending.description, link=_without_beams(bending))))
+    here = flexible(elastic_coordinates(hinged, links=True), LEVEL)
+    frequencies = [mode.frequency for mode in locked_modes(here)]
+    ratio = frequencies[0] / modes(resting(bending, LEVEL, joints="locked")).frequencies[0]
+    carried = bending.assembly.arm.inertia[4:].sum(axis=0)
+    M = np.array([[carried[0], carried[3]], [carried[3], carried[5]]])
+    slowest = []
+    for part in (4, 3):
+        flexibility = np.array(
+            [[LENGTH**3 / (part * EI), LENGTH**2 / (2 * EI)], [LENGTH**2 / (2 * EI), LENGTH / EI]]
+        )
+        slowest.append(np.linalg.eigvals(flexibility @ M).real.max() ** -0.5)
+    assert abs(ratio / (slowest[0] / slowest[1]) - 1) < 0.01
 
 
 def test_rigid_links_leave_the_transmissions_alone(robots):

@@ -33,6 +33,20 @@ TABLE_8_2_4_1 = [
     [0.02, -0.037, -0.099, 0.006, 0.116, 0.007],
     [0.003, 0.002, 0.004, 0.003, -0.003, 0.01],
 ]
+SEEN_8_2_4_1 = [
+    [0.101, 0.009, 0.233],
+    [0.061, 3.665, -0.039],
+    [-0.271, 2.278, 0],
+    [0.02, -0.013, 0],
+    [0.003, 0.006, 0],
+]
+FORCES_8_2_4_1 = [
+    [-0.013, 0.113, 0.001, 0, 0.1],
+    [0, 0.138, 0, 0, 0.138],
+    [-0.688, -16.108, 0.198, 0, -16.598],
+    [-3.05, 31.104, 0.03, 0, 28.084],
+    [0.102, 0.009, 0, 0.233, 0.343],
+]
 # inertial, external, viscous [N m]; external of joint 4 lost its sign in print
 SEEN_8_2_4_2 = [
     [2.539, 0.213, 5.816],
@@ -85,20 +99,36 @@ def test_table_8_2_4_2_blindly_at_the_printed_state(robots):
 
 
 def test_table_8_2_4_1_at_a_fifth_of_the_speed(robots):
-    """Inertial torques of joints 1 and 2 are cut, not rounded, in print: 2e-3."""
-    found = columns(torques(robots["epaas"], STATE, 0.2).joints, CAUSES)
-    assert np.abs(found - TABLE_8_2_4_1).max() < 2e-3
+    """1e-3 N m; inertial torques of joints 1 and 2 are cut, not rounded, in print: 2e-3.
+
+    External of joint 3 is 2.280 for 2.278 in print.
+    """
+    shares = torques(robots["epaas"], STATE, 0.2).joints
+    allowed = np.full((5, 6), 1e-3)
+    allowed[:2, 0] = 2e-3
+    assert np.all(np.abs(columns(shares, CAUSES) - TABLE_8_2_4_1) < allowed)
+    allowed = np.full((5, 3), 1e-3)
+    allowed[:2, 0] = 2e-3
+    allowed[2, 1] = 2.5e-3
+    seen = columns(shares, ("inertial", "external", "viscous"))
+    assert np.all(np.abs(seen - SEEN_8_2_4_1) < allowed)
 
 
-def test_table_8_2_4_2_forces_of_the_cylinders(robots):
+@pytest.mark.parametrize(
+    ("faster", "printed", "allowed"),
+    [(1.0, FORCES_8_2_4_2, 1e-3), (0.2, FORCES_8_2_4_1, 3e-3)],
+    ids=["8_2_4_2", "8_2_4_1"],
+)
+def test_tables_8_2_4_forces_of_the_cylinders(faster, printed, allowed, robots):
     """L4's inertial and square forces do not reproduce, only their sum does."""
     names = ("inertial", "external", "square", "viscous", "total")
-    found = columns(torques(robots["epaas"], STATE).drives, names)
-    printed = np.array(FORCES_8_2_4_2)
+    found = columns(torques(robots["epaas"], STATE, faster).drives, names)
+    printed = np.array(printed)
     off = np.abs(found - printed)
-    assert found[L4, 0] + found[L4, 2] == pytest.approx(printed[L4, 0] + printed[L4, 2], abs=1e-3)
+    both = found[L4, 0] + found[L4, 2]
+    assert both == pytest.approx(printed[L4, 0] + printed[L4, 2], abs=allowed)
     off[L4, [0, 2]] = 0.0
-    assert off.max() < 1e-3
+    assert off.max() < allowed
 
 
 def test_table_8_2_3_2_inertia_of_the_drives(robots):
@@ -114,6 +144,16 @@ def test_table_8_2_3_3_coupling_factors(robots):
     found = at.analyse(robots["epaas"], "coupling")
     assert np.abs(100 * found.joints.factor[0] - [1, 21, 82, 171, 225]).max() < 0.5
     assert np.abs(100 * found.drives.factor[0] - [161, 107, 10, 3, 0]).max() < 0.5
+
+
+def test_section_8_3_drives_reduce_the_coupling_of_the_joints(robots):
+    """Each cylinder is coupled less than the joint it drives; L3 and L4 hardly at all."""
+    found = at.analyse(robots["epaas"], "coupling")
+    joint_of = {"L1": 3, "L2": 4, "L3": 1, "L4": 2}
+    for drive, joint in joint_of.items():
+        own = found.drives.factor[0, found.drives.axes.names.index(drive)]
+        assert own < found.joints.factor[0, joint]
+        assert own < 0.11 or drive in ("L1", "L2")
 
 
 def test_section_7_3_natural_frequencies_on_the_oil(robots):
@@ -142,6 +182,7 @@ def test_table_8_2_2_1_effective_masses_that_need_no_lost_figure(robots):
     bent[:, 3] += gamma - home[1:4].sum() + 2 * np.pi
     L1 = effective_inertia(robot, bent, "").values[:, 0]
     assert [L1.min(), L1.max()] == pytest.approx([1.3225, 2.668], abs=0.01)
+    assert [L1.max() / L1.min()] == pytest.approx([2.1], abs=0.1)
     raised = np.tile(home, (len(alpha), 1))
     raised[:, 1] += alpha - home[1]
     raised[:, 2] -= alpha - home[1]
@@ -150,3 +191,25 @@ def test_table_8_2_2_1_effective_masses_that_need_no_lost_figure(robots):
     assert [L3.min(), L3.max()] == pytest.approx([19, 38], abs=0.5)
     assert [loaded.min(), loaded.max()] == pytest.approx([48, 96], abs=0.6)
     assert loaded / L3 == pytest.approx(2.5385, abs=1e-3)
+    assert L3.max() / L3.min() == pytest.approx(2.0, abs=0.1)
+    assert loaded.max() / L3.min() == pytest.approx(5.1, abs=0.1)
+
+
+def test_table_8_2_2_1_least_masses_of_the_second_and_fourth_cylinder(robots):
+    """0.2 kg, and 14 kg without and 64 with 4 kg at 0.2 m, a place that is inferred: 2 % less.
+
+    Least where the levers are longest. L4's largest, 38 and 111 kg, contradict each other: at the
+    angle that gives 111 the empty gripper gives 24.
+    """
+    robot = robots["epaas"]
+    home = np.array(robot.description.wrist.home)
+    beta = np.radians(np.arange(-42, 42.05, 0.1))
+    bent = np.tile(home, (len(beta), 1))
+    bent[:, 2] += beta - home[1:3].sum() + 2 * np.pi
+    bent[:, 3] -= beta - home[1:3].sum() + 2 * np.pi  # the gripper stays upright
+    found = effective_inertia(robot, bent, "", with_load(robot, "load_4"))
+    assert found.values[:, 1].min() == pytest.approx(0.222, abs=0.001)
+    assert found.values[:, 3].min() == pytest.approx(13.56, abs=0.05)
+    assert found.load[:, 3].min() == pytest.approx(62.75, abs=0.1)
+    heavy = np.argmin(np.abs(found.load[:, 3] - 111))
+    assert found.values[heavy, 3] == pytest.approx(24, abs=1)

@@ -29,7 +29,7 @@ def test_resonances_are_fitted_both_ways(tmp_path):
     done = call(tmp_path, "actuator", "resonances", "weights.csv")
     assert done.code == 0, done.err
     assert max(map(len, done.out.splitlines())) <= 80
-    result = json.loads((tmp_path / "armtwin_out/weights_actuator/result.json").read_text())
+    result = json.loads((tmp_path / "armtwin_out/weights_resonances/result.json").read_text())
     compliance = result["oil"][0]
     assert compliance["document"] < compliance["value"]  # it drops 1 + B c_h
     assert compliance["half_width"] > 0
@@ -78,6 +78,16 @@ def test_sensitivity_of_an_experiment_names_what_matters_most(tmp_path):
     assert abs(slopes["hydraulic.*.leakage"]) < 0.05
 
 
+def test_chosen_features_are_told_alone_and_each_question_has_its_folder(tmp_path):
+    words = ("sensitivity", "epaas_extend_heavy")
+    one = call(tmp_path, *words, "servo.proportional.gain", "--feature", "overshoot", "--json")
+    two = call(tmp_path, *words, "hydraulic.*.leakage", "--feature", "first_peak_time", "--json")
+    assert (one.code, two.code) == (0, 0), one.err + two.err
+    assert {row["feature"] for row in json.loads(one.out)["effects"]} == {"overshoot"}
+    assert {row["feature"] for row in json.loads(two.out)["effects"]} == {"first peak time"}
+    assert len(list((tmp_path / "armtwin_out").iterdir())) == 2
+
+
 def test_experiments_are_listed_and_shown(tmp_path):
     shelf = call(tmp_path, "experiments").out
     for name in ("epaas_l1", "epaas_extend_light", "epaas_lift", "kr300_clamping"):
@@ -103,6 +113,11 @@ def test_experiments_are_listed_and_shown(tmp_path):
         (["actuator", "flow", "epaas", "log.csv"], "must be a test set-up, one cylinder"),
         (["sensitivity", "epaas_noise", "servo"], "features must name what is read off"),
         (["sensitivity", "epaas_l1", "hydraulic.L9.leakage"], "'hydraulic.L9' is not known"),
+        (["sensitivity", "epaas_l1", "servo", "--by", "200 %"], "--by must be less than 100 %"),
+        (
+            ["sensitivity", "epaas_l1", "servo", "--feature", "height"],
+            "feature 'height' is not known. Known: first peak time, first peak",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )

@@ -19,12 +19,31 @@ def test_an_analysis_of_the_home_posture_fits_80_columns_and_writes_its_result(w
 
 
 def test_torques_along_a_job_put_friction_before_inertia(tmp_path):
-    """The straight seam of the RX90B at 100 mm/s: friction takes more torque than inertia."""
+    """The straight seam of the RX90B at 100 mm/s with its laser head.
+
+    On each joint friction takes more torque than inertia and its coupling, though both are added
+    without their signs: 1.1 times as much on joint 3, 22 times on joint 6.
+    """
     done = call(tmp_path, "analyse", "rx90b", "torques", "--along", "rx90b_line", "--json")
     assert done.code == 0, done.err
+    ratios = {}
     for joint in json.loads(done.out)["joints"]["causes"]:
         inertia = joint["inertial"] + joint["coupling"]
-        assert joint["friction"] > 1.5 * inertia, joint["axis"]
+        ratios[joint["axis"]] = joint["friction"] / inertia
+    assert min(ratios.values()) > 1
+    assert ratios["joint_1"] > 4
+
+
+def test_along_a_job_the_robot_carries_what_the_job_mounts(tmp_path):
+    """The laser head of 4 kg is most of what joint 5 holds."""
+    totals = {}
+    for tool in (None, ""):
+        words = ["analyse", "rx90b", "torques", "--along", "rx90b_line", "--json"]
+        done = call(tmp_path, *words, *(["--tool", tool] if tool is not None else []))
+        assert done.code == 0, done.err
+        causes = json.loads(done.out)["joints"]["causes"]
+        totals[tool] = {joint["axis"]: joint["gravity"] for joint in causes}
+    assert totals[None]["joint_5"] > 5 * totals[""]["joint_5"]
 
 
 def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_path):
@@ -33,7 +52,7 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
     angles = ", ".join(f"{np.degrees(x):.12g}" for x in home) + " deg"
     totals = []
     for pose in (angles, "L3 = 258.0009 mm", "psi = 0 deg"):
-        done = call(tmp_path, "analyse", "epaas", "torques", "--at", pose, "--json", "--force")
+        done = call(tmp_path, "analyse", "epaas", "torques", "--at", pose, "--json")
         assert done.code == 0, done.err
         causes = json.loads(done.out)["joints"]["causes"]
         totals.append([joint["total"] for joint in causes])

@@ -1,6 +1,8 @@
 """predict with its band: first lines, exit codes, result.json and report."""
 
 import json
+import math
+from pathlib import Path
 
 import pytest
 
@@ -39,15 +41,63 @@ def test_only_a_seam_that_surely_holds_is_exit_0(predicted, tmp_path):
 
 
 def test_result_json_holds_the_band_and_what_it_was_drawn_with(predicted):
-    band = predicted[2]["band"]
-    assert band["outcome"] == "may hold"
-    assert 0.05 < band["probability"] < 0.95
+    result = predicted[2]
+    assert result["format"] == 2
+    verdict, band = result["verdict"], result["band"]
+    assert verdict["outcome"] == "may hold"
+    assert verdict["capped_by"] is None
+    assert 0.05 < verdict["probability"] < 0.95
+    for direction in ("lateral", "vertical"):
+        low, middle, high = verdict["band_m"][direction]
+        assert low < middle < high
+        assert low < verdict["nominal_m"][direction] < high
     assert band["ratio"]["p5"] < band["ratio"]["p50"] < band["ratio"]["p95"]
-    assert (band["draws"], band["seed"]) == (16, 0)
-    assert sum(share["share"] for share in band["shares"]) <= 1
+    assert (band["draws"], result["provenance"]["seed"]) == (16, 0)
     place, out = band["along"]["s_m"], band["along"]["out"]
     assert len(place) == len(out)
     assert max(out) > 0
+
+
+def test_result_json_names_all_that_was_drawn_as_a_job_would(predicted):
+    drawn = {row["name"]: row for row in predicted[2]["uncertainty"]}
+    assert {"servo.bandwidth", "friction.joint_2", "links.mass", "placement.x"} <= set(drawn)
+    assert drawn["servo.bandwidth"]["width"] == 0.3
+    assert drawn["servo.bandwidth"]["source"] == "assumed"
+    assert drawn["servo.bandwidth"]["elasticity"] < 0
+    assert (drawn["placement.x"]["width"], drawn["placement.x"]["unit"]) == (0.01, "m")
+    told = [row["share"] for row in drawn.values() if row["share"] is not None]
+    assert min(told) >= 0.03
+    assert sum(told) <= 1
+
+
+def test_every_key_of_the_result_is_explained(predicted):
+    text = (Path(__file__).parents[2] / "docs" / "result.md").read_text(encoding="utf-8")
+    result = predicted[2]
+    missing = [key for key in result if f"`{key}`" not in text]
+    for part in (result["verdict"], result["band"], result["uncertainty"][0]):
+        missing += [key for key in part if f"`{key}`" not in text]
+    for part in (result["band"]["along"], result["band"]["measuring"][0]):
+        missing += [key for key in part if f"`{key}`" not in text]
+    assert missing == []
+
+
+def test_a_width_of_a_job_is_used_by_the_name_that_the_report_prints(tmp_path):
+    sure = '"servo.bandwidth" = "1 %"\n"friction.joint_2" = "2 %"\nplacement = "1 mm"\n'
+    call(save(tmp_path, JOB + FEW + sure), "predict", "job.toml", band=True)
+    result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
+    widths = {row["name"]: row["width"] for row in result["uncertainty"]}
+    assert widths["servo.bandwidth"] == 0.01
+    assert (widths["friction.joint_2"], widths["friction.joint_1"]) == (0.02, 0.3)
+    assert widths["placement.z"] == 0.001
+    assert widths["placement.yaw"] == pytest.approx(math.radians(0.1))
+
+
+def test_a_width_for_what_the_robot_does_not_have_is_refused(tmp_path):
+    absent = '"friction.joint_9" = "10 %"\n'
+    done = call(save(tmp_path, JOB + FEW + absent), "predict", "job.toml", band=True)
+    assert done.code == 2
+    assert "uncertainty 'friction.joint_9' is for nothing that is drawn here" in done.err
+    assert not (tmp_path / "armtwin_out").exists()
 
 
 def test_the_report_shows_the_band(predicted):
@@ -61,3 +111,7 @@ def test_nominal_is_the_single_run(predicted, tmp_path):
     assert "the seam holds with" in done.out
     result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
     assert "band" not in result
+    assert result["uncertainty"] == []
+    assert result["verdict"]["outcome"] is None
+    assert result["verdict"]["within"] is True
+    assert result["provenance"]["seed"] is None

@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.jobs.forces import acting
 from armtwin.jobs.points import read_points
+from armtwin.prediction.predict import planned
 from tests.app.test_job_commands import call, tree
 
 
@@ -62,3 +64,27 @@ def test_analyse_tells_modes_sag_and_compliance_as_json(tmp_path):
     assert sag["tool"][1]["z_m"] < -1e-4
     soft = json.loads(call(tmp_path, "analyse", "kr300", "compliance", *at_zero).out)
     assert soft["compliance"][2]["z"] == pytest.approx(-sag["tool"][1]["z_m"] / 500, rel=0.05)
+
+
+def test_sag_along_a_job_carries_its_tool_and_its_forces(tmp_path):
+    """The frame of the KR300: the spindle's weight, and the milling force where the cutter is."""
+    words = ("analyse", "kr300", "sag", "--along", "kr300_frame", "--json")
+    gravity, force = json.loads(call(tmp_path, *words).out)["tool"]
+    job = at.Job.load("kr300_frame")
+    robot = job.robot()
+    motion = planned(robot, job).trajectory
+    for record, push in ((gravity, None), (force, acting(job, robot, motion.time).wrench)):
+        k = int(np.argmin(np.abs(motion.time - record["time_s"])))
+        found = at.analyse(robot, "sag", motion.q[k], force=None if push is None else push[k])
+        expected = (found.weight if push is None else found.pushed)[0]
+        got = [record[f"{axis}_m"] for axis in ("x", "y", "z")]
+        assert got == pytest.approx(expected[:3], rel=1e-6)
+    assert force["cause"] == "the job's forces"
+    (folder,) = (tmp_path / "armtwin_out").iterdir()
+    assert folder.name == "kr300_sag_along_kr300_frame_analysed"
+
+
+def test_another_posture_is_another_result(tmp_path):
+    for pose in ("0, 0, 0, 0, 0, 0", "0, 90, -90, 0, 0, 0 deg"):
+        assert call(tmp_path, "analyse", "kr300", "compliance", "--at", pose).code == 0
+    assert len(list((tmp_path / "armtwin_out").iterdir())) == 2

@@ -91,6 +91,7 @@ def test_robots_stand_side_by_side(never_run, tmp_path):
         ("0.1, 0.2", ["0.1", "0.2"]),
         ("100, 5 cm/s, 0.2 m/s", ["100 cm/s", "5 cm/s", "0.2 m/s"]),
         ("100, 200 mm/s", ["100 mm/s", "200 mm/s"]),
+        ("100,200 mm/s", ["100 mm/s", "200 mm/s"]),
         ("100 mm/s", ["100 mm/s"]),
     ],
 )
@@ -103,6 +104,8 @@ def test_a_speed_without_a_unit_has_that_of_the_next(text, speeds):
     [
         (["--speed", "100,,200 mm/s"], "--speed must name one, or several separated by commas"),
         (["--speed", "1,5 mm/s"], "For two speeds write '1, 5 mm/s'"),
+        (["--speed", "1,25 m/s"], "For two speeds write '1, 25 m/s'"),
+        (["--speed", "12,5 mm/s"], "For two speeds write '12, 5 mm/s'"),
         (["--speed", "100, -200 mm/s"], "--speed must be greater than 0 m/s, got -200 mm/s"),
         (["--speed", "100, 200 mm"], "--speed must be in m/s or a unit of that kind"),
         (["--speed", "100, 200 mm/s", "--advise"], "--advise is for one run, got 2 side by side"),

@@ -13,6 +13,7 @@ from armtwin.drives.friction.table import Table
 from tests.conftest import relative
 
 NUMBERS = {"speed": 0.03, "exponent": 0.5, "viscous_exponent": 0.4, "limit_speed": 0.9}
+NUMBERS |= {"rise_slope": 90.0, "fall_slope": 10.0}
 LAWS = [k for k in get_args(Law) if k is not Table]
 
 

@@ -128,15 +128,23 @@ def test_a_designed_cylinder_at_its_no_load_speed_pushes_nothing(current):
     assert abs(force) < 1e-9 * CYLINDER.area * CYLINDER.supply
 
 
-def test_the_leakage_of_a_designed_cylinder_is_the_slope_of_speed_with_force():
-    """At its opening, extending, by a central difference of the orifice equations."""
-    speed = CYLINDER.speed_per_current[1] * CYLINDER.opening
+@pytest.mark.parametrize("opening", [0.1, -0.1])
+def test_the_leakage_of_a_designed_cylinder_is_the_slope_of_speed_with_force(opening):
+    """At its opening, extending and retracting, by a difference of the orifice equations."""
+    design = replace(CYLINDER, opening=opening)
+    speed = design.speed_per_current[opening > 0] * opening
     forces = []
     for share in (1 - 1e-5, 1 + 1e-5):
-        first, second = chambers(CYLINDER, CYLINDER.opening, share * speed)
-        forces.append(CYLINDER.area * first - CYLINDER.return_area * second)
+        first, second = chambers(design, opening, share * speed)
+        forces.append(design.area * first - design.return_area * second)
     slope = -2e-5 * speed / (forces[1] - forces[0])
-    assert CYLINDER.leakage == pytest.approx(slope, rel=1e-6)
+    assert design.leakage == pytest.approx(slope, rel=1e-6)
+
+
+def test_retracting_leaks_more_by_the_root_of_the_areas_ratio():
+    """a = 0.7: |Q₁| is √a times as large at a head that is a times as large."""
+    leakages = [replace(CYLINDER, opening=opening).leakage for opening in (-0.1, 0.1)]
+    assert leakages[0] / leakages[1] == pytest.approx(1 / np.sqrt(0.7), rel=1e-12)
 
 
 def test_the_compliance_of_a_designed_cylinder_is_that_of_two_shut_chambers():

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from armtwin.elements.parts import Beam, Body, Hinge, Parts, Point, Section, Triad, Truss
+from armtwin.elements.parts import Beam, Body, Force, Hinge, Parts, Point, Section, Triad, Truss
 from armtwin.elements.structure import Structure
 
 BENT = ("free",) * 6
@@ -151,3 +151,48 @@ def polar_arm(bodies, gravity):
 
 def point_mass(point, triad, mass):
     return Body(point, triad, (mass, *(0.0,) * 9))
+
+
+STRIP = 0.508  # length of the narrow strip [m]
+
+
+def narrow_strip(count, form="better"):
+    """The Princeton strip of aluminium, loaded by 13.345 N at 30 degrees to its stiff side."""
+    width, thick, E, nu = 12.377e-3, 3.2024e-3, 71.7e9, 0.31
+    wide, flat = E * thick * width**3 / 12, E * width * thick**3 / 12
+    ratio = thick / width
+    J = width * thick**3 * (1 / 3 - 0.21 * ratio * (1 - ratio**4 / 12))
+    angle, force = np.radians(30), 13.345
+    section = tube(EI=flat, EIy=wide, GJ=E / (2 * (1 + nu)) * J, EA=E * width * thick)
+    load = (Force(f"p{count}", (0.0, force * np.sin(angle), -force * np.cos(angle))),)
+    return beam_row(count, section, STRIP, load, form)
+
+
+def tip_twist(rest, count):
+    """How far the tip of a strip has turned about its own axis [deg]."""
+    at = rest.placed.structure.places[f"t{count}"]
+    turn = rest.placed.x[at : at + 4]
+    return np.degrees(2 * np.arctan2(turn[1], turn[0]))
+
+
+def double_pendulum(count, EI=10.0, gravity=9.81):
+    """Two flexible links of 1 m with 0.5 kg at the tip, level at the start."""
+    points = [Point("p0", (0.0, 0.0, 0.0), FIXED)]
+    triads, beams = [Triad("ground", held=True)], []
+    section = tube(EI=EI, EA=1e5, mass=1.0)
+    for link in range(2):
+        triads.append(Triad(f"s{link}"))
+        before = f"s{link}"
+        for i in range(1, count + 1):
+            at = link * count + i
+            points.append(Point(f"p{at}", (link + i / count, 0.0, 0.0)))
+            triads.append(Triad(f"t{at}"))
+            ends, sides = (f"p{at - 1}", f"p{at}"), (before, f"t{at}")
+            kinds = ("free", "held", "held", "held", "free", "free")
+            beams.append(Beam(f"b{at}", ends, sides, section, kinds, (0.0, 1.0, 0.0), "better"))
+            before = f"t{at}"
+    z = (0.0, 0.0, 1.0)
+    hinges = (Hinge("first", "ground", "s0", z), Hinge("second", f"t{count}", "s1", z))
+    tip = point_mass(f"p{2 * count}", f"t{2 * count}", 0.5)
+    weight = (0.0, -gravity, 0.0)
+    return Structure(Parts(tuple(points), tuple(triads), (*hinges, *beams), (tip,), (), weight))

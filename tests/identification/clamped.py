@@ -13,10 +13,19 @@ def triangle(time, period):
     return 1 - 4 * np.abs(np.mod(time / period + 0.25, 1.0) - 0.5)
 
 
-def curve(cycles=6, rate=25, noise=0.0, offset=0.0, wave=0.0, transient=0.0, backlash=B, seed=1):
+def curve(
+    cycles=6,
+    rate=25,
+    noise=0.0,
+    offset=0.0,
+    wave=0.0,
+    transient=0.0,
+    backlash=B,
+    seed=1,
+    period=20.0,
+):
     """The log of a clamped joint whose motor a servo turns up and down by 0.35 rad."""
     rng = np.random.default_rng(seed)
-    period = 20.0
     time = np.cumsum(rng.uniform(0.8, 1.2, int(cycles * period * rate))) / rate
     bench = at.Bench(
         rotor_inertia=0.00923,

@@ -11,7 +11,7 @@ from tests.identification.clamped import B, F, K, curve, triangle
 
 @pytest.fixture(scope="module")
 def clean():
-    return at.clamp(curve(), gear_ratio=1798 / 7)
+    return at.clamp(curve(period=80.0), gear_ratio=1798 / 7)
 
 
 def found_by(result, method):
@@ -19,8 +19,11 @@ def found_by(result, method):
 
 
 def test_table_6_1_is_found_again_on_clean_data_by_every_method(clean):
-    """Algorithm I and II round the corners of a gap of 1.5 % of the turn by a tenth of it."""
-    for found, close in zip(clean.table, (0.12, 0.12, 0.01), strict=True):
+    """Turned slowly, 40 s from end to end: in a quarter of that time the motor takes 0.5 mrad to
+    come to bear, and Algorithm I makes 11 of 10.2 mrad. What is left are a few of its channels of
+    70 µrad.
+    """
+    for found, close in zip(clean.table, (0.03, 0.03, 0.001), strict=True):
         assert not found.refused
         assert found.stiffness == pytest.approx(K, rel=1e-3)
         assert found.friction == pytest.approx(F, rel=1e-3)
@@ -86,6 +89,36 @@ def test_few_points_are_refused_by_algorithm_two_and_enough_for_least_squares():
     assert result.squares.found.friction == pytest.approx(F, rel=0.05)
 
 
+def test_two_cycles_are_too_few_for_algorithm_two_and_enough_for_least_squares():
+    result = at.clamp(curve(cycles=2, noise=0.01))
+    assert "found 3 whole half-cycles, at least 4 are needed" in result.two.found.refused
+    assert result.two.found.stiffness is None
+    assert result.best.stiffness == pytest.approx(K, rel=0.03)
+
+
+def test_uneven_halves_go_to_algorithm_one_in_words():
+    """The gap at a fifth of the turn: a fold would leave a small part of the curve."""
+    result = at.clamp(curve(offset=0.2, noise=0.01))
+    found = result.two.found
+    assert result.two.folded is None
+    assert result.two.fallback is not None
+    assert any("halves too uneven" in note for note in found.notes)
+    assert found.stiffness == pytest.approx(K, rel=0.05)
+    assert found.friction == pytest.approx(F, rel=0.05)
+    assert abs(found.backlash - B) < 0.05 * result.record.turn
+
+
+def test_every_half_cycle_is_accounted_for():
+    """The first one after a start transient stands out, the last one is a part."""
+    result = at.clamp(curve(noise=0.05, transient=0.2))
+    outcomes = [judged.outcome for judged in result.two.judged]
+    assert len(outcomes) == len(result.half_cycles)
+    assert "stands out" in outcomes[0]
+    assert "partial" in outcomes[-1]
+    used = [outcome for outcome in outcomes if outcome in ("upper", "lower")]
+    assert used == ["upper", "lower"] * 5
+
+
 def test_half_cycles_are_all_found_and_the_partial_ones_left_out(rng):
     """Six cycles from the middle: eleven whole half-cycles, a part at either end; also in noise
     that is larger than a step.
@@ -114,8 +147,10 @@ def test_the_identified_transmission_recreates_its_curve():
     again = at.recreate(result)
     assert again.between_rms < 5e-3 * again.turn
     assert again.turning_rms < 1e-2 * again.turn
-    jumps = np.abs(np.diff(again.q))
-    assert jumps.max() < 0.05 * again.turn
+    around = np.lib.stride_tricks.sliding_window_view(again.q, 5)
+    stands_out = np.abs(around[:, 2] - np.median(around, axis=1))
+    step = 0.07 / 25  # of the motor from sample to sample
+    assert stands_out.max() < 2 * step
 
 
 def test_a_speed_table_recreates_uneven_motion_better_and_falling_friction_worse():

@@ -13,6 +13,8 @@ from armtwin.identification.rigid_body.friction_choice import is_set_value
 from armtwin.identification.rigid_body.memory import bends
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
+from armtwin.report.result_file import to_result
+from armtwin.report.writing import to_report
 
 RATE, LENGTH, NOISE = 250.0, 24.0, 0.2
 RADIUS = 1e-3
@@ -85,11 +87,17 @@ def test_a_contact_that_is_bent_fully_slides(robots):
     assert bent == pytest.approx(robot.friction_regressor(v), abs=1e-12)
 
 
-def test_a_radius_that_the_logs_show_is_found_and_predicts_another_run():
-    """Within 30 %; where joints stand or turn round, to twice the noise."""
+@pytest.fixture(scope="module")
+def bending():
+    """A robot whose contacts bend, and what is identified of it from the file without."""
     robot = at.Robot.load("tx40")
     truth = remembering(robot, RADIUS, 1.0)
-    found = at.identify(robot, [logged(truth, 1)[0]], cutoff=20.0)
+    return truth, at.identify(robot, [logged(truth, 1)[0]], cutoff=20.0)
+
+
+def test_a_radius_that_the_logs_show_is_found_and_predicts_another_run(bending):
+    """Within 30 %; where joints stand or turn round, to twice the noise."""
+    truth, found = bending
     radii = np.array([radius for _, radius in radii_of(found.model.terms)])
     assert len(radii) >= 5
     assert radii == pytest.approx(RADIUS, rel=0.3)
@@ -101,9 +109,23 @@ def test_a_radius_that_the_logs_show_is_found_and_predicts_another_run():
     assert np.sqrt((missed**2).sum(axis=0) / standing.sum(axis=0)).max() < 2 * NOISE
 
 
-def test_a_robot_without_a_memory_gets_none():
+def test_the_result_names_what_bends_and_the_row_it_acts_on(bending):
+    """A row of several joints, as the wrist's motor has, is one text too."""
+    truth, found = bending
+    judged = at.judge(found.prior, found, logged(truth, 2)[0])
+    memory = to_result(to_report(judged))["friction_memory"]
+    rows = {record["element"]: record["row"] for record in memory}
+    assert rows["joint_1_memory"] == "joint_1"
+    assert rows["motor_6_memory"] == "1 joint_5 + 1 joint_6"
+
+
+@pytest.mark.parametrize("cutoff", [10.0, 20.0])
+def test_a_robot_without_a_memory_gets_none(cutoff):
+    """Also where the filter takes so little that samples are averaged, two by two at 10 Hz: a
+    reversal lies between them.
+    """
     robot = at.Robot.load("tx40")
-    found = at.identify(robot, [moving_only(robot)], cutoff=20.0)
+    found = at.identify(robot, [moving_only(robot)], cutoff=cutoff)
     assert found.model.terms == ()
     (said,) = friction_sentences(found)
     assert said.startswith("The logs do not tell friction before sliding")

@@ -148,3 +148,55 @@ def test_the_experiment_of_the_documentation_runs(tmp_path):
 @pytest.mark.parametrize("name", shipped())
 def test_shipped_experiments_are_read(name):
     assert at.Experiment.load(name).description.title
+
+
+ROBOT = """
+format = 1
+duration = "1.5 s"
+features = ["overshoot", "settling", "final"]
+[setup]
+kind = "robot"
+robot = "rx90b"
+tool = "laser_head"
+posture = ["0 deg", "40 deg", "80 deg", "0 deg", "60 deg", "0 deg"]
+model = { quantise = false, friction = "off" }
+[[setpoint]]
+on = "joint_1"
+kind = "steps"
+times = [0.0, 0.2]
+values = [0.0, "1 mrad"]
+"""
+
+
+def test_a_robot_follows_a_step_of_one_joint_and_holds_the_others(tmp_path):
+    """Without friction the integrator takes joint 1 to its set-point; the others, which
+    the step shakes, come back to the posture.
+    """
+    (tmp_path / "step.toml").write_text(ROBOT)
+    run = at.run_experiment(at.Experiment.load(tmp_path / "step.toml"))
+    values = {(feature.of, feature.name): feature.value for feature in run.table}
+    assert values["joint_1", "final"] == pytest.approx(1.0, abs=0.01)
+    assert 0.0 < values["joint_1", "overshoot"] < 0.7
+    assert values["joint_1", "settling"] < 0.6
+    posture = np.radians([40.0, 80.0, 0.0, 60.0, 0.0])
+    assert np.abs(run.log.q[-1, 1:] - posture).max() < 1e-9
+
+
+def test_a_robot_clamped_at_its_tool_is_as_soft_as_statics_say(tmp_path):
+    """The KR300 held at its flange by 2 MN/m and 2 MN m/rad, joint 1 driven, the others under servo
+    (section 5.3 of document 001): K_1 (1 - [(K + Jᵀ C J)⁻¹ K]_11), a fifth softer than the gear.
+    """
+    shipped_one = Path(at.Experiment.load("kr300_clamped_tool").origin).read_text()
+    shorter = {"1e8": "2e6", '"50 s"': '"20 s"', '"12 s"': '"6 s"', "cycles = 4": "cycles = 3"}
+    for old, new in shorter.items():
+        assert old in shipped_one
+        shipped_one = shipped_one.replace(old, new)
+    (tmp_path / "clamped.toml").write_text(shipped_one)
+    asked = at.Experiment.load(tmp_path / "clamped.toml")
+    found = at.run_experiment(asked).clamping.joint_side[-1]
+    robot = asked.robot()
+    J = robot.jacobian(np.zeros(6))
+    K = np.diag([t.stiffness for t in robot.description.transmission])
+    share = np.linalg.solve(K + 2e6 * J.T @ J, K)
+    assert share[0, 0] > 0.15
+    assert found.stiffness == pytest.approx(K[0, 0] * (1 - share[0, 0]), rel=0.01)

@@ -8,21 +8,27 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import FileError
-from armtwin.jobs.groups import Advising, Uncertainty
+from armtwin.jobs.groups import Advising
+from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.logs.recording import Event
 from armtwin.prediction import advice, changes, options, trials
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble
 from armtwin.prediction.band.quantity import Quantity
-from armtwin.prediction.band.widths import spread_of
-from armtwin.report.advice_report import advice_sentence
+from armtwin.report.advice_report import advice_section, advice_sentence
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
 from tests.jobs.examples import JOB
 
 TOLERANCE = 1e-4  # of the job, in both directions [m]
 NO_STRETCH = ("speed", "orientation", "shift")
+
+
+def all_words(found):
+    """The texts of the section of a report on advice."""
+    texts = (getattr(block, "text", "") for block in advice_section(found).blocks)
+    return " ".join(texts)
 
 
 @pytest.fixture(scope="module")
@@ -77,7 +83,13 @@ class World:
             np.zeros((64, 2, 1)),
         )
         servo = Quantity(
-            "the servo's bandwidth", "assumed", "", spread_of(0.3), None, "bandwidth", "servo"
+            name="servo.bandwidth",
+            words="the servo's bandwidth",
+            kind="servo.bandwidth",
+            basis="assumed",
+            width=0.3,
+            change=None,
+            measured_by="servo",
         )
         return Band(p, (servo,), z, ensemble, 0)
 
@@ -187,7 +199,7 @@ def test_a_job_that_is_sure_needs_no_change(monkeypatch, short):
 
 
 def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short):
-    """Such robots hardly differ, so that the margin alone would allow more."""
+    """Where nominal runs decide; draws of robots that hardly differ allow more."""
     world = World(
         monkeypatch,
         short,
@@ -196,9 +208,12 @@ def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short
         share=0.6,
         options=("shift",),
     )
-    found = world.advise()
+    found = world.advise(nominal=True)
     assert found.needed
     assert 0.55 < found.best.ratio <= 0.6
+    drawn = world.advise()
+    assert not drawn.needed
+    assert "share in [advice] of the job counts with --nominal only" in all_words(drawn)
 
 
 def test_the_workpiece_is_never_moved_further_than_the_job_allows(monkeypatch, short):

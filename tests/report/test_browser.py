@@ -97,6 +97,24 @@ def test_the_report_opens_without_an_error_or_a_request(opened, report):
     assert opened.page.evaluate("document.documentElement.dataset.plots") == "7"
 
 
+def test_a_hydraulic_robot_and_its_cylinders_are_played_slowly(browser, tmp_path):
+    """120 ms in 6 s; nothing is told of a tolerance, which a step response has none of."""
+    path = tmp_path / "step.html"
+    at.write_report(at.step_response(at.Robot.load("epaas"), {"L4": -0.22}), path)
+    page = Opened(browser, path)
+    before = page.picture()
+    page.page.locator("[data-player] input").fill("150")
+    assert page.picture() != before
+    assert re.fullmatch(r"30\.\d ms, \d\.\d mm", page.told())
+    page.page.click("[data-player] button")
+    page.page.wait_for_timeout(1000)
+    played = float(page.told().partition(" ms")[0])
+    assert 35 < played < 90  # 20 ms a second, and what the machine lets pass
+    assert not page.page.is_visible("text=out of tolerance")
+    assert page.said == []
+    page.context.close()
+
+
 def test_the_slider_moves_the_robot(opened):
     before = opened.picture()
     opened.page.locator("[data-player] input").fill("100")

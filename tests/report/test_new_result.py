@@ -75,7 +75,7 @@ def test_the_result_file_holds_it_in_si(report):
         {"joint": "joint_2", "stiffness_n_m_rad": 9130.0},
     ]
     assert result["gears"]["backlash_rad"] is None
-    assert result["format"] == 1
+    assert result["format"] == 2
 
 
 def test_two_blocks_with_one_key_are_refused():

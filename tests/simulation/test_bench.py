@@ -7,6 +7,7 @@ import pytest
 from scipy.linalg import expm
 
 import armtwin as at
+from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.drives.friction.table import Table
 from armtwin.drives.springs import Spring
 
@@ -132,6 +133,18 @@ def test_dry_friction_holds_until_its_peak_and_then_slides_on_the_table():
     assert np.abs(still.q_m).max() < 1e-30
     moving = at.simulate_bench(bench, time, np.full(len(time), 3.01)).log
     assert moving.v[-1, 0] == pytest.approx(1.0, abs=0.01)
+
+
+def test_a_motor_that_drags_slides_at_an_even_speed_under_a_ramp_of_torque():
+    """Speed = rate of the torque over the stiffness, although the drag would stop the motor within
+    0.2 ms: without the spring's swing, and without that of a step that is too long.
+    """
+    law = CoulombViscous(4.7, 39.0)
+    bench = at.Bench(0.0085, 150.0, damping=0.2, friction=(at.BenchFriction("motor", law),))
+    time = np.arange(0, 4, 0.01)
+    log = at.simulate_bench(bench, time, 6.0 * time).log
+    sliding = log.time > 3.2  # the drag over the stiffness is a time of 0.26 s
+    assert log.v[sliding, 0] == pytest.approx(6 / 150, rel=1e-3)
 
 
 def test_a_friction_table_goes_on_straight_beyond_its_last_two_points():

@@ -393,6 +393,20 @@ def test_warm_oil_needs_less_torque(robots):
     assert np.mean(np.abs(warm.tau_friction)) < 0.8 * np.mean(np.abs(cold.tau_friction))
 
 
+def test_a_joint_of_its_own_temperature_alone_needs_less_torque(robots):
+    """Joint 1 of the RX90B has thermal numbers: the others do as at the reference."""
+    robot = robots["rx90b"]
+    motion = from_rest(robot, 0.5)
+    cold = at.simulate(robot, motion, replace(EXACT, temperature=(293.15,) + (308.15,) * 5)).log
+    warm = at.simulate(robot, motion, replace(EXACT, temperature=308.15)).log
+    assert np.array_equal(cold.temperature[-1], [293.15] + [308.15] * 5)
+    more = np.abs(cold.tau_friction).mean(axis=0) / np.abs(warm.tau_friction).mean(axis=0)
+    assert more[0] > 1.2
+    assert more[1:] == pytest.approx(1, abs=0.01)
+    with pytest.raises(at.ArmtwinError, match="one for each of 6 joints, got 2"):
+        at.simulate(robot, motion, at.Model(temperature=(300.0, 310.0)))
+
+
 @pytest.mark.parametrize(
     ("friction", "sentence"),
     [
@@ -401,6 +415,8 @@ def test_warm_oil_needs_less_torque(robots):
     ],
 )
 def test_a_temperature_that_nothing_reacts_to_is_refused(robot, friction, sentence):
+    elements = tuple(replace(e, thermal=None) for e in robot.description.friction)
+    robot = at.Robot(replace(robot.description, friction=elements))
     model = at.Model(friction=friction, temperature=313.15)
     with pytest.raises(at.ArmtwinError, match=sentence):
         at.simulate(robot, from_rest(robot, 0.1), model)

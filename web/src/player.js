@@ -1,4 +1,4 @@
-// Slider and play button: the chosen sample in time.
+// Slider and play button: the chosen sample in time, slowed down where the scene has a pace.
 import { choose, current, data, follow, series } from "./data.js";
 
 export function player(element) {
@@ -8,11 +8,13 @@ export function player(element) {
   const time = series("time");
   const place = series("place");
   const last = data.count - 1;
+  const pace = data.scene.pace || 1; // time that passes in a second of play [s]
+  const clock = (t) => (pace < 1 ? `${(1000 * t).toFixed(1)} ms` : `${t.toFixed(2)} s`);
   let playing = 0;
 
   const read = (index) => {
     slider.value = index;
-    reading.textContent = `${time[index].toFixed(2)} s, ${place[index].toFixed(1)} mm`;
+    reading.textContent = `${clock(time[index])}, ${place[index].toFixed(1)} mm`;
   };
   const stop = () => {
     cancelAnimationFrame(playing);
@@ -22,9 +24,9 @@ export function player(element) {
   const play = () => {
     button.textContent = "Pause";
     let index = current() >= last ? 0 : current();
-    const start = performance.now() - 1000 * time[index];
+    const start = performance.now() - (1000 * time[index]) / pace;
     const tick = (now) => {
-      while (index < last && time[index + 1] <= (now - start) / 1000) index++;
+      while (index < last && time[index + 1] <= (pace * (now - start)) / 1000) index++;
       choose(index);
       if (index >= last) return stop();
       playing = requestAnimationFrame(tick);

@@ -56,13 +56,19 @@ export function robot(model) {
   const paint = new MeshStandardMaterial({
     color: colour("arm"), roughness: 0.55, metalness: 0.1,
   });
+  const paints = { arm: paint };
+  const painted = (name) => {
+    paints[name] ||= new MeshStandardMaterial({ color: colour(name), roughness: 0.4 });
+    return paints[name];
+  };
   const dark = new MeshStandardMaterial({ color: colour("joint"), roughness: 0.6 });
   const root = new Group();
   const frames = framesOf(model.joints, root);
   const inside = (i) => (i < 0 ? root : frames[i].moved);
-  const thick = (i) => size * (0.055 - 0.033 * Math.min(1, (i + 1) / frames.length));
-  for (const { body, from, to } of model.bars) {
-    const mesh = bar(new Vector3(...from), new Vector3(...to), thick(body), paint);
+  const thick = (i) =>
+    model.joints[i]?.width || size * (0.055 - 0.033 * Math.min(1, (i + 1) / frames.length));
+  for (const { body, from, to, tone = "arm" } of model.bars) {
+    const mesh = bar(new Vector3(...from), new Vector3(...to), thick(body), painted(tone));
     if (mesh) inside(body).add(mesh);
   }
   frames.forEach(({ moved, axis }, i) => {

@@ -5,6 +5,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { colour, current, data, floats, follow } from "./data.js";
+import { placements } from "./placements.js";
 import { robot } from "./robot.js";
 import { RADIUS, seam } from "./seam.js";
 import { leavePageItsScroll, viewKeys, views } from "./views.js";
@@ -77,13 +78,14 @@ export function scene(figure) {
   const arm = robot(model);
   const path = seam(model.seam, size);
   const ring = ringMarker(4 * RADIUS * size);
-  stage.add(arm.root, path.root);
+  const tiles = placements(model.map);
+  stage.add(arm.root, path.root, tiles);
   world.add(stage, ring, new GridHelper(2.4 * size, 12, colour("grid"), colour("grid")));
   lit(world);
 
   const camera = new PerspectiveCamera(38, 1, 0.01 * size, 20 * size);
   const controls = new OrbitControls(camera, canvas);
-  const named = views(camera, controls, { whole: [arm.root, path.root], seam: [path.root] });
+  const named = views(camera, controls, { whole: [arm.root, path.root, tiles], seam: [path.root] });
   leavePageItsScroll(element, canvas);
 
   const tip = floats(model.tip);

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.analysis.bearing_loads import BearingLoads, bearing_loads
-from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag
+from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, steady_force
 from armtwin.analysis.coupling import Coupling, coupling
 from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
@@ -22,6 +22,7 @@ from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.groups import Body, Payload
 from armtwin.robot.robot import Robot
+from armtwin.robot.sag import Outside
 
 Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
 KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
@@ -49,7 +50,7 @@ def analyse(
     a: ArrayLike | None = None,
     load: float | str | None = None,
     faster: float = 1.0,
-    force: ArrayLike | None = None,
+    force: ArrayLike | Outside | None = None,
     links: bool = False,
 ) -> Analysis:
     """What acts in the equations of motion of a robot, at one posture or along a motion.
@@ -67,7 +68,8 @@ def analyse(
         load: A payload of the robot's file by name, or a mass at the flange [kg]; "inertia" shows
             it beside the robot without, the others have it mounted.
         faster: The same path so many times as fast.
-        force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,).
+        force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,);
+            or what acts from outside at the samples of a trajectory.
         links: Whether links bend at their flexures, in what is told of an elastic robot.
     """
     if what not in KINDS:
@@ -84,7 +86,8 @@ def analyse(
         if bends(robot):
             return _bent(acting, states, force)
         name = "" if loaded is None else loaded[1]
-        return _elastic(acting, what, states.thinned(MOST_ELASTIC), name, force, links)
+        some = states.thinned(MOST_ELASTIC)
+        return _elastic(acting, what, some, name, _outside(force, motion, some), links)
     if what == "coupling":
         return coupling(acting, states)
     return torque_shares(acting, states.faster(faster))
@@ -95,23 +98,38 @@ def bends(robot: Robot) -> bool:
     return bool(robot.description.loop) or any(link.beam for link in robot.description.link)
 
 
-def _bent(robot: Robot, states: States, force: ArrayLike | None) -> Flexibility:
+def _outside(
+    force: ArrayLike | Outside | None, motion: Trajectory | Log | ArrayLike | None, states: States
+) -> Outside | None:
+    """What acts from outside at states."""
+    if force is None:
+        return None
+    if not isinstance(force, Outside):
+        return steady_force(force, len(states.q))
+    if not isinstance(motion, Trajectory):
+        raise ArmtwinError("what acts at the samples of a trajectory needs that trajectory")
+    return force.at_times(motion.time, states.time)
+
+
+def _bent(robot: Robot, states: States, force: ArrayLike | Outside | None) -> Flexibility:
     """The elastic questions of a robot with beams or loops."""
     if not states.alone:
         raise ArmtwinError(
             f"robot '{robot.name}' has [[link.beam]] or [[loop]]: how it gives way is told at one "
             "posture (--at), not along a motion"
         )
+    if isinstance(force, Outside):
+        raise ArmtwinError("what acts at the samples of a trajectory needs that trajectory")
     return flexibility(robot, states.q[0], force=force)
 
 
 def _elastic(
-    robot: Robot, what: str, states: States, load: str, force: ArrayLike | None, links: bool
+    robot: Robot, what: str, states: States, load: str, outside: Outside | None, links: bool
 ) -> Modes | Sag | ToolCompliance:
     if what == "modes":
         return modes(robot, states, load, links=links)
     if what == "sag":
-        return sag(robot, states, load, force, links=links)
+        return sag(robot, states, load, outside, links=links)
     return compliance(robot, states, load, links=links)
 
 

@@ -44,8 +44,8 @@ class Sag:
         torque: What each spring bears, (m, springs) [N m].
         twist: How far each one is bent, backlash included, (m, springs) [rad].
         weight: Shift and turn of the tool by gravity, base axes, (m, 6) [m, rad].
-        force: Force and torque on the tool, (6,) [N, N m]; None without.
-        pushed: Shift and turn by that force, on top, (m, 6).
+        outside: What acts from outside at each posture; None without.
+        pushed: Shift and turn by what acts from outside, on top, (m, 6).
     """
 
     robot: Robot
@@ -55,7 +55,7 @@ class Sag:
     torque: Floats
     twist: Floats
     weight: Floats
-    force: Floats | None
+    outside: Outside | None
     pushed: Floats
 
     def __repr__(self) -> str:
@@ -81,14 +81,15 @@ class Sag:
 
     @property
     def table(self) -> list[dict[str, Any]]:
-        """A record for each spring at the first posture."""
+        """A record for each spring, where along the motion it bears most."""
         records = []
+        most = np.abs(self.torque).argmax(axis=0)
         for e, name in enumerate(self.springs):
             records.append(
                 {
                     "spring": name,
-                    "torque_n_m": float(self.torque[0, e]),
-                    "twist_rad": float(self.twist[0, e]),
+                    "torque_n_m": float(self.torque[most[e], e]),
+                    "twist_rad": float(self.twist[most[e], e]),
                 }
             )
         return records
@@ -149,29 +150,28 @@ def sag(
     robot: Robot,
     states: States,
     load: str = "",
-    force: ArrayLike | None = None,
+    outside: Outside | None = None,
     *,
     links: bool = False,
 ) -> Sag:
-    """Where gravity, and a force on the tool, move the tool at postures.
+    """Where gravity, and what acts from outside, move the tool at postures.
 
     Args:
         robot: The robot with what it carries.
         states: The postures.
         load: What it carries, in words.
-        force: Force, or force and torque, on the tool, base axes, (3,) or (6,).
+        outside: What acts from outside, a row for each posture.
         links: Whether links bend at their flexures.
     """
     places = elastic_coordinates(robot, links=links)
-    wrench = None if force is None else _wrench(force)
     torque, twist, weight, pushed = [], [], [], []
-    for q in states.q:
+    for k, q in enumerate(states.q):
         here = flexible(places, q)
         torque.append(here.torque)
         twist.append(here.twists @ here.u)
         weight.append(_moved(places, places.both_sides(q), here.u))
-        if wrench is not None:
-            there = flexible(places, q, Outside(wrench=wrench[None]))
+        if outside is not None:
+            there = flexible(places, q, outside.at(k))
             pushed.append(_moved(places, here.u, there.u))
     return Sag(
         robot=robot,
@@ -181,7 +181,7 @@ def sag(
         torque=np.array(torque),
         twist=np.array(twist),
         weight=np.array(weight),
-        force=wrench,
+        outside=outside,
         pushed=np.array(pushed).reshape(-1, 6),
     )
 
@@ -202,7 +202,13 @@ def compliance_matrix(here: Flexible) -> Floats:
     return np.asarray(ways @ np.linalg.solve(stiffness, ways.T))
 
 
-def _wrench(force: ArrayLike) -> Floats:
+def steady_force(force: ArrayLike, postures: int) -> Outside:
+    """A force, or force and torque, on the tool, the same at so many postures.
+
+    Args:
+        force: Base axes, (3,) or (6,) [N, N m].
+        postures: How many.
+    """
     given = np.asarray(force, dtype=np.float64)
     if given.shape not in ((3,), (6,)) or not np.isfinite(given).all():
         raise ArmtwinError(
@@ -210,7 +216,7 @@ def _wrench(force: ArrayLike) -> Floats:
         )
     wrench = np.zeros(6)
     wrench[: len(given)] = given
-    return wrench
+    return Outside(wrench=np.tile(wrench, (postures, 1)))
 
 
 def _moved(places: Coordinates, before: Floats, after: Floats) -> Floats:

@@ -12,14 +12,13 @@ Ref: [Machielsen 1983, section 8.1]
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import thread_count
+from armtwin.maths.runner import run_all, threads
 from armtwin.notebook import cards
 
 Features = Mapping[str, float | None]
@@ -167,8 +166,8 @@ def _measured(
             return Outcome({}, str(error))
 
     found = []
-    with ThreadPoolExecutor(thread_count()) as pool:
-        for done in pool.map(outcome, trials):
+    with threads() as executor:
+        for done in run_all(outcome, trials, executor=executor):
             found.append(done)
             if progress is not None:
                 progress(len(found) / len(trials))

@@ -14,12 +14,13 @@ from armtwin.robot.wrist import ANGLES, COORDINATES, from_wrist, wrist_coordinat
 ALONG_EDGE = 101  # postures on each edge of a wrist's workspace
 IN_JOINT_SPACE = 4096
 SEED = 1983
+BOUNDARY = "along the boundary of the wrist's workspace"
 
 
 def workspace(robot: Robot) -> tuple[Floats, str]:
     """Postures (m, n) that stand for the workspace of a robot, and how they were chosen."""
     if robot.description.wrist is not None:
-        return boundary(robot), "along the boundary of the wrist's workspace"
+        return boundary(robot), BOUNDARY
     lower, upper = robot.position_limits
     if not np.isfinite([lower, upper]).all():
         raise ArmtwinError(

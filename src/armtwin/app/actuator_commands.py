@@ -44,7 +44,7 @@ def resonances(
     force: Force = False,
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
-    source = Source("actuator", table.name.partition(".")[0], str(table))
+    source = Source("actuator resonances", table.name.partition(".")[0], str(table))
     place = result_folder(source, out, (RESULT, REPORT), [table], force)
     finish(_report(at.fit_oil(table)), place, {}, json)
 
@@ -69,7 +69,7 @@ def noise(
     inputs = [Path(robot)]
     for path in logs:
         inputs += files_of_log(path, columns)
-    place = robot_place("actuator", prior, out, inputs, force)
+    place = robot_place("actuator noise", prior, out, inputs, force)
     with progress_bar("logs"):
         read = [at.Log.read(path, columns) for path in logs]
         found = at.identify_actuator(prior, read, masses)
@@ -88,7 +88,7 @@ def valve(
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
     prior = at.Robot.load(robot)
     inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator", prior, out, inputs, force)
+    place = robot_place("actuator valve", prior, out, inputs, force)
     found = at.identify_valve(prior, at.Log.read(log, columns))
     finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 
@@ -105,7 +105,7 @@ def flow(
     """No-load flow of the valve from a log of triangular set-points."""
     prior = at.Robot.load(robot)
     inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator", prior, out, inputs, force)
+    place = robot_place("actuator flow", prior, out, inputs, force)
     found = at.identify_flow(prior, at.Log.read(log, columns))
     finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 

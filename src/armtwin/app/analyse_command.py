@@ -10,16 +10,18 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_job, files_of_log, result_folder
-from armtwin.app.robots import mounted
+from armtwin.app.places import Source, files_of_job, files_of_log, result_folder, words_of
+from armtwin.app.robots import carrying, mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
+from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT
+from armtwin.robot.sag import Outside
 from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
 from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
 
@@ -47,7 +49,11 @@ def analyse(
     ] = None,
     along: Annotated[
         str | None,
-        typer.Option("--along", metavar="JOB|FILE", help="A job, or a log with a motion."),
+        typer.Option(
+            "--along",
+            metavar="JOB|FILE",
+            help="A job, with its tool and its forces, or a log with a motion.",
+        ),
     ] = None,
     speeds: Annotated[
         str | None, typer.Option("--speeds", help='Joint speeds at --at, as "10, 0, 5 deg/s".')
@@ -86,7 +92,8 @@ def analyse(
     options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
     options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
-    source = Source("analyse", found.name, found.origin, {"what": what, **given}, (what,))
+    words = (what, *words_of(given))
+    source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
     if what in MOVING:
@@ -98,8 +105,16 @@ def analyse(
     if push is not None:
         settings["force"] = _list("--push", push, [Unit("N")] * 3)
     motion: Any = None
-    if along is not None:
-        motion = _motion(found, along)
+    if along is not None and _is_job(along):
+        job = Job.load(along)
+        equipped = job.robot(found)
+        motion = planned(equipped, job).trajectory
+        found = carrying(equipped, tool, payload)
+        if what == "sag" and push is None and job.description.force:
+            outside = acting(job, found, motion.time)
+            settings["force"] = Outside(outside.torque, outside.wrench)
+    elif along is not None:
+        motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
     from armtwin.report.writing import to_report
@@ -138,14 +153,6 @@ def _inputs(along: str | None) -> list[Path]:
     if _is_job(along):
         return files_of_job(Job.load(along))
     return files_of_log(Path(along), None)
-
-
-def _motion(robot: at.Robot, along: str) -> at.Trajectory | at.Log:
-    """The joint motion of a job as this robot runs it, or a logged one."""
-    if not _is_job(along):
-        return at.Log.read(along)
-    job = Job.load(along)
-    return planned(job.robot(robot), job).trajectory
 
 
 def _posture(robot: at.Robot, text: str) -> Floats:

@@ -15,12 +15,16 @@ from armtwin.app import (
     analyse_command,
     complete_command,
     correct_command,
+    excite_command,
     experiment_commands,
     frequency_command,
+    friction_commands,
     identify_command,
     job_commands,
+    payload_command,
     sensitivity_command,
     servo_command,
+    sweep_command,
 )
 from armtwin.app.actuator_commands import actuator
 from armtwin.app.export_commands import export, file_name, free
@@ -55,12 +59,17 @@ app.command()(complete_command.complete)
 app.command()(servo_command.servo)
 app.command()(analyse_command.analyse)
 app.command()(correct_command.correct)
+app.command()(excite_command.excite)
+app.command()(payload_command.payload)
 app.command()(experiment_commands.simulate)
 app.command()(experiment_commands.experiments)
 app.command()(experiment_commands.clamp)
 app.command()(experiment_commands.transmission)
 app.command()(frequency_command.frequency)
 app.command()(sensitivity_command.sensitivity)
+app.command()(sweep_command.sweep)
+app.command()(friction_commands.friction)
+app.command()(friction_commands.warmup)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
 

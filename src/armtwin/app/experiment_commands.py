@@ -10,8 +10,9 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder
+from armtwin.app.places import Source, files_of_log, result_folder, words_of
 from armtwin.app.progress import of, progress_bar
+from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, Place, finish, show
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import shipped
@@ -97,7 +98,8 @@ def clamp(
 
     ratio = None if gear_ratio is None else _number("--gear-ratio", gear_ratio)
     name = log.name.partition(".")[0]
-    source = Source("clamp", name, str(log), _given(gear_ratio_1=ratio, joint=joint))
+    options = _given(gear_ratio=ratio, joint=joint)
+    source = Source("clamp", name, str(log), options, words_of(options))
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
     with progress_bar("curve") as progress:
         read = at.Log.read(log, columns)
@@ -131,11 +133,7 @@ def transmission(
     """
     from armtwin.report.transmission_report import transmission_report
 
-    prior = at.Robot.load(robot)
-    if tool is not None:
-        prior = prior.with_tool(tool)
-    if payload is not None:
-        prior = prior.with_payload(payload)
+    prior = mounted(robot, tool, payload)
     inputs = [Path(robot)]
     for path in [*logs, *([] if validate is None else [validate])]:
         inputs += files_of_log(path, columns)

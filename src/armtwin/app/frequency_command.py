@@ -44,7 +44,14 @@ def frequency(
         except ArmtwinError as error:
             raise ArmtwinError(f"--window {error}") from None
     options = {"input": given, "output": answer, "joint": joint, "window_s": length}
-    source = Source("frequency", log.name.partition(".")[0], str(log), options)
+    words = []
+    if (given, answer) != ("q_ref", "q"):
+        words.append(f"{given} to {answer}")
+    if joint is not None:
+        words.append(f"joint {joint}")
+    if window is not None:
+        words.append(window)
+    source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
     from armtwin.identification.frequency import log_response
     from armtwin.report.frequency_report import frequency_report

@@ -174,10 +174,11 @@ def _several(text: str, option: str) -> list[str]:
 def listed_speeds(text: str) -> list[str]:
     """The speeds of a text as "100,200,300 mm/s": one without a unit has that of the next.
 
-    Two numbers without a blank between them may be one with a decimal comma, and are refused.
+    Two numbers that may be one with a decimal comma, as "1,5 m/s", are refused.
     """
     first, _, second = text.partition(",")
-    if _is_bare(first) and second[:1].isdigit() and "," not in second:
+    short = len(first.strip()) == 1 or not second[:2].isdigit()  # as of no two speeds in a list
+    if _is_bare(first) and short and second[:1].isdigit() and "," not in second:
         raise ArmtwinError(
             "--speed must be a number with a decimal point or a quantity such as '1.5 m/s', got "
             f"'{text}'. For two speeds write '{first}, {second}'."

@@ -33,11 +33,19 @@ SUFFIXES = {
     "analyse": "_analysed",
     "correct": "_corrected",
     "simulate": "_simulated",
+    "excite": "_excitation",
+    "payload": "_payload",
     "clamp": "_clamped",
     "transmission": "_transmission",
     "frequency": "_frequency",
-    "actuator": "_actuator",
+    "actuator resonances": "_resonances",
+    "actuator noise": "_noise",
+    "actuator valve": "_valve",
+    "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
+    "sweep": "_swept",
+    "friction": "_friction",
+    "warmup": "_warmup",
 }
 
 
@@ -95,6 +103,16 @@ def _from_folder(value: Any, folder: Path) -> Any:
     if not isinstance(value, str) or not Path(value).is_file():
         return value
     return _shipped_name(value) or seen_from(folder, value)
+
+
+def words_of(options: dict[str, Any]) -> tuple[str, ...]:
+    """Options in words for the name of a folder, so that other options have another folder."""
+    words = []
+    for key, value in options.items():
+        text = f"{value:.10g}" if isinstance(value, float) else str(value)
+        is_file = Path(text).suffix in (".toml", ".csv", ".gz", ".npz")
+        words += [key, " ".join(Path(text).parts[-2:]) if is_file else text]
+    return tuple(words)
 
 
 def of_job(command: str, asked: Job, chosen: Job, method: str) -> Source:

@@ -11,12 +11,16 @@ from armtwin.robot.mounting import gravity_of, read_gravity
 
 def mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:
     """A robot with a tool and a payload of its file."""
-    found = at.Robot.load(robot)
+    return carrying(at.Robot.load(robot), tool, payload)
+
+
+def carrying(robot: at.Robot, tool: str | None, payload: str | None) -> at.Robot:
+    """A robot with another tool or payload where one is asked for; "" takes it off."""
     if tool is not None:
-        found = found.with_tool(tool or None)
+        robot = robot.with_tool(tool or None)
     if payload is not None:
-        found = found.with_payload(payload or None)
-    return found
+        robot = robot.with_payload(payload or None)
+    return robot
 
 
 def on_base(robot: at.Robot, gravity: str | None, mounting: str | None, command: str) -> at.Robot:

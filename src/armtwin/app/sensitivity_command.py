@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,10 +31,17 @@ def sensitivity(
         typer.Argument(
             metavar="KEY...",
             help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear", '
-            'or quantities that a verdict depends on, as "the servo\'s bandwidth".',
+            "or quantities that a verdict depends on, as servo.bandwidth.",
         ),
     ],
     by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",
+    features: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--feature",
+            help='What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
+        ),
+    ] = None,
     out: Annotated[
         Path | None,
         typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
@@ -48,11 +55,20 @@ def sensitivity(
         change = Unit("1", above=0).read_word(by)
     except ArmtwinError as error:
         raise ArmtwinError(f"--by {error}") from None
-    source = Source("sensitivity", asked.name, asked.origin, {"keys": keys, "by": change})
+    if change >= 1:
+        raise ArmtwinError(f"--by must be less than 100 %, got {by}")
+    chosen = None if not features else [name.replace("_", " ") for name in features]
+    options: dict[str, Any] = {"keys": keys, "by": change}
+    words = [*keys, by]
+    if chosen is not None:
+        options["features"] = chosen
+        words += chosen
+    source = Source("sensitivity", asked.name, asked.origin, options, tuple(words))
     files = asked.files if isinstance(asked, Experiment) else files_of_job(asked)
     place = result_folder(source, out, (RESULT, REPORT), files, force)
     from armtwin.report.sensitivity_report import sensitivity_report
 
     with progress_bar("runs") as progress:
-        found = at.sensitivity(asked, keys, by=change, progress=of(progress, "runs"))
+        report_share = of(progress, "runs")
+        found = at.sensitivity(asked, keys, by=change, features=chosen, progress=report_share)
     finish(sensitivity_report(found, asked.name), place, {}, json)

@@ -5,8 +5,9 @@ A cylinder with areas A₁, A₂ (a = A₂/A₁) behind a valve of area per curr
     x_v > 0 (extends)    Q₁ = C w x_v √(2 (p_s - p_L) / (ρ (1 + a³)))
     x_v < 0 (retracts)   Q₁ = C w x_v √(2 (a p_s + p_L) / (ρ (1 + a³)))       p_L = p₁ - a p₂ = F/A₁
 
-    no-load speed Q₁/A₁ at p_L = 0,   leakage (K_c + C_leak)/A₁² with K_c = -∂Q₁/∂p_L at an opening,
-    compliance 1 / (β (A₁²/V₁ + A₂²/V₂))
+    no-load speed Q₁/A₁ at p_L = 0,   compliance 1 / (β (A₁²/V₁ + A₂²/V₂)),
+    leakage (K_c + C_leak)/A₁² with K_c = |∂Q₁/∂p_L| at an opening and p_L = 0:
+    Q₁/(2 p_s) where it extends, |Q₁|/(2 a p_s) where it retracts, 1/√a times as much
 
 A vane motor displaces D for each radian, both sides alike:
 
@@ -28,6 +29,7 @@ from armtwin.maths.units import Unit
 
 Pressure = Annotated[float, Unit("Pa", above=0)]
 Density = Annotated[float, Unit("kg/m^3", above=0)]
+Opening = Annotated[float, Unit("A")]
 AreaPerCurrent = Annotated[float, Unit("m^2/A", above=0)]
 Leak = Annotated[float, Unit("m^3/(Pa s)", at_least=0)]
 Displacement = Annotated[float, Unit("m^3/rad", above=0)]
@@ -48,7 +50,8 @@ class CylinderDesign:
         supply: Supply pressure p_s [Pa].
         discharge: Discharge coefficient C of the valve.
         gradient: Area the valve opens for each ampere, w [m²/A].
-        opening: Current at which the valve's pressure coefficient is taken [A].
+        opening: Current at which the valve's pressure coefficient is taken, less than 0 where the
+            piston retracts [A].
         leak: Leakage past the piston, C_leak [m³/(Pa s)].
     """
 
@@ -61,7 +64,7 @@ class CylinderDesign:
     supply: Pressure
     discharge: Positive
     gradient: AreaPerCurrent
-    opening: Current = 0.0
+    opening: Opening = 0.0
     leak: Leak = 0.0
     kind: Literal["cylinder"] = "cylinder"
 
@@ -82,9 +85,13 @@ class CylinderDesign:
 
     @property
     def leakage(self) -> float:
-        """Speed lost per force, extending [m/(N s)]."""
-        flow = self.area * self.speed_per_current[1] * self.opening
-        return (flow / (2 * self.supply) + self.leak) / self.area**2
+        """Speed lost per force, extending or retracting as the opening is [m/(N s)]."""
+        retracting, extending = self.speed_per_current
+        flow, head = self.area * extending * self.opening, self.supply
+        if self.opening < 0:
+            flow = -self.area * retracting * self.opening
+            head = self.supply * self.return_area / self.area
+        return (flow / (2 * head) + self.leak) / self.area**2
 
     def flow(self, current_limit: float) -> FlowTable:
         """Speed of the unloaded piston up to a current, (A, m/s)."""

@@ -116,10 +116,12 @@ def _check_robot(robot: Robot, model: Model) -> None:
 
 
 def _check_servo(robot: Robot, run: PreparedRun) -> None:
-    """Refuse a servo that looks ahead of its set-points, and gyroscopic rotors."""
+    """Refuse a servo that looks ahead of its set-points, and parts that are on no tape."""
     c = run.controller
     what = ""
-    if not run.structure.can_be_traced:
+    if len(run.plant.loads.element):
+        what = "friction that follows its load"
+    elif not run.structure.can_be_traced:
         what = "gyroscopic rotors"
     elif np.any(c.setpoint_delay > 0):
         what = "a servo that gets its set-points late (give them to the unit late instead)"

@@ -15,6 +15,7 @@ from armtwin.simulation.bench import (
     Bench,
     bench_of,
     checked_bench,
+    friction_of,
     longest_step,
     mass_of,
     servo_of,
@@ -126,8 +127,9 @@ def transmission_unit(
 def _longest(traced: TracedBench, kp: float) -> float:
     bench = traced.bench
     springs = springs_of(bench, traced.names, grounded=True)
+    friction = friction_of(bench, traced.names)
     M = mass_of(bench, traced.count)
-    return longest_step(M, traced.rows.weights, springs, traced.friction, kp)
+    return longest_step(bench, M, traced.rows.weights, springs, friction, kp)
 
 
 def _variables(traced: TracedBench, servo: Floats, step: float) -> Iterator[Variable]:

@@ -117,21 +117,21 @@ def _flag(value: Any) -> bool:
     return value
 
 
-def _width(value: Any) -> float:
+def read_width(value: Any) -> float:
     """How far a number may be off, as a share of it."""
-    width = Unit("1", at_least=0).read(value)
-    if width > WIDEST:
+    width = Unit("1").read(value)
+    if not 0 <= width <= WIDEST:
         raise ArmtwinError(f"must be from 0 to {100 * WIDEST:g} %, got {100 * width:.4g} %")
     return width
 
 
 def _uncertainty(value: Any) -> float | dict[str, float]:
     if isinstance(value, dict):
-        return {str(key): _width(width) for key, width in value.items()}
-    return _width(value)
+        return {str(key): read_width(width) for key, width in value.items()}
+    return read_width(value)
 
 
-Width = Annotated[float, Read(_width)]
+Width = Annotated[float, Read(read_width)]
 Uncertainty = Annotated[float | dict[str, float], Read(_uncertainty)]
 SourceText = Annotated[str, Read(_text)]
 Source = Annotated[str | dict[str, str], Read(_source)]

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from armtwin.errors import FileError
 
-Kind = Literal["robot", "job", "experiment", "log", "columns file"]
+Kind = Literal["robot", "job", "experiment", "sweep", "log", "columns file"]
 SUFFIXES: dict[str, Kind] = {
     ".urdf": "robot",
     ".xacro": "robot",
@@ -26,12 +26,14 @@ KEYS: dict[Kind, frozenset[str]] = {
     ),
     "job": frozenset({"segment", "speed", "tolerance", "workpiece", "time_law"}),
     "experiment": frozenset({"setup", "setpoint", "features", "duration"}),
+    "sweep": frozenset({"axis", "jobs", "robots", "design"}),
     "columns file": frozenset({"columns", "unit", "delimiter", "decimal"}),
 }
 WANTED: dict[Kind, str] = {
     "robot": "a robot (.toml, .urdf, or a shipped one)",
     "job": "a job (.toml, or a shipped one)",
     "experiment": "an experiment (.toml, or a shipped one)",
+    "sweep": "a sweep (.toml)",
     "log": "a log (.csv, .csv.gz, .npz, or a bag)",
     "columns file": "a columns file (.toml)",
 }

@@ -71,6 +71,11 @@ class _Place:
         """Key path, as friction.5.level."""
         return f"{self.group}.{self.key}".lstrip(".")
 
+    @property
+    def is_in_file(self) -> bool:
+        """Whether the file has the last key; a flat field is known to its dataclass only."""
+        return isinstance(self.table, list) or self.key in self.table
+
     def __str__(self) -> str:
         return f"{self.path} ('{self.name}')" if self.name else self.path
 
@@ -110,7 +115,8 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
         known = keys_at(schema.kind, tables, place.steps)
         return f"{place} is not a key of a {schema.what}. {did_you_mean(place.key, known)}"
     if kind in OWN_SENTENCE:
-        return f"{place} {message}"
+        where = place if place.is_in_file else place.group
+        return f"{where} {message}"
     if kind == "union_tag_not_found":
         return _no_kind(error, place)
     if kind == "union_tag_invalid":

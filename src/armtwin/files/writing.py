@@ -33,7 +33,7 @@ def _table(group: Any) -> Tables:
         if f.metadata.get("derived"):
             continue
         if f.metadata.get("flat"):
-            table.update(_table(value))
+            table.update(_plain(value))
         elif f.name in KIND_KEYS and value is not None:
             kind[f.name] = value
         elif _is_default(f, value):

@@ -16,8 +16,8 @@ from armtwin.jobs.groups import (
     Tolerance,
     ToolOrientation,
     ToolSpeed,
-    Uncertainty,
 )
+from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw

@@ -11,20 +11,11 @@ from typing import Annotated, Literal, get_args
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
-from armtwin.files.fields import Flag, Read, Width
+from armtwin.files.fields import Flag
 from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
 from armtwin.robot.groups import Orientation
 
-
-def _whole(value: object) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-        raise ArmtwinError(f"must be a whole number from 0 on, got {value!r:.60}")
-    return value
-
-
-Whole = Annotated[int, Read(_whole)]
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
 Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]
 Distance = Annotated[float, Unit("m", at_least=0, plausible=20, hint="mm")]
@@ -33,14 +24,11 @@ Deviation = Annotated[float, Unit("m", above=0, plausible=0.02, hint="mm")]
 Tilt = Annotated[float, Unit("rad", above=0, plausible=np.pi, hint="deg")]
 Newtons = Annotated[float, Unit("N", plausible=1e5)]
 Power = Annotated[float, Unit("W", above=0)]
-Misplacement = Annotated[float, Unit("m", at_least=0, plausible=0.5, hint="mm")]
-Misturn = Annotated[float, Unit("rad", at_least=0, plausible=0.5, hint="deg")]
 Shift = Annotated[float, Unit("m", at_least=0, plausible=5, hint="mm")]
 PartOfTolerance = Annotated[float, Unit("1", above=0)]
 Change = Literal["speed", "slower stretch", "orientation", "shift", "radius"]
 CHANGES: tuple[Change, ...] = get_args(Change)
 Place = tuple[Coordinate, Coordinate, Coordinate]
-LEAST_DRAWS, MOST_DRAWS = 8, 8192
 SHAPES = ("lin", "circ", "spline", "points")  # that a segment may have
 
 
@@ -76,71 +64,12 @@ class ToolOrientation:
 
 
 @dataclass(frozen=True)
-class Uncertainty:
-    """How far numbers may be off, in place of what their sources suggest.
-
-    Nine of ten lie within a width: "30 %" is a factor of 1.3 to either side.
-
-    Attributes:
-        bandwidth: Bandwidth of the servo.
-        damping: Damping of the servo.
-        integrator: Integrator of the servo.
-        filters: Frequencies of the servo's filters.
-        acceleration_feedforward: Acceleration that the servo feeds forward.
-        friction_feedforward: Friction that the servo feeds forward.
-        friction: Level of each friction element.
-        viscosity: Viscosity of all friction.
-        bristles: Stiffness of the bristles.
-        links: Masses of the links, and how far out they sit.
-        rotors: Inertia of the rotors.
-        tool_mass: Mass of the tool.
-        tool_size: Size of the tool.
-        elasticity: Stiffness of elastic gears.
-        position: Place of the workpiece in each direction [m].
-        yaw: Turn of the workpiece about the vertical [rad].
-        draws: Robots that are drawn, a power of two.
-        seed: Seed of the draws.
-    """
-
-    bandwidth: Width | None = None
-    damping: Width | None = None
-    integrator: Width | None = None
-    filters: Width | None = None
-    acceleration_feedforward: Width | None = None
-    friction_feedforward: Width | None = None
-    friction: Width | None = None
-    viscosity: Width | None = None
-    bristles: Width | None = None
-    links: Width | None = None
-    rotors: Width | None = None
-    tool_mass: Width | None = None
-    tool_size: Width | None = None
-    elasticity: Width | None = None
-    position: Misplacement | None = None
-    yaw: Misturn | None = None
-    draws: Whole = 64
-    seed: Whole = 0
-
-    def problem(self) -> str:
-        """What is wrong, as a phrase; empty if nothing is."""
-        return draws_problem(self.draws)
-
-
-def draws_problem(draws: int) -> str:
-    """What is wrong with a number of draws, as a phrase; empty if nothing is."""
-    if not LEAST_DRAWS <= draws <= MOST_DRAWS or draws & (draws - 1):
-        bounds = f"from {LEAST_DRAWS} to {MOST_DRAWS}"
-        return f"draws must be a power of two {bounds}, got {draws}"
-    return ""
-
-
-@dataclass(frozen=True)
 class Advising:
     """What advice may change, and how far.
 
     Attributes:
-        share: Most of the tolerance that the nominal run of an advised job may use; what the
-            spread of such robots leaves of it may be less.
+        share: Most of the tolerance that the nominal run of an advised job may use, where nominal
+            runs alone decide; else the draws do.
         keep_speed: Whether the job keeps its speed; single stretches may still be run slower, and
             the smallest change is best. Without it any speed may be advised, the shortest motion
             is best.

@@ -158,14 +158,14 @@ class Job:
 
     def robot(self, robot: Robot | None = None) -> Robot:
         """The job's robot, or another one, with the job's tool, payload and overrides."""
-        given = self._own_robot() if robot is None else robot
+        given = self.bare_robot() if robot is None else robot
         latest: tuple[Robot, Robot] | None = self.__dict__.get("_latest")
         if latest is None or latest[0] is not given:
             latest = given, self._equipped(given)
             self.__dict__["_latest"] = latest  # variants of a run ask for it again and again
         return latest[1]
 
-    def _own_robot(self) -> Robot:
+    def bare_robot(self) -> Robot:
         """The robot that the job names, as its file has it."""
         name = self.description.robot
         beside = self._folder / name

@@ -90,6 +90,12 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+def on_one_thread() -> None:
+    """Keep large batches on one thread from now on: for a process that is one of many."""
+    os.environ["ARMTWIN_THREADS"] = "1"
+    thread_count.cache_clear()
+
+
 @cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(max_workers=threads, thread_name_prefix="armtwin")

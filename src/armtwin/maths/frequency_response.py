@@ -69,6 +69,14 @@ class FrequencyResponse:
             self.windows,
         )
 
+    def without(self, part: np.ndarray) -> FrequencyResponse:
+        """The response of the rest of a chain, of which a part is known, complex, (f,)."""
+        size = np.abs(part)
+        rest = self.response / part
+        return FrequencyResponse(
+            self.frequency, rest, self.coherence, self.std / size, self.windows
+        )
+
     def steadied(self) -> FrequencyResponse:
         """The response with deviations and coherence that are means over neighbouring frequencies.
 

@@ -120,7 +120,7 @@ def advise(
     elif band is None and prediction.verdict.stopped is None:
         band = assess(prediction)
     wanted = prediction.job.description.advice
-    trials = Trials(prediction, budget, progress, _limit(prediction, band))
+    trials = Trials(prediction, budget, progress, _limit(prediction, band, nominal))
     enough = _is_enough(prediction, band)
     search = _Search(trials, nominal, failing=not enough)
     if enough and wanted.keep_speed:
@@ -144,12 +144,13 @@ def _check(prediction: object, band: Band | None, budget: int) -> None:
         raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
 
 
-def _limit(p: Prediction, band: Band | None) -> float:
+def _limit(p: Prediction, band: Band | None, nominal: bool) -> float:
     """Largest error over tolerance of a nominal run that is expected to hold surely."""
-    share = p.job.description.advice.share
+    if nominal:
+        return p.job.description.advice.share
     if band is None or not math.isfinite(band.spread):
-        return share
-    limit = min(share, math.exp(-NINE_OF_TEN * band.spread))
+        return 1.0
+    limit = math.exp(-NINE_OF_TEN * band.spread)
     ratio = p.verdict.worst_ratio
     if ratio <= limit and not _is_enough(p, band):
         return _narrower(ratio, band)
@@ -162,10 +163,10 @@ def _narrower(ratio: float, band: Band) -> float:
 
 
 def _is_enough(p: Prediction, band: Band | None) -> bool:
-    """Whether a job is sure to hold as it is, and uses no more of its tolerance than it may."""
-    share = p.job.description.advice.share
-    sure = p.verdict.within if band is None else band.probability >= LIKELY
-    return sure and p.verdict.worst_ratio <= share
+    """Whether a job is sure to hold as it is; without draws, with as much to spare as it must."""
+    if band is not None:
+        return band.probability >= LIKELY
+    return p.verdict.within and p.verdict.worst_ratio <= p.job.description.advice.share
 
 
 def _eligible(wanted: Advising) -> tuple[Change, ...]:
@@ -297,7 +298,6 @@ class _Search:
         found = []
         for saving in band.savings:
             limit = math.exp(-NINE_OF_TEN * band.spread * math.sqrt(saving.left))
-            limit = min(limit, self.wanted.share)
             found.append(Measuring(saving.way, limit, self._allowed(limit)))
         return tuple(found)
 

@@ -25,7 +25,7 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
-from armtwin.prediction.parts import error_parts
+from armtwin.prediction.parts import UNSEEN, error_parts
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, checked_limits, predict
 from armtwin.prediction.verdict import Verdict, process_is_on, verdict_on
@@ -277,7 +277,7 @@ def _deflected(p: Prediction) -> Corrected | None:
         return None
     still = []
     for found in (parts.lateral, parts.vertical):
-        still.append(found["arm"] + found["sag"])
+        still.append(sum(found[name] for name in UNSEEN if name in found))
     shift = -_splined(p, parts.time, np.stack(still, axis=1), _knots(p), 0.0)
     return _commanded(p, shift)
 

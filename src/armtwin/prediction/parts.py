@@ -1,11 +1,15 @@
 """The path error part by part: what the controller sees, and what it does not.
 
-    e = e_servo + e_arm + e_sag + e_dynamic
+    e = e_servo + e_deviations + e_ripple + e_sag + e_force + e_dynamic
 
-servo     by the motor side of the joints and the controller's own model: all that it can know
-arm       motors on their set-points, gears rigid: deviations of the arm, uneven gears
-sag       motors on their set-points, at rest: gears and links bent by gravity and process force
-dynamic   what is left: gears and links that swing
+servo       by the motor side of the joints and the controller's own model: all that it can know
+deviations  motors on their set-points: link lengths and joint zeros of the arm
+ripple      motors on their set-points: gears that turn unevenly
+sag         motors on their set-points, at rest: gears and links bent by gravity
+force       motors on their set-points, at rest: what forces from outside bend them more
+dynamic     what is left: gears and links that swing
+
+A part that a model does not have is left out.
 
 Ref: [Waiboer 2007, section 6.2, fig. 6.1]
 """
@@ -13,15 +17,16 @@ Ref: [Waiboer 2007, section 6.2, fig. 6.1]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
-from armtwin.prediction.path_error import path_error
+from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.coordinates import Coordinates
@@ -31,7 +36,8 @@ from armtwin.simulation.coordinates import coordinates
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-PARTS = ("servo", "arm", "sag", "dynamic")
+PARTS = ("servo", "deviations", "ripple", "sag", "force", "dynamic")
+UNSEEN = PARTS[1:-1]  # by the controller, and there at rest as well
 RESTS = 400  # places along the motion at which the sag is found
 
 
@@ -75,7 +81,7 @@ class ErrorParts:
     def table(self) -> list[dict[str, Any]]:
         """A record for each part: peak and root mean square while the process is on."""
         records = []
-        for name in (*PARTS, "total"):
+        for name in self.lateral:
             record: dict[str, Any] = {"part": name}
             for direction in ("lateral", "vertical"):
                 values = getattr(self, direction)[name][self.on]
@@ -95,22 +101,50 @@ def error_parts(p: Prediction) -> ErrorParts | None:
     if places.built is p.robot and not places.elastic and not places.rippling:
         return None
     error = p.path_error
-    q = _references(p)
-    straight = places.both_sides(q)
-    arm = path_error(p.job.seam, error.time, _poses(places, straight))
-    resting = path_error(p.job.seam, error.time, _poses(places, straight + _sag(places, p, q)))
+    stages = _at_set_points(p, places)
     parts: dict[str, dict[str, Floats]] = {}
     for name in ("lateral", "vertical"):
-        found: dict[str, Floats] = {}
         total = getattr(error, name)
-        found["servo"] = getattr(p.seen, name)
-        found["arm"] = getattr(arm, name)
-        found["sag"] = getattr(resting, name) - found["arm"]
-        found["dynamic"] = total - found["servo"] - found["arm"] - found["sag"]
+        found = {"servo": getattr(p.seen, name)}
+        for part, (alone, before) in stages.items():
+            found[part] = getattr(alone, name) - (0.0 if before is None else getattr(before, name))
+        found["dynamic"] = total - sum(found.values())
         found["total"] = total
         parts[name] = found
     on = process_is_on(p.job, error.s)
     return ErrorParts(error.time, error.s, on, parts["lateral"], parts["vertical"])
+
+
+def _at_set_points(
+    p: Prediction, places: Coordinates
+) -> dict[str, tuple[PathError, PathError | None]]:
+    """Path error with the motors on their set-points, with each cause and before it."""
+    model = p.job.description.model
+    stiff = replace(model, joints="rigid", links="rigid", deviations=False, ripple=False)
+    q = _references(p)
+    found: dict[str, tuple[PathError, PathError | None]] = {}
+    before: PathError | None = None
+    if model.deviations:
+        before = _error(p, coordinates(p.robot, replace(stiff, deviations=True)), q)
+        found["deviations"] = before, None
+    if places.rippling:
+        uneven = replace(stiff, deviations=model.deviations, ripple=True)
+        found["ripple"] = _error(p, coordinates(p.robot, uneven), q), before
+    if places.elastic:
+        soft = coordinates(p.robot, replace(model, ripple=False))
+        resting = _error(p, soft, q, _sag(soft, p, q, Acting()))
+        found["sag"] = resting, before
+        if p.outside.torque is not None or p.outside.wrench is not None:
+            pushed = _error(p, soft, q, _sag(soft, p, q, p.outside))
+            found["force"] = pushed, resting
+    return found
+
+
+def _error(p: Prediction, places: Coordinates, q: Floats, bent: Floats | float = 0.0) -> PathError:
+    """Path error of an arm whose motors are on q, its coordinates bent by so much."""
+    u = places.both_sides(q) + bent
+    poses = places.built.forward_kinematics(places.of_bodies(u))
+    return path_error(p.job.seam, p.path_error.time, poses)
 
 
 def _references(p: Prediction) -> Floats:
@@ -119,21 +153,15 @@ def _references(p: Prediction) -> Floats:
     return q
 
 
-def _poses(places: Coordinates, u: Floats) -> Floats:
-    return places.built.forward_kinematics(places.of_bodies(u))
-
-
-def _sag(places: Coordinates, p: Prediction, q: Floats) -> Floats:
+def _sag(places: Coordinates, p: Prediction, q: Floats, outside: Acting) -> Floats:
     """How far the coordinates are from straight while motors hold the set-points, (m, N)."""
-    if not places.elastic:
-        return np.zeros((len(q), places.count))
     time = p.path_error.time
     rows = np.unique(np.linspace(0, len(q) - 1, min(RESTS, len(q))).astype(int))
     motion = p.motion.trajectory
     bent = np.empty((len(rows), places.count))
     for k, row in enumerate(rows):
         sample = min(round(time[row] * motion.rate), len(motion.q) - 1)
-        now = p.outside.rows(slice(sample, sample + 1))
+        now = outside.rows(slice(sample, sample + 1))
         resting = settled(places, q[row], Outside(now.torque, now.wrench))
         bent[k] = resting - places.both_sides(q[row])
     return np.stack([np.interp(time, time[rows], x) for x in bent.T], axis=1)

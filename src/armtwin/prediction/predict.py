@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING
@@ -14,7 +13,7 @@ from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.forces import Acting, acting
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
-from armtwin.maths.batch import thread_count
+from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
@@ -157,7 +156,7 @@ def predict(
         progress=watch,
     )
     say("path error", 0.0)
-    prediction = _judged(plan, method, run)
+    prediction = _judged(method, plan, run)
     say("path error", 1.0)
     return prediction
 
@@ -173,12 +172,12 @@ def predict_all(
         method: As of `predict`.
     """
     found: list[Prediction | None] = [None] * len(jobs)
-    with ThreadPoolExecutor(thread_count()) as pool:
-        made = pool.map(partial(_made_ready, robot, method), jobs)
+    with threads() as executor:
+        made = run_all(partial(_made_ready, robot, method), jobs, executor=executor)
         possible = {place: ready for place, ready in enumerate(made) if ready is not None}
         plans = [plan for plan, _ in possible.values()]
         runs = simulate_all([prepared for _, prepared in possible.values()])
-        judged = pool.map(lambda plan, run: _judged(plan, method, run), plans, runs)
+        judged = run_all(partial(_judged, method), plans, runs, executor=executor)
         for place, prediction in zip(possible, judged, strict=True):
             found[place] = prediction
     return found
@@ -225,7 +224,7 @@ def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, P
     return plan, ready
 
 
-def _judged(plan: _Plan, method: Method, run: Run) -> Prediction:
+def _judged(method: Method, plan: _Plan, run: Run) -> Prediction:
     """A simulated run beside its seam."""
     job = plan.job
     error = path_error(job.seam, run.trace_time, run.tool_poses())

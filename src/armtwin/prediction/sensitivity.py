@@ -39,7 +39,7 @@ def sensitivity(
         what: A job, an experiment that asks for features, or a step test.
         keys: Key paths of the robot file, or of the bench of an experiment; a list, a group or a
             star moves together, as do paths joined by "+". Of a job also the names of quantities
-            that its band tells, as "the servo's bandwidth", which move all that belongs to them.
+            that its band tells, as "servo.bandwidth", which move all that belongs to them.
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
@@ -56,26 +56,29 @@ def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
     if isinstance(what, StepTest):
         return partial(moved_together, to_tables(what.robot.description)), what.measured
     if isinstance(what, Job):
-        return _moved_in_job(what), _measured_job(what)
+        return moved_in_job(what), _measured_job(what)
     if isinstance(what, Experiment):
         return partial(moved_together, what.tables()), _measured_experiment(what)
     kind = type(what).__name__
     raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
 
 
-def _moved_in_job(job: Job) -> Moved:
+def moved_in_job(job: Job) -> Moved:
     """Numbers of a job's robot by key path, or by the quantity that they belong to."""
     robot = job.robot()
     tables = to_tables(robot.description)
-    quantities = {quantity.name: quantity for quantity in quantities_for(robot, job)}
+    quantities = quantities_for(robot, job)
 
     def moved(key: str, factor: float) -> dict[str, Any]:
-        quantity = quantities.get(key)
-        if quantity is None:
+        chosen = [quantity for quantity in quantities if quantity.name == key]
+        chosen = chosen or [quantity for quantity in quantities if key in quantity.names]
+        if not chosen:
             return moved_together(tables, key, factor)
-        if not quantity.is_ratio:
-            raise ArmtwinError(f"'{key}' is no number of the robot file, so no factor moves it")
-        variant = quantity.change(Variant(robot.description), factor)
+        variant = Variant(robot.description)
+        for quantity in chosen:
+            if not quantity.is_ratio:
+                raise ArmtwinError(f"'{key}' is no number of the robot file, so no factor moves it")
+            variant = quantity.change(variant, factor)
         return differing(tables, to_tables(variant.description))
 
     return moved

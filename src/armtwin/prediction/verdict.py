@@ -18,6 +18,11 @@ from armtwin.prediction.path_error import PathError
 
 Direction = Literal["lateral", "vertical", "orientation"]
 DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
+PEAKS: dict[Direction, str] = {  # fields of a segment
+    "lateral": "lateral_peak_m",
+    "vertical": "vertical_peak_m",
+    "orientation": "orientation_rad",
+}
 STOPS = ("following_error", "unstable")  # kinds of events that end a run
 
 
@@ -131,6 +136,16 @@ class Verdict:
         return sum(x.out_of_tolerance_m for x in self.segments)
 
     @property
+    def peaks(self) -> dict[Direction, float]:
+        """Largest error in each direction that is judged, while the process is on [m; rad]."""
+        found: dict[Direction, float] = {}
+        for direction in DIRECTIONS:
+            values = [getattr(segment, PEAKS[direction]) for segment in self.segments]
+            if getattr(self.tolerance, direction) is not None and np.isfinite(values).any():
+                found[direction] = float(np.nanmax(values))
+        return found
+
+    @property
     def worst_ratio(self) -> float:
         """Largest error over its tolerance while the process is on.
 
@@ -138,12 +153,8 @@ class Verdict:
         """
         if self.stopped is not None or self.outside_window:
             return float("inf")
-        tolerance = self.tolerance
-        ratios = [x.lateral_peak_m / tolerance.lateral for x in self.segments]
-        ratios += [x.vertical_peak_m / tolerance.vertical for x in self.segments]
-        if tolerance.orientation is not None:
-            ratios += [x.orientation_rad / tolerance.orientation for x in self.segments]
-        return float(np.nanmax(ratios))
+        ratios = [peak / getattr(self.tolerance, name) for name, peak in self.peaks.items()]
+        return max(ratios, default=float("nan"))
 
 
 def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:

@@ -27,6 +27,7 @@ from armtwin.report.sections import Block, Column, Data, Record, Report, Section
 
 HELD = 1.645  # deviations of a normal distribution within which 90 % lie
 TURN = 180 / np.pi
+DOUBTFUL = 3.0  # residuals, over what the coherence lets expect, from which a fit is doubted
 DRAWN = 200  # points of a fitted curve
 
 
@@ -102,7 +103,8 @@ def actuator_report(result: ActuatorIdentification) -> Report:
         sections.append(Section(f"Current to speed with {mass:g} kg", (charts,), page_only=True))
     logs = ", ".join(file_name(log, "log") for log in result.logs)
     sections.append(Section("", (Data("weights_kg", list(result.weights)),)))
-    return Report(f"{result.prior.name}: actuator from noise", logs, tuple(sections))
+    title = f"{result.prior.name}: actuator from noise"
+    return Report(title, logs, tuple(sections), tuple(_doubt(fit.misfit)))
 
 
 def valve_report(result: ValveIdentification) -> Report:
@@ -121,9 +123,14 @@ def valve_report(result: ValveIdentification) -> Report:
     fitted = fit.gain * spool_gain(fit.values, result.response.frequency)
     sections = (
         Section("", (*_numbers(result.table, fit.misfit), by_peak, Data("peak", peak))),
-        Section("Current to speed", (_bode(result.response, fitted),), page_only=True),
+        Section(
+            "Current to flow: oil and load of the file taken out of the speed",
+            (_bode(result.response, fitted),),
+            page_only=True,
+        ),
     )
-    return Report(f"{result.prior.name}: servovalve", file_name(result.log, "log"), sections)
+    title, log = f"{result.prior.name}: servovalve", file_name(result.log, "log")
+    return Report(title, log, sections, tuple(_doubt(fit.misfit)))
 
 
 def flow_report(result: FlowIdentification) -> Report:
@@ -136,9 +143,9 @@ def flow_report(result: FlowIdentification) -> Report:
     )
     table = result.table
     points = [1e3 * np.array([row[key] for row in table]) for key in ("current", "speed", "std")]
-    prior = 1e3 * np.array([row["prior"] for row in table])
+    currents, speeds = _prior_flow(result, 1e-3 * points[0])
     layers = (
-        Curve("file", points[0], prior, colour=3),
+        Curve("file", 1e3 * currents, 1e3 * speeds, colour=3),
         Points("found", points[0], points[1], y_error=HELD * points[2]),
     )
     chart = Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)
@@ -153,6 +160,24 @@ def flow_report(result: FlowIdentification) -> Report:
     )
     title = f"{result.prior.name}: no-load flow of its valve"
     return Report(title, file_name(result.log, "log"), sections)
+
+
+def _doubt(misfit: float) -> Iterator[Text]:
+    """A warning where a log does not behave as the model of its set-up."""
+    if misfit > DOUBTFUL:
+        yield Text(
+            f"The log does not fit this set-up: residuals are {misfit:.0f} times what its noise "
+            "lets expect. Are weight, friction and gains of the test those that were given?",
+            "bad",
+        )
+
+
+def _prior_flow(result: FlowIdentification, found: Floats) -> tuple[Floats, Floats]:
+    """The flow that the file had, with its own corners, as far as it was found anew."""
+    currents, speeds = result.prior.description.hydraulic[0].circuit.oil.flow.T
+    inside = currents[(currents > found.min()) & (currents < found.max())]
+    shown = np.unique(np.concatenate([inside, found]))
+    return shown, np.interp(shown, currents, speeds)
 
 
 def _numbers(table: Sequence[FoundNumber], misfit: float) -> Iterator[Block]:

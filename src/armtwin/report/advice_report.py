@@ -34,6 +34,8 @@ def _blocks(advice: Advice) -> Iterator[Block]:
     yield Table(columns, [option_record(x) for x in advice.options], "advice.options")
     yield from _tried(advice)
     yield Text(_effort(advice), "soft")
+    if advice.band is not None and advice.band.prediction.job.description.advice.share < 1:
+        yield Text("Draws decided: share in [advice] of the job counts with --nominal only.")
     yield Data("advice.needed", advice.needed)
     for key in ("best", "nearest", "slower"):
         option = getattr(advice, key)

@@ -10,6 +10,7 @@ from armtwin.analysis.coupling import Coupled, Coupling
 from armtwin.analysis.inertia import EffectiveInertia
 from armtwin.analysis.states import States
 from armtwin.analysis.torques import CAUSES, SEEN, Shares, TorqueShares
+from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.layers import Curve
@@ -64,7 +65,9 @@ def _largest(result: TorqueShares) -> Text:
 def _share_section(what: str, shares: Shares, states: States) -> Section:
     blocks: list[Block] = []
     kind = "at the posture" if states.alone else "root mean square along the motion"
-    blocks.append(Text(f"Numbers are {kind}; friction is not in the total."))
+    units = sorted(set(shares.axes.force_units))
+    measure = f"Numbers in {units[0]} are" if len(units) == 1 else "Numbers are"
+    blocks.append(Text(f"{measure} {kind}; friction is not in the total."))
     blocks.append(_share_table(what, shares, states, (*CAUSES, "friction", "total"), "causes"))
     blocks.append(Text("As a controller of one axis sees them:"))
     blocks.append(_share_table(what, shares, states, (*SEEN, "total"), "seen"))
@@ -77,7 +80,9 @@ def _share_table(
     what: str, shares: Shares, states: States, names: Sequence[str], key: str
 ) -> Table:
     shown = [name for name in names if name != "spin" or _spins(shares)]
-    columns = [Column("axis", what), Column("unit", "")]
+    columns = [Column("axis", what)]
+    if len(set(shares.axes.force_units)) > 1:
+        columns.append(Column("unit", ""))
     columns += [Column(name, HEADS[name], FORCE) for name in shown]
     records = []
     for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
@@ -210,6 +215,13 @@ def _inertia_blocks(result: EffectiveInertia) -> Iterator[Block]:
     yield Table(tuple(columns), result.table, "drives.inertia")
     yield Data("postures", len(result.q))
     yield Data("chosen", result.chosen)
+    if result.chosen == BOUNDARY:
+        last = 1 + 4 * ALONG_EDGE
+        yield Text(
+            f"Posture 1 is home, up to {last} go the four edges of r and z from the inner lower "
+            f"corner outwards, then {ALONG_EDGE} each go through φ, γ and ψ.",
+            "soft",
+        )
     if len(result.q) > 1:
         yield _inertia_charts(result)
 
@@ -229,7 +241,8 @@ def _inertia_charts(result: EffectiveInertia) -> Multiples:
 def _swing_blocks(result: EffectiveInertia) -> Iterator[Block]:
     swings = result.swings
     assert swings is not None
-    yield Text("Natural frequencies at the first posture, valves shut.")
+    where = "home" if result.chosen == BOUNDARY else "the first posture"
+    yield Text(f"Natural frequencies at {where}, valves shut.")
     columns = (
         Column("axis", "drive"),
         Column("frequency_hz", "alone", Number(1.0, "Hz", digits=4)),

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.prediction.band.band import Band, Share
+from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
 from armtwin.prediction.band.measuring import narrowed
+from armtwin.prediction.band.widths import in_words
+from armtwin.prediction.predict import Prediction
 from armtwin.report.charts import Bars, Chart, Multiples
 from armtwin.report.layers import Curve, Rule
 from armtwin.report.numbers import (
     DEGREES,
     MICROMETRES,
     MILLIMETRES_PER_SECOND,
+    NONE,
     PERCENT,
     Number,
 )
@@ -23,16 +27,17 @@ from armtwin.report.sections import Block, Column, Data, Record, Section, Table,
 
 SHARES_SHOWN = 5
 LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0
+CAPPED = "a servo whose structure is not known"
 TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 
 def band_verdict(band: Band) -> Iterator[Text]:
     """The first lines: outcome with its band, what decides it, what measuring would buy."""
     yield Text(outcome_sentence(band), TONES[band.outcome])
-    sentences = (servo_sentence(band), deciding_sentence(band), measuring_sentence(band))
-    reasons = " ".join(sentence for sentence in sentences if sentence)
-    if reasons:
-        yield Text(reasons)
+    reasons = f"{servo_sentence(band)} {deciding_sentence(band)}".strip()
+    for sentence in (reasons, measuring_sentence(band)):
+        if sentence:
+            yield Text(sentence)
 
 
 def outcome_sentence(band: Band) -> str:
@@ -79,12 +84,12 @@ def deciding_sentence(band: Band) -> str:
     if not band.shares:
         return ""
     first, *others = band.shares
-    known = f"{first.quantity.basis}, {first.quantity.width}"
+    known = f"{first.quantity.basis}, {first.quantity.width_in_words}"
     share = PERCENT.with_unit(first.share)
-    found = f"It depends on {first.quantity.name} ({known}): {share} of the spread"
+    found = f"It depends on {first.quantity.words} ({known}): {share} of the spread"
     if others:
         second = others[0]
-        found += f"; then {second.quantity.name}: {PERCENT.with_unit(second.share)}"
+        found += f"; then {second.quantity.words}: {PERCENT.with_unit(second.share)}"
     return f"{found}."
 
 
@@ -110,10 +115,11 @@ def band_section(band: Band) -> Section:
 
 
 def _blocks(band: Band) -> Iterator[Block]:
-    count, numbers = len(band.ensemble), len(band.quantities)
+    count = len(band.ensemble)
+    numbers = sum(quantity.spread > 0 for quantity in band.quantities)
     yield Text(
         f"{count} robots were drawn in which {numbers} quantities differ by what their sources "
-        "leave open; widths are judgement, [uncertainty] in the job gives others.",
+        "leave open; widths are judgement, [uncertainty] in the job gives others by these names.",
         "soft",
     )
     yield _bars(band)
@@ -169,37 +175,62 @@ def out_of_tolerance(band: Band) -> Floats:
 
 
 def _shares(band: Band) -> Iterator[Block]:
+    if not band.shares:
+        return
     yield Text("Where the spread comes from:")
-    columns = (
-        Column("quantity", "quantity"),
-        Column("basis", "known from"),
-        Column("width", "nine of ten"),
-        Column("share", "of the spread", PERCENT),
-        Column("elasticity", "10 % more of it", words=_elastic, page_only=True),
+    records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
+    yield Table(SHARE_COLUMNS, records)
+
+
+def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
+    """All that was drawn with its width, and what it makes of the spread."""
+    records = []
+    for share in () if band is None else band.all_shares:
+        records.append(share_record(share))
+    yield Table(
+        SHARE_COLUMNS, records, "uncertainty", folded="What was drawn, and how far it may be off"
     )
-    yield Table(columns, [share_record(x) for x in band.shares], "band.shares", most=SHARES_SHOWN)
 
 
 def share_record(share: Share) -> Record:
-    """What a quantity makes of the spread, as plain values."""
+    """What a quantity makes of the spread, as plain values; a small share is not told."""
     quantity = share.quantity
+    told = share.share >= LEAST_SHARE
     return {
-        "quantity": quantity.name,
-        "basis": quantity.basis,
+        "name": quantity.name,
+        "what": quantity.words,
+        "known_from": quantity.basis,
+        "source": quantity.source,
         "width": quantity.width,
-        "share": share.share,
-        "elasticity": share.elasticity,
-        "is_ratio": quantity.is_ratio,
+        "unit": quantity.unit,
+        "share": share.share if told else None,
+        "elasticity": share.elasticity if told else None,
     }
 
 
+def _within(record: Record) -> str:
+    return in_words(record["width"], record["unit"])
+
+
 def _elastic(record: Record) -> str:
-    """What ten per cent more of a quantity do to the error."""
-    if not record["is_ratio"]:
-        return ""
-    change = 1.1 ** record["elasticity"] - 1
-    more = "more" if change > 0 else "less"
-    return f"{PERCENT.with_unit(abs(change))} {more} error"
+    """What ten per cent more of a quantity, or a millimetre or a degree, do to the error."""
+    elasticity = record["elasticity"]
+    if elasticity is None:
+        return NONE
+    step, per = STEPS[record["unit"]]
+    change = step**elasticity - 1 if per == "" else math.expm1(step * elasticity)
+    return f"{100 * change:+.0f} %{per}"
+
+
+STEPS = {"1": (1.1, ""), "m": (0.001, " a mm"), "rad": (math.radians(1.0), " a deg")}
+SHARE_COLUMNS = (
+    Column("name", "quantity"),
+    Column("what", "what it is", page_only=True),
+    Column("known_from", "known from"),
+    Column("width", "nine of ten", words=_within),
+    Column("share", "of spread", PERCENT),
+    Column("elasticity", "error at +10 %", words=_elastic),
+)
 
 
 def _savings(band: Band) -> Iterator[Block]:
@@ -220,22 +251,35 @@ def _savings(band: Band) -> Iterator[Block]:
 
 
 def _data(band: Band) -> Iterator[Data]:
-    bounds = band.distribution.bounds()
-    directions = {}
-    for k, direction in enumerate(band.ensemble.directions):
-        low, middle, high = (float(x) for x in bounds[k])
-        nominal = float(band.nominal[k])
-        directions[direction] = {"nominal": nominal, "p5": low, "p50": middle, "p95": high}
     low, middle, high = band.ratio
-    yield Data("band.outcome", band.outcome)
-    yield Data("band.probability", band.probability)
     yield Data("band.direction", band.direction)
     yield Data("band.ratio", {"p5": low, "p50": middle, "p95": high})
-    yield Data("band.peaks", directions)
     yield Data("band.draws", len(band.ensemble))
     yield Data("band.failed", band.failures)
-    yield Data("band.seed", band.seed)
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
     yield Data("band.reasons", reasons)
     place = band.ensemble.place
     yield Data("band.along", {"s_m": place.tolist(), "out": out_of_tolerance(band).tolist()})
+
+
+def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
+    """Outcome, nominal peaks and bands as result.json has them; null where nothing was drawn."""
+    stopped = "does not hold" if p.verdict.stopped is not None else None
+    yield Data("verdict.outcome", stopped if band is None else band.outcome)
+    yield Data("verdict.probability", None if band is None else band.probability)
+    capped = band is not None and band.is_guessed
+    yield Data("verdict.capped_by", CAPPED if capped else None)
+    nominal = dict(p.verdict.peaks)
+    angle = nominal.pop("orientation", None)
+    yield Data("verdict.nominal_m", nominal)
+    yield Data("verdict.nominal_orientation_rad", angle)
+    bounds = {} if band is None else _bounds(band)
+    angles = bounds.pop("orientation", None)
+    yield Data("verdict.band_m", bounds or None)
+    yield Data("verdict.band_orientation_rad", angles)
+
+
+def _bounds(band: Band) -> dict[str, list[float]]:
+    """Peaks of which 5, 50 and 95 % of the robots stay below, in each direction."""
+    rows = band.distribution.bounds()
+    return dict(zip(band.ensemble.directions, rows.tolist(), strict=True))

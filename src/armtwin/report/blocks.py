@@ -63,11 +63,20 @@ def _block(block: Block, numbers: Mapping[int, int]) -> str:
             caption = element("figcaption", inside=words(block.caption))
             return element("figure", "picture", caption + element("div", "scroll", block.svg))
         case Scene():
-            return filled("scene.html", {"caption": words(block.caption)})
+            return _scene(block)
         case Data():
             return ""
         case _:
             return block.html()
+
+
+def _scene(block: Scene) -> str:
+    """The stage; a path without a tolerance has no error to draw and no colours to explain."""
+    good, fair, bad = map(words, block.legend)
+    legend = {"good": good, "fair": fair, "bad": bad}
+    unjudged = "" if block.judged else " hidden"
+    caption = words(block.caption)
+    return filled("scene.html", {"caption": caption, "unjudged": unjudged, **legend})
 
 
 def _text(block: Text) -> str:
@@ -100,6 +109,10 @@ def _cells(block: Table, k: int, row: list[str]) -> Iterator[str]:
     for i, cell in enumerate(row):
         inside = words(cell)
         tone = "bad" if i == 0 and k in block.bad else ""
+        link = block.columns[i].link
+        address = "" if link is None else link(block.records[k])
+        if address:
+            inside = element("a", inside=inside, href=address)
         if i == 0 and sample is not None:
             inside = element("button", inside=inside, data_sample=sample)
         if block.words:

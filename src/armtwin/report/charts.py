@@ -16,8 +16,10 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.report import drawings
-from armtwin.report.layers import Layer, Pane
+from armtwin.report.cells import Cells
+from armtwin.report.layers import Layer
 from armtwin.report.markup import element, joined, percent, words
+from armtwin.report.pane import Pane
 from armtwin.report.scales import Axis, Scale
 
 X_TICKS, Y_TICKS, BAR_TICKS = 8, 5, 6
@@ -34,6 +36,7 @@ class Chart:
         y: The upright axis.
         layers: What is drawn, the first lowest.
         caption: What is seen.
+        tall: Whether it is about as high as it is wide: a map.
     """
 
     title: str
@@ -41,6 +44,7 @@ class Chart:
     y: Axis
     layers: tuple[Layer, ...]
     caption: str = ""
+    tall: bool = False
     kind: Literal["chart"] = field(default="chart", init=False)
 
     def html(self) -> str:
@@ -215,7 +219,7 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
         marks += layer.marks(pane, number)
     drawn = [
         joined(drawings.upright_axis(y, Y_TICKS)),
-        joined(drawings.level_axis(x, X_TICKS)),
+        joined(drawings.level_axis(x, X_TICKS)) if chart.x.ticked else "",
         drawings.curves(paths),
         joined(marks),
     ]
@@ -226,7 +230,7 @@ def _figure(chart: Chart, x: Scale, y: Scale, key: str) -> str:
         drawings.pane(drawn, _description(chart)),
         element("p", "axis level", words(chart.x.title(x))),
     ]
-    return element("figure", "chart", joined(parts))
+    return element("figure", "chart tall" if chart.tall else "chart", joined(parts))
 
 
 def _description(chart: Chart) -> str:
@@ -253,7 +257,10 @@ def _heading(title: str, caption: str) -> str:
 def _chart_key(chart: Chart) -> str:
     items = []
     for number, layer in enumerate(chart.layers):
-        items.append((layer.swatch(number), layer.label))
+        if isinstance(layer, Cells):
+            items += layer.key_items()
+        else:
+            items.append((layer.swatch(number), layer.label))
     return _key(items)
 
 

@@ -10,6 +10,7 @@ from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.clamp import NAMES, Clamping
 from armtwin.identification.clamping.curves import Curve as ClampingCurve
 from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.hysteresis import torque_of
 from armtwin.prediction.recreation import Recreation
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.inputs import file_name
@@ -20,6 +21,7 @@ from armtwin.report.sections import Block, Column, Data, Facts, Report, Section,
 
 DRAWN = 4000  # samples of a curve that are drawn
 MILLIRADIANS = Number(1e3, "mrad")
+SECONDS = Number(1.0, "s", digits=5)
 ANGLE, TORQUE = Axis("motor angle", "rad"), Axis("motor torque", "N m")
 
 
@@ -30,6 +32,7 @@ def clamping_report(result: Clamping, recreation: Recreation | None = None) -> R
         Section("The clamping curve", tuple(_curve(result)), page_only=True),
         Section("Algorithm I, step by step", tuple(_algorithm_one(result.one))),
         Section("Algorithm II, step by step", tuple(_algorithm_two(result.two))),
+        Section("Algorithm II, its half-cycles", tuple(_half_cycles(result)), page_only=True),
         Section("Least squares on all samples", tuple(_least_squares(result))),
     ]
     if recreation is not None:
@@ -131,7 +134,8 @@ def _measured(result: Clamping, label: str = "measured") -> Curve:
 
 
 def _drawn(label: str, curve: ClampingCurve, colour: int) -> Curve:
-    return Curve(label, curve.q, curve.tau, colour=colour, dash="solid")
+    step = max(1, len(curve.q) // DRAWN)
+    return Curve(label, curve.q[::step], curve.tau[::step], colour=colour, dash="solid")
 
 
 def _curve(result: Clamping) -> Iterator[Block]:
@@ -159,12 +163,27 @@ def _algorithm_one(one: AlgorithmOne) -> Iterator[Block]:
         "soft",
     )
     yield from _notes(one.found)
-    if one.upper is not None and one.lower is not None:
-        charts = []
-        for title, parts in (("Upper curve", one.upper), ("Lower curve", one.lower)):
-            charts.append(_intervals(title, parts))
-        caption = "Backlash between the inner lines, nonlinear up to the outer ones, then springs."
-        yield Multiples(tuple(charts), shared="xy", title="Intervals", caption=caption)
+    if one.parted is not None:
+        parted = one.parted
+        layers = (
+            _drawn("upper curve", parted.upper, 1),
+            _drawn("lower curve", parted.lower, 0),
+            _drawn("lines that part them", parted.parting, 2),
+        )
+        caption = "Samples above the lines make the upper curve, those below them the lower one."
+        yield Chart("Curves parted", ANGLE, TORQUE, layers, caption)
+    yield from _both_intervals(one)
+
+
+def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
+    """The intervals of upper and lower curve, where there are some."""
+    if one.upper is None or one.lower is None:
+        return
+    charts = []
+    for title, parts in (("Upper curve", one.upper), ("Lower curve", one.lower)):
+        charts.append(_intervals(title, parts))
+    caption = "Backlash between the inner lines, nonlinear up to the outer ones, then springs."
+    yield Multiples(tuple(charts), shared="xy", title="Intervals", caption=caption)
 
 
 def _intervals(title: str, parts: CurveParts) -> Chart:
@@ -187,17 +206,25 @@ def _algorithm_two(two: AlgorithmTwo) -> Iterator[Block]:
         "soft",
     )
     yield from _notes(two.found)
-    if two.folded is None or two.upper is None:
+    if two.fallback is not None:
+        yield from _both_intervals(two.fallback)
+    if two.folded is None or two.upper is None or two.onto is None:
         return
-    displaced, merged = two.displaced
+    onto, upper = two.onto, _drawn("upper", two.upper, 0)
     charts = (
         Chart(
             "The lower curve moved so that the middles of the gaps coincide",
             ANGLE,
             TORQUE,
-            (_drawn("upper", two.upper, 0), _drawn("lower, moved", displaced, 1)),
+            (upper, _drawn("lower, moved", onto.displaced, 1)),
         ),
-        Chart("Both merged to one", ANGLE, TORQUE, (_drawn("merged", merged, 0),)),
+        Chart(
+            "Moved up by the mean distance",
+            ANGLE,
+            TORQUE,
+            (upper, _drawn("lower, moved", onto.lifted, 1)),
+        ),
+        Chart("Both merged to one", ANGLE, TORQUE, (_drawn("merged", onto.merged, 0),)),
         Chart(
             "Cut in the middle and folded",
             Axis("angle from the middle", "rad"),
@@ -208,7 +235,35 @@ def _algorithm_two(two: AlgorithmTwo) -> Iterator[Block]:
             ),
         ),
     )
-    yield Multiples(charts, columns=3, shared="")
+    yield Multiples(charts, columns=2, shared="")
+
+
+def _half_cycles(result: Clamping) -> Iterator[Block]:
+    """What became of each half-cycle."""
+    columns = (
+        Column("number", "half-cycle", Number(digits=3)),
+        Column("from_s", "from", SECONDS),
+        Column("to_s", "to", SECONDS),
+        Column("motor", "motor turns"),
+        Column("samples", "samples used", Number(digits=6)),
+        Column("slope", "slope", Number(1.0, "N m/rad", digits=4)),
+        Column("outcome", "outcome"),
+    )
+    time = result.record.time
+    records = []
+    for number, judged in enumerate(result.two.judged, 1):
+        part = judged.half_cycle
+        record = {
+            "number": number,
+            "from_s": float(time[part.start]),
+            "to_s": float(time[part.stop - 1]),
+            "motor": "forward" if part.direction > 0 else "back",
+            "samples": judged.samples,
+            "slope": judged.slope,
+            "outcome": judged.outcome,
+        }
+        records.append(record)
+    yield Table(columns, records)
 
 
 def _least_squares(result: Clamping) -> Iterator[Block]:
@@ -224,7 +279,12 @@ def _least_squares(result: Clamping) -> Iterator[Block]:
     if squares.turns is None or squares.left is None:
         return
     step = max(1, len(squares.left) // DRAWN)
-    layers = (Points("distance", squares.turns.q[::step], squares.left[::step], shape="circle"),)
+    turns, theta = squares.turns, squares.theta
+    if theta is not None:
+        fitted = torque_of(theta, turns)[::step]
+        over = (_measured(result), Points("fitted", turns.q[::step], fitted, shape="circle"))
+        yield Chart("Fitted over measured", ANGLE, TORQUE, over, "The samples that were used.")
+    layers = (Points("distance", turns.q[::step], squares.left[::step], shape="circle"),)
     yield Chart(
         "What is left", ANGLE, Axis("distance from the curve", "N m"), layers, "Sample by sample."
     )

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import asdict
 
+from armtwin.files.versions import versions
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.completion.filled import Filled
-from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.inputs import digest_of, file_name
 from armtwin.report.numbers import Number
 from armtwin.report.sections import Block, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.verdicts import completion_verdict

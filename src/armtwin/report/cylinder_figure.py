@@ -18,6 +18,7 @@ from armtwin.maths.rotations import pose
 from armtwin.robot.robot import Robot
 
 BESIDE = 0.03  # distance of cylinders along the axis [m]
+WIDTHS = {"lever": 0.006, "barrel": 0.011, "rod": 0.005}  # radii that are drawn [m]
 BARREL = 0.55  # length of the barrel as a share of the shortest stroke that is shown
 
 
@@ -67,25 +68,29 @@ def cylinder_figure(robot: Robot, q: Floats) -> CylinderFigure:
         at = first_free + len(joints)
         seat = frame @ pose(np.eye(3), (*pin, 0.0))
         joints += [
-            _joint(parent, frame),
-            _joint(parent, seat),
-            _joint(at + 1, np.eye(4), slides=True),
+            _joint(parent, frame, "lever"),
+            _joint(parent, seat, "barrel"),
+            _joint(at + 1, np.eye(4), "rod"),
         ]
         barrel = BARREL * float(length.min())
         bars += [
-            _bar(at, (0.0, 0.0), (short, 0.0)),
-            _bar(at + 1, (0.0, 0.0), (barrel, 0.0)),
-            _bar(at + 2, (-0.9 * barrel, 0.0), (0.0, 0.0)),
+            _bar(at, (0.0, 0.0), (short, 0.0), "joint"),
+            _bar(at + 1, (0.0, 0.0), (barrel, 0.0), "barrel"),
+            _bar(at + 2, (-0.9 * barrel, 0.0), (0.0, 0.0), "rod"),
         ]
         columns += [angle, np.unwrap(np.arctan2(way[:, 1], way[:, 0])), length]
     positions = np.stack(columns, axis=1) if columns else np.zeros((len(q), 0))
     return CylinderFigure(joints, bars, positions)
 
 
-def _joint(parent: int, X: Floats, *, slides: bool = False) -> dict[str, Any]:
+def _joint(parent: int, X: Floats, part: str) -> dict[str, Any]:
+    slides = part == "rod"
     axis = [1.0, 0.0, 0.0] if slides else [0.0, 0.0, 1.0]
-    return {"parent": parent, "origin": X.T.ravel().tolist(), "axis": axis, "slides": slides}
+    place = {"parent": parent, "origin": X.T.ravel().tolist()}
+    return {**place, "axis": axis, "slides": slides, "width": WIDTHS[part]}
 
 
-def _bar(body: int, start: tuple[float, float], end: tuple[float, float]) -> dict[str, Any]:
-    return {"body": body, "from": [*start, 0.0], "to": [*end, 0.0]}
+def _bar(
+    body: int, start: tuple[float, float], end: tuple[float, float], tone: str
+) -> dict[str, Any]:
+    return {"body": body, "from": [*start, 0.0], "to": [*end, 0.0], "tone": tone}

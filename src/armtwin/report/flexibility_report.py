@@ -11,7 +11,7 @@ from armtwin.analysis.compliance import AXES, Sag, ToolCompliance
 from armtwin.analysis.modes import Mode, Modes
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
-from armtwin.report.charts import Chart
+from armtwin.report.charts import Chart, Multiples
 from armtwin.report.figure import bar_length, skeleton, tool_of
 from armtwin.report.layers import Curve
 from armtwin.report.numbers import PERCENT, Number
@@ -19,6 +19,7 @@ from armtwin.report.page import packed
 from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
 from armtwin.robot.robot import Robot
+from armtwin.robot.sag import Outside
 
 HERTZ = Number(1.0, "Hz", digits=4)
 MICROMETRES = Number(1e6, "µm", digits=4)
@@ -115,7 +116,7 @@ def _played(result: Modes) -> tuple[dict[str, Floats], Scene]:
         "Press play: the lowest modes with rotors locked, slow and much enlarged; from "
         f"{', from '.join(words)}."
     )
-    return series, Scene(model, caption)
+    return series, Scene(model, caption, judged=False)
 
 
 def _swing(mode: Mode, q: Floats, wide: float) -> Floats:
@@ -132,11 +133,12 @@ def sag_report(result: Sag) -> Report:
     words = f"Its weight moves the tool by {down:.4g} µm" + (
         "" if result.states.alone else " at most"
     )
-    if result.force is not None:
+    if result.outside is not None:
         pushed = 1e6 * float(np.linalg.norm(result.pushed[:, :3], axis=1).max())
-        words += f", the force by {pushed:.4g} µm more"
+        words += f", {_name_of(result.outside)} by {pushed:.4g} µm more"
+    most = "" if result.states.alone else " at most along the motion"
     blocks: list[Block] = [
-        Text("Motors hold their positions; what each spring bears at the first posture:"),
+        Text(f"Motors hold their positions; what each spring bears of the weight{most}:"),
         Table(
             (
                 Column("spring", "spring"),
@@ -150,36 +152,55 @@ def sag_report(result: Sag) -> Report:
         _shifts(result),
     ]
     if not result.states.alone:
-        blocks.append(_sag_chart(result))
+        blocks.append(_sag_charts(result))
     where = _where(result.robot, result.states, result.load)
     return Report(title, where, (Section("", tuple(blocks)),), (Text(f"{words}."),))
 
 
+def _name_of(outside: Outside) -> str:
+    """What acts from outside, in words: a force that is always the same, or the job's."""
+    wrench = outside.wrench
+    if outside.torque is not None or wrench is None or np.ptp(wrench, axis=0).any():
+        return "the job's forces"
+    return f"force {', '.join(f'{x:g}' for x in wrench[0, :3])} N"
+
+
 def _shifts(result: Sag) -> Table:
+    """Shift and turn of the tool by each cause, where it is largest."""
     columns = [Column("cause", "by")]
+    if not result.states.alone:
+        columns.append(Column("time_s", "at", Number(1.0, "s", digits=4)))
     for name in AXES[:3]:
         columns.append(Column(f"{name}_m", name, MICROMETRES))
     for name in AXES[3:]:
         columns.append(Column(f"{name}_rad", name, MICRORADIANS))
-    keys = [column.key for column in columns[1:]]
-    records: list[Record] = [
-        {"cause": "gravity", **dict(zip(keys, result.weight[0].tolist(), strict=True))}
-    ]
-    if result.force is not None:
-        force = ", ".join(f"{x:g}" for x in result.force[:3])
-        shift = dict(zip(keys, result.pushed[0].tolist(), strict=True))
-        records.append({"cause": f"force {force} N", **shift})
+    moved = {"gravity": result.weight}
+    if result.outside is not None:
+        moved[_name_of(result.outside)] = result.pushed
+    records: list[Record] = []
+    for cause, shift in moved.items():
+        most = int(np.linalg.norm(shift[:, :3], axis=1).argmax())
+        record: dict[str, Any] = {"cause": cause, "time_s": float(result.states.time[most])}
+        for k, name in enumerate(AXES):
+            record[f"{name}_{'m' if k < 3 else 'rad'}"] = float(shift[most, k])
+        records.append(record)
     return Table(tuple(columns), records, "tool")
 
 
-def _sag_chart(result: Sag) -> Chart:
-    layers = []
-    shift = result.weight + (result.pushed if result.force is not None else 0.0)
-    for k, name in enumerate(AXES[:3]):
-        layers.append(Curve(name, result.states.time, 1e6 * shift[:, k]))
-    return Chart(
-        "Shift of the tool along the motion", Axis("time", "s"), Axis("shift", "µm"), tuple(layers)
-    )
+def _sag_charts(result: Sag) -> Multiples:
+    """How far the tool is moved along the motion, by gravity and by what acts from outside."""
+    moved = {"By gravity": result.weight}
+    if result.outside is not None:
+        name = _name_of(result.outside)
+        moved[f"By {name}"] = result.pushed
+    charts = []
+    for title, shift in moved.items():
+        layers = []
+        for k, name in enumerate(AXES[:3]):
+            layers.append(Curve(name, result.states.time, 1e6 * shift[:, k]))
+        charts.append(Chart(title, Axis("time", "s"), Axis("shift", "µm"), tuple(layers)))
+    title = "Shift of the tool along the motion"
+    return Multiples(tuple(charts), columns=2, shared="x", title=title)
 
 
 def compliance_report(result: ToolCompliance) -> Report:

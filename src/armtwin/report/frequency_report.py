@@ -60,12 +60,15 @@ def _curve(joint: JointResponse) -> dict[str, object]:
 def _charts(joint: JointResponse) -> Multiples:
     r = joint.response
     hertz = Axis("frequency", "Hz", logarithmic=True)
-    width = DEVIATIONS * r.std
-    low = np.maximum(r.magnitude - width, 1e-3 * r.magnitude)
-    size = Curve("", r.frequency, r.magnitude, colour=0, low=low, high=r.magnitude + width)
-    turned = TURN * width / np.maximum(r.magnitude, 1e-300)
-    phase = TURN * r.phase
-    turn = Curve("", r.frequency, phase, colour=0, low=phase - turned, high=phase + turned)
+    highest = joint.record["known_to_hz"]
+    known = r if highest is None else r.where(r.frequency <= highest)
+    width = DEVIATIONS * known.std
+    low = np.maximum(known.magnitude - width, 1e-3 * known.magnitude)
+    high = known.magnitude + width
+    size = Curve("", known.frequency, known.magnitude, colour=0, low=low, high=high)
+    turned = TURN * width / np.maximum(known.magnitude, 1e-300)
+    phase = TURN * known.phase
+    turn = Curve("", known.frequency, phase, colour=0, low=phase - turned, high=phase + turned)
     share = Curve("", r.frequency, r.coherence, colour=0)
     charts = (
         Chart("Magnitude", hertz, Axis("|H|", logarithmic=True), (size,)),

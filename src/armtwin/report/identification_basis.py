@@ -7,12 +7,13 @@ from dataclasses import asdict
 
 import numpy as np
 
+from armtwin.files.versions import versions
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.report.identification_charts import weight_chart
-from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.inputs import digest_of, file_name
 from armtwin.report.numbers import Number
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text
 from armtwin.robot.mounting import in_words, written

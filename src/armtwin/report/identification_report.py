@@ -21,6 +21,7 @@ from armtwin.identification.rigid_body.validation import shares_of
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart
 from armtwin.report.drawings import matrix
+from armtwin.report.drive_tables import row_words
 from armtwin.report.identification_basis import WEIGHT, basis_blocks, fall_words
 from armtwin.report.identification_charts import friction_charts, link_blocks
 from armtwin.report.inputs import file_name
@@ -208,7 +209,8 @@ def _memory(found: Estimate) -> Iterator[Record]:
     for element in found.robot.description.active_friction():
         if remembers(element):
             yield {
-                "row": element.on,
+                "element": element.name,
+                "row": row_words(element.on),
                 "radius_rad": element.radius,
                 "level_n_m": breakaway(element.law),
             }

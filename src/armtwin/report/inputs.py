@@ -1,18 +1,13 @@
-"""What a result was made of: digests of the files that went in, versions of the packages."""
+"""What a result was made of: digests of the files that went in."""
 
 from __future__ import annotations
 
 import hashlib
-import platform
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.job import Job
 from armtwin.robot.robot import Robot
-
-PACKAGES = ("armtwin", "numpy", "scipy", "numba")
 
 
 def digest(data: bytes) -> str:
@@ -25,22 +20,6 @@ def digest_of(path: str) -> str | None:
     if not path or not Path(path).is_file():
         return None
     return digest(Path(path).read_bytes())
-
-
-def versions() -> dict[str, str]:
-    """Versions of Python and the packages a result depends on."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        found[name] = _version(name)
-    return found
-
-
-@cache
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:

@@ -1,4 +1,7 @@
-"""Layers of a chart: a curve, points with error bars, a rule; each draws itself on a pane."""
+"""Layers of a chart: a curve, points with error bars, a rule; each draws itself on a pane.
+
+The cells of a map are a layer of their own file.
+"""
 
 from __future__ import annotations
 
@@ -10,32 +13,15 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.report import drawings
+from armtwin.report.cells import Cells
 from armtwin.report.markup import element, percent, words
-from armtwin.report.scales import Axis, Scale
+from armtwin.report.pane import Pane
+from armtwin.report.scales import Scale
 
 ROWS = 4  # rows of labels of rules on x
 DASHES = ("solid", "dashed", "dotted", "dash-dot", "long", "dash-dot-dot", "fine")
 Dash = Literal["solid", "dashed", "dotted", "dash-dot", "long", "dash-dot-dot", "fine"]
 Shape = Literal["circle", "square", "triangle", "diamond", "cross", "plus", "down"]
-
-
-@dataclass(frozen=True)
-class Pane:
-    """Where layers are drawn: both axes and their scales."""
-
-    x_axis: Axis
-    y_axis: Axis
-    x: Scale
-    y: Scale
-
-    def holds(self, place: drawings.Place) -> bool:
-        """Whether a place, as shares of the pane, lies within it."""
-        across, upright = place
-        return 0 <= across <= 1 and 0 <= upright <= 1
-
-    def words(self, x: float, y: float) -> str:
-        """A place in words."""
-        return f"{self.x_axis.words(x)}, {self.y_axis.words(y)}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -221,7 +207,7 @@ class Rule:
         return ""
 
 
-Layer = Curve | Points | Rule
+Layer = Curve | Points | Rule | Cells
 
 
 def _with_error(values: Floats, error: Floats | None) -> list[Floats]:

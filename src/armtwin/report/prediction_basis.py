@@ -7,10 +7,11 @@ from dataclasses import asdict
 
 import numpy as np
 
+from armtwin.files.versions import versions
 from armtwin.maths.batch import Floats
 from armtwin.motion.feasibility import Clearance
 from armtwin.prediction.predict import Prediction
-from armtwin.report.inputs import inputs_sha256, versions
+from armtwin.report.inputs import inputs_sha256
 from armtwin.report.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
 from armtwin.report.prediction_plots import joint_plots, reversals
 from armtwin.report.sections import Block, Column, Data, Record, Table, Text
@@ -145,8 +146,8 @@ def _singularity(p: Prediction) -> str:
     )
 
 
-def basis_blocks(p: Prediction) -> Iterator[Block]:
-    """Sources of the robot's numbers, inputs, versions."""
+def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
+    """Sources of the robot's numbers, inputs, versions, seed of what was drawn."""
     yield Text(basis_sentence(p))
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
     yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
@@ -157,7 +158,7 @@ def basis_blocks(p: Prediction) -> Iterator[Block]:
         folded="Assumed numbers in use",
     )
     yield from _overrides(p)
-    yield from _inputs(p)
+    yield from _inputs(p, seed)
     if p.robot.provenance.not_given:
         yield Table(
             (Column("text", "missing in the robot file"),),
@@ -174,9 +175,10 @@ def _overrides(p: Prediction) -> Iterator[Block]:
         yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])
 
 
-def _inputs(p: Prediction) -> Iterator[Block]:
+def _inputs(p: Prediction, seed: int | None) -> Iterator[Block]:
     digests = inputs_sha256(p.job, p.robot)
-    found = {**digests, **versions(), "seed": "none: nothing here is random"}
+    drawn = "none: nothing here is random" if seed is None else str(seed)
+    found = {**digests, **versions(), "seed of the draws": drawn}
     yield Table(
         (Column("what", "input or version"), Column("text", "sha-256 or number")),
         [{"what": what, "text": text} for what, text in found.items()],
@@ -184,4 +186,4 @@ def _inputs(p: Prediction) -> Iterator[Block]:
     )
     yield Data("provenance.inputs_sha256", digests)
     yield Data("provenance.versions", versions())
-    yield Data("provenance.seed", None)
+    yield Data("provenance.seed", seed)

@@ -9,11 +9,17 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.prediction.answer import Answer
+from armtwin.prediction.band.band import Band
 from armtwin.prediction.causes import Cause, Explanation
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Span, Verdict
-from armtwin.report.band_report import band_section, band_verdict
+from armtwin.report.band_report import (
+    band_section,
+    band_verdict,
+    uncertainty_blocks,
+    verdict_data,
+)
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import comparison_blocks, logged_verdict
 from armtwin.report.figure import figure
@@ -31,7 +37,18 @@ from armtwin.report.prediction_basis import basis_blocks, joint_blocks, limit_bl
 from armtwin.report.prediction_plots import kept_times, path_plots, series_of
 from armtwin.report.sampling import sample_at
 from armtwin.report.scales import Axis
-from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
+from armtwin.report.sections import (
+    OF_THE_TOLERANCE,
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
 from armtwin.report.verdicts import (
     ALLOWED,
     event_record,
@@ -45,14 +62,18 @@ from armtwin.report.verdicts import (
 PART_SAMPLES = 600  # of a chart of the error's parts
 PART_WORDS = {
     "servo": "motor side: what the controller sees",
-    "arm": "arm: deviations, uneven gears",
-    "sag": "sag: gravity and process force",
+    "deviations": "deviations of link lengths and joint zeros",
+    "ripple": "ripple of gears",
+    "sag": "sag by gravity",
+    "force": "force from outside",
     "dynamic": "swing of gears and links",
     "total": "link side: what the seam gets",
 }
-SEAM_COLOURS = (
-    "green where 95 of 100 drawn robots keep the tolerance, amber where fewer do, red where most "
-    "leave it."
+TURN = "Drag or use the arrow keys to turn the view."
+OF_THE_ROBOTS = (
+    "there 95 of 100 drawn robots keep the tolerance",
+    "fewer do",
+    "most leave it (wider)",
 )
 SHOWN = 12  # rows of a table in the terminal
 SPEED = Number(1e3, "mm/s", places=1)
@@ -64,12 +85,13 @@ def prediction_report(answer: Answer) -> Report:
     p, comparison = answer.prediction, answer.comparison
     times = kept_times(p)
     series = series_of(p, comparison, times)
-    sections = [Section("", tuple(_outcome(p)))]
+    sections = [Section("", tuple(_outcome(p, answer.band)))]
     if answer.band is not None:
         sections.append(band_section(answer.band))
     if comparison is not None:
         sections.append(Section("Beside the logged run", tuple(comparison_blocks(comparison))))
-    scene = Scene(figure(p, times, answer.band), _scene_caption(answer))
+    legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_ROBOTS
+    scene = Scene(figure(p, times, answer.band), TURN, legend=legend)
     why = [*_causes(answer, times), *path_plots(answer, times, series)]
     sections += [
         Section("The robot and its seam", (scene,)),
@@ -80,7 +102,7 @@ def prediction_report(answer: Answer) -> Report:
         Section("Joints", tuple(joint_blocks(p, times, series))),
         *_loads(answer),
         Section("Feasibility", tuple(limit_blocks(p))),
-        Section("What this rests on", tuple(basis_blocks(p))),
+        Section("What this rests on", tuple(_basis(answer))),
     ]
     return Report(
         title=p.job.description.title or p.job.name,
@@ -92,11 +114,11 @@ def prediction_report(answer: Answer) -> Report:
     )
 
 
-def _scene_caption(answer: Answer) -> str:
-    turn = "Drag or use the arrow keys to turn the view."
-    if answer.band is None:
-        return turn
-    return f"{turn} Colours of the seam: {SEAM_COLOURS}"
+def _basis(answer: Answer) -> Iterator[Block]:
+    """What the prediction rests on: what was drawn, sources, inputs."""
+    band = answer.band
+    yield from uncertainty_blocks(band)
+    yield from basis_blocks(answer.prediction, None if band is None else band.seed)
 
 
 def _loads(answer: Answer) -> Iterator[Section]:
@@ -135,7 +157,7 @@ def _verdict(answer: Answer) -> Iterator[Text]:
         yield Text(caution, "bad")
 
 
-def _outcome(p: Prediction) -> Iterator[Block]:
+def _outcome(p: Prediction, band: Band | None) -> Iterator[Block]:
     """What happened on the seam."""
     yield Text(tolerance_use(p.verdict))
     for event in p.log.events:
@@ -143,6 +165,7 @@ def _outcome(p: Prediction) -> Iterator[Block]:
     yield from _outside_window(p.verdict)
     yield Text(_judged_where(p), "soft")
     yield from _data(p)
+    yield from verdict_data(p, band)
 
 
 def _judged_where(p: Prediction) -> str:
@@ -237,7 +260,7 @@ def _by_parts(p: Prediction) -> Iterator[Section]:
     for direction in ("lateral", "vertical"):
         layers = []
         for name, values in getattr(parts, direction).items():
-            words = PART_WORDS[name].partition(":")[0]
+            words = PART_WORDS[name].partition(":")[0].partition(" of ")[0]
             layers.append(Curve(words, 1e3 * parts.s[moving][thin], 1e6 * values[moving][thin]))
         axes = Axis("along the seam", "mm"), Axis("error", "µm")
         charts.append(Chart(direction, *axes, tuple(layers)))

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
+from armtwin.files.versions import versions
 from armtwin.prediction.agreement import Agreement
 from armtwin.prediction.compare_reference import PATH, ReferenceComparison
 from armtwin.report.charts import Chart, Multiples
 from armtwin.report.comparison_report import NUMBERS, agreement_name, agreement_number
-from armtwin.report.inputs import digest_of, file_name, versions
+from armtwin.report.inputs import digest_of, file_name
 from armtwin.report.layers import Curve
 from armtwin.report.numbers import MILLIDEGREES, PERCENT, SECONDS
 from armtwin.report.scales import Axis

@@ -16,12 +16,14 @@ from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.page import packed
 from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
+from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
 
 SAMPLES = 600  # of a run that the page shows
 MILLISECONDS = Number(1e3, "ms", digits=4)
 SHARE = Number(100.0, "%", digits=3)
 UNITS = {"volts": "V", "strokes": "m or rad", "wrist": "m or rad"}
+PLAYED = 6.0  # for which the player shows a run [s]
 LEAST_PATH = 1e-5  # path of the tool that is drawn [m]
 
 
@@ -55,10 +57,14 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
     charts = _charts(result, kept)
     sections.append(Section("What the sensors show", (charts,), page_only=True))
     path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
-    if np.ptp(path, axis=0).max() <= LEAST_PATH:
+    if np.ptp(path, axis=0).max() <= LEAST_PATH or _size(result.robot) == 0.0:
         return sections, {}
     model, series = _scene(result, kept, path)
-    scene = Scene(model, "Cylinders beside the arm: lever, barrel and rod.")
+    caption = (
+        "Cylinders beside the arm: lever, barrel and rod. The player tells how far the tool is "
+        f"from where it started; a second of play is {1e3 * model['pace']:.3g} ms."
+    )
+    scene = Scene(model, caption, judged=False)
     sections.append(Section("The robot", (scene,), page_only=True))
     return sections, series
 
@@ -94,7 +100,13 @@ def _charts(result: Response, kept: Any) -> Multiples:
             Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
         )
         charts.append(Chart(name, Axis("time", "ms"), Axis("", UNITS[result.unit]), layers))
-    return Multiples(tuple(charts), columns=2, shared="x")
+    return Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
+
+
+def _size(robot: Robot) -> float:
+    """Size of a robot as it is drawn [m]; 0 where all is in one place, as on a test set-up."""
+    _, bars = skeleton(robot)
+    return 0.7 * sum(bar_length(bar) for bar in bars)
 
 
 def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], dict[str, Floats]]:
@@ -103,13 +115,13 @@ def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], d
     q = log.q[kept]
     joints, bars = skeleton(robot)
     cylinders = cylinder_figure(robot, q)
-    size = 0.7 * sum(bar_length(bar) for bar in bars)
     nothing = np.zeros((len(path), 3))
     model = {
         "joints": [*joints, *cylinders.joints],
         "bars": [*bars, *cylinders.bars],
         "tool": tool_of(robot),
-        "size": size,
+        "size": _size(robot),
+        "pace": min(1.0, float(np.ptp(log.time)) / PLAYED),
         "tip": packed(path.ravel()),
         "seam": {
             "points": packed(path.ravel()),
@@ -117,7 +129,8 @@ def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], d
             "error": packed(nothing.ravel()),
         },
     }
-    series = {"time": log.time[kept]}
+    moved = np.linalg.norm(path - path[0], axis=1)
+    series = {"time": log.time[kept], "place": 1e3 * moved}
     for j, column in enumerate(np.concatenate([q, cylinders.positions], axis=1).T, 1):
         series[f"q{j}"] = column
     return model, series

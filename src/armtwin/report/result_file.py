@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.report.inputs import versions
+from armtwin.files.versions import versions
 from armtwin.report.sections import Block, Data, Report, Table
 
-RESULT_FORMAT = 1
+RESULT_FORMAT = 2
 
 
 def to_result(report: Report) -> dict[str, Any]:

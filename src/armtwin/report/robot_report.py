@@ -9,16 +9,15 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.report.drive_tables import friction_section, hydraulic_section
 from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Block, Column, Facts, Record, Report, Section, Table, Text
-from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.groups import Joint
 from armtwin.robot.mounting import in_words
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Servo
 
 BRIEF = Number(digits=3)
-SPEEDS = (0.1, 1.0)  # at which friction is shown [rad/s]
 
 
 def robot_shelf(robots: Iterable[Robot]) -> Report:
@@ -61,7 +60,8 @@ def robot_report(robot: Robot, *, sources: bool = False) -> Report:
     sections = [
         Section("Joints (deg, deg/s, N m; kg m²)", (_joints(robot),)),
         Section("Bodies (kg, mm; kg m² at the frame)", (_bodies(robot),)),
-        Section("Friction (N m on its row)", (_friction(robot),)),
+        friction_section(robot),
+        hydraulic_section(robot),
         Section("", (_facts(robot),)),
         Section("", tuple(_sources(robot))),
     ]
@@ -137,26 +137,6 @@ def _bodies(robot: Robot) -> Table:
     return Table(columns, records)
 
 
-def _friction(robot: Robot) -> Table:
-    columns = (
-        Column("name", "friction"),
-        Column("on", "acts on"),
-        Column("law", "law"),
-        *(Column(f"at {speed:g}", f"at {speed:g} rad/s", PLAIN) for speed in SPEEDS),
-    )
-    return Table(columns, [_element(element) for element, _ in robot.assembly.friction])
-
-
-def _element(element: FrictionElement) -> Record:
-    on = element.on
-    if not isinstance(on, str):
-        on = " + ".join(f"{weight:g} {joint}" for joint, weight in on.items())
-    values = [getattr(element.law, name) for name, _ in element.law.coefficients]
-    torque = element.law.columns(np.array(SPEEDS)) @ values + (element.offset or 0.0)
-    at_speeds = {f"at {speed:g}": x for speed, x in zip(SPEEDS, torque, strict=True)}
-    return {"name": element.name, "on": on, "law": element.law.law, **at_speeds}
-
-
 def _facts(robot: Robot) -> Facts:
     d = robot.description
     mass = _links(robot)[:, 0].sum()
@@ -176,7 +156,6 @@ def _facts(robot: Robot) -> Facts:
             ("balancers", ", ".join(balancers)),
             ("friction sets", ", ".join(_friction_sets(robot))),
             ("transmissions", ", ".join(elastic)),
-            ("hydraulic drives", ", ".join(h.name for h in d.hydraulic)),
             ("servos", ", ".join(servos)),
         )
     )

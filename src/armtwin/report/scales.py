@@ -79,12 +79,14 @@ class Axis:
         unit: Unit of the values, or "".
         logarithmic: Whether equal lengths are equal ratios; values up to 0 are then left out.
         span: First and last value, or None for a range that fits what is shown.
+        ticked: Whether it has ticks; one whose places have no numbers has none.
     """
 
     label: str
     unit: str = ""
     logarithmic: bool = False
     span: tuple[float, float] | None = None
+    ticked: bool = True
 
     def scale(self, values: Sequence[Floats]) -> Scale:
         """The scale on which all values are seen."""

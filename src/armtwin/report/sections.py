@@ -60,6 +60,7 @@ class Column:
         number: How its numbers are written; None for words.
         words: The words of a record, where they are not simply its value.
         page_only: Whether the terminal leaves it out.
+        link: Gives the address that the page links a record's words to; "" for none.
     """
 
     key: str
@@ -67,6 +68,7 @@ class Column:
     number: Number | None = None
     words: Callable[[Record], str] | None = None
     page_only: bool = False
+    link: Callable[[Record], str] | None = None
 
     @property
     def title(self) -> str:
@@ -195,17 +197,24 @@ class Plot:
     kind: Literal["plot"] = "plot"
 
 
+OF_THE_TOLERANCE = ("below half of the tolerance", "above half", "out of tolerance (wider)")
+
+
 @dataclass(frozen=True)
 class Scene:
     """The robot in 3-D with its path; the tables are those the viewer reads.
 
     Attributes:
-        model: Joints, bars, tool, seam and sizes.
+        model: Joints, bars, tool, seam and sizes; a `pace` where the player is to be slower.
         caption: What is seen.
+        judged: Whether its path has a tolerance, and so an error to draw.
+        legend: What the good, fair and bad colours of the seam say.
     """
 
     model: dict[str, Any]
     caption: str = ""
+    judged: bool = True
+    legend: tuple[str, str, str] = OF_THE_TOLERANCE
     kind: Literal["scene"] = "scene"
 
 

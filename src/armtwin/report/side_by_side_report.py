@@ -92,20 +92,11 @@ def _errors(answer: Answer) -> Record:
 def _worst(answer: Answer) -> tuple[Direction, float, float]:
     """Direction, peak and tolerance of the largest error over its tolerance."""
     verdict = answer.prediction.verdict
-    names = {
-        "lateral": "lateral_peak_m",
-        "vertical": "vertical_peak_m",
-        "orientation": "orientation_rad",
-    }
-    found: list[tuple[float, Direction, float, float]] = []
-    for direction in DIRECTIONS:
-        allowed = getattr(verdict.tolerance, direction)
-        peaks = [getattr(segment, names[direction]) for segment in verdict.segments]
-        if allowed is not None and np.isfinite(peaks).any():
-            peak = float(np.nanmax(peaks))
-            found.append((peak / allowed, direction, peak, allowed))
-    _, direction, peak, allowed = max(found)
-    return direction, peak, allowed
+    ratios = {}
+    for direction, peak in verdict.peaks.items():
+        ratios[direction] = peak / getattr(verdict.tolerance, direction)
+    worst = max(ratios, key=lambda direction: ratios[direction])
+    return worst, verdict.peaks[worst], getattr(verdict.tolerance, worst)
 
 
 def _table(runs: SideBySide, records: list[Record]) -> Iterator[Block]:

@@ -24,13 +24,17 @@ from armtwin.identification.actuator.identify import (
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.completion.complete import Completion
+from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
+from armtwin.identification.friction_curves.fit_friction import FrictionFit
+from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
+from armtwin.identification.warm_up import WarmUpIdentification
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -53,15 +57,18 @@ from armtwin.report.bending_report import bending_report
 from armtwin.report.clamping_report import clamping_report
 from armtwin.report.completion_report import completion_report
 from armtwin.report.correction_report import correction_report
+from armtwin.report.excitation_report import excitation_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.frequency_report import frequency_report
+from armtwin.report.friction_report import friction_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
 from armtwin.report.loads_report import loads_report
 from armtwin.report.log_report import log_report
 from armtwin.report.page import to_html
+from armtwin.report.payload_report import payload_report
 from armtwin.report.prediction_report import prediction_report
 from armtwin.report.reference_report import reference_report
 from armtwin.report.response_report import response_report
@@ -70,9 +77,12 @@ from armtwin.report.sections import Report
 from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
 from armtwin.report.side_by_side_report import side_by_side_report
+from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
+from armtwin.report.warm_up_report import warm_up_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
+from armtwin.sweeps.result import SweepResult
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -80,10 +90,11 @@ def write_report(result: Any, path: str | Path) -> None:
 
     Args:
         result: A prediction, a comparison, or an answer that holds both with causes and advice;
-            several runs side by side;
+            several runs side by side; a sweep;
             an estimate, or an identification that holds one with its judgement; a fitted servo; a
             completion; a clamping, a transmission, an actuator, an experiment that was run; an
-            analysis; a correction; a robot, a job or a log.
+            analysis; a correction; an excitation; a payload; a
+            robot, a job or a log.
         path: The file.
     """
     write_file(Path(path), to_html(to_report(result)))
@@ -103,6 +114,11 @@ def _of_answer(answer: Answer) -> Report:
 @to_report.register
 def _of_runs(runs: SideBySide) -> Report:
     return side_by_side_report(runs)
+
+
+@to_report.register
+def _of_sweep(result: SweepResult) -> Report:
+    return sweep_report(result)
 
 
 @to_report.register
@@ -154,6 +170,16 @@ def _of_experiment(run: ExperimentRun) -> Report:
 @to_report.register
 def _of_transmission(result: TransmissionIdentification) -> Report:
     return transmission_report(result)
+
+
+@to_report.register
+def _of_excitation(result: Excitation) -> Report:
+    return excitation_report(result)
+
+
+@to_report.register
+def _of_payload(result: PayloadIdentification) -> Report:
+    return payload_report(result)
 
 
 @to_report.register
@@ -249,3 +275,13 @@ def _of_valve(result: ValveIdentification) -> Report:
 @to_report.register
 def _of_flow(result: FlowIdentification) -> Report:
     return flow_report(result)
+
+
+@to_report.register
+def _of_friction(result: FrictionFit) -> Report:
+    return friction_report(result)
+
+
+@to_report.register
+def _of_warm_up(result: WarmUpIdentification) -> Report:
+    return warm_up_report(result)

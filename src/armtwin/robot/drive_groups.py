@@ -13,12 +13,21 @@ from typing import Annotated, Any, Literal
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.load import Load
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
 from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import Flag, OneOf, Read, Source, Width
+from armtwin.files.fields import (
+    Flag,
+    OneOf,
+    Read,
+    Source,
+    Uncertainty,
+    Width,
+    unknown_widths,
+)
 from armtwin.files.shape import FLAT, differing_from
 from armtwin.maths.quantities import (
     Current,
@@ -185,9 +194,11 @@ class FrictionElement:
         offset: Constant torque added to the friction [N m].
         presliding: Behaviour before sliding.
         thermal: Dependence on temperature.
+        load: Dependence on the torque that the gear carries, of a worm.
         set: Name of the set it belongs to; "" is always active, others when chosen by
             `friction_set`.
-        uncertainty: How far its level may be off, as "10 %".
+        uncertainty: How far its numbers may be off: one width for all, or one by key, as
+            { level = "10 %", viscosity = "30 %", bristles = "100 %" }.
     """
 
     name: str
@@ -200,9 +211,16 @@ class FrictionElement:
     offset: Torque | None = None
     presliding: Presliding | None = None
     thermal: Thermal | None = None
+    load: Load | None = None
     set: str = ""
     side: Side | None = None
-    uncertainty: Width | None = None
+    uncertainty: Uncertainty | None = None
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        if self.load is not None and not breakaway(self.law) > 0:
+            return "load needs a law with dry friction above 0, which it multiplies"
+        return unknown_widths(self.uncertainty, ("level", "viscosity", "bristles"))
 
     @property
     def bristle_stiffness(self) -> float | None:

@@ -131,3 +131,21 @@ def strut(balancer: Balancer, tree: Tree) -> Strut:
         linkage = triangle_across(joint, ends[joint.parent], ends[joint.child])
     assert linkage is not None
     return Strut(tree.joint(joint.name), linkage, balancer.force)
+
+
+def turning_motor(row: Floats, motors: Floats, name: str) -> tuple[int, float]:
+    """The motor whose turn a row is a multiple of, and its turns for one of the row.
+
+    Args:
+        row: A row of the coordinates, (N,).
+        motors: Rows of the motors, (motors, N).
+        name: The friction element whose row it is.
+    """
+    for k, motor in enumerate(motors):
+        ratio = float(row @ motor) / float(row @ row)
+        if ratio and np.allclose(motor, ratio * row, rtol=1e-9, atol=1e-9 * abs(ratio)):
+            return k, ratio
+    raise ArmtwinError(
+        f"friction of {name}: load needs a row that one motor turns, so that the torque it "
+        "carries is that motor's; name the motor as `on`, or the joints as they turn it"
+    )

@@ -27,6 +27,24 @@ class Outside:
     torque: Floats | None = None
     wrench: Floats | None = None
 
+    def at(self, k: int) -> Outside:
+        """What acts at one of the set-points."""
+        some = slice(k, k + 1)
+        torque = None if self.torque is None else self.torque[some]
+        wrench = None if self.wrench is None else self.wrench[some]
+        return Outside(torque, wrench)
+
+    def at_times(self, time: Floats, others: Floats) -> Outside:
+        """The same at other times, linear between those of the set-points."""
+        found = []
+        for values in (self.torque, self.wrench):
+            if values is None:
+                found.append(None)
+                continue
+            columns = [np.interp(others, time, column) for column in values.T]
+            found.append(np.stack(columns, axis=1))
+        return Outside(*found)
+
 
 def settled(
     places: Coordinates, q: Floats, outside: Outside | None = None, springs: Springs | None = None

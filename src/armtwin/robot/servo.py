@@ -6,11 +6,11 @@ from dataclasses import dataclass, fields
 from typing import Annotated, Any, Literal
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import Read, Source
+from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
 from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
 from armtwin.robot.servo_fit import Fit
-from armtwin.robot.servo_rule import Gain, Rule, ServoGains
+from armtwin.robot.servo_rule import UNCERTAIN, Gain, Rule, ServoGains
 
 Side = Literal["motor", "link"]
 Structure = Literal["known", "not known"]
@@ -117,6 +117,11 @@ def _rule_problem(servo: Any, ruled: tuple[str, ...]) -> str:
     return ""
 
 
+def _unknown_widths(servo: Any) -> str:
+    """What is wrong with the widths of a servo, as a phrase; empty if nothing is."""
+    return unknown_widths(servo.uncertainty, (*UNCERTAIN, "filters"))
+
+
 @dataclass(frozen=True)
 class Cascade:
     """Position loop around a velocity loop, all terms in motor N m.
@@ -142,6 +147,8 @@ class Cascade:
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
         fit: What it rests on, where it was fitted to logs.
+        uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
+            width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
 
     Ref: [Waiboer 2007, section 2.3]
     """
@@ -170,11 +177,12 @@ class Cascade:
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
     fit: Fit | None = None
+    uncertainty: Uncertainty | None = None
     kind: Literal["cascade"] = "cascade"
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return _rule_problem(self, ServoGains._fields)
+        return _rule_problem(self, ServoGains._fields) or _unknown_widths(self)
 
 
 @dataclass(frozen=True)
@@ -196,6 +204,8 @@ class CS7B:
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
         fit: What it rests on, where it was fitted to logs.
+        uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
+            width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
 
     Ref: [Aarts-Jonker-Waiboer 2006, section 5]
     """
@@ -216,11 +226,12 @@ class CS7B:
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
     fit: Fit | None = None
+    uncertainty: Uncertainty | None = None
     kind: Literal["cs7b"] = "cs7b"
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        return _rule_problem(self, ("kp", "ki", "kv", "kaf"))
+        return _rule_problem(self, ("kp", "ki", "kv", "kaf")) or _unknown_widths(self)
 
 
 @dataclass(frozen=True)
@@ -247,6 +258,8 @@ class VelocityLaw:
         following_error_limit: Motor following error that stops the robot [rad].
         structure: Whether the robot's control law is known to be this one.
         fit: What it rests on, where it was fitted to logs.
+        uncertainty: How far its numbers may be off, beside those of a rule that has its own: one
+            width for all, or one by key, as { bandwidth = "10 %", filters = "20 %" }.
     """
 
     setpoint_rate: Frequency
@@ -266,7 +279,12 @@ class VelocityLaw:
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
     fit: Fit | None = None
+    uncertainty: Uncertainty | None = None
     kind: Literal["velocity"] = "velocity"
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return _unknown_widths(self)
 
 
 @dataclass(frozen=True)
@@ -282,6 +300,7 @@ class Proportional:
         sensor_zero: Stroke or angle at which the sensor reads zero [m or rad].
         structure: Whether the robot's control law is known to be this one.
         voltage_limit: Largest set-point [V].
+        uncertainty: How far its gain may be off, as { bandwidth = "10 %" }.
 
     Ref: [Machielsen 1983, chapter 5]
     """
@@ -294,7 +313,12 @@ class Proportional:
     voltage_limit: Voltage | None = None
     delay: Delays = Delays()
     structure: Structure = "known"
+    uncertainty: Uncertainty | None = None
     kind: Literal["proportional"] = "proportional"
+
+    def problem(self) -> str:
+        """What is wrong, as a phrase; empty if nothing is."""
+        return _unknown_widths(self)
 
 
 Servo = Cascade | CS7B | VelocityLaw | Proportional

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -17,6 +17,8 @@ from armtwin.robot.assembly import Assembly
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import friction_columns
 from armtwin.robot.rows import Row
+
+WIDTH = "width"
 
 
 def shape_numbers(part: Any) -> list[str] | None:
@@ -75,11 +77,27 @@ class _Parts:
         return replace(part, **dict(zip(shape_numbers(part) or (), of[name], strict=True)))
 
 
+@dataclass(frozen=True)
+class _Softened:
+    """A law whose sign turns over a width of speeds: f(r) w / r,  r = √(w² + width²)."""
+
+    law: Any
+    width: Any
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.law, name)
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w."""
+        speed = np.sqrt(w * w + self.width * self.width)
+        return self.law.columns(speed) * (w / speed)[..., None]
+
+
 class _Columns:
     """Columns of a robot's regressor in one row, from symbols."""
 
-    def __init__(self, robot: Assembly, parts: _Parts) -> None:
-        self.robot, self.parts = robot, parts
+    def __init__(self, robot: Assembly, parts: _Parts, softened: bool) -> None:
+        self.robot, self.parts, self.softened = robot, parts, softened
         self.shape = len(robot.arm.parent), robot.layout.friction.stop
 
     def trace(self, of: Arrays) -> Arrays:
@@ -124,12 +142,20 @@ class _Columns:
             negative = self.parts.traced(f"negative law {k}", of)
             linkage = self.parts.traced(f"linkage {k}", of)
             acting = replace(row, weights=as_symbols(of[f"row {k}"]), linkage=linkage)
+            if self.softened:
+                law = _Softened(law, of[WIDTH][k])
             elements.append((replace(element, law=law, negative=negative), acting))
         return elements
 
 
-def whole_regressor(robot: Assembly) -> Formula | None:
-    """All columns Y, (n, p), of a row; None for a robot with a law that is a table."""
+def whole_regressor(robot: Assembly, width: Floats | None = None) -> Formula | None:
+    """All columns Y, (n, p), of a row; None for a robot with a law that is a table.
+
+    Args:
+        robot: The robot.
+        width: Speeds over which the sign of each friction element turns, (elements,), so that the
+            columns have slopes everywhere; by default it jumps.
+    """
     parts = _Parts(robot)
     if not parts.can_be_traced:
         return None
@@ -140,6 +166,10 @@ def whole_regressor(robot: Assembly) -> Formula | None:
     joints = [strut.joint for strut in robot.struts]
     offsets = [element.offset is not None for element, _ in robot.friction]
     kind = ("regressor", *tree(arm, rotors), robot.spin_on.tolist(), joints, offsets, parts.kinds)
-    columns = _Columns(robot, parts)
+    numbers = parts.numbers
+    if width is not None:
+        kind = ("softened", *kind)
+        numbers[WIDTH] = width
+    columns = _Columns(robot, parts, width is not None)
     state = dict.fromkeys(STATE, (len(arm.parent),))
-    return Formula(kind, patterns, parts.numbers, state, {"Y": columns.shape}, columns.trace)
+    return Formula(kind, patterns, numbers, state, {"Y": columns.shape}, columns.trace)

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.drives.friction.curves import INTERVALS
+from armtwin.drives.friction.curves import INTERVALS, split
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.springs import Spring, Springs, bent_energy, damper, packed_springs
 from armtwin.errors import ArmtwinError
@@ -52,6 +52,9 @@ if TYPE_CHECKING:
 
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
 SWING = 0.1  # angle [rad] of the fastest swing that one step may take
+SLOWING = 1.0  # times the fastest time in which drag stops a speed that one step may take
+SLOWEST_DRAG = 1e-2  # speed [rad/s] from which the rise of friction counts as drag
+MOST_DRAG = 50.0  # by which drag may make a step shorter
 SERVO = 10.0  # stiffness of a servo over that of the gear
 LEAST_SERVO = 50.0  # natural frequency of a servo on the motor's own inertia, at least [rad/s]
 LONGEST_STEP = 2e-3  # [s], where nothing swings
@@ -384,7 +387,7 @@ def _prepared(
     friction = friction_of(bench, names)
     weights = np.array([rows[name] for name in names])
     servo = servo_of(bench) if len(angles) else np.zeros(2)
-    h = longest_step(M, weights, springs, friction, servo[0]) if step is None else step
+    h = longest_step(bench, M, weights, springs, friction, servo[0]) if step is None else step
     steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
@@ -455,6 +458,20 @@ def friction_of(bench: Bench, names: list[str]) -> FrictionParts:
 
 
 def longest_step(
+    bench: Bench,
+    M: Floats,
+    weights: Floats,
+    springs: Springs,
+    friction: FrictionParts,
+    servo: float,
+) -> float:
+    """The longest step of a bench by its fastest swing and its drag [s]."""
+    drag = [_steepest(given.law) for given in bench.friction]
+    swings = _swinging(M, weights, springs, friction, servo)
+    return max(_slowed(M, weights, springs, friction, drag, swings), swings / MOST_DRAG)
+
+
+def _swinging(
     M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
 ) -> float:
     """A share of the fastest swing of springs, bristles and servo [s]."""
@@ -467,6 +484,36 @@ def longest_step(
         stiff += stiffness * np.outer(weights[row], weights[row])
     fastest = float(np.sqrt(np.abs(np.linalg.eigvals(np.linalg.solve(M, stiff))).max()))
     return min(SWING / fastest, LONGEST_STEP) if fastest > 0 else LONGEST_STEP
+
+
+def _steepest(law: Law) -> float:
+    """Largest rise of friction with the speed while it slides [N m s/rad]."""
+    speeds = np.geomspace(SLOWEST_DRAG, FASTEST, 200)
+    dry, wet = split(law, speeds)
+    return max(float((np.diff(dry + wet) / np.diff(speeds)).max()), 0.0)
+
+
+def _slowed(
+    M: Floats,
+    weights: Floats,
+    springs: Springs,
+    friction: FrictionParts,
+    drag: Sequence[float],
+    longest: float,
+) -> float:
+    """The longest step, or less where dampers and friction stop a speed within it [s].
+
+    Over a step the mean of the speed at its ends is right. Where drag takes the speed from one end
+    to the other, the ends swing about that mean from step to step.
+    """
+    damped = np.zeros_like(M)
+    for row, damping in (
+        *zip(springs.row, springs.damping, strict=True),
+        *zip(friction.row, drag, strict=False),
+    ):
+        damped += damping * np.outer(weights[row], weights[row])
+    rate = float(np.abs(np.linalg.eigvals(np.linalg.solve(M, damped))).max())
+    return min(longest, SLOWING / rate) if rate > 0 else longest
 
 
 def _stored(inputs: BenchInputs, state: BenchState) -> float:

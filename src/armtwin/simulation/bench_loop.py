@@ -96,6 +96,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
     N, elements = len(every), friction_row.shape[0]
     A, dv, tau, force = np.zeros((N, N)), np.zeros(N), np.zeros(N), np.zeros(N)
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
+    level = np.ones(elements)  # a bench has no loaded gears
     twisted = np.zeros((spring_row.shape[0], 2))
     tied, tie_count = np.zeros((0, N), dtype=np.int64), np.zeros(0, dtype=np.int64)
     for j in range(N):
@@ -121,12 +122,12 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
             if kind == SWITCHING:
                 solved = switching_step(
                     every, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, A, v, z, h, dv, F, G,
+                    friction_row, curves, numbers, level, A, v, z, h, dv, F, G,
                 )  # fmt: skip
             else:
                 solved = smooth_step(
                     every, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, kind, A, v, z, h, dv, F, D, G,
+                    friction_row, curves, numbers, level, kind, A, v, z, h, dv, F, D, G,
                 )  # fmt: skip
             account(every, h, energy, v, dv, tau, load, F, D, G)
             account_springs(

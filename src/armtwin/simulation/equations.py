@@ -100,8 +100,8 @@ class LinearArm(NamedTuple):
         curves: Cubics in time of q₀, v₀, a₀, T₀, (4, intervals, 4, N), coefficients of 1, x, x²,
             x³.
         M: Mass matrices at the points, (points, N, N).
-        D: Damping matrices.
-        K: Stiffness matrices, balancers included.
+        D: Damping matrices, transposed: the second index is the speed's.
+        K: Stiffness matrices, balancers included, transposed.
     """
 
     step: float
@@ -132,16 +132,16 @@ def of_linear(
     x = min(max(x - k, 0.0), 1.0)
     for i in range(n):
         bias[i] = _cubic(curves, 3, k, i, x)
-        for j in range(n):
-            M[i, j] = (1 - x) * M0[k, i, j] + x * M0[k + 1, i, j]
-    for i in range(n):
-        for j in range(n):
-            D = (1 - x) * D0[k, i, j] + x * D0[k + 1, i, j]
-            K = (1 - x) * K0[k, i, j] + x * K0[k + 1, i, j]
-            bias[i] += D * (v[j] - _cubic(curves, 1, k, j, x)) + K * (
-                q[j] - _cubic(curves, 0, k, j, x)
-            )
-            bias[i] -= M[i, j] * _cubic(curves, 2, k, j, x)
+    for j in range(n):
+        off = q[j] - _cubic(curves, 0, k, j, x)
+        faster = v[j] - _cubic(curves, 1, k, j, x)
+        nominal = _cubic(curves, 2, k, j, x)
+        for i in range(n):
+            mass = (1 - x) * M0[k, j, i] + x * M0[k + 1, j, i]
+            D = (1 - x) * D0[k, j, i] + x * D0[k + 1, j, i]
+            K = (1 - x) * K0[k, j, i] + x * K0[k + 1, j, i]
+            M[j, i] = mass
+            bias[i] += D * faster + K * off - mass * nominal
 
 
 @inlined

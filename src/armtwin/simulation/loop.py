@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.drives.friction.load import carry
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
 from armtwin.drives.ripple import uneven
@@ -86,6 +87,7 @@ class State(NamedTuple):
             damping, (5,) [J].
         saturated: For each drive the longest stay at the current limit and when it began,
             (drives, 2) [s].
+        carried: Loads that friction elements follow, (l,) [N m].
     """
 
     u: Any
@@ -99,6 +101,7 @@ class State(NamedTuple):
     commands: Any
     energy: Any
     saturated: Any
+    carried: Any
 
 
 class Record(NamedTuple):
@@ -295,6 +298,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         sensors,
         outputs,
         ties,
+        loads,
     ) = plant
     weights, place, count = combinations
     tied, tie_count = ties
@@ -309,7 +313,8 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
     gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
     ref, external, wrench, tool, point, ticks, log_ticks, slow, substeps = inputs
-    u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated = state
+    loaded, load_drive, load_ratio, load_inertia, load_share, beside = loads
+    u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated, carried = state
     trace = record.trace
     times = (h, position_ticks, setpoint_ticks, given)
     n, N, elements, m = len(size), len(every), friction_row.shape[0], sensor_row.shape[0]
@@ -320,6 +325,9 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
     acceleration, resistance = none.copy(), none.copy()
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
+    level = np.ones(elements)
+    for e in range(loaded.shape[0]):
+        level[loaded[e]] = 1.0 + load_share[e] * abs(carried[e])
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows, slack = weights.copy(), rest.copy()
@@ -427,12 +435,12 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             if len(switching) > 0:
                 solved = switching_step(
                     size, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, A, v, z, dt, dv, F, G,
+                    friction_row, curves, numbers, level, A, v, z, dt, dv, F, G,
                 )  # fmt: skip
             else:
                 solved = smooth_step(
                     size, every, tied, tie_count, rows, place, count,
-                    friction_row, curves, numbers, kind, A, v, z, dt, dv, F, D, G,
+                    friction_row, curves, numbers, level, kind, A, v, z, dt, dv, F, D, G,
                 )  # fmt: skip
             account(every, dt, energy, v, dv, tau, outside, F, D, G)
             if spring_row.shape[0] > 0:
@@ -461,6 +469,11 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             lost = max(lost, advance(every, u, v, dv, dt) if solved else N)
         if lost >= 0:
             return UNSTABLE, tick, lost
+        if loaded.shape[0] > 0:
+            carry(
+                loaded, load_drive, load_ratio, load_inertia, load_share, beside,
+                per_ampere, current, dt, F, D, G, carried, level,
+            )  # fmt: skip
         if logging:
             means(every, rows, friction_row, v, before, F, h, acceleration, resistance)
             write_means(record, tick // log_ticks, acceleration, resistance)

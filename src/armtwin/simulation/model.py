@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Annotated, Any, Literal
+
+import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.fields import Flag
-from armtwin.maths.quantities import Temperature
+from armtwin.files.fields import Flag, Read
+from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit
 from armtwin.robot.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
@@ -16,6 +19,18 @@ ValveModel = Literal["spool", "delay"]
 FRICTION_KINDS: dict[str, int] = {"off": 0, "lugre": 1, "arctan": 2, "switching": 3}
 JOINT_KINDS = ("rigid", "elastic")
 VALVE_KINDS = ("spool", "delay")
+COLDEST, HOTTEST = 150.0, 600.0  # of a joint [K]
+
+
+def _temperatures(value: Any) -> float | tuple[float, ...]:
+    """One temperature of all joints, or a list of one for each."""
+    kelvin = Unit("K", above=0)
+    if isinstance(value, list | tuple):
+        return tuple(kelvin.read(one) for one in value)
+    return kelvin.read(value)
+
+
+Temperatures = Annotated[float | tuple[float, ...], Read(_temperatures)]
 
 
 @dataclass(frozen=True)
@@ -33,8 +48,8 @@ class Model:
         ripple: Whether gears turn unevenly, as the robot file says.
         valves: A "spool" of second order, or a "delay" that stands for it (order 15 in place of 25
             for five circuits).
-        temperature: Temperature of all joints [K]; the robot file must give its effect. None is the
-            reference.
+        temperature: Temperature of all joints, or of each [K]; the robot file must give its effect.
+            None is the reference.
     """
 
     friction: FrictionModel = "lugre"
@@ -42,7 +57,7 @@ class Model:
     quantise: Flag = True
     joints: JointModel = "rigid"
     valves: ValveModel = "spool"
-    temperature: Temperature | None = None
+    temperature: Temperatures | None = None
     links: JointModel = "rigid"
     deviations: Flag = False
     ripple: Flag = False
@@ -59,6 +74,18 @@ class Model:
             self.ripple,
             temperature=self.temperature is not None,
         )
+
+    def joint_temperatures(self, joints: int) -> Floats | None:
+        """Temperature of each of so many joints, (joints,) [K]; None where none is given."""
+        if self.temperature is None:
+            return None
+        given = np.atleast_1d(np.asarray(self.temperature, dtype=np.float64))
+        if len(given) not in (1, joints):
+            raise ArmtwinError(
+                f"model temperature must be one, or one for each of {joints} joints, got "
+                f"{len(given)}"
+            )
+        return np.broadcast_to(given, joints)
 
     @property
     def words(self) -> str:
@@ -89,7 +116,14 @@ class Model:
             raise ArmtwinError(
                 f"model valves must be one of {', '.join(VALVE_KINDS)}, got '{self.valves}'"
             )
-        if self.temperature is not None and not 150 < self.temperature < 600:
-            raise ArmtwinError(
-                f"model temperature must be in kelvin, 150 to 600, got {self.temperature}"
-            )
+        if isinstance(self.temperature, list):
+            object.__setattr__(self, "temperature", tuple(self.temperature))
+        self._check_temperature()
+
+    def _check_temperature(self) -> None:
+        given = () if self.temperature is None else np.atleast_1d(self.temperature)
+        for one in given:
+            if not COLDEST < one < HOTTEST:
+                raise ArmtwinError(
+                    f"model temperature must be in kelvin, {COLDEST:g} to {HOTTEST:g}, got {one:g}"
+                )

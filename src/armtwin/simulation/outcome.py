@@ -250,5 +250,7 @@ def logged(prepared: PreparedRun, events: tuple[Event, ...], ended: Ended) -> Lo
         channels["q_m"] = channels["q"] @ robot.assembly.gear.T
     if not _one_side(places):
         channels["q_link"] = places.of_bodies(u)[:, places.own]
+    if prepared.temperature is not None:
+        channels["temperature"] = np.tile(prepared.temperature, (samples, 1))
     ordered = {name: channels[name] for name in CHANNELS if name in channels}
     return Log.of(time, events, **ordered)

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
+from armtwin.drives.friction.load import Loads
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
@@ -23,7 +24,7 @@ from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
+from armtwin.robot.rows import Row, turning_motor
 from armtwin.robot.servo import Servo
 from armtwin.robot.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
@@ -111,6 +112,35 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
         sensors=sensors,
         outputs=outputs,
         ties=ties(_coupled(combinations, rotors, places.bodies), places.bodies),
+        loads=_loads(robot, friction, outputs, combinations),
+    )
+
+
+def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Loads:
+    """Friction elements whose level follows the load of the motor that turns their row."""
+    elements = robot.assembly.friction if len(friction.row) else ()
+    numbers, drives, ratios, inertias, shares = [], [], [], [], []
+    for e, (element, _) in enumerate(elements):
+        if element.load is None:
+            continue
+        k, ratio = turning_motor(
+            rows.weights[friction.row[e]], rows.weights[outputs.row], element.name
+        )
+        motor, _ = robot.assembly.drives[k]
+        assert isinstance(motor, Motor)
+        numbers.append(e)
+        drives.append(k)
+        ratios.append(ratio)
+        inertias.append(ratio**2 * motor.rotor_inertia)
+        shares.append(element.load.share / breakaway(element.law))
+    beside = friction.row[_integers(numbers)][:, None] == friction.row[None, :]
+    return Loads(
+        element=_integers(numbers),
+        drive=_integers(drives),
+        ratio=np.array(ratios),
+        inertia=np.array(inertias),
+        share=np.array(shares),
+        beside=beside.astype(np.float64),
     )
 
 
@@ -192,18 +222,23 @@ def _friction(robot: Robot, model: Model, rows: RowList) -> Friction:
     fastest = np.where(np.isfinite(limit), 2 * limit, LEAST_SPEED)
     curves = np.empty((len(elements), 2, INTERVALS, 8))
     numbers = np.empty((len(elements), 6))
+    own = rows.coordinates.own
+    warm = model.joint_temperatures(len(own))
     for e, (element, row) in enumerate(elements):
         largest = float(np.abs(row.weights) @ fastest)
-        curves[e], numbers[e] = friction_tables(element, largest, model)
+        kelvin = None
+        if warm is not None:  # an element between two joints is as warm as both
+            kelvin = float(np.average(warm, weights=np.abs(row.weights[own])))
+        curves[e], numbers[e] = friction_tables(element, largest, model, kelvin)
     places = [rows.add(row) for _, row in elements]
     return Friction(_integers(places), curves, numbers, FRICTION_KINDS[model.friction])
 
 
 def friction_tables(
-    element: FrictionElement, largest: float, model: Model
+    element: FrictionElement, largest: float, model: Model, temperature: float | None = None
 ) -> tuple[Floats, Floats]:
-    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of an element."""
-    factor = viscosity_factor(element.thermal, model.temperature)
+    """Tables up to a largest speed, (2, INTERVALS, 8), and numbers, (6,), of a warm element."""
+    factor = viscosity_factor(element.thermal, temperature)
     forward = at_viscosity(element.law, factor)
     backward = at_viscosity(element.negative or element.law, factor)
     c0, c1 = _bristle(element) if model.friction == "lugre" else (0.0, 0.0)

@@ -99,6 +99,6 @@ def packed(model: LinearModel) -> LinearArm:
         step,
         np.ascontiguousarray(curves.transpose(2, 1, 0, 3)),
         np.ascontiguousarray(model.M),
-        np.ascontiguousarray(model.D),
-        np.ascontiguousarray(model.K),
+        np.ascontiguousarray(model.D.transpose(0, 2, 1)),
+        np.ascontiguousarray(model.K.transpose(0, 2, 1)),
     )

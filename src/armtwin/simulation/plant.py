@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from armtwin.drives.friction.load import Loads
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.outputs import Outputs
@@ -90,6 +91,7 @@ class Plant(NamedTuple):
         sensors: What the controller reads.
         outputs: What the controller drives.
         ties: Which coordinates a drive side is tied to.
+        loads: Friction elements whose level follows their load.
     """
 
     rows: Rows
@@ -103,6 +105,7 @@ class Plant(NamedTuple):
     sensors: Sensors
     outputs: Outputs
     ties: Ties
+    loads: Loads
 
 
 def without_friction(elements: Iterable[int], plant: Plant) -> Plant:

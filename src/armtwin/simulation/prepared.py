@@ -63,6 +63,7 @@ class PreparedRun:
         state: Where the run stands.
         record: What it logs.
         linear: The linear model along the motion, in place of the bodies.
+        temperature: Temperature of each joint, where one is given, (n,) [K].
     """
 
     robot: Robot
@@ -74,6 +75,7 @@ class PreparedRun:
     state: State
     record: Record
     linear: LinearModel | None
+    temperature: Floats | None = None
 
     @property
     def path(self) -> LinearArm | None:
@@ -203,7 +205,8 @@ def prepare(
     inputs = _inputs(ref, places, c, parts, acting, log_rate, M)
     state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
     record = _record(inputs, c, places.count, len(parts.sensors.row))
-    return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear)
+    warm = model.joint_temperatures(robot.n)
+    return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear, warm)
 
 
 @lru_cache(RECENT_PLANTS)

@@ -56,6 +56,7 @@ def equilibrium(
         commands=commands,
         energy=np.zeros(5),
         saturated=np.zeros((m, 2)),
+        carried=parts.loads.ratio * force[parts.loads.drive],
     )
 
 

@@ -136,16 +136,18 @@ def press_cylinders(
 
 @inlined
 def rubbed(
-    curves: Any, e: int, numbers: Any, kind: int, w: float, z: float, h: float
+    curves: Any, e: int, numbers: Any, level: float, kind: int, w: float, z: float, h: float
 ) -> tuple[float, float]:
     """Torque of friction element e over a step h at speed w, and its slope with w.
 
-    Bristles (kind 1, bent by z) or the arctangent; a step of no length gives the torque now.
+    Bristles (kind 1, bent by z) or the arctangent, level being the factor of dry friction; a step
+    of no length gives the torque now.
     """
+    scale = numbers[e, SCALE]
     if kind == 1:
-        F, D = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z, h)
+        F, D = bristle(curves, e, scale, level, numbers[e, C0], numbers[e, C1], w, z, h)
     else:
-        F, D = arctangent(curves, e, numbers[e, SCALE], STEEPNESS, w)
+        F, D = arctangent(curves, e, scale, level, STEEPNESS, w)
     return F + numbers[e, OFFSET], D
 
 
@@ -161,6 +163,7 @@ def smooth_step(
     friction_row: Any,
     curves: Any,
     numbers: Any,
+    level: Any,
     kind: int,
     A: Any,
     v: Any,
@@ -174,13 +177,13 @@ def smooth_step(
     """Speed change dv over a step, with bristle (1), arctangent (2) or no friction (0).
 
     dv comes as h times the torque that is left for friction and acceleration, A as the matrix of
-    the other parts. Writes torque F and slope D of each element, and in G, (e, 2), its speed and
-    the speed's change; A is overwritten.
+    the other parts, level as factors of dry friction. Writes torque F and slope D of each element,
+    and in G, (e, 2), its speed and the speed's change; A is overwritten.
     """
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
-        F[e], D[e] = rubbed(curves, e, numbers, kind, w, z[e], h)
+        F[e], D[e] = rubbed(curves, e, numbers, level[e], kind, w, z[e], h)
         G[e, 0] = w
         resist(rows, place, count, r, F[e], D[e], h, A, dv)
     solved = solve(size, every, tied, tie_count, A, dv)
@@ -189,7 +192,7 @@ def smooth_step(
     if kind == 1:
         for e in range(friction_row.shape[0]):
             w = G[e, 0] + 0.5 * G[e, 1]
-            z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h)
+            z[e] = relaxed(curves, e, numbers[e, SCALE], level[e], numbers[e, C0], w, z[e], h)
     return solved
 
 
@@ -212,6 +215,7 @@ def before_sweeps(
     friction_row: Any,
     curves: Any,
     numbers: Any,
+    level: Any,
     M: Any,
     v: Any,
     impulse: Any,
@@ -239,9 +243,11 @@ def before_sweeps(
         w = along(rows, place, count, r, v)
         rests = abs(w) < 1e-9
         g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
-        bounds[e, UPPER] = h * larger(g + f, choose(rests, numbers[e, HELD], 0.0))
+        held = choose(rests, level[e] * numbers[e, HELD], 0.0)
+        bounds[e, UPPER] = h * larger(level[e] * g + f, held)
         g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
-        bounds[e, LOWER] = -h * larger(g + f, choose(rests, numbers[e, HELD_BACK], 0.0))
+        back = choose(rests, level[e] * numbers[e, HELD_BACK], 0.0)
+        bounds[e, LOWER] = -h * larger(level[e] * g + f, back)
         bounds[e, SHARE] = along(rows, place, count, r, answer)
         impulse[e] = smaller(larger(impulse[e], bounds[e, LOWER]), bounds[e, UPPER])
         for j in range(n):
@@ -311,6 +317,7 @@ def switching_step(
     friction_row: Any,
     curves: Any,
     numbers: Any,
+    level: Any,
     M: Any,
     v: Any,
     impulse: Any,
@@ -327,7 +334,7 @@ def switching_step(
     W, A, answer = np.empty((elements, n)), np.empty((n, n)), np.empty(n)
     bounds = np.empty((elements, 3))
     solved = before_sweeps(
-        size, every, tied, tie_count, rows, place, count, friction_row, curves, numbers,
+        size, every, tied, tie_count, rows, place, count, friction_row, curves, numbers, level,
         M, v, impulse, h, dv, A, answer, W, bounds,
     )  # fmt: skip
     for _ in range(SWEEPS):

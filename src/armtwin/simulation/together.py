@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from armtwin.maths.batch import thread_count
 from armtwin.maths.lanes import LANES
+from armtwin.maths.runner import run_all, threads
 from armtwin.simulation.prepared import Ended, PreparedRun
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
@@ -33,8 +32,9 @@ def run_together(
     """
     ends: dict[int, Ended] = {}
     groups = list(_groups(runs)) if len(runs) >= many else [[k] for k in range(len(runs))]
-    with ThreadPoolExecutor(thread_count()) as pool:
-        found = pool.map(lambda group: _run([runs[place] for place in group]), groups)
+    with threads() as executor:
+        together = [[runs[place] for place in group] for group in groups]
+        found = run_all(_run, together, executor=executor)
         for group, ended in zip(groups, found, strict=True):
             ends.update(zip(group, ended, strict=True))
             if progress is not None:

@@ -140,9 +140,17 @@ class Structure:
 
     @property
     def can_be_traced(self) -> bool:
-        """Whether all its families are on the tape; levers, oil and spin are not, nor switching."""
+        """Whether all its families are on the tape.
+
+        Levers, oil, spin and loads are not, nor switching friction.
+        """
         plant = self.plant
-        families = (plant.levers.row, plant.cylinders.row, plant.rotors.body)
+        families = (
+            plant.levers.row,
+            plant.cylinders.row,
+            plant.rotors.body,
+            plant.loads.element,
+        )
         return not any(len(x) for x in families) and plant.friction.kind != loop.SWITCHING
 
     def family(self) -> Iterator[bytes]:
@@ -521,7 +529,7 @@ class _Tracer:
         )  # fmt: skip
         solved = python_of(step.smooth_step)(
             self.size, self.every, ties.place, ties.count, rows, place, count,
-            friction.row, curves, numbers, friction.kind, A, v, z, dt, dv, F, D, G,
+            friction.row, curves, numbers, (1.0,) * e, friction.kind, A, v, z, dt, dv, F, D, G,
         )  # fmt: skip
         python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
         python_of(accounts.account_springs)(

@@ -87,6 +87,7 @@ class TracedBench:
         self.acting = [int(k) for k in np.flatnonzero(acts)]
         self.count = len(rows["drive"])
         self.every = (0,) * self.count
+        self.level = (1.0,) * len(self.acting)  # of dry friction: a bench has no loaded gears
         self.parameters = self._parameters()
 
     @property
@@ -229,7 +230,7 @@ class TracedBench:
         _, place, count = self.rows
         solved = python_of(step.smooth_step)(
             self.every, self.every, *self._ties(), parts.rows, place, count,
-            self.friction.row, parts.curves, parts.numbers, self.friction.kind,
+            self.friction.row, parts.curves, parts.numbers, self.level, self.friction.kind,
             A, v, z, h, dv, F, D, G,
         )  # fmt: skip
         self._put_advanced(tape, part, (u, v, z), dv, h, solved)
@@ -256,7 +257,8 @@ class TracedBench:
         _, place, count = self.rows
         solved = python_of(step.before_sweeps)(
             self.every, self.every, *self._ties(), parts.rows, place, count,
-            self.friction.row, parts.curves, parts.numbers, M, v, z, h, dv, A, answer, W, bounds,
+            self.friction.row, parts.curves, parts.numbers, self.level, M, v, z, h, dv, A, answer,
+            W, bounds,
         )  # fmt: skip
         for name, values in (("z", z), ("dv", dv), ("W", W), ("bounds", bounds)):
             put_all(part, name, values)
@@ -308,11 +310,11 @@ class TracedBench:
         rate = scratch(e)
         for k, r in enumerate(self.friction.row):
             w = python_of(step.along)(parts.rows, place, count, r, v)
-            F, _ = python_of(step.rubbed)(curves, k, numbers, kind, w, z[k], 0.0)
+            F, _ = python_of(step.rubbed)(curves, k, numbers, 1.0, kind, w, z[k], 0.0)
             torques.append((r, F))
             if self.has_bristles:
                 scale, c0 = numbers[k, SCALE], numbers[k, C0]
-                bent = python_of(relaxed)(curves, k, scale, c0, w, z[k], Dual(0.0, 1.0))
+                bent = python_of(relaxed)(curves, k, scale, 1.0, c0, w, z[k], Dual(0.0, 1.0))
                 rate[k] = slope_of(bent)
         for r, F in torques:
             python_of(step.resist)(parts.rows, place, count, r, F, 0.0, 1.0, A, dv)

@@ -18,6 +18,7 @@ from armtwin.drives.friction.coulomb import (
 )
 from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
+from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import Table
 from armtwin.drives.friction.terms import Drop, Power
@@ -29,6 +30,7 @@ Law = (
     | StaticCoulombViscous
     | Stribeck
     | Hyperbolic
+    | Makkar
     | GearPair
     | GearedJoint
     | RollerBearing

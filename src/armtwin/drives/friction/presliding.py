@@ -32,15 +32,27 @@ def bristle_damping(stiffness: float, relative: float, inertia: float) -> float:
 
 @inlined
 def bristle(
-    table: Any, e: int, scale: float, c0: float, c1: float, w: float, z: float, h: float
+    table: Any,
+    e: int,
+    scale: float,
+    level: float,
+    c0: float,
+    c1: float,
+    w: float,
+    z: float,
+    h: float,
 ) -> tuple[float, float]:
-    """Mean torque of element e over a step h at speed w, and its slope with w."""
+    """Mean torque of element e over a step h at speed w, and its slope with w.
+
+    level is the factor of its dry friction g.
+    """
     speed = abs(w)
     forward = w >= 0.0
     side = choose(forward, 0, 1)
     sign = choose(forward, 1.0, -1.0)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
-    rising = speed * g_slope
+    g *= level
+    rising = speed * g_slope * level
     bending = c0 * h
     s = bending * speed  # X g
     share = 1.0 / (g * g + s * (g + 0.5 * s))  # E / g²
@@ -58,22 +70,29 @@ def bristle(
 
 
 @inlined
-def relaxed(table: Any, e: int, scale: float, c0: float, w: float, z: float, h: float) -> float:
+def relaxed(
+    table: Any, e: int, scale: float, level: float, c0: float, w: float, z: float, h: float
+) -> float:
     """Deflection of the bristle of element e after a step h at speed w."""
     speed = abs(w)
     forward = w >= 0.0
     g, _, _, _ = look_up(table, e, choose(forward, 0, 1), scale, speed)
+    g *= level
     s = c0 * h * speed
     steady = choose(forward, g, -g) * (1.0 / c0)
     return steady + (z - steady) * g * g / (g * g + s * (g + 0.5 * s))
 
 
 @inlined
-def arctangent(table: Any, e: int, scale: float, steepness: float, w: float) -> tuple[float, float]:
+def arctangent(
+    table: Any, e: int, scale: float, level: float, steepness: float, w: float
+) -> tuple[float, float]:
     """Torque 2/π arctan(c w) T(|w|) and its slope."""
     speed = abs(w)
     side = choose(w >= 0.0, 0, 1)
     g, g_slope, f, f_slope = look_up(table, e, side, scale, speed)
+    g *= level
+    g_slope *= level
     share = 2.0 / np.pi * np.arctan(steepness * w)
     rise = 2.0 / np.pi * steepness / (1.0 + (steepness * w) ** 2)
     return share * (g + f), rise * (g + f) + abs(share) * (g_slope + f_slope)

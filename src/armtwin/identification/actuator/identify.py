@@ -14,7 +14,12 @@ from armtwin.files.reading import checked_format
 from armtwin.files.writing import to_tables
 from armtwin.identification.actuator.flow import FlowEstimate, no_load_flow
 from armtwin.identification.actuator.records import ActuatorBench, actuator_bench
-from armtwin.identification.actuator.response_fit import ActuatorFit, Band, fit_actuator
+from armtwin.identification.actuator.response_fit import (
+    ActuatorFit,
+    Band,
+    fit_actuator,
+    oil_response,
+)
 from armtwin.identification.actuator.valve import ValveFit, fit_valve
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
@@ -95,13 +100,13 @@ class ActuatorIdentification:
 
 @dataclass(frozen=True, eq=False)
 class ValveIdentification:
-    """A valve from a log of noise on a bare piston.
+    """A valve from a log of noise on a piston whose load and oil are known, or next to nothing.
 
     Attributes:
         prior: The robot as it was.
         robot: The robot with what was found.
         fit: The fit.
-        response: The measured response of the piston's speed to the controller's current.
+        response: The measured response of the valve's flow to the controller's current.
         log: Where the log came from.
         table: Found numbers.
     """
@@ -208,23 +213,30 @@ def identify_actuator(
 
 
 def identify_valve(robot: Robot, log: Log, *, band: Band | None = None) -> ValveIdentification:
-    """Natural frequency, damping and delay of a valve from a log of noise on a bare piston.
+    """Natural frequency, damping and delay of a valve from a log of noise.
+
+    What oil and load do to the speed of the piston is taken out by the robot's numbers; of a bare
+    piston that is next to nothing.
 
     Args:
-        robot: The test set-up: one cylinder under a proportional servo.
+        robot: The test set-up as it ran: one cylinder under a proportional servo, and what it
+            moved.
         log: Its log, with q_ref and q, and v where it is measured.
         band: Frequencies that are fitted, and the length of a window.
     """
     bench = actuator_bench(robot)
-    test = bench.noise_test(log, 0.0)
+    test = bench.noise_test(log, bench.mass)
     band = Band() if band is None else band
-    response = band.response(test, test.speed)
+    seen = band.response(test, test.speed)
+    oil = bench.cylinder.circuit.oil
+    numbers = np.array([oil.compliance, oil.leakage, bench.viscous])
+    response = seen.without(oil_response(numbers, bench.mass, seen.frequency))
     fit = fit_valve(response)
     natural, damping, delay = fit.values.tolist()
     wide, loose, unsure = fit.std.tolist()
     values = {"valve_frequency": 2 * np.pi * natural, "valve_damping": damping, "delay": delay}
     std = {"valve_frequency": 2 * np.pi * wide, "valve_damping": loose, "delay": unsure}
-    changed = _with_numbers(bench, values, "identified: noise on a bare piston")
+    changed = _with_numbers(bench, values, "identified: noise, oil and load as known")
     return ValveIdentification(
         robot, changed, fit, response, log.origin, _found(bench, values, std)
     )

@@ -41,6 +41,11 @@ class ActuatorBench:
     friction: str
     viscous: float
 
+    @property
+    def mass(self) -> float:
+        """What the piston moves [kg]."""
+        return float(self.robot.mass_matrix(np.zeros(1))[0, 0])
+
     def current(self, log: Log) -> Floats:
         """What the controller asks of the valve, (m,) [A]."""
         from scipy.interpolate import CubicSpline

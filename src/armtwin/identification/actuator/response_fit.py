@@ -2,11 +2,11 @@
 
 From the commanded current to the speed of the piston, with small signals:
 
-    H(s) = k e^(-s t_e) V(s) / ((1 + B c_h) (s²/ω² + 2 β s/ω + 1))
+    H(s) = k e^(-s t_e) V(s) / (1 + (c_o s + c_h) (M s + B))
     V(s) = 1 / (s²/ω_v² + 2 β_v s/ω_v + 1)
 
-ω and β follow from c_o, c_h, B and the weight (see `oil`). All responses share valve, delay and
-oil; each has its own gain k, for it may lie on another stretch of the flow.
+All responses share valve, delay and oil; each has its own weight M and its own gain k, for it may
+lie on another stretch of the flow.
 
 Ref: [Machielsen 1983, section 6.1]
 """
@@ -19,7 +19,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.actuator.oil import resonance
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.frequency_response import (
     ALIKE,
@@ -31,6 +30,7 @@ from armtwin.maths.frequency_response import (
 )
 
 NAMES = ("compliance", "leakage", "viscous", "valve_frequency", "valve_damping", "delay")
+OPEN = 1e12  # condition of a fit, columns scaled, from which it is told as open
 CLOSE = 1e-6  # of logarithms of numbers that are known to a thousandth at best
 # where the search begins; the compliance follows from the peaks
 VISCOUS, VALVE_FREQUENCY, VALVE_DAMPING, DELAY, DAMPING = 300.0, 1200.0, 0.5, 1e-3, 0.2
@@ -97,13 +97,26 @@ class ActuatorFit:
 
 def small_signal(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
     """H at frequencies [Hz] for a gain of 1, complex, (f,)."""
-    compliance, leakage, viscous, valve, valve_damping, delay = values
-    hertz, damping = resonance(compliance, leakage, viscous, np.array([mass]))
+    valve, valve_damping, delay = values[3:]
     s = 2j * np.pi * frequency
-    load = s / (2 * np.pi * hertz[0])
     spool = s / valve
-    oil = 1 / ((1 + viscous * leakage) * (load**2 + 2 * damping[0] * load + 1))
+    oil = oil_response(values[:3], mass, frequency)
     return np.asarray(oil * np.exp(-s * delay) / (spool**2 + 2 * valve_damping * spool + 1))
+
+
+def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
+    """Speed of the piston per flow of its valve at frequencies [Hz], complex, (f,).
+
+        1 / (1 + (c_o s + c_h) (M s + B))
+
+    Args:
+        values: Compliance [m/N], leakage [m/(N s)], viscous friction [N s/m].
+        mass: What the piston moves [kg]; 0 where that is nothing.
+        frequency: The frequencies [Hz].
+    """
+    compliance, leakage, viscous = values
+    s = 2j * np.pi * frequency
+    return np.asarray(1 / (1 + (compliance * s + leakage) * (mass * s + viscous)))
 
 
 class Modelled:
@@ -164,11 +177,27 @@ def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> Actuat
 
     found = least_squares(off, start, x_scale="jac", max_nfev=100, xtol=CLOSE, ftol=CLOSE)
     misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
     numbers = np.exp(found.x)
-    spread = numbers * np.sqrt(np.diag(covariance))
+    spread = numbers * deviations(found.jac, misfit)
     split = len(NAMES)
     return ActuatorFit(numbers[:split], spread[:split], numbers[split:], misfit, measured)
+
+
+def deviations(jacobian: Floats, misfit: float) -> Floats:
+    """Standard deviations of fitted logarithms, widened by a misfit above 1, (p,).
+
+    A log that leaves a number open did not come from the set-up that is fitted.
+    """
+    information = jacobian.T @ jacobian
+    size = np.sqrt(np.diag(information))
+    scaled = information / np.outer(size, size) if size.all() else np.zeros_like(information)
+    if np.linalg.cond(scaled) > OPEN:
+        raise ArmtwinError(
+            "the response leaves numbers of the fit open: weight, oil and gains of the robot must "
+            "be those of the log"
+        )
+    covariance = ALIKE * np.linalg.inv(information) * max(misfit, 1.0) ** 2
+    return np.asarray(np.sqrt(np.diag(covariance)))
 
 
 def _used(response: FrequencyResponse) -> Flags:

@@ -14,9 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.actuator.response_fit import deviations
 from armtwin.maths.batch import Floats
 from armtwin.maths.frequency_response import (
-    ALIKE,
     LEAST_COHERENCE,
     LEAST_STD,
     FrequencyResponse,
@@ -124,6 +124,11 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
         )
     natural, damping = valve_from_peak(peak, float(height))
     phase = np.degrees(np.interp(natural, known.frequency, known.phase))
+    if phase > -90.0:
+        raise ArmtwinError(
+            f"the response peaks at {peak:.4g} Hz and lags by {-phase:.0f} deg there, a valve by "
+            "more than 90: weight and oil of the robot must be those of the log"
+        )
     by_peak = np.array([natural, damping, delay_from_phase(natural, float(phase), -90.0)])
 
     def off(logs: Floats) -> Floats:
@@ -135,8 +140,7 @@ def fit_valve(response: FrequencyResponse) -> ValveFit:
     start = np.log([*np.maximum(by_peak, 1e-6), level])
     found = least_squares(off, start, x_scale="jac")
     misfit = float(np.sqrt(2 * found.cost / len(found.fun)))
-    covariance = ALIKE * np.linalg.inv(found.jac.T @ found.jac) * max(misfit, 1.0) ** 2
     numbers = np.exp(found.x)
-    spread = numbers * np.sqrt(np.diag(covariance))
+    spread = numbers * deviations(found.jac, misfit)
     gain = float(numbers[3])
     return ValveFit(peak, float(height), by_peak, numbers[:3], spread[:3], gain, misfit)

@@ -14,31 +14,17 @@ Ref: [Soder-Hoorn 2015, section 4.3, Algorithm I]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from itertools import pairwise
+from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armtwin.identification.clamping.curves import (
-    Curve,
-    flat_interval,
-    flat_width,
-    line,
-    moving_average,
-    without_outliers,
-)
+from armtwin.identification.clamping.channels import SHORT_LINES, PartedCurves, parted_curves
+from armtwin.identification.clamping.curves import Curve, flat_interval, flat_width, moving_average
 from armtwin.identification.clamping.found import FoundTransmission
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Floats
 
 NAME = "Algorithm I"
-RESOLUTION = 10_000  # channels of the positions
 BEGINNING = 0.05  # share of the samples at the start that is removed
-ENDS = 0.1  # share of the positions that is cut at each end
-PARTING = 40  # intervals with a line each that part the curves
-SHORT_LINES = 100  # intervals in which outliers are looked for
-OUTLIER = 3.0  # standard deviations
-LEAST_POINTS = 5  # of a curve in an interval
 SPREAD = 0.25  # of their mean by which four springs of one transmission may differ
 UNEVEN = 0.35  # of its mean by which the distance of the curves may vary, standard deviation
 STRAY, STRAYS = 0.5, 0.02  # share of the friction from its curve, and of the samples so far from it
@@ -83,31 +69,36 @@ class AlgorithmOne:
         found: The transmission.
         upper: Intervals of the upper curve; None where it was refused before.
         lower: Intervals of the lower curve.
+        parted: The curves and the lines that part them; None likewise, and where the curves were
+            made by other means.
     """
 
     found: FoundTransmission
     upper: CurveParts | None = None
     lower: CurveParts | None = None
+    parted: PartedCurves | None = None
 
 
 def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     """Algorithm I on motor angles [rad] and torques [N m], (m,)."""
     first = round(BEGINNING * len(q))
     q, tau = q[first:], tau[first:]
-    curves = _preprocessed(q, tau)
-    if isinstance(curves, str):
-        return AlgorithmOne(FoundTransmission(NAME, refused=curves))
-    result = identified(*curves, NAME)
-    if result.found.refused:
-        return result
-    strays = _strays(q, tau, *curves)
+    parted = parted_curves(q, tau)
+    if isinstance(parted, str):
+        return AlgorithmOne(FoundTransmission(NAME, refused=parted))
+    result = replace(identified(parted.upper, parted.lower, NAME), parted=parted)
+    left_out = f"{first} samples at the beginning and {parted.outliers} outliers left out"
+    found = replace(result.found, notes=(left_out, *result.found.notes))
+    if found.refused:
+        return replace(result, found=found)
+    strays = _strays(q, tau, parted.upper, parted.lower)
     if strays > STRAYS:
         sentence = (
             f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve: a start "
             "transient is within the data, of which it removes a fixed share of the samples only."
         )
-        return AlgorithmOne(FoundTransmission(NAME, refused=sentence), result.upper, result.lower)
-    return result
+        found = FoundTransmission(NAME, refused=sentence, notes=(left_out,))
+    return replace(result, found=found)
 
 
 def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
@@ -220,60 +211,3 @@ def _doubt(springs: Floats, distance: Floats) -> str:
             "waves are within the curves."
         )
     return ""
-
-
-def _preprocessed(q: Floats, tau: Floats) -> tuple[Curve, Curve] | str:
-    """Upper and lower curve over channels, scaled back to angles; or why there are none."""
-    low, turn = float(q.min()), float(np.ptp(q))
-    channel = np.rint((q - low) / turn * (RESOLUTION - 1)).astype(np.int64)
-    above = _above(channel, tau)
-    cut = round(ENDS * RESOLUTION)
-    curves = []
-    for side, flags in (("upper", above), ("lower", ~above)):
-        curve = _curve(channel[flags], tau[flags], cut)
-        if curve is None:
-            return f"its {side} curve has too few samples between the turning regions."
-        angles = low + np.arange(cut, RESOLUTION - cut) * turn / (RESOLUTION - 1)
-        curves.append(Curve(angles, curve))
-    return curves[0], curves[1]
-
-
-def _above(channel: NDArray[np.int64], tau: Floats) -> Flags:
-    """Which samples lie above the lines through the mean torques of short intervals, (m,)."""
-    means = _channel_means(channel, tau)
-    held = np.flatnonzero(np.isfinite(means))
-    above = np.zeros(len(tau), dtype=bool)
-    edges = np.linspace(0, RESOLUTION, PARTING + 1)
-    for low, high in pairwise(edges):
-        inside = held[(held >= low) & (held < high)]
-        here = (channel >= low) & (channel < high)
-        if not len(inside):
-            continue
-        slope, start = line(inside.astype(np.float64), means[inside])
-        above[here] = tau[here] > start + slope * channel[here]
-    return above
-
-
-def _channel_means(channel: NDArray[np.int64], tau: Floats) -> Floats:
-    """Mean torque of each channel, NaN where it has none, (RESOLUTION,)."""
-    counts = np.bincount(channel, minlength=RESOLUTION)
-    sums = np.bincount(channel, weights=tau, minlength=RESOLUTION)
-    with np.errstate(invalid="ignore"):
-        return np.asarray(sums / counts)
-
-
-def _curve(channel: NDArray[np.int64], tau: Floats, cut: int) -> Floats | None:
-    """Torque at every channel between the cut ends; None where there are too few samples."""
-    inside = (channel >= cut) & (channel < RESOLUTION - cut)
-    channel, tau = channel[inside], tau[inside]
-    if len(tau) < LEAST_POINTS * 4:
-        return None
-    kept = np.ones(len(tau), dtype=bool)
-    edges = np.linspace(cut, RESOLUTION - cut, SHORT_LINES + 1)
-    for low, high in pairwise(edges):
-        here = np.flatnonzero((channel >= low) & (channel < high))
-        if len(here) >= LEAST_POINTS:
-            kept[here] = without_outliers(channel[here].astype(np.float64), tau[here], OUTLIER)
-    means = _channel_means(channel[kept], tau[kept])
-    held = np.flatnonzero(np.isfinite(means))
-    return np.asarray(np.interp(np.arange(cut, RESOLUTION - cut), held, means[held]))

@@ -26,48 +26,40 @@ from armtwin.identification.clamping.algorithm_one import (
     centred,
     identified,
 )
-from armtwin.identification.clamping.curves import (
-    FLAT,
-    Curve,
-    flat_interval,
-    line,
-    without_outliers,
-)
+from armtwin.identification.clamping.curves import FLAT, Curve, flat_interval, line
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, whole_ones
+from armtwin.identification.clamping.pieces import (
+    LEAST_POINTS,
+    JudgedHalfCycle,
+    Piece,
+    Sides,
+    sides_of,
+)
 from armtwin.maths.batch import Flags, Floats
 
 NAME = "Algorithm II"
 LEAST = 4  # whole half-cycles
-EXTREME = 0.01  # share of the points of a half-cycle at each end of its positions
-ENDS = 0.1  # share of the position interval that is cut at each end
-POINT_OUTLIER = 3.0  # standard deviations of a point from its half-cycle's line
-LINE_OUTLIER = 2.0  # standard deviations of a half-cycle's line from the others'
-LEAST_POINTS = 10  # of a half-cycle between the turning regions
 KEPT = 0.5  # share of the half-cycles that must be left
 COVERED = 0.5  # share of the half-cycles of a side that must cover a position
-POSITIONS = 1000  # of a merged curve
+POSITIONS = 4000  # of a merged curve
 OVERLAP = 0.5  # of the upper curve that the displaced lower one must lie over
 UNEVEN = 0.4  # of the longer half of the merged curve that the shorter one must have
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
-    """A half-cycle without its turning regions and outliers, by rising position.
+class OnEachOther:
+    """The lower curve on the upper one.
 
     Attributes:
-        q: Positions, (m,) [rad].
-        tau: Torques, (m,) [N m].
-        direction: +1 where the motor turned forward.
-        slope: Slope of its straight line [N m/rad].
-        start: Value of that line at position 0 [N m].
+        displaced: The lower curve moved sideways so that the middles of the gaps meet.
+        lifted: The same moved up by the mean distance of the curves.
+        merged: Mean of that and of the upper curve.
     """
 
-    q: Floats
-    tau: Floats
-    direction: int
-    slope: float
-    start: float
+    displaced: Curve
+    lifted: Curve
+    merged: Curve
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,11 +69,10 @@ class AlgorithmTwo:
     Attributes:
         found: The transmission.
         half_cycles: Whole half-cycles that were found.
-        pieces: Half-cycles that were used, upper ones and lower ones.
+        judged: What became of each half-cycle.
         upper: The upper curve, None where it was refused before.
         lower: The lower curve.
-        displaced: The lower curve moved sideways so that the middles of the gaps meet, then both
-            merged: displaced lower curve and merged curve; empty where the fold was not possible.
+        onto: How the curves come onto each other; None where the fold was not possible.
         folded: The folded curve over the distance from its middle.
         flat: Positions of the folded curve in the backlash.
         fallback: Intervals by Algorithm I on these curves, where the fold was not possible.
@@ -89,10 +80,10 @@ class AlgorithmTwo:
 
     found: FoundTransmission
     half_cycles: tuple[HalfCycle, ...] = ()
-    pieces: tuple[Piece, ...] = ()
+    judged: tuple[JudgedHalfCycle, ...] = ()
     upper: Curve | None = None
     lower: Curve | None = None
-    displaced: tuple[Curve, ...] = ()
+    onto: OnEachOther | None = None
     folded: Curve | None = None
     flat: int = 0
     fallback: AlgorithmOne | None = None
@@ -101,96 +92,40 @@ class AlgorithmTwo:
 def algorithm_two(q: Floats, tau: Floats) -> AlgorithmTwo:
     """Algorithm II on motor angles [rad] and torques [N m], (m,), in the order of their samples."""
     all_found = find_half_cycles(q)
-    whole = tuple(whole_ones(q, all_found))
+    whole = whole_ones(q, all_found)
     notes = [f"{len(all_found)} half-cycles, {len(whole)} of them whole"]
-    if len(whole) < LEAST:
+    sides = sides_of(q, tau, all_found, whole)
+    result = _from_sides(sides, len(whole), notes)
+    return replace(result, half_cycles=tuple(whole), judged=sides.judged)
+
+
+def _from_sides(sides: Sides, whole: int, notes: list[str]) -> AlgorithmTwo:
+    """The transmission from so many whole half-cycles."""
+    if whole < LEAST:
         return _refused(
-            f"found {len(whole)} whole half-cycles, at least {LEAST} are needed: two cycles of "
-            "rising and falling torque between the turning regions.",
-            whole,
+            f"found {whole} whole half-cycles, at least {LEAST} are needed: two cycles of rising "
+            "and falling torque between the turning regions."
         )
-    pieces = []
-    for part in whole:
-        piece = _piece(q, tau, part)
-        if piece is not None:
-            pieces.append(piece)
-    upper, lower = _sides(pieces)
+    upper, lower = sides.upper, sides.lower
     used = len(upper) + len(lower)
     notes.append(f"{used} half-cycles used, {len(upper)} upper and {len(lower)} lower")
-    if used < KEPT * len(whole) or not upper or not lower:
+    if used < KEPT * whole or not upper or not lower:
         return _refused(
-            f"only {used} of {len(whole)} half-cycles are left ({len(upper)} upper, {len(lower)} "
+            f"only {used} of {whole} half-cycles are left ({len(upper)} upper, {len(lower)} "
             f"lower): the others have fewer than {LEAST_POINTS} samples between the turning "
-            "regions or differ from the rest.",
-            whole,
+            "regions or differ from the rest."
         )
     curves = _merged_sides(upper, lower)
     if curves is None:
-        return _refused("upper and lower half-cycles have no positions in common.", whole)
-    result = _from_curves(*curves, notes)
-    return replace(result, half_cycles=whole, pieces=(*upper, *lower))
+        return _refused("upper and lower half-cycles have no positions in common.")
+    return _from_curves(*curves, notes)
 
 
-def _refused(sentence: str, whole: tuple[HalfCycle, ...]) -> AlgorithmTwo:
-    return AlgorithmTwo(FoundTransmission(NAME, refused=sentence), whole)
+def _refused(sentence: str) -> AlgorithmTwo:
+    return AlgorithmTwo(FoundTransmission(NAME, refused=sentence))
 
 
-def _piece(q: Floats, tau: Floats, part: HalfCycle) -> Piece | None:
-    """A half-cycle without its extreme points, turning regions and outliers; None if too short."""
-    x, y = q[part.rows], tau[part.rows]
-    order = np.argsort(x, kind="stable")
-    few = int(EXTREME * len(order))
-    order = order[few : len(order) - few]
-    x, y = x[order], y[order]
-    low, high = float(x[0]), float(x[-1])
-    cut = ENDS * (high - low)
-    inside = (x >= low + cut) & (x <= high - cut)
-    x, y = x[inside], y[inside]
-    if len(x) < LEAST_POINTS:
-        return None
-    near = without_outliers(x, y, POINT_OUTLIER)
-    x, y = x[near], y[near]
-    if len(x) < LEAST_POINTS:
-        return None
-    return Piece(x, y, part.direction, *line(x, y))
-
-
-def _sides(pieces: list[Piece]) -> tuple[list[Piece], list[Piece]]:
-    """Upper and lower half-cycles; those whose lines stand out are left out twice.
-
-    All together first, then each side for itself, which shows what the distance of the sides hid.
-    """
-    alike = _alike(pieces)
-    if not alike:
-        return [], []
-    middle = float(np.mean(np.concatenate([piece.q for piece in alike])))
-    torques = [piece.start + piece.slope * middle for piece in alike]
-    mean = float(np.mean(torques))
-    upper: list[Piece] = []
-    lower: list[Piece] = []
-    for piece, torque in zip(alike, torques, strict=True):
-        side = upper if torque > mean else lower
-        side.append(piece)
-    return _alike(upper), _alike(lower)
-
-
-def _alike(pieces: list[Piece]) -> list[Piece]:
-    """Half-cycles whose line is within two standard deviations of the mean line."""
-    if len(pieces) < 3:
-        return pieces
-    lines = np.array([(piece.slope, piece.start) for piece in pieces])
-    away = np.abs(lines - lines.mean(axis=0))
-    rounding = 1e-9 * np.abs(lines).max(axis=0)  # lines that agree to it have no outliers
-    most = LINE_OUTLIER * lines.std(axis=0) + rounding
-    near = (away <= most).all(axis=1)
-    kept = []
-    for piece, good in zip(pieces, near, strict=True):
-        if good:
-            kept.append(piece)
-    return kept
-
-
-def _merged_sides(upper: list[Piece], lower: list[Piece]) -> tuple[Curve, Curve] | None:
+def _merged_sides(upper: Sequence[Piece], lower: Sequence[Piece]) -> tuple[Curve, Curve] | None:
     """Upper and lower curve on the positions that both cover."""
     upper_low, upper_high = _covered(upper)
     lower_low, lower_high = _covered(lower)
@@ -240,9 +175,9 @@ def _from_curves(upper: Curve, lower: Curve, notes: list[str]) -> AlgorithmTwo:
             notes=tuple(notes),
         )
         return AlgorithmTwo(found, upper=upper, lower=lower)
-    merged = _on_each_other(upper, lower, friction)
-    fold = None if merged is None else _fold(merged[1], friction)
-    if merged is None or fold is None:
+    onto = _on_each_other(upper, lower, friction)
+    fold = None if onto is None else _fold(onto.merged, friction)
+    if onto is None or fold is None:
         notes.append(
             "the two curves could not be folded (no middle, or halves too uneven): springs and "
             "backlash by Algorithm I on them"
@@ -261,7 +196,7 @@ def _from_curves(upper: Curve, lower: Curve, notes: list[str]) -> AlgorithmTwo:
         stiffness_std=_slope_std(straight),
         notes=tuple(notes),
     )
-    return AlgorithmTwo(found, upper=upper, lower=lower, displaced=merged, folded=fold, flat=flat)
+    return AlgorithmTwo(found, upper=upper, lower=lower, onto=onto, folded=fold, flat=flat)
 
 
 def _middle_of(curve: Curve, friction: float) -> float:
@@ -277,7 +212,7 @@ def _middle_of(curve: Curve, friction: float) -> float:
     return float(0.5 * (curve.q[interval[0]] + curve.q[interval[1] - 1]))
 
 
-def _on_each_other(upper: Curve, lower: Curve, friction: float) -> tuple[Curve, Curve] | None:
+def _on_each_other(upper: Curve, lower: Curve, friction: float) -> OnEachOther | None:
     """The lower curve with the middle of its gap under that of the upper one, and both merged."""
     shift = _middle_of(upper, friction) - _middle_of(lower, -friction)
     displaced = Curve(lower.q + shift, lower.tau)
@@ -290,7 +225,7 @@ def _on_each_other(upper: Curve, lower: Curve, friction: float) -> tuple[Curve, 
     above = np.interp(grid, upper.q, upper.tau)
     below = np.interp(grid, displaced.q, displaced.tau)
     lifted = below + float(np.mean(above - below))
-    return displaced, Curve(grid, 0.5 * (above + lifted))
+    return OnEachOther(displaced, Curve(grid, lifted), Curve(grid, 0.5 * (above + lifted)))
 
 
 def _fold(merged: Curve, friction: float) -> Curve | None:

@@ -135,6 +135,11 @@ def _parts(theta: Floats, turns: Turns) -> _Parts:
     return _Parts(pressed, bears, way, fading, turns.tau - torque, steepness, across)
 
 
+def torque_of(theta: Floats, turns: Turns) -> Floats:
+    """Torque of the curve at the angle of each sample, (m,) [N m]."""
+    return np.asarray(turns.tau - _parts(theta, turns).away)
+
+
 def distances(theta: Floats, turns: Turns) -> Floats:
     """Distance of each sample from the curve, as a torque on its straight part, (m,) [N m]."""
     parts = _parts(theta, turns)

@@ -175,9 +175,10 @@ def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) ->
             return nearest(prior, drawn.fit, drawn.free, recipe.mass)
         return phi
     if broken:
+        laws = ", or the friction laws of the file alone" if experiment.terms else ""
         raise ArmtwinError(
             f"the {recipe.estimator} estimate is that of no real robot: {'; '.join(broken[:3])}. "
-            "Use the consistent estimator"
+            f"Use the consistent estimator{laws}"
         )
     return phi
 

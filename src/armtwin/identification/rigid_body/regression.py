@@ -15,7 +15,11 @@ from armtwin.identification.fitting.structure import Group, Structure
 from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends
-from armtwin.identification.rigid_body.reversals import CHUNK, doubtful_regressor
+from armtwin.identification.rigid_body.reversals import (
+    CHUNK,
+    doubt_of_speed,
+    doubtful_regressor,
+)
 from armtwin.identification.rigid_body.terms import (
     Terms,
     busy_joints,
@@ -37,7 +41,7 @@ class Model:
 
     Attributes:
         robot: The robot.
-        width: Half widths of the speeds over which friction is averaged, (n,) [rad/s].
+        width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
         terms: Friction terms beside the robot's own.
     """
 
@@ -78,13 +82,16 @@ class Model:
         wide[r:, p:] = np.eye(more)
         return wide
 
-    def columns(self, motion: Motion, which: slice = slice(None)) -> Floats:
-        """Columns that each joint has, joint after joint, at some samples of a motion, (m, c)."""
+    def columns(self, motion: Motion, which: slice = slice(None), averaged: int = 1) -> Floats:
+        """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
+
+        Each sample is the mean of so many of a log.
+        """
         places = self._places()
         samples = len(np.arange(len(motion.q))[which])
         columns = np.empty((samples, len(places)))
         first = 0
-        for Y in self.regressors(motion, which):
+        for Y in self.regressors(motion, which, averaged):
             last = first + len(Y)
             np.take(Y.reshape(len(Y), -1), places, axis=1, out=columns[first:last])
             first = last
@@ -97,21 +104,25 @@ class Model:
         joint, column = np.nonzero(self.busy)
         return np.asarray(joint * (p + len(self.terms)) + kept[column])
 
-    def regressors(self, motion: Motion, which: slice = slice(None)) -> Iterator[Floats]:
+    def regressors(
+        self, motion: Motion, which: slice = slice(None), averaged: int = 1
+    ) -> Iterator[Floats]:
         """The regressor (k, n, p + terms) of some samples of a motion, a few at a time.
 
-        One array is filled again and again where no terms were added.
+        Each sample is the mean of so many of a log. One array is filled again and again where no
+        terms were added.
         """
         robot, terms = self.robot, self.terms
         own = bends(robot, robot.assembly.friction, motion.q, motion.v)
         added = term_bends(robot, terms, motion)
+        doubt = doubt_of_speed(motion.v, self.width, averaged)
         samples = np.arange(len(motion.q))[which]
         Y = None
         for k in range(0, len(samples), CHUNK):
             here = samples[k : k + CHUNK]
             some = motion.at(here)
             bent = None if own is None else own[here]
-            Y = doubtful_regressor(robot, some, self.width, bent, Y)
+            Y = doubtful_regressor(robot, some, doubt[here], bent, Y)
             if not terms:
                 yield Y
                 continue
@@ -140,7 +151,7 @@ def rows(model: Model, log: CleanLog, rest: Floats, kept: range) -> Rows:
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
-    Y = filtered(model.columns(log.motion, around), how)
+    Y = filtered(model.columns(log.motion, around, how.averaged), how)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
     moving = np.abs(clean.v[here]) >= rest

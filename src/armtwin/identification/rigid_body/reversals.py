@@ -1,8 +1,12 @@
 """Friction about a reversal, where a logged speed does not tell its sign.
 
-Friction has no sign at rest, and a logged speed has noise. Its columns are therefore the mean over
-the speeds that the joint may have had, within a width about the filtered one; far from a reversal
-that changes nothing.
+Friction has no sign at rest, a logged speed has noise, and a sample of the grid is the mean of N
+neighbours of the log. Its columns are therefore the mean over the speeds that the joint may have
+had,
+
+    v ± (width + √(1 - 1 / N²) |Δv| / 2)        Δv from one sample of the grid to the next
+
+The second part has the variance of N speeds with even steps. Far from a reversal nothing changes.
 """
 
 from __future__ import annotations
@@ -26,7 +30,7 @@ REVERSALS = 1500  # samples about reversals on which widths are compared
 def doubtful_regressor(
     robot: Robot,
     motion: Motion,
-    width: Floats,
+    doubt: Floats,
     bent: Floats | None = None,
     out: Floats | None = None,
 ) -> Floats:
@@ -35,22 +39,34 @@ def doubtful_regressor(
     Args:
         robot: The robot.
         motion: The motion.
-        width: Half widths of the speeds over which friction is averaged, (n,) [rad/s].
+        doubt: Half widths of the speeds over which friction is averaged, (m, n) [rad/s].
         bent: Bends of the friction elements, None where none has a memory, (m, elements).
         out: An earlier regressor for as many samples, whose memory is used again.
     """
     Y = robot.regressor(*motion, out=out)
     if bent is not None:
         Y[:, :, robot.layout.friction] = robot.friction_regressor(motion.v, motion.q, bent)
-    near = near_reversal(robot, motion.v, width)
+    near = near_reversal(robot, motion.v, doubt)
     if near.any():
         shares = None if bent is None else bent[near]
-        averaged = mean_friction_columns(robot, motion.at(near), width, shares)
+        averaged = mean_friction_columns(robot, motion.at(near), doubt[near], shares)
         Y[near, :, robot.layout.friction] = averaged
     return Y
 
 
-def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
+def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
+    """Half widths of the speeds that samples stand for, (m, n) [rad/s].
+
+    Args:
+        v: Speeds of all samples of a motion, (m, n) [rad/s].
+        width: Speeds within which noise hides their sign, (n,) [rad/s].
+        averaged: Number of samples of the log whose mean each of them is.
+    """
+    passed = np.sqrt(1 - 1 / averaged**2) * np.abs(np.gradient(v, axis=0))
+    return np.asarray(width + 0.5 * passed)
+
+
+def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
     """Samples (m,) at which some friction element is so slow that its sign is in doubt.
 
     A lever scales a speed and its doubt alike, so that it need not be known.
@@ -58,23 +74,23 @@ def near_reversal(robot: Robot, v: Floats, width: Floats) -> Flags:
     near = np.zeros(len(v), dtype=bool)
     for _, row in robot.assembly.friction:
         speed = of_all_joints(robot, v) @ row.weights
-        doubt = of_all_joints(robot, width) @ np.abs(row.weights)
-        near |= np.abs(speed) < 2 * doubt
+        width = np.abs(of_all_joints(robot, doubt)) @ np.abs(row.weights)
+        near |= np.abs(speed) < 2 * width
     return near
 
 
-def _possible_speeds(motion: Motion, width: Floats) -> Floats:
+def _possible_speeds(motion: Motion, doubt: Floats) -> Floats:
     """Speeds that the joints may have had, (POINTS, m, n)."""
     direction = np.where(motion.a < 0, -1.0, 1.0)
-    shift = direction * width
+    shift = direction * doubt
     return np.asarray(motion.v + _SPREAD[:, None, None] * shift)
 
 
 def mean_friction_columns(
-    robot: Robot, motion: Motion, width: Floats, bent: Floats | None = None
+    robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None = None
 ) -> Floats:
     """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
-    speeds = _possible_speeds(motion, width)
+    speeds = _possible_speeds(motion, doubt)
     shares = None
     if bent is not None:
         shares = np.repeat(bent[None], POINTS, axis=0)
@@ -86,16 +102,17 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     """Friction torque (m, n), with memory, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
     shares = bends(robot, robot.assembly.friction, motion.q, motion.v)
+    doubt = doubt_of_speed(motion.v, width, averaged=1)
     torque = np.empty_like(motion.q)
     for k in range(0, len(torque), CHUNK):
         some = slice(k, k + CHUNK)
         here = motion.at(some)
         bent = None if shares is None else shares[some]
         columns = robot.friction_regressor(here.v, here.q, bent)
-        near = near_reversal(robot, here.v, width)
+        near = near_reversal(robot, here.v, doubt[some])
         if near.any():
             there = None if bent is None else bent[near]
-            columns[near] = mean_friction_columns(robot, here.at(near), width, there)
+            columns[near] = mean_friction_columns(robot, here.at(near), doubt[some][near], there)
         torque[some] = columns @ values
     return torque
 
@@ -115,7 +132,7 @@ def best_width(
     Returns:
         The widths, None where no sample is near a reversal.
     """
-    motion, torque = _near_samples(robot, logs, noise)
+    motion, spans, torque = _near_samples(robot, logs, noise)
     if not len(torque):
         return None
     if gains is not None:
@@ -126,21 +143,25 @@ def best_width(
     rest = torque - robot.regressor(*motion) @ without
     errors = []
     for deviations in WIDTHS:
-        columns = mean_friction_columns(robot, motion, deviations * noise)
+        columns = mean_friction_columns(robot, motion, spans + deviations * noise)
         gap = rest - columns @ phi[of_friction]
         errors.append((gap**2).sum(axis=0))
     best = np.argmin(errors, axis=0)
     return np.asarray(WIDTHS[best] * noise)
 
 
-def _near_samples(robot: Robot, logs: Sequence[CleanLog], noise: Floats) -> tuple[Motion, Floats]:
-    """Motion and unfiltered torque of samples near reversals, not too many."""
-    motions, torques = [], []
+def _near_samples(
+    robot: Robot, logs: Sequence[CleanLog], noise: Floats
+) -> tuple[Motion, Floats, Floats]:
+    """Samples near reversals, not too many: motion, speeds they span, and unfiltered torque."""
+    motions, spans, torques = [], [], []
     widest = WIDTHS[-1] * noise
     for log in logs:
-        near = np.flatnonzero(near_reversal(robot, log.clean.v, widest))
+        span = doubt_of_speed(log.clean.v, np.zeros_like(noise), log.how.averaged)
+        near = np.flatnonzero(near_reversal(robot, log.clean.v, span + widest))
         step = max(1, len(near) * len(logs) // REVERSALS)
         some = near[::step]
         motions.append(log.motion.at(some))
+        spans.append(span[some])
         torques.append(log.raw.tau[some])
-    return Motion.joined(motions), np.concatenate(torques)
+    return Motion.joined(motions), np.concatenate(spans), np.concatenate(torques)

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from armtwin.jobs.groups import Uncertainty
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.jobs.uncertainty import Uncertainty
+from armtwin.prediction.band.quantity import Quantity
 from armtwin.prediction.band.widths import POSITION, YAW, Kind, width_of
+
+PLACEMENT = "placement"
 
 
 @dataclass(frozen=True)
@@ -19,29 +24,52 @@ class Asked:
 
     job: Uncertainty
 
-    def width(self, kind: Kind, source: str, group: Any = None, key: str = "") -> float:
-        """The width of a quantity of a kind, by its source and the group that holds it.
+    def width(self, kind: Kind, name: str, source: str, *groups: Any, key: str = "") -> float:
+        """The width of a quantity, by its source and the groups that may say it.
 
         Args:
             kind: What it is.
+            name: Its name.
             source: Kind of its source.
-            group: The group of the robot file.
+            groups: Groups of the robot file, the first that has a width counts.
             key: Its key there.
         """
-        asked: float | None = getattr(self.job, kind)
+        asked = self.of_job(name, kind)
         if asked is not None:
             return asked
-        own = getattr(group, "uncertainty", None)
-        if isinstance(own, dict):
-            own = own.get(key)
-        return width_of(kind, source) if own is None else float(own)
+        for group in groups:
+            own = getattr(group, "uncertainty", None)
+            if isinstance(own, dict):
+                own = own.get(key)
+            if own is not None:
+                return float(own)
+        return width_of(kind, source)
 
-    @property
-    def position(self) -> float:
-        """Within which nine of ten workpieces lie, in each direction [m]."""
-        return POSITION if self.job.position is None else self.job.position
+    def of_job(self, *names: str) -> float | None:
+        """The width that the job gives for the first of some names, or for their group."""
+        group = names[-1].partition(".")[0]
+        return self.job.first(*names, group)
+
+    def shift(self, axis: str) -> float:
+        """Within which nine of ten workpieces lie along an axis [m]."""
+        asked = self.job.first(f"{PLACEMENT}.{axis}", PLACEMENT)
+        return POSITION if asked is None else asked
 
     @property
     def yaw(self) -> float:
-        """Within which nine of ten workpieces are turned [rad]."""
-        return YAW if self.job.yaw is None else self.job.yaw
+        """Within which nine of ten are turned [rad]; in proportion where only a shift is asked."""
+        asked = self.job.first(f"{PLACEMENT}.yaw")
+        if asked is not None:
+            return asked
+        shift = self.job.first(PLACEMENT)
+        return YAW if shift is None else YAW * shift / POSITION
+
+    def check(self, drawn: Iterable[Quantity]) -> None:
+        """Refuse a width of the job that no quantity of a robot goes by."""
+        known: dict[str, None] = {}
+        for quantity in drawn:
+            known |= dict.fromkeys(quantity.names)
+        for name in self.job.widths:
+            if name not in known:
+                unknown = f"uncertainty '{name}' is for nothing that is drawn here"
+                raise ArmtwinError(f"{unknown}. {did_you_mean(name, known)}")

@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.jobs.groups import draws_problem
+from armtwin.jobs.uncertainty import draws_problem
 from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook import cards
 from armtwin.prediction.band.distribution import HIGH, LOW, MIDDLE, Distribution
@@ -39,7 +39,7 @@ class Share:
         quantity: The quantity.
         share: Of the variance of the logarithm of the ratio.
         elasticity: Relative change of the error per relative change of the quantity; of one that
-            is no ratio, per its standard deviation.
+            is no ratio, per unit of it.
     """
 
     quantity: Quantity
@@ -141,14 +141,8 @@ class Band:
     @cached_property
     def nominal(self) -> Floats:
         """Peaks of the nominal run, (directions,)."""
-        names = {"lateral": "lateral_peak_m", "vertical": "vertical_peak_m"}
-        names["orientation"] = "orientation_rad"
-        segments = self.prediction.verdict.segments
-        found = []
-        for direction in self.ensemble.directions:
-            values = [getattr(segment, names[direction]) for segment in segments]
-            found.append(np.nanmax(values))
-        return np.array(found)
+        peaks = self.prediction.verdict.peaks
+        return np.array([peaks[direction] for direction in self.ensemble.directions])
 
     @property
     def peak(self) -> tuple[float, float]:
@@ -162,18 +156,26 @@ class Band:
         """How the largest error over its tolerance depends on each quantity."""
         run = ~self._not_run
         worst = (self.ensemble.peaks[run] / self.tolerances).max(axis=1)
-        return regression(self.deviations[run], np.log(np.maximum(worst, 1e-12)))
+        moving = [quantity.spread > 0 for quantity in self.quantities]
+        z = self.deviations[run] * np.array(moving, dtype=float)
+        return regression(z, np.log(np.maximum(worst, 1e-12)))
 
     @cached_property
     def shares(self) -> tuple[Share, ...]:
         """What each quantity makes of the spread, the largest first; small ones are not told."""
+        told = [share for share in self.all_shares if share.share >= LEAST_SHARE]
+        told.sort(key=lambda x: -x.share)
+        return tuple(told)
+
+    @cached_property
+    def all_shares(self) -> tuple[Share, ...]:
+        """What each quantity makes of the spread, in the order of the quantities."""
         found = []
         slopes, shares = self.regression.slopes, self.regression.shares
         for quantity, slope, share in zip(self.quantities, slopes, shares, strict=True):
-            if share >= LEAST_SHARE:
-                per = quantity.spread if quantity.is_ratio else 1.0
-                found.append(Share(quantity, float(share), float(slope / per)))
-        found.sort(key=lambda x: -x.share)
+            per = quantity.spread
+            elasticity = float(slope / per) if per > 0 else 0.0
+            found.append(Share(quantity, float(share), elasticity))
         return tuple(found)
 
     @cached_property

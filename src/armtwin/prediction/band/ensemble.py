@@ -6,8 +6,8 @@ The path error is computed on thinned samples, and on all of them about its peak
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.forces import acting
 from armtwin.jobs.job import Job
-from armtwin.maths.batch import Flags, Floats, thread_count
+from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.runner import run_all, threads
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.prediction.band.identified import missing_torque
 from armtwin.prediction.band.of_placement import placed
@@ -107,11 +108,12 @@ def run_variants(
 
 
 def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemble:
-    with ThreadPoolExecutor(thread_count()) as pool:
-        drawn = list(pool.map(lambda variant: _drawn(p, variant), variants))
+    with threads() as executor:
+        drawn = list(run_all(partial(_drawn, p), variants, executor=executor))
         possible = [k for k, x in enumerate(drawn) if x.ready is not None]
         runs = simulate_all([x.ready for x in drawn if x.ready is not None])
-        judged = list(pool.map(grid.judged, [drawn[k] for k in possible], runs))
+        able = [drawn[k] for k in possible]
+        judged = list(run_all(grid.judged, able, runs, executor=executor))
     outcomes = dict(zip(possible, judged, strict=True))
     refused = grid.nothing()
     peaks, errors, reasons = [], [], []

@@ -40,7 +40,7 @@ def savings(quantities: Sequence[Quantity], shares: Floats) -> tuple[Saving, ...
     for key, way in WAYS.items():
         taken = 0.0
         for quantity, share in zip(quantities, shares, strict=True):
-            if quantity.measured_by == key:
+            if quantity.measured_by == key and quantity.spread > 0:
                 kept = (quantity.spread_if_measured / quantity.spread) ** 2
                 taken += float(share) * (1 - kept)
         if taken >= LEAST_GAIN:

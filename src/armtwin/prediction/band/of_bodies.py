@@ -8,15 +8,8 @@ from functools import partial
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
-from armtwin.prediction.band.quantity import (
-    Quantity,
-    Variant,
-    changed_robot,
-    source_kind,
-    uncertain,
-)
-from armtwin.prediction.band.widths import Kind
-from armtwin.robot.groups import Body, SixInertias, Tool
+from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
+from armtwin.robot.groups import Body, SixInertias
 from armtwin.robot.robot import Robot
 
 Change = Callable[[Body, float], Body]
@@ -30,53 +23,50 @@ def link_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
         return
     trust = list(SOURCE_KINDS)
     source = max((source_kind(link, "mass") for link in links), key=trust.index)
-    width = max(asked.width("links", source, link, "mass") for link in links)
-    yield uncertain(
-        "links",
-        "masses of the links",
-        source,
-        width,
-        partial(_with_links, heavier),
-        "identify",
+    yield Quantity(
+        name="links.mass",
+        words="masses of the links",
+        kind="links",
+        basis=source,
+        width=max(asked.width("links", "links.mass", source, link) for link in links),
+        change=partial(_with_links, heavier),
+        measured_by="identify",
     )
-    yield uncertain(
-        "links",
-        "where the links' masses are",
-        source,
-        width,
-        partial(_with_links, larger),
-        "identify",
+    yield Quantity(
+        name="links.size",
+        words="where the links' masses are",
+        kind="links",
+        basis=source,
+        width=max(asked.width("links", "links.size", source, link) for link in links),
+        change=partial(_with_links, larger),
+        measured_by="identify",
     )
 
 
 def tool_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     """Mass and size of the mounted tool."""
     name = robot.description.mounted.tool
-    if not name or robot.description.tool[name].body is None:
+    tool = robot.description.tool[name] if name else None
+    if tool is None or tool.body is None:
         return
-    tool = robot.description.tool[name]
-    yield _of_tool(tool, name, "mass", asked)
-    yield _of_tool(tool, name, "size", asked)
-
-
-def _of_tool(tool: Tool, name: str, what: str, asked: Asked) -> Quantity:
-    assert tool.body is not None
-    kind: Kind = "tool_mass" if what == "mass" else "tool_size"
-    if what == "mass":
-        source = source_kind(tool, "mass")
-        width = asked.width(kind, source, tool, "mass")
-        basis, change = f"{source} {tool.body.mass:g} kg", heavier
-    else:
-        source = source_kind(tool, "com")
-        width = asked.width(kind, source, tool, "size")
-        basis, change = source, larger
-    return uncertain(
-        kind,
-        f"{what} of the tool",
-        basis,
-        width,
-        partial(_with_tool, name, change),
-        "tool",
+    mass, size = source_kind(tool, "mass"), source_kind(tool, "com")
+    yield Quantity(
+        name="tool.mass",
+        words="mass of the tool",
+        kind="tool.mass",
+        basis=f"{mass} {tool.body.mass:g} kg",
+        width=asked.width("tool.mass", "tool.mass", mass, tool, key="mass"),
+        change=partial(_with_tool, name, heavier),
+        measured_by="tool",
+    )
+    yield Quantity(
+        name="tool.size",
+        words="size of the tool",
+        kind="tool.size",
+        basis=size,
+        width=asked.width("tool.size", "tool.size", size, tool, key="size"),
+        change=partial(_with_tool, name, larger),
+        measured_by="tool",
     )
 
 

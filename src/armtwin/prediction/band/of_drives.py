@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
-from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway
+import numpy as np
+
+from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway, split
+from armtwin.drives.friction.laws import Law
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.identified import is_identified
-from armtwin.prediction.band.quantity import (
-    Quantity,
-    Variant,
-    changed_robot,
-    source_kind,
-    uncertain,
-)
+from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
+from armtwin.prediction.band.widths import Kind
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
 
 DRY = ("level", "asperity", "static", "torques", "scale")  # keys of what rubs
 LOGGED = "identify"
+SLOW = np.logspace(-4, -1, 16)  # speeds at which friction is mostly dry [rad/s]
 
 
 def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Quantity]:
@@ -35,14 +35,15 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
         if is_identified(known, f"{element.name}."):
             continue  # drawn with all that was identified
         source = _dry_source(element)
-        width = asked.width("friction", source, element, "level")
-        yield uncertain(
-            "friction",
-            f"friction of {element.name}",
-            f"{source} {breakaway(element.law):.3g} N m",
-            width,
-            partial(_with_level, element.name),
-            LOGGED,
+        name = f"friction.{element.name}"
+        yield Quantity(
+            name=name,
+            words=f"friction of {element.name}",
+            kind="friction.level",
+            basis=f"{source} {dry_level(element.law):.3g} N m",
+            width=asked.width("friction.level", name, source, element, key="level"),
+            change=partial(_with_level, element.name),
+            measured_by=LOGGED,
         )
     guessed = [x for x in elements if not is_identified(known, f"{x.name}.")]
     if guessed:
@@ -54,28 +55,30 @@ def friction_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qu
 
 def _of_all(elements: list[FrictionElement], asked: Asked) -> Quantity:
     """The viscosity of all elements, as the oil's temperature moves it."""
+    kind: Kind = "friction.viscosity"
     source = _least_trusted([source_kind(element, "viscous") for element in elements])
-    width = asked.width("viscosity", source)
-    return uncertain(
-        "viscosity",
-        "viscosity of all friction",
-        source,
-        width,
-        _with_viscosity,
-        LOGGED,
+    return Quantity(
+        name=kind,
+        words="viscosity of all friction",
+        kind=kind,
+        basis=source,
+        width=_widest(asked, kind, source, elements, "viscosity"),
+        change=_with_viscosity,
+        measured_by=LOGGED,
     )
 
 
 def _of_bristles(elements: list[FrictionElement], asked: Asked) -> Quantity:
+    kind: Kind = "friction.bristles"
     source = _least_trusted([source_kind(element, "presliding") for element in elements])
-    width = asked.width("bristles", source)
-    return uncertain(
-        "bristles",
-        "stiffness of the bristles",
-        source,
-        width,
-        _with_bristles,
-        LOGGED,
+    return Quantity(
+        name=kind,
+        words="stiffness of the bristles",
+        kind=kind,
+        basis=source,
+        width=_widest(asked, kind, source, elements, "bristles"),
+        change=_with_bristles,
+        measured_by=LOGGED,
     )
 
 
@@ -85,14 +88,14 @@ def rotor_quantities(robot: Robot, asked: Asked) -> Iterator[Quantity]:
     if not motors or is_identified(robot.uncertainty, "Jm"):
         return
     source = _least_trusted([source_kind(motor, "rotor_inertia") for motor in motors])
-    width = max(asked.width("rotors", source, motor, "rotor_inertia") for motor in motors)
-    yield uncertain(
-        "rotors",
-        "inertia of the rotors",
-        source,
-        width,
-        _with_rotors,
-        LOGGED,
+    yield Quantity(
+        name="rotors",
+        words="inertia of the rotors",
+        kind="rotors",
+        basis=source,
+        width=_widest(asked, "rotors", source, motors),
+        change=_with_rotors,
+        measured_by=LOGGED,
     )
 
 
@@ -102,15 +105,20 @@ def elastic_quantities(robot: Robot, model: Model, asked: Asked) -> Iterator[Qua
     if model.joints != "elastic" or not gears:
         return
     source = _least_trusted([source_kind(gear, "stiffness") for gear in gears])
-    width = max(asked.width("elasticity", source, gear, "stiffness") for gear in gears)
-    yield uncertain(
-        "elasticity",
-        "stiffness of the gears",
-        source,
-        width,
-        _with_stiffness,
-        "transmission",
+    yield Quantity(
+        name="gears",
+        words="stiffness of the gears",
+        kind="gears",
+        basis=source,
+        width=_widest(asked, "gears", source, gears),
+        change=_with_stiffness,
+        measured_by="transmission",
     )
+
+
+def _widest(asked: Asked, kind: Kind, source: str, groups: Sequence[Any], key: str = "") -> float:
+    """The width of what several groups share: the largest of theirs."""
+    return max(asked.width(kind, kind, source, group, key=key) for group in groups)
 
 
 def _with_level(name: str, variant: Variant, factor: float) -> Variant:
@@ -179,6 +187,11 @@ def _with_stiffness(variant: Variant, factor: float) -> Variant:
             gear = replace(gear, stiffness=factor * gear.stiffness, low_stiffness=low)
         gears.append(gear)
     return changed_robot(variant, transmission=tuple(gears))
+
+
+def dry_level(law: Law) -> float:
+    """Largest dry torque at rest or in slow sliding; a smooth law holds nothing at rest [N m]."""
+    return max(breakaway(law), float(split(law, SLOW)[0].max()))
 
 
 def _dry_source(element: FrictionElement) -> str:

@@ -12,7 +12,6 @@ from armtwin.jobs.job import Job
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Placement, Quantity, Variant
-from armtwin.prediction.band.widths import NINE_OF_TEN
 from armtwin.robot.groups import Pose
 
 
@@ -20,24 +19,24 @@ def placement_quantities(asked: Asked) -> Iterator[Quantity]:
     """Shifts of the workpiece in the base frame, and its turn about the vertical."""
     for axis in ("x", "y", "z"):
         yield Quantity(
-            name=f"place of the workpiece in {axis}",
+            name=f"placement.{axis}",
+            words=f"place of the workpiece in {axis}",
+            kind="placement",
             basis="assumed",
-            width=f"to {1e3 * asked.position:.3g} mm",
-            spread=asked.position / NINE_OF_TEN,
+            width=asked.shift(axis),
             change=partial(_moved, axis),
-            kind="position",
             measured_by="placement",
-            is_ratio=False,
+            unit="m",
         )
     yield Quantity(
-        name="turn of the workpiece",
+        name="placement.yaw",
+        words="turn of the workpiece",
+        kind="placement",
         basis="assumed",
-        width=f"to {np.degrees(asked.yaw):.3g} deg",
-        spread=asked.yaw / NINE_OF_TEN,
+        width=asked.yaw,
         change=partial(_moved, "yaw"),
-        kind="yaw",
         measured_by="placement",
-        is_ratio=False,
+        unit="rad",
     )
 
 

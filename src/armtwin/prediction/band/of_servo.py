@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from armtwin.prediction.band.asked import Asked
-from armtwin.prediction.band.quantity import Quantity, Variant, source_kind, uncertain
-from armtwin.prediction.band.widths import EACH, NINE_OF_TEN, Kind
+from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
+from armtwin.prediction.band.widths import EACH, Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Cascade, Proportional, Servo, VelocityLaw
 from armtwin.robot.servo_changes import (
@@ -24,22 +23,17 @@ from armtwin.robot.servo_changes import (
 )
 
 LOGGED = "servo"  # how a servo is measured
-SHARED: tuple[tuple[Kind, str, str, Callable[[Servo, float], Servo]], ...] = (
-    ("damping", "the servo's damping", "damping", with_damping),
-    ("integrator", "the servo's integrator", "integrator", with_integrator),
+SHARED: tuple[tuple[Kind, str, Callable[[Servo, float], Servo]], ...] = (
+    ("servo.damping", "the servo's damping", with_damping),
+    ("servo.integrator", "the servo's integrator", with_integrator),
     (
-        "acceleration_feedforward",
+        "servo.acceleration_feedforward",
         "the acceleration that is fed forward",
-        "acceleration_feedforward",
         with_acceleration_feedforward,
     ),
-    (
-        "friction_feedforward",
-        "the friction that is fed forward",
-        "friction_feedforward",
-        with_friction_feedforward,
-    ),
+    ("servo.friction_feedforward", "the friction that is fed forward", with_friction_feedforward),
 )
+BANDWIDTH: Kind = "servo.bandwidth"
 
 
 def servo_quantities(robot: Robot, name: str, asked: Asked) -> Iterator[Quantity]:
@@ -53,21 +47,21 @@ def servo_quantities(robot: Robot, name: str, asked: Asked) -> Iterator[Quantity
     if isinstance(servo, Proportional):
         return
     group = _group_of_gains(servo)
-    for kind, words, key, change in SHARED:
-        if not _has(servo, kind):
-            continue
+    for kind, words, change in SHARED:
+        if change(servo, 2.0) == servo:
+            continue  # it has none
+        key = kind.removeprefix("servo.")
         source = source_kind(group, key)
-        width = asked.width(kind, source, group, key)
+        width = asked.width(kind, kind, source, group, servo, key=key)
         yield _shared(name, kind, words, source, width, change)
     if has_filters(servo):
         source = _filter_source(servo)
-        width = asked.width("filters", source, servo, "filters")
-        words = "the servo's filters"
-        yield _shared(name, "filters", words, source, width, with_filters)
+        width = asked.width("servo.filters", "servo.filters", source, servo, key="filters")
+        yield _shared(name, "servo.filters", "the servo's filters", source, width, with_filters)
 
 
 def _shared(
-    name: str,
+    servo: str,
     kind: Kind,
     words: str,
     source: str,
@@ -75,34 +69,41 @@ def _shared(
     change: Callable[[Servo, float], Servo],
 ) -> Quantity:
     """A quantity that all drives share."""
-    moved = partial(_with_servo, name, change)
-    return uncertain(kind, words, source, width, moved, LOGGED)
+    moved = partial(_with_servo, servo, change)
+    return Quantity(kind, words, kind, source, width, moved, LOGGED)
 
 
 def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator[Quantity]:
     """The bandwidth of all drives together, and of each beside the others."""
     group = _group_of_gains(servo)
     source = source_kind(group, "bandwidth")
-    width = asked.width("bandwidth", source, group, "bandwidth")
-    basis = f"{source} {_frequency_of(robot, servo)}".strip()
-    yield uncertain(
-        "bandwidth",
-        "the servo's bandwidth",
-        basis,
-        width,
-        partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
-        LOGGED,
+    width = asked.width(BANDWIDTH, BANDWIDTH, source, group, servo, key="bandwidth")
+    yield Quantity(
+        name=BANDWIDTH,
+        words="the servo's bandwidth",
+        kind=BANDWIDTH,
+        basis=f"{source} {_frequency_of(robot, servo)}".strip(),
+        width=width,
+        change=partial(_with_servo, name, lambda own, factor: with_bandwidth(own, (factor,))),
+        measured_by=LOGGED,
     )
     drives = [drive.name for drive, _ in robot.assembly.drives]
     for k, drive in enumerate(drives):
-        yield uncertain(
-            "bandwidth",
-            f"the bandwidth of {drive}",
-            source,
-            EACH * width,
-            partial(_with_servo, name, partial(_one_bandwidth, k, len(drives))),
-            LOGGED,
-        )
+        own = asked.job.first(f"{BANDWIDTH}.{drive}")
+        yield _of_drive(name, drives, k, source, EACH * width if own is None else own)
+
+
+def _of_drive(servo: str, drives: list[str], k: int, source: str, width: float) -> Quantity:
+    """The bandwidth of one drive."""
+    return Quantity(
+        name=f"{BANDWIDTH}.{drives[k]}",
+        words=f"the bandwidth of {drives[k]}",
+        kind=BANDWIDTH,
+        basis=source,
+        width=width,
+        change=partial(_with_servo, servo, partial(_one_bandwidth, k, len(drives))),
+        measured_by=LOGGED,
+    )
 
 
 def _one_bandwidth(drive: int, drives: int, servo: Servo, factor: float) -> Servo:
@@ -121,19 +122,14 @@ def _fitted(robot: Robot, name: str, servo: Any, asked: Asked) -> Iterator[Quant
         yield from _bandwidths(robot, name, servo, asked)
         return
     for k, drive in enumerate(drives):
+        own = asked.job.first(f"{BANDWIDTH}.{drive}", BANDWIDTH)
         low, high = interval[k], interval[k + len(drives)]
-        if not 0 < low < high:
-            continue  # the logs do not tell it from none: it hardly acts
-        spread = math.log(high / low) / (2 * NINE_OF_TEN * power)
-        yield Quantity(
-            name=f"the bandwidth of {drive}",
-            basis="identified",
-            width=f"to {100 * math.expm1(NINE_OF_TEN * spread):.2g} %",
-            spread=spread,
-            change=partial(_with_servo, name, partial(_one_bandwidth, k, len(drives))),
-            kind="bandwidth",
-            measured_by=LOGGED,
-        )
+        if own is not None:
+            yield _of_drive(name, drives, k, "identified", own)
+        elif 0 < low < high:
+            width = (high / low) ** (0.5 / power) - 1
+            yield _of_drive(name, drives, k, "identified", width)
+        # else the logs do not tell it from none: it hardly acts
 
 
 def _with_servo(
@@ -157,12 +153,6 @@ def _frequency_of(robot: Robot, servo: Any) -> str:
         return ""
     low, high = min(rule.bandwidth), max(rule.bandwidth)
     return f"{low:g} Hz" if low == high else f"{low:g} to {high:g} Hz"
-
-
-def _has(servo: Servo, kind: Kind) -> bool:
-    """Whether a servo has a part that is not zero."""
-    changes = {name: change for name, _, _, change in SHARED}
-    return changes[kind](servo, 2.0) != servo
 
 
 def _filter_source(servo: Servo) -> str:

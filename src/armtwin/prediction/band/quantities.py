@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
@@ -25,7 +26,7 @@ def quantities_of(p: Prediction) -> tuple[Quantity, ...]:
 def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
     """What of a robot with its tool, and of the placement of a job, is not known exactly.
 
-    Those of a width of zero are left out, so that others are spread the more evenly.
+    Those of a width of zero are there as well, so that the draws of the others stay the same.
     """
     model = job.description.model
     asked = Asked(job.description.uncertainty)
@@ -38,4 +39,8 @@ def quantities_for(robot: Robot, job: Job) -> tuple[Quantity, ...]:
         *tool_quantities(robot, asked),
         *placement_quantities(asked),
     ]
-    return tuple(quantity for quantity in found if quantity.spread > 0)
+    try:
+        asked.check(found)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{job.where}: {error}") from None
+    return tuple(found)

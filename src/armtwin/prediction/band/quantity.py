@@ -9,9 +9,17 @@ from typing import Any, Literal
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.maths.batch import Floats
-from armtwin.prediction.band.widths import MEASURED, WIDTHS, Kind, in_words, spread_of
+from armtwin.prediction.band.widths import (
+    MEASURED,
+    NINE_OF_TEN,
+    WIDTHS,
+    Kind,
+    in_words,
+    spread_of,
+)
 from armtwin.robot.description import Description
 
+GROUPS = ("links", "tool", "placement")  # names that stand for several kinds
 Measurement = str  # a way to measure: a key of `measuring.WAYS`
 
 
@@ -48,30 +56,57 @@ class Quantity:
     """A number, or several that belong together, that is not known exactly.
 
     Attributes:
-        name: What it is, as "the servo's bandwidth".
+        name: Its name in jobs and results, as "servo.bandwidth".
+        words: What it is, as "the servo's bandwidth".
+        kind: The name of all of its kind, as "friction.level" of one element's.
         basis: Where it comes from, with its value, as "assumed 12 Hz".
-        width: How far it may be off in words, as "to 30 %".
-        spread: Standard deviation of its logarithm, or of itself where it may be zero.
-        change: Moves it: a variant and how far, in units of the spread's scale.
-        kind: What kind of number it is.
+        width: Within which nine of ten lie: a share of it, or in its unit where it may be zero.
+        change: Moves it: a variant and a factor, or how far.
         measured_by: What would measure it; "" for nothing we know.
-        is_ratio: Whether the spread is that of a logarithm.
+        unit: "1" where a factor moves it, else "m" or "rad".
     """
 
     name: str
+    words: str
+    kind: Kind | Literal["placement"]
     basis: str
-    width: str
-    spread: float
+    width: float
     change: Callable[[Variant, float], Variant]
-    kind: Kind | Literal["position", "yaw"]
     measured_by: Measurement = ""
-    is_ratio: bool = True
+    unit: Literal["1", "m", "rad"] = "1"
+
+    @property
+    def source(self) -> str:
+        """Kind of its source, as "assumed"."""
+        return self.basis.partition(" ")[0]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that it goes by, the most special first: its own, of its kind, of its group."""
+        group = self.name.partition(".")[0]
+        names = (self.name, self.kind)
+        return (*names, group) if group in GROUPS else names
+
+    @property
+    def is_ratio(self) -> bool:
+        """Whether a factor moves it."""
+        return self.unit == "1"
+
+    @property
+    def spread(self) -> float:
+        """Standard deviation of its logarithm, or of itself where it may be zero."""
+        return spread_of(self.width) if self.is_ratio else self.width / NINE_OF_TEN
+
+    @property
+    def width_in_words(self) -> str:
+        """How far it may be off, as "to 30 %"."""
+        return in_words(self.width, self.unit)
 
     @property
     def spread_if_measured(self) -> float:
         """What the spread would be once it is measured."""
-        if self.kind in MEASURED:
-            return min(self.spread, MEASURED[self.kind])
+        if self.unit in MEASURED:
+            return min(self.spread, MEASURED[self.unit])
         return min(self.spread, spread_of(WIDTHS[self.kind][0]))
 
     def moved(self, variant: Variant, deviations: float) -> Variant:
@@ -80,18 +115,6 @@ class Quantity:
         if by == 0:
             return variant
         return self.change(variant, math.exp(by) if self.is_ratio else by)
-
-
-def uncertain(
-    kind: Kind,
-    name: str,
-    basis: str,
-    width: float,
-    change: Callable[[Variant, float], Variant],
-    measured_by: Measurement,
-) -> Quantity:
-    """A quantity that a factor moves, of some width."""
-    return Quantity(name, basis, in_words(width), spread_of(width), change, kind, measured_by)
 
 
 def drawn(nominal: Variant, quantities: Sequence[Quantity], deviations: Floats) -> Variant:

@@ -11,51 +11,50 @@ The widths are judgement, not measurement; robot file and job may give others.
 from __future__ import annotations
 
 import math
-from typing import Literal, get_args
+from typing import Literal
 
 Kind = Literal[
-    "bandwidth",
-    "damping",
-    "integrator",
-    "filters",
-    "acceleration_feedforward",
-    "friction_feedforward",
-    "friction",
-    "viscosity",
-    "bristles",
+    "servo.bandwidth",
+    "servo.damping",
+    "servo.integrator",
+    "servo.filters",
+    "servo.acceleration_feedforward",
+    "servo.friction_feedforward",
+    "friction.level",
+    "friction.viscosity",
+    "friction.bristles",
     "links",
     "rotors",
-    "tool_mass",
-    "tool_size",
-    "elasticity",
+    "tool.mass",
+    "tool.size",
+    "gears",
 ]
-KINDS: tuple[Kind, ...] = get_args(Kind)
 NINE_OF_TEN = 1.6448536269514722  # standard deviations to either side
 
 # by kind of number: from a document, public, derived, assumed
 WIDTHS: dict[str, tuple[float, float, float, float]] = {
-    "bandwidth": (0.10, 0.15, 0.30, 0.30),
-    "damping": (0.05, 0.10, 0.20, 0.20),
-    "integrator": (0.10, 0.20, 0.50, 0.50),
-    "filters": (0.10, 0.20, 0.50, 0.50),
-    "acceleration_feedforward": (0.05, 0.10, 0.10, 0.10),
-    "friction_feedforward": (0.20, 0.30, 0.50, 0.50),
-    "friction": (0.15, 0.20, 0.30, 0.50),
-    "viscosity": (0.30, 0.30, 0.30, 0.30),
-    "bristles": (1.0, 1.0, 2.0, 2.0),
+    "servo.bandwidth": (0.10, 0.15, 0.30, 0.30),
+    "servo.damping": (0.05, 0.10, 0.20, 0.20),
+    "servo.integrator": (0.10, 0.20, 0.50, 0.50),
+    "servo.filters": (0.10, 0.20, 0.50, 0.50),
+    "servo.acceleration_feedforward": (0.05, 0.10, 0.10, 0.10),
+    "servo.friction_feedforward": (0.20, 0.30, 0.50, 0.50),
+    "friction.level": (0.15, 0.20, 0.30, 0.50),
+    "friction.viscosity": (0.30, 0.30, 0.30, 0.30),
+    "friction.bristles": (1.0, 1.0, 2.0, 2.0),
     "links": (0.03, 0.05, 0.15, 0.15),
     "rotors": (0.05, 0.10, 0.15, 0.25),
-    "tool_mass": (0.03, 0.03, 0.05, 0.10),
-    "tool_size": (0.05, 0.05, 0.10, 0.20),
-    "elasticity": (0.15, 0.20, 0.30, 0.50),
+    "tool.mass": (0.03, 0.03, 0.05, 0.10),
+    "tool.size": (0.05, 0.05, 0.10, 0.20),
+    "gears": (0.15, 0.20, 0.30, 0.50),
 }
 # of numbers that were measured or identified without a deviation of their own: as documents print
 COLUMNS = {"measured": 0, "identified": 0, "document": 0, "public": 1, "derived": 2, "assumed": 3}
 POSITION = 0.01  # within which nine of ten workpieces lie, in each direction [m]
 YAW = math.radians(1.0)  # and in their turn about the vertical [rad]
-MEASURED: dict[str, float] = {  # standard deviations of a workpiece that was probed
-    "position": 0.001 / NINE_OF_TEN,
-    "yaw": math.radians(0.1) / NINE_OF_TEN,
+MEASURED: dict[str, float] = {  # standard deviations of a workpiece that was probed, by unit
+    "m": 0.001 / NINE_OF_TEN,
+    "rad": math.radians(0.1) / NINE_OF_TEN,
 }
 EACH = 1 / 3  # width of one drive beside that of all together
 
@@ -70,8 +69,12 @@ def spread_of(width: float) -> float:
     return math.log1p(width) / NINE_OF_TEN
 
 
-def in_words(width: float) -> str:
-    """A width as people say it: "to 30 %", "to a factor of 3"."""
+def in_words(width: float, unit: str = "1") -> str:
+    """A width as people say it: "to 30 %", "to a factor of 3", "to 10 mm"."""
+    if unit == "m":
+        return f"to {1e3 * width:.3g} mm"
+    if unit == "rad":
+        return f"to {math.degrees(width):.3g} deg"
     if width >= 1:
         return f"to a factor of {1 + width:g}"
     return f"to {100 * width:.3g} %"

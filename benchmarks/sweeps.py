@@ -1,0 +1,117 @@
+"""How a sweep spreads over two cores: threads, processes and dask beside one thread.
+
+    python benchmarks/sweeps.py [--quick]
+
+Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
+turns of all places follow one another, so that what else the machine does is shared. Then what a
+piece of work costs that does nothing, and 1 s of work per piece on processes and on dask.
+"""
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from dataclasses import replace
+
+import armtwin as at
+from armtwin.maths.runner import as_done
+from armtwin.sweeps.bases import parcel_of
+from armtwin.sweeps.cluster import on_cluster
+from armtwin.sweeps.executors import Place, on_processes
+
+QUICK = "--quick" in sys.argv
+RUNS, TURNS = (6, 1) if QUICK else (1000, 2)
+EMPTY, BUSY = (20, 2) if QUICK else (1000, 24)
+SECOND = 0.05 if QUICK else 1.0
+PLACES: dict[str, dict[str, object]] = {
+    "one thread": {"threads": 1},
+    "2 threads": {"threads": 2},
+    "2 processes": {"workers": 2},
+    "dask, 2 workers": {"cluster": "local:2"},
+}
+
+
+def used() -> float:
+    """CPU seconds of this process and of those that ended."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
+
+
+def jobs() -> at.Sweep:
+    """Placements of the line of the RX90B at 300 mm/s."""
+    job = at.Job.load("rx90b_line").with_speed("300 mm/s")
+    places = [f"{350 + 0.15 * k:.2f} mm" for k in range(RUNS)]
+    return at.Sweep.over(job, {"workpiece.position.1": places})
+
+
+def spread() -> None:
+    """Print how long a sweep takes everywhere."""
+    asked = jobs()
+    at.sweep(at.Sweep.over(asked.given[0], {"speed": ["300 mm/s"]}))  # kernels
+    walls: dict[str, list[float]] = {name: [] for name in PLACES}
+    cpu: dict[str, float] = {}
+    rows = {}
+    for _ in range(TURNS):
+        for name, options in PLACES.items():
+            start, before = time.perf_counter(), used()
+            found = at.sweep(asked, **options)  # type: ignore[arg-type]
+            walls[name].append(time.perf_counter() - start)
+            cpu[name] = used() - before
+            rows[name] = [replace(row, cpu_s=0.0) for row in found.rows]
+    alone = min(walls["one thread"])
+    for name in PLACES:
+        same = "equal bits" if rows[name] == rows["one thread"] else "OTHER BITS"
+        wall = min(walls[name])
+        print(
+            f"{name}: {RUNS} runs {wall:.1f} s, {cpu[name]:.1f} s CPU, {same}; "
+            f"ratio to one thread {alone / wall:.2f}",
+            flush=True,
+        )
+
+
+def nothing(sent: object, number: int) -> int:
+    """A piece of work that does nothing."""
+    return number
+
+
+def spin(sent: object, number: int) -> int:
+    """A piece of work of some CPU time."""
+    end = time.thread_time() + SECOND
+    while time.thread_time() < end:
+        pass
+    return number
+
+
+def in_time(place: Place, work: Callable[..., int], count: int) -> float:
+    """Wall seconds of pieces of work."""
+    start = time.perf_counter()
+    done = sum(1 for _ in as_done(work, iter(range(1, count + 1)), place))
+    assert done == count
+    return time.perf_counter() - start
+
+
+def places() -> Iterator[tuple[str, AbstractContextManager[Place]]]:
+    """Processes and dask, each with two workers."""
+    asked = at.Sweep.over(at.Job.load("rx90b_line"), {})
+    parcel = parcel_of(asked.bases, False, "nonlinear", at.__version__)
+    yield "2 processes", on_processes(parcel, 2)
+    yield "dask, 2 workers", on_cluster(parcel, "local:2")
+
+
+def overhead() -> None:
+    """Print what a piece of work costs beside the work."""
+    busy = {}
+    for name, opened in places():
+        with opened as place:
+            in_time(place, nothing, 10)
+            empty = in_time(place, nothing, EMPTY) / EMPTY
+            busy[name] = in_time(place, spin, BUSY)
+        print(f"{name}: {1e3 * empty:.2f} ms a piece; {BUSY} of {SECOND:g} s {busy[name]:.1f} s")
+    ratio = busy["dask, 2 workers"] / busy["2 processes"]
+    print(f"dask over processes at {SECOND:g} s of work a piece: ratio {ratio:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    overhead()
+    spread()

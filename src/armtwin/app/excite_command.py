@@ -1,0 +1,161 @@
+"""The command that designs an excitation."""
+
+from __future__ import annotations
+
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+import armtwin as at
+from armtwin.app.options import Force, Json, given_path
+from armtwin.app.places import Source, result_folder
+from armtwin.app.progress import of, progress_bar
+from armtwin.app.robots import mounted
+from armtwin.app.showing import REPORT, finish
+from armtwin.errors import ArmtwinError
+from armtwin.identification.excitation.plan import ExcitationPlan
+from armtwin.logs.csv_files import put_csv
+from armtwin.maths.units import Unit
+from armtwin.report.folder import RESULT
+
+USUAL = ExcitationPlan()
+UNITS = {
+    "period": Unit("s", above=0),
+    "rate": Unit("Hz", above=0),
+    "clearance": Unit("m", plausible=20, hint="mm"),
+    "noise": Unit("1", above=0),
+    "speed": Unit("1", above=0),
+    "acceleration": Unit("1", above=0),
+    "torque": Unit("1", above=0),
+}
+
+
+def excite(
+    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    criterion: Annotated[
+        str,
+        typer.Option("--criterion", help="log_det, sigma_min, condition or weighted."),
+    ] = USUAL.criterion,
+    scaling: Annotated[
+        str, typer.Option("--scaling", help="Columns scaled by parameters or by columns.")
+    ] = USUAL.scaling,
+    weights: Annotated[
+        str, typer.Option("--weights", help='Of condition and 1/sigma_min: "1, 1".')
+    ] = "1, 1",
+    search: Annotated[
+        str, typer.Option("--search", help="optimised, or the best random.")
+    ] = USUAL.search,
+    starts: Annotated[int, typer.Option("--starts", help="Random motions tried.")] = USUAL.starts,
+    period: Annotated[str, typer.Option("--period", help='Length of a period, as "8 s".')] = "8 s",
+    harmonics: Annotated[
+        int, typer.Option("--harmonics", help="Harmonics of a period.")
+    ] = USUAL.harmonics,
+    periods: Annotated[int, typer.Option("--periods", help="Periods to run.")] = USUAL.periods,
+    rate: Annotated[
+        str | None, typer.Option("--rate", help="Set-points a second; by default the servo's.")
+    ] = None,
+    speed: Annotated[
+        str | None, typer.Option("--speed", help='Share of the highest speeds, as "80 %".')
+    ] = None,
+    acceleration: Annotated[
+        str | None, typer.Option("--acceleration", help="Share of the largest accelerations.")
+    ] = None,
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Share of the largest torques.")
+    ] = None,
+    cell: Annotated[
+        Path | None,
+        typer.Option("--cell", help="File with a [cell] table: floor, planes, boxes."),
+    ] = None,
+    clearance: Annotated[
+        str | None, typer.Option("--clearance", help='Distance to the cell, as "100 mm".')
+    ] = None,
+    noise: Annotated[
+        str | None,
+        typer.Option("--noise", help='Noise of the torque, of the largest, as "1 %".'),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", help="Of the random starts.")] = USUAL.seed,
+    tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
+    payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Design a motion that tells the parameters of a robot well: trajectory and report."""
+    from armtwin.motion.cell_file import read_cell
+    from armtwin.report.excitation_report import TRAJECTORY, excitation_report
+
+    found = mounted(robot, tool, payload)
+    words: dict[str, Any] = {"period": period, "rate": rate, "clearance": clearance}
+    words |= {"noise": noise, "speed": speed, "acceleration": acceleration, "torque": torque}
+    numbers = {key: _number(key, word) for key, word in words.items() if word is not None}
+    plan = _plan(
+        criterion=criterion,
+        scaling=scaling,
+        weights=_weights(weights),
+        search=search,
+        starts=starts,
+        harmonics=harmonics,
+        periods=periods,
+        seed=seed,
+        **numbers,
+    )
+    around = None if cell is None else read_cell(cell)
+    options = _options(plan) | _given(tool=tool, payload=payload)
+    inputs = [Path(robot)]
+    if cell is not None:
+        options["cell"] = str(cell)
+        inputs.append(cell)
+    short = {key: value for key, value in options.items() if key in ("tool", "payload")}
+    name_words = tuple(str(value) for value in short.values())
+    source = Source("excite", found.name, found.origin, options, name_words)
+    place = result_folder(source, out, (RESULT, REPORT, TRAJECTORY), inputs, force)
+    with progress_bar("search") as progress:
+        result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
+    motion = result.trajectory
+    log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
+    written = {TRAJECTORY: partial(put_csv, log.recording)}
+    finish(excitation_report(result), place, written, json)
+
+
+def _plan(**choices: Any) -> ExcitationPlan:
+    """The plan of the options; what it refuses is said of the option."""
+    try:
+        return ExcitationPlan(**choices)
+    except ArmtwinError as error:
+        raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
+
+
+def _number(option: str, text: str) -> float:
+    try:
+        return UNITS[option].read_word(text)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"--{option} {error}") from None
+
+
+def _weights(text: str) -> tuple[float, ...]:
+    found = []
+    for word in text.split(","):
+        try:
+            found.append(Unit("1").read_word(word.strip()))
+        except ArmtwinError as error:
+            raise ArmtwinError(f"--weights {error}") from None
+    return tuple(found)
+
+
+def _options(plan: ExcitationPlan) -> dict[str, Any]:
+    """What a plan has otherwise than by default."""
+    found = {}
+    for key, value in vars(plan).items():
+        if value != getattr(USUAL, key):
+            found[key] = list(value) if isinstance(value, tuple) else value
+    return found
+
+
+def _given(**options: str | None) -> dict[str, str]:
+    return {name: value for name, value in options.items() if value is not None}

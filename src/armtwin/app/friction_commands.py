@@ -1,0 +1,155 @@
+"""The commands of friction experiments: friction, warmup."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+import armtwin as at
+from armtwin.app.options import Force, Json, Mounting, given_path, optional_quantity
+from armtwin.app.places import Source, files_of_log, result_folder, robot_place
+from armtwin.app.progress import progress_bar
+from armtwin.app.robots import mounted, on_base
+from armtwin.app.showing import REPORT, ROBOT, finish
+from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
+from armtwin.files.opening import FRICTION_CURVES, read_text
+from armtwin.report.folder import RESULT
+from armtwin.robot.files import to_text
+
+DONE, NOT_TOLD = 0, 1
+
+
+def friction(
+    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(
+            metavar="CURVE.csv|LOG...",
+            help="A table joint,v,tau[,std,temperature], or logs of constant speeds.",
+        ),
+    ],
+    weight: Annotated[
+        Literal["directions", "file", "pose"],
+        typer.Option(
+            "--weight",
+            help="How weight is taken out: by both directions, by the robot's file, or not at all, "
+            "as the pose or the mounting put the axis along gravity.",
+        ),
+    ] = "directions",
+    sweep: Annotated[
+        bool, typer.Option("--sweep", help="Logs of slow motion to and fro, not of plateaus.")
+    ] = False,
+    law: Annotated[
+        str | None, typer.Option("--law", help='The law to take, or "file" for the file\'s own.')
+    ] = None,
+    breakaway: Annotated[
+        Path | None,
+        typer.Option("--breakaway", help="A log of a slow break-away ramp, or of slow reversals."),
+    ] = None,
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
+    ] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the logs.")
+    ] = None,
+    mounting: Mounting = None,
+    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
+    payload: Annotated[
+        str | None, typer.Option("--payload", help="Payload mounted while logging.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="The robot file (.toml)."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Friction laws from torques at constant speed: robot file with them, and report.
+
+    Exit code 1: some number of a law is not told.
+    """
+    from armtwin.report.friction_report import friction_report
+
+    prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
+    inputs = [Path(robot)]
+    for path in [*files, *([] if breakaway is None else [breakaway])]:
+        inputs += files_of_log(path, columns)
+    place = robot_place("friction", prior, out, inputs, force)
+    with progress_bar("curves"):
+        curves = _curves(prior, files, columns, torque, sweep)
+        found = at.fit_friction(prior, curves, gravity=weight, law=law)
+        bending = None
+        if breakaway is not None:
+            bending = at.fit_presliding(prior, at.Log.read(breakaway, columns))
+    contents: dict[str, Content] = {}
+    if found.curves.unit == "N m":
+        contents[ROBOT] = to_text(found.robot.description)
+    finish(friction_report(found, bending), place, contents, json)
+    raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
+
+
+def _curves(
+    robot: at.Robot, files: list[Path], columns: Path | None, torque: str | None, sweep: bool
+) -> at.FrictionCurves:
+    """Curves of one table, or of logs."""
+    tables = [path for path in files if _is_table(path)]
+    if tables and len(files) > 1:
+        raise ArmtwinError(f"{tables[0]}: give one table of friction curves, or logs")
+    if tables:
+        return at.FrictionCurves.read(tables[0], robot.joint_names)
+    logs = [at.Log.read(path, columns) for path in files]
+    if sweep:
+        return at.curves_of_sweeps(robot, logs, torque)
+    return at.curves_of_logs(robot, logs, torque)
+
+
+def _is_table(path: Path) -> bool:
+    """Whether a file is a table of friction curves: its header begins a log with time."""
+    if path.suffix != ".csv":
+        return False
+    lines = read_text(path, FRICTION_CURVES).splitlines()
+    header = [word.strip() for word in lines[0].split(",")] if lines else []
+    return "time" not in header and "joint" in header
+
+
+def warmup(
+    log: Annotated[Path, typer.Argument(help="A log of one motion repeated (.csv, .npz).")],
+    period: Annotated[
+        str | None, typer.Option("--period", help='Duration of a cycle, as "8 s".')
+    ] = None,
+    limit: Annotated[
+        str,
+        typer.Option("--limit", help="Change from cycle to cycle below which a joint is warm."),
+    ] = "0.1 %",
+    torque: Annotated[
+        str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
+    ] = None,
+    columns: Annotated[
+        Path | None, typer.Option("--columns", help="Columns file of the log.")
+    ] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Is the robot warm, and how fast does it warm: from a log of one motion over and over.
+
+    Exit code 1: some joint is not warm.
+    """
+    from armtwin.report.warm_up_report import warm_up_report
+
+    length = optional_quantity("--period", period, "s")
+    share = optional_quantity("--limit", limit, "1")
+    assert share is not None
+    options = {"period_s": length, "limit": share, "torque": torque}
+    source = Source("warmup", log.name.partition(".")[0], str(log), options)
+    place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
+    read = at.Log.read(log, columns)
+    found = at.identify_warm_up(read, period=length, limit=share, torque=torque)
+    finish(warm_up_report(found), place, {}, json)
+    raise typer.Exit(DONE if found.warm else NOT_TOLD)

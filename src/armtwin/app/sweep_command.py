@@ -1,0 +1,174 @@
+"""The command that runs many predictions, keeps them, and shows them as a map."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import armtwin as at
+from armtwin.app.options import Force, Json, given_path
+from armtwin.app.places import Source, result_folder
+from armtwin.app.progress import progress_bar
+from armtwin.app.showing import REPORT, finish, say, show
+from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
+from armtwin.prediction.answer import Answer
+from armtwin.report.folder import RESULT, ResultFolder
+from armtwin.sweeps.export import check_parquet
+from armtwin.sweeps.result import SweepResult
+from armtwin.sweeps.running import Progress
+from armtwin.sweeps.sweep import Sweep
+from armtwin.sweeps.words import time_in_words
+
+SOME_HOLD, NONE_HOLDS = 0, 1
+TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "job.toml"
+
+Workers = Annotated[
+    int | None, typer.Option("--workers", help="Processes on this machine, in place of threads.")
+]
+Cluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="Scheduler of dask distributed, as tcp://HOST:8786; local:N."),
+]
+
+
+def sweep(
+    file: Annotated[str, typer.Argument(metavar="SWEEP", help="A sweep file (.toml).")],
+    workers: Workers = None,
+    cluster: Cluster = None,
+    dry_run: Annotated[
+        bool,
+        typer.Option("--dry-run", help="Say how many runs, how long, how large; nothing is kept."),
+    ] = False,
+    report: Annotated[
+        list[int] | None,
+        typer.Option("--report", metavar="RUN", help="Make the report of a run, by its number."),
+    ] = None,
+    csv: Annotated[bool, typer.Option("--csv", help="Write the table as results.csv too.")] = False,
+    parquet: Annotated[
+        bool, typer.Option("--parquet", help="Write the table as results.parquet too.")
+    ] = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    ] = None,
+    json: Json = False,
+    force: Force = False,
+) -> None:
+    """Run many predictions over values of a job or robot; a stopped sweep goes on where it was.
+
+    Exit code 1: none of the runs holds.
+    """
+    if workers is not None and cluster is not None:
+        raise ArmtwinError("--workers and --cluster are two ways to run a sweep: give one of them")
+    if parquet:
+        check_parquet()
+    asked = Sweep.load(file)
+    len(asked)  # refuses what cannot be run
+    _check_runs(asked, report or [])
+    source = Source("sweep", asked.name, asked.origin)
+    names = [RESULT, REPORT]
+    names += [CSV] if csv else []
+    names += [PARQUET] if parquet else []
+    place = result_folder(source, out, names, asked.files, force)
+    if dry_run:
+        _estimate(asked, place, workers, cluster)
+        return
+    found = _run(asked, place, workers, cluster)
+    for number in report or []:
+        _report_run(found, number - 1, place, force)
+    _deliver(found, place, csv=csv, parquet=parquet, json=json)
+    raise typer.Exit(SOME_HOLD if found.held else NONE_HOLDS)
+
+
+def _check_runs(asked: Sweep, numbers: list[int]) -> None:
+    for number in numbers:
+        if not 1 <= number <= len(asked):
+            raise ArmtwinError(f"--report must be a run from 1 to {len(asked)}, got {number}")
+
+
+def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None) -> None:
+    """Say what the sweep would take."""
+    from armtwin.report.sweep_estimate import estimate_report
+    from armtwin.sweeps.cluster import LOCAL
+    from armtwin.sweeps.estimate import estimate
+
+    width = workers
+    if cluster is not None:
+        given = cluster.removeprefix(LOCAL)
+        width = int(given) if given.isdigit() else None
+    with progress_bar("timing"):
+        found = estimate(asked, place.path(TABLE), width)
+    show(estimate_report(asked, found, place.path(TABLE)))
+
+
+def _run(
+    asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None
+) -> SweepResult:
+    """Run what is missing; the folder is ours from the first moment on, so that it can go on."""
+    table = place.path(TABLE)
+    if not table.exists():
+        begun = {"format": 1, "armtwin": at.__version__, "sweep": asked.name, "runs": len(asked)}
+        place.write(begun, {})
+    with progress_bar("runs") as bar:
+
+        def watch(now: Progress) -> None:
+            if bar is not None:
+                left = "" if now.left_s is None else f", {time_in_words(now.left_s)} left"
+                bar(f"{now.done} of {now.total} runs{left}", now.done / now.total)
+
+        return at.sweep(asked, table, workers=workers, cluster=cluster, progress=watch)
+
+
+def _deliver(
+    found: SweepResult, place: ResultFolder, *, csv: bool, parquet: bool, json: bool
+) -> None:
+    """Write and show the report, and the table in other formats."""
+    from armtwin.report.sweep_report import sweep_report
+
+    contents: dict[str, Content] = {}
+    if csv:
+        contents[CSV] = found.csv()
+    if parquet:
+        contents[PARQUET] = found.parquet()
+    finish(sweep_report(found, _made(found, place)), place, contents, json)
+    if not json:
+        say(f"wrote {place.path(TABLE).as_posix()}")
+
+
+def _made(found: SweepResult, place: ResultFolder) -> dict[int, str]:
+    """Reports of single runs that were made, by the run's number, as seen from the sweep's."""
+    made = {}
+    for number in range(len(found.rows)):
+        name = f"{_folder_of(number)}/{REPORT}"
+        if place.path(name).is_file():
+            made[number] = name
+    return made
+
+
+def _folder_of(number: int) -> str:
+    return f"run_{number + 1}"
+
+
+def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> None:
+    """The report of one run with its causes, and its job, in a folder of the sweep's."""
+    from armtwin.report.page import to_html
+    from armtwin.report.prediction_report import prediction_report
+    from armtwin.report.result_file import to_result
+
+    folder = place.path(_folder_of(number))
+    run = {**place.run, "options": {"run": number + 1}}
+    single = ResultFolder(folder, run, (RESULT, REPORT, JOB), found.sweep.files, force)
+    single.check()
+    with progress_bar("report"):
+        prediction = found.prediction(number)
+        band = None
+        if found.sweep.description.band and prediction.verdict.stopped is None:
+            band = at.assess(prediction)
+        answer = Answer(prediction, at.explain(prediction), band=band)
+        told = prediction_report(answer)
+    job = found.job(number).seen_from(folder)
+    single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
+    say(f"wrote {single.path(REPORT).as_posix()}")

@@ -1,0 +1,106 @@
+"""Friction of teeth that grows with the torque they carry: worm gears.
+
+    τ = sign(w) (a + b |load|) s(w) + viscous part,    s(w) = g(w) / g(0), a = g(0)
+
+g is the dry friction of the element's law, load the torque that the gear passes from the motor to
+the joint, on the element's row. Of a worm b = tan φ / tan λ, angle of friction over lead angle: a
+motor that lifts needs (1 + b) times the load, one that lowers (1 - b) times. From b = 1 on the
+friction at rest holds any load: the gear locks itself, and no load drives the motor back.
+
+    load = ρ τ_m - ρ² J dw/dt - friction on the row
+
+The motor's torque τ_m and rotor J with ρ turns of the motor for one of the row. Within a simulation
+the load of a step is that of the steps before, smoothed over some of them: friction slows what it
+loads, which alone would swing from step to step.
+
+Ref: [Waiboer 2007, sections 4.4.4, 5.4.1, 5.6]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.drives.friction.curves import breakaway, split
+from armtwin.drives.friction.laws import Law
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled
+from armtwin.maths.quantities import Share
+
+SMOOTHED = 0.25  # share of the way to a step's load that the carried one goes in a tick
+LOCKS = 1.0  # share of the load from which on it cannot drive the motor back
+
+
+@dataclass(frozen=True)
+class Load:
+    """How dry friction grows with the load of the gear.
+
+    Attributes:
+        share: Friction per load, b; 1 and above locks itself.
+    """
+
+    share: Share
+
+    @property
+    def locks(self) -> bool:
+        """Whether the load cannot drive the motor back."""
+        return self.share >= LOCKS
+
+
+def dry_shape(law: Law, w: Any) -> Floats:
+    """sign(w) s(w): dry friction over that at the start of sliding; 0 at rest."""
+    speed = np.abs(np.asarray(w, dtype=np.float64))
+    g, _ = split(law, np.maximum(speed, 1e-12))
+    return np.asarray(np.sign(w) * g / breakaway(law))
+
+
+class Loads(NamedTuple):
+    """Friction elements whose level follows their load.
+
+    Attributes:
+        element: Number of the friction element, (l,).
+        drive: Number of the motor that turns its row, (l,).
+        ratio: Turns of that motor for one of the row, ρ, (l,).
+        inertia: Its rotor on the row, ρ² J, (l,) [kg m²].
+        share: b / a, (l,) [1/(N m)].
+        beside: 1 for the friction elements on the same row, (l, e).
+    """
+
+    element: Any
+    drive: Any
+    ratio: Any
+    inertia: Any
+    share: Any
+    beside: Any
+
+
+@compiled
+def carry(
+    element: Any,
+    drive: Any,
+    ratio: Any,
+    inertia: Any,
+    share: Any,
+    beside: Any,
+    per_ampere: Any,
+    current: Any,
+    h: float,
+    F: Any,
+    D: Any,
+    G: Any,
+    carried: Any,
+    level: Any,
+) -> None:
+    """Loads after a step h, smoothed, and the levels 1 + b |load| / a of their elements.
+
+    F and D are friction and its slope in the step, G, (e, 2), speeds and their change.
+    """
+    for k in range(element.shape[0]):
+        e, m = element[k], drive[k]
+        load = ratio[k] * per_ampere[m] * current[m] - inertia[k] * G[e, 1] / h
+        for other in range(F.shape[0]):
+            load -= beside[k, other] * (F[other] + 0.5 * D[other] * G[other, 1])
+        carried[k] += SMOOTHED * (load - carried[k])
+        level[e] = 1.0 + share[k] * abs(carried[k])

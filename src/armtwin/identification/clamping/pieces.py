@@ -1,0 +1,164 @@
+"""Half-cycles of a clamping curve cut to what can be used, and those that stand out rejected.
+
+Each half-cycle loses its extreme points, its turning regions and its outliers. Those whose straight
+line stands out by two standard deviations are left out twice: among all, then on their own side,
+which shows what the distance of the sides hid.
+
+Ref: [Soder-Hoorn 2015, section 4.3, Algorithm II]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.clamping.curves import line, without_outliers
+from armtwin.identification.clamping.half_cycles import HalfCycle
+from armtwin.maths.batch import Floats
+
+EXTREME = 0.01  # share of the points of a half-cycle at each end of its positions
+ENDS = 0.1  # share of the position interval that is cut at each end
+POINT_OUTLIER = 3.0  # standard deviations of a point from its half-cycle's line
+LINE_OUTLIER = 2.0  # standard deviations of a half-cycle's line from the others'
+LEAST_POINTS = 10  # of a half-cycle between the turning regions
+PARTIAL = "partial, left out"
+SHORT = f"fewer than {LEAST_POINTS} samples between the turning regions, left out"
+STANDS_OUT = "its line stands out among all, left out"
+STANDS_OUT_ON_ITS_SIDE = "its line stands out on its side, left out"
+
+
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """A half-cycle without its turning regions and outliers, by rising position.
+
+    Attributes:
+        half_cycle: The half-cycle.
+        q: Positions, (m,) [rad].
+        tau: Torques, (m,) [N m].
+        slope: Slope of its straight line [N m/rad].
+        start: Value of that line at position 0 [N m].
+    """
+
+    half_cycle: HalfCycle
+    q: Floats
+    tau: Floats
+    slope: float
+    start: float
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedHalfCycle:
+    """A half-cycle and what became of it.
+
+    Attributes:
+        half_cycle: The half-cycle.
+        outcome: "upper", "lower", or why it was left out.
+        samples: Samples between its turning regions; 0 where it was not cut.
+        slope: Slope of its straight line [N m/rad]; None likewise.
+    """
+
+    half_cycle: HalfCycle
+    outcome: str
+    samples: int = 0
+    slope: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The half-cycles that are used, and what became of each.
+
+    Attributes:
+        upper: Those of the upper curve.
+        lower: Those of the lower curve.
+        judged: All half-cycles in their order.
+    """
+
+    upper: tuple[Piece, ...]
+    lower: tuple[Piece, ...]
+    judged: tuple[JudgedHalfCycle, ...]
+
+
+def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCycle]) -> Sides:
+    """Upper and lower half-cycles of motor angles [rad] and torques [N m], (m,).
+
+    Args:
+        q: Motor angle.
+        tau: Motor torque.
+        found: All half-cycles.
+        whole: Those that go from one turning region to the other.
+    """
+    pieces: list[Piece] = []
+    outcomes = dict.fromkeys(found, PARTIAL)
+    for part in whole:
+        piece = _piece(q, tau, part)
+        outcomes[part] = SHORT if piece is None else STANDS_OUT
+        if piece is not None:
+            pieces.append(piece)
+    upper, lower = _parted(_alike(pieces))
+    used = {"upper": _alike(upper), "lower": _alike(lower)}
+    for piece in (*upper, *lower):
+        outcomes[piece.half_cycle] = STANDS_OUT_ON_ITS_SIDE
+    for side, kept in used.items():
+        for piece in kept:
+            outcomes[piece.half_cycle] = side
+    cut = {piece.half_cycle: piece for piece in pieces}
+    judged = []
+    for part, outcome in outcomes.items():
+        own = cut.get(part)
+        if own is None:
+            judged.append(JudgedHalfCycle(part, outcome))
+        else:
+            judged.append(JudgedHalfCycle(part, outcome, len(own.q), own.slope))
+    return Sides(tuple(used["upper"]), tuple(used["lower"]), tuple(judged))
+
+
+def _piece(q: Floats, tau: Floats, part: HalfCycle) -> Piece | None:
+    """A half-cycle without its extreme points, turning regions and outliers; None if too short."""
+    x, y = q[part.rows], tau[part.rows]
+    order = np.argsort(x, kind="stable")
+    few = int(EXTREME * len(order))
+    order = order[few : len(order) - few]
+    x, y = x[order], y[order]
+    low, high = float(x[0]), float(x[-1])
+    cut = ENDS * (high - low)
+    inside = (x >= low + cut) & (x <= high - cut)
+    x, y = x[inside], y[inside]
+    if len(x) < LEAST_POINTS:
+        return None
+    near = without_outliers(x, y, POINT_OUTLIER)
+    x, y = x[near], y[near]
+    if len(x) < LEAST_POINTS:
+        return None
+    return Piece(part, x, y, *line(x, y))
+
+
+def _parted(pieces: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+    """Half-cycles whose line lies above and below the mean at the middle of all positions."""
+    upper: list[Piece] = []
+    lower: list[Piece] = []
+    if not pieces:
+        return upper, lower
+    middle = float(np.mean(np.concatenate([piece.q for piece in pieces])))
+    torques = [piece.start + piece.slope * middle for piece in pieces]
+    mean = float(np.mean(torques))
+    for piece, torque in zip(pieces, torques, strict=True):
+        side = upper if torque > mean else lower
+        side.append(piece)
+    return upper, lower
+
+
+def _alike(pieces: list[Piece]) -> list[Piece]:
+    """Half-cycles whose line is within two standard deviations of the mean line."""
+    if len(pieces) < 3:
+        return pieces
+    lines = np.array([(piece.slope, piece.start) for piece in pieces])
+    away = np.abs(lines - lines.mean(axis=0))
+    rounding = 1e-9 * np.abs(lines).max(axis=0)  # lines that agree to it have no outliers
+    most = LINE_OUTLIER * lines.std(axis=0) + rounding
+    near = (away <= most).all(axis=1)
+    kept = []
+    for piece, good in zip(pieces, near, strict=True):
+        if good:
+            kept.append(piece)
+    return kept

@@ -1,0 +1,134 @@
+"""The regressor along a motion, and the slope of anything computed from it by the motion.
+
+    dF/dq = Σ_jp F_jp dY_jp/dq        F_jp = dF/dY_jp, and alike by v and a
+
+All slopes of a sample come from one pass backwards through the traced regressor, in less time than
+the regressor itself. Friction turns its sign over a hundredth of the highest speed there, as a sum
+over samples would else step whenever a sample changes sides. A robot whose regressor cannot be traced, as of a friction law that is a
+table, has them by differences.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.memory import of_all_joints
+from armtwin.maths.adjoint import pulled_back
+from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiles
+from armtwin.maths.traced_rows import Formula, compute
+from armtwin.motion.fourier import Shapes
+from armtwin.robot.robot import Robot
+from armtwin.robot.traced import whole_regressor
+
+SOFT = 0.01  # of its highest speed over which the sign of friction turns
+STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]
+
+
+class Columns(Protocol):
+    """Columns of a robot's independent parameters along a motion, with their slopes."""
+
+    def values(self, motion: Shapes) -> Floats:
+        """Columns Y, (m, n, r)."""
+
+    def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
+        """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
+
+
+@dataclass(frozen=True, eq=False)
+class TracedColumns:
+    """Columns by the traced regressor.
+
+    Attributes:
+        robot: The robot.
+        regressor: Formula of all its columns.
+        backwards: Formula of their weighted sum's slopes.
+    """
+
+    robot: Robot
+    regressor: Formula
+    backwards: Formula
+
+    def values(self, motion: Shapes) -> Floats:
+        """Columns Y, (m, n, r)."""
+        m = len(motion.q)
+        p = len(self.robot.parameters)
+        Y = np.zeros((m, self._joints, p))
+        compute(self.regressor, self._of_joints(motion), (Y,))
+        kept = Y[:, :, list(identifiable(self.robot).kept)]
+        coupling = self.robot.assembly.coupling
+        return kept if coupling is None else np.asarray(coupling.G.T @ kept)
+
+    def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
+        """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
+        m = len(motion.q)
+        weights = np.zeros((m, self._joints, len(self.robot.parameters)))
+        coupling = self.robot.assembly.coupling
+        spread = by_columns if coupling is None else coupling.G @ by_columns
+        weights[:, :, list(identifiable(self.robot).kept)] = spread
+        dq, dv, da = np.zeros((3, m, self._joints))
+        compute(self.backwards, (*self._of_joints(motion), weights), (dq, dv, da))
+        if coupling is None:
+            return Shapes(dq, dv, da)
+        return Shapes(dq @ coupling.G, dv @ coupling.G, da @ coupling.G)
+
+    @property
+    def _joints(self) -> int:
+        return len(self.robot.assembly.arm.parent)
+
+    def _of_joints(self, motion: Shapes) -> tuple[Floats, Floats, Floats]:
+        """The motion of all joints, those that follow others included."""
+        coupling = self.robot.assembly.coupling
+        if coupling is None:
+            return motion.q, motion.v, motion.a
+        G = coupling.G.T
+        return motion.q @ G + coupling.c, motion.v @ G, motion.a @ G
+
+
+@dataclass(frozen=True, eq=False)
+class DifferencedColumns:
+    """Columns by the robot's own regressor, slopes by central differences."""
+
+    robot: Robot
+
+    def values(self, motion: Shapes) -> Floats:
+        """Columns Y, (m, n, r)."""
+        Y = self.robot.regressor(*motion)
+        return np.asarray(Y[:, :, list(identifiable(self.robot).kept)])
+
+    def slopes(self, motion: Shapes, by_columns: Floats) -> Shapes:
+        """dF/dq, dF/dv, dF/da, (m, n) each, of an F with dF/dY = by_columns, (m, n, r)."""
+        found = []
+        for kind, values in enumerate(motion):
+            slope = np.empty_like(values)
+            for j in range(values.shape[1]):
+                ahead = self._moved(motion, kind, j, STEP)
+                behind = self._moved(motion, kind, j, -STEP)
+                change = self.values(ahead) - self.values(behind)
+                slope[:, j] = np.einsum("mnr,mnr->m", change, by_columns) / (2 * STEP)
+            found.append(slope)
+        return Shapes(*found)
+
+    def _moved(self, motion: Shapes, kind: int, j: int, step: float) -> Shapes:
+        parts = [values.copy() for values in motion]
+        parts[kind][:, j] += step
+        return Shapes(*parts)
+
+
+def columns_of(robot: Robot, fastest: Floats) -> Columns:
+    """The columns of a robot, traced where they can be, friction turning over some speeds.
+
+    Args:
+        robot: The robot.
+        fastest: Highest speeds of the joints, (n,).
+    """
+    top = of_all_joints(robot, fastest)
+    rows = [top @ np.abs(row.weights) for _, row in robot.assembly.friction]
+    regressor = whole_regressor(robot.assembly, SOFT * np.array(rows))
+    if regressor is None or not compiles():
+        return DifferencedColumns(robot)
+    return TracedColumns(robot, regressor, pulled_back(regressor, "Y"))

@@ -1,0 +1,230 @@
+"""Design an excitation: random starts, then a search by gradient, then every limit checked densely.
+
+The search first raises the determinant, which every parameter shares in, then turns to the
+criterion; limits are penalties that stiffen. What is left of them between the samples is taken away
+by a smaller swing.
+
+Ref: [Waiboer 2007, section 4.4.1], [Swevers 1997]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.excitation.bounds import Bounds, Use
+from armtwin.identification.excitation.columns import Columns, columns_of
+from armtwin.identification.excitation.excitation import Excitation, Tried
+from armtwin.identification.excitation.information import (
+    Scales,
+    Value,
+    criterion_of,
+    log_det_of,
+)
+from armtwin.identification.excitation.objective import Objective
+from armtwin.identification.excitation.plan import ExcitationPlan
+from armtwin.identification.excitation.random_motion import RandomMotions
+from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.motion.cell import Cell
+from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
+from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.robot import Robot
+
+SAMPLES = 200  # of a period in the search, at least
+A_HARMONIC = 20  # samples for each harmonic, at least
+DENSER = 10  # times as dense as set-points and samples that limits are checked at the end
+USUAL_RATE = 250.0  # of set-points where the robot's file has no servo [Hz]
+# iterations and stiffness of the limits: of the determinant, then of the criterion
+FIRST = ((150, 1e3),)
+THEN = ((250, 1e4), (250, 1e5))
+LEAST_SWING = 0.7  # share of a motion's swing that the dense check may leave
+HALVINGS = 7
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class _Task:
+    """What a search works on."""
+
+    robot: Robot
+    plan: ExcitationPlan
+    rate: float
+    harmonics: Harmonics
+    bounds: Bounds
+    columns: Columns
+    scales: Scales
+
+    @property
+    def samples(self) -> int:
+        return max(SAMPLES, A_HARMONIC * self.plan.harmonics)
+
+    @property
+    def shapes(self) -> Shapes:
+        return self.harmonics.shapes(self.harmonics.grid(self.samples))
+
+    def torque(self, motion: Shapes) -> Floats:
+        """Torques of a motion by the columns of the independent parameters, (m, n)."""
+        return np.asarray(self.columns.values(motion) @ self.scales.base)
+
+    def objective(self) -> Objective:
+        """What is minimised, coefficients in units of the joints' own."""
+        bounds, k = self.bounds, self.harmonics.at_rest.shape[1]
+        units = np.empty((k, self.robot.n))
+        widest = bounds.half * self.harmonics.omega * np.sqrt(self.plan.harmonics)
+        units[0] = bounds.half
+        units[1:] = np.minimum(bounds.speed, widest) / np.sqrt(k)
+        return Objective(self.columns, self.scales, bounds, self.shapes, units)
+
+
+@one_blas_thread()
+def design_excitation(
+    robot: Robot,
+    plan: ExcitationPlan | None = None,
+    cell: Cell | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Excitation:
+    """Design a motion that tells a robot's parameters well, within its limits and its cell.
+
+    Args:
+        robot: The robot as it will be logged, with drives, tool and payload.
+        plan: The choices.
+        cell: What stands around it; by default the plane of its base alone.
+        progress: Told the share that is done.
+    """
+    chosen = plan or ExcitationPlan()
+    if not isinstance(robot, Robot):
+        kind = type(robot).__name__
+        raise ArmtwinError(
+            f"design_excitation needs a robot, got a {kind}; load it by at.Robot.load"
+        )
+    task = _task(robot, chosen, cell or Cell())
+    say = progress or (lambda share: None)
+    objective = task.objective()
+    start, tried = _best_random(task, say)
+    if chosen.search == "random":
+        series, use = _checked(task, start)
+    else:
+        series, use = _optimised(task, objective, start, say)
+    return Excitation(
+        robot=robot,
+        plan=chosen,
+        rate=task.rate,
+        series=series,
+        scales=task.scales,
+        normal=_normal(task, series),
+        start=_normal(task, start),
+        use=use,
+        clearance=chosen.clearance,
+        tried=tried,
+    )
+
+
+def _task(robot: Robot, plan: ExcitationPlan, cell: Cell) -> _Task:
+    rate = plan.checked_rate(plan.rate or _servo_rate(robot))
+    bounds = Bounds.of(robot, plan, cell)
+    return _Task(
+        robot=robot,
+        plan=plan,
+        rate=rate,
+        harmonics=Harmonics(plan.period, plan.harmonics),
+        bounds=bounds,
+        columns=columns_of(robot, joint_sizes(robot).speed),
+        scales=Scales.of(robot, bounds.scale),
+    )
+
+
+def _servo_rate(robot: Robot) -> float:
+    """Set-points in a second of the robot's first servo [Hz]."""
+    for servo in robot.description.servo.values():
+        rate = getattr(servo, "setpoint_rate", None)
+        if rate is not None:
+            return float(rate)
+    return USUAL_RATE
+
+
+def _normal(task: _Task, series: FourierSeries) -> Floats:
+    """N of a motion at its set-points, friction as it is."""
+    samples = round(task.plan.period * task.rate)
+    Y = task.robot.regressor(*series.at(task.harmonics.grid(samples)))
+    return task.scales.normal(Y[:, :, list(identifiable(task.robot).kept)])
+
+
+def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried, ...]]:
+    """The best of some random motions, and how good all of them were."""
+    chance = np.random.default_rng(task.plan.seed)
+    motions = RandomMotions(task.bounds, task.harmonics, task.shapes, task.torque, chance)
+    best, least, tried = None, np.inf, []
+    share = 1.0 if task.plan.search == "random" else 0.3
+    for k in range(task.plan.starts):
+        say(share * k / task.plan.starts)
+        series = motions.draw()
+        N = _normal(task, series)
+        value = criterion_of(N, task.scales, task.plan).value
+        tried.append(Tried.of(N, task.scales))
+        if best is None or value < least:
+            best, least = series, value
+    assert best is not None
+    return best, tuple(tried)
+
+
+def _optimised(
+    task: _Task, objective: Objective, start: FourierSeries, say: Progress
+) -> tuple[FourierSeries, Use]:
+    """The motion that a search from a start comes to; the start where it comes to nothing better."""
+    from scipy.optimize import minimize
+
+    sought = partial(criterion_of, scales=task.scales, plan=task.plan)
+    stages: list[tuple[Callable[[Floats], Value], int, float]] = []
+    stages += [(log_det_of, steps, stiffness) for steps, stiffness in FIRST]
+    stages += [(sought, steps, stiffness) for steps, stiffness in THEN]
+    x = (start.free / objective.units).ravel()
+    for k, (criterion, steps, stiffness) in enumerate(stages):
+        say(0.3 + 0.6 * k / len(stages))
+        found = minimize(
+            objective.valued,
+            x,
+            args=(criterion, stiffness),
+            jac=True,
+            method="L-BFGS-B",
+            options={"maxiter": steps, "maxcor": 20},
+        )
+        x = np.asarray(found.x, dtype=np.float64)
+    free = x.reshape(objective.units.shape) * objective.units
+    series, use = _checked(task, FourierSeries(task.harmonics, free))
+    before = sought(_normal(task, start)).value
+    if not task.bounds.kept(use) or sought(_normal(task, series)).value > before:
+        return _checked(task, start)
+    return series, use
+
+
+def _checked(task: _Task, series: FourierSeries) -> tuple[FourierSeries, Use]:
+    """A motion with as much of its swing as keeps to the limits also between the samples."""
+    dense = max(task.samples, round(task.plan.period * task.rate))
+    times = np.linspace(0.0, task.plan.period, DENSER * dense + 1)
+    shapes = task.harmonics.shapes(times)
+
+    def used(share: float) -> Use:
+        motion = Shapes(*(shape @ series.swung(share).free for shape in shapes))
+        return task.bounds.use(motion, task.bounds.needed(motion))
+
+    use = used(1.0)
+    if task.bounds.kept(use):
+        return series, use
+    low, high = LEAST_SWING, 1.0
+    kept = used(low)
+    for _ in range(HALVINGS):
+        share = (low + high) / 2
+        use = used(share)
+        if task.bounds.kept(use):
+            low, kept = share, use
+        else:
+            high = share
+    return series.swung(low), kept

@@ -1,0 +1,1 @@
+"""Friction laws from torques at constant speed, temperature, and what comes before sliding."""

@@ -1,0 +1,240 @@
+"""The noun FrictionCurves: torques at constant speeds, from a table or from logs.
+
+A table has a row for each stretch of constant speed and each joint that was measured in it:
+
+    joint,v,tau[,std,temperature,v1,v2,...]
+
+`joint` is a joint's name or number, `v` its speed, `tau` its mean torque. Where other joints moved
+with it, as those of a coupled wrist must, v1, v2, ... are the speeds of all joints; an empty one
+is 0. Rows of the same speeds are series, one after the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.comma_table import comma_table
+from armtwin.files.opening import FRICTION_CURVES, read_text
+from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit, whole_number
+
+KEYS = ("joint", "v", "tau", "std", "temperature")
+SPEED, TORQUE = Unit("rad/s", plausible=100, hint="deg/s"), Unit("N m")
+SPREAD, KELVIN = Unit("N m", above=0), Unit("K", above=0)
+COLDEST, HOTTEST = 200.0, 500.0  # oil of a drive [K]; others are degrees Celsius, or a slip
+MOST_PROBLEMS = 20
+
+
+@dataclass(frozen=True, eq=False)
+class FrictionCurves:
+    """Mean torques at constant speeds.
+
+    Attributes:
+        joint: Number of the joint whose torque a row is, from 0, (k,).
+        speeds: Speeds of all joints, (k, n) [rad/s].
+        torque: Mean torque, (k,) [N m].
+        std: How far it may be off, (k,) [N m]; nan where that is not known.
+        temperature: Temperature of the joint, (k,) [K]; nan where it is not known.
+        weight: Torque of the robot's weight in these rows by its file, (k,) [N m]; nan where the
+            positions are not known.
+        plateau: Number of the stretch of constant speed, (k,); its joints were measured together.
+        joint_names: Names of the joints, (n,).
+        unit: "N m", or "A" where currents are all that is known.
+        origin: Where they come from.
+        bare: Whether the torques are friction alone, weight and inertia being out already.
+    """
+
+    joint: NDArray[np.int64]
+    speeds: Floats
+    torque: Floats
+    std: Floats
+    temperature: Floats
+    weight: Floats
+    plateau: NDArray[np.int64]
+    joint_names: tuple[str, ...]
+    unit: str = "N m"
+    origin: str = ""
+    bare: bool = False
+
+    @property
+    def speed(self) -> Floats:
+        """Speed of the row's own joint, (k,) [rad/s]."""
+        return self.speeds[np.arange(len(self.joint)), self.joint]
+
+    def rows(self, chosen: NDArray[np.bool_]) -> FrictionCurves:
+        """Some of the rows."""
+        return replace(
+            self,
+            joint=self.joint[chosen],
+            speeds=self.speeds[chosen],
+            torque=self.torque[chosen],
+            std=self.std[chosen],
+            temperature=self.temperature[chosen],
+            weight=self.weight[chosen],
+            plateau=self.plateau[chosen],
+        )
+
+    @staticmethod
+    def of(
+        joint_names: Sequence[str],
+        joint: Sequence[int],
+        speeds: Floats,
+        torque: Floats,
+        *,
+        std: Floats | None = None,
+        temperature: Floats | None = None,
+    ) -> FrictionCurves:
+        """Curves from arrays; rows of the same speeds that repeat are series.
+
+        Args:
+            joint_names: Names of all joints, (n,).
+            joint: Number of each row's joint, from 0, (k,).
+            speeds: Speeds of all joints, (k, n), or of the row's joint alone, (k,) [rad/s].
+            torque: Mean torques, (k,) [N m].
+            std: How far each may be off, (k,) [N m].
+            temperature: Temperatures, (k,) [K].
+        """
+        own = np.asarray(joint, dtype=np.int64)
+        k = len(own)
+        if not np.asarray(speeds).any():
+            raise ArmtwinError("friction curves need joints that move; every speed is 0")
+        moving = np.asarray(speeds, dtype=np.float64)
+        if moving.ndim == 1:
+            alone = np.zeros((k, len(joint_names)))
+            alone[np.arange(k), own] = moving
+            moving = alone
+        unknown = np.full(k, np.nan)
+        if temperature is not None:
+            _refuse_degrees(np.asarray(temperature, dtype=np.float64))
+        return FrictionCurves(
+            joint=own,
+            speeds=moving,
+            torque=np.asarray(torque, dtype=np.float64),
+            std=unknown if std is None else np.asarray(std, dtype=np.float64),
+            temperature=unknown if temperature is None else np.asarray(temperature, float),
+            weight=unknown,
+            plateau=plateaus_of(own, moving),
+            joint_names=tuple(joint_names),
+        )
+
+    @staticmethod
+    def read(path: str | Path, joint_names: Sequence[str]) -> FrictionCurves:
+        """Curves from a table (.csv).
+
+        Args:
+            path: The file.
+            joint_names: Names of the robot's joints.
+        """
+        origin = str(path)
+        text = read_text(Path(path), FRICTION_CURVES)
+        table = comma_table(text, "a row for each speed", origin)
+        _check_keys(text.splitlines()[0], joint_names, origin)
+        problems: list[str] = []
+        rows = []
+        for number, record in enumerate(table, 2):
+            try:
+                rows.append(_row(record, joint_names))
+            except ArmtwinError as error:
+                problems.append(f"line {number}: {error}")
+        if problems:
+            raise FileError(origin, problems[:MOST_PROBLEMS], len(problems[MOST_PROBLEMS:]))
+        joint, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
+        torque, std, temperature = np.array(numbers).T
+        try:
+            found = FrictionCurves.of(
+                joint_names, joint, np.array(speeds), torque, std=std, temperature=temperature
+            )
+        except ArmtwinError as error:
+            raise FileError(origin, [str(error)]) from None
+        return replace(found, origin=origin)
+
+
+Record = Mapping[str, float | str]
+
+
+def _check_keys(header: str, joint_names: Sequence[str], origin: str) -> None:
+    known = [*KEYS, *(f"v{j}" for j in range(1, len(joint_names) + 1))]
+    given = [word.strip() for word in header.split(",")]
+    problems = []
+    for key in given:
+        if key not in known:
+            problems.append(f"column '{key}' is not known. {did_you_mean(key, known)}")
+    missing = [key for key in ("joint", "v", "tau") if key not in given]
+    if missing:
+        problems.append(f"column '{missing[0]}' is missing; a table has joint, v and tau")
+    if problems:
+        raise FileError(origin, problems)
+
+
+def _row(record: Record, joint_names: Sequence[str]) -> tuple[int, Floats, list[float]]:
+    """Joint, speeds of all joints, and torque, std and temperature of a line."""
+    for key in ("joint", "v", "tau"):
+        if key not in record:
+            raise ArmtwinError(f"{key} must not be empty")
+    joint = _joint(record["joint"], joint_names)
+    speeds = np.zeros(len(joint_names))
+    for j in range(len(joint_names)):
+        if f"v{j + 1}" in record:
+            speeds[j] = _quantity(record, f"v{j + 1}", SPEED)
+    own = _quantity(record, "v", SPEED)
+    if f"v{joint + 1}" in record and speeds[joint] != own:
+        got = f"{own:g} and {speeds[joint]:g}"
+        raise ArmtwinError(f"v and v{joint + 1} must be the same speed, got {got}")
+    speeds[joint] = own
+    torque = _quantity(record, "tau", TORQUE)
+    std = _quantity(record, "std", SPREAD) if "std" in record else np.nan
+    warm = _quantity(record, "temperature", KELVIN) if "temperature" in record else np.nan
+    return joint, speeds, [torque, std, warm]
+
+
+def _quantity(record: Record, key: str, unit: Unit) -> float:
+    try:
+        return unit.read(record[key])
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{key} {error}") from None
+
+
+def _joint(value: float | str, names: Sequence[str]) -> int:
+    """Number of a joint from its name or its number from 1."""
+    if isinstance(value, str) and value in names:
+        return names.index(value)
+    word = f"{value:g}" if isinstance(value, float) else value
+    number = whole_number(word)
+    if number is None or not 1 <= number <= len(names):
+        hint = did_you_mean(word, names)
+        raise ArmtwinError(f"joint '{word}' is not one of the robot's {len(names)}. {hint}")
+    return number - 1
+
+
+def _refuse_degrees(temperature: Floats) -> None:
+    """Refuse temperatures that no oil has in kelvin."""
+    known = temperature[np.isfinite(temperature)]
+    wrong = known[(known < COLDEST) | (known > HOTTEST)]
+    if len(wrong):
+        first = float(wrong[0])
+        raise ArmtwinError(
+            f"temperature must be in kelvin, {COLDEST:g} to {HOTTEST:g}, got {first:g}; did you "
+            f'mean "{first:g} degC", which is {first + 273.15:g} K?'
+        )
+
+
+def plateaus_of(joint: NDArray[np.int64], speeds: Floats) -> NDArray[np.int64]:
+    """Number of the plateau of each row, (k,): rows of one speed and series belong together.
+
+    The first row of each joint at a speed belongs to the first series, the second to the next.
+    """
+    numbers: dict[tuple[tuple[float, ...], int], int] = {}
+    seen: dict[tuple[int, tuple[float, ...]], int] = {}
+    found = np.empty(len(joint), dtype=np.int64)
+    for row, (j, speed) in enumerate(zip(joint.tolist(), speeds.tolist(), strict=True)):
+        key = tuple(speed)
+        series = seen.get((j, key), 0)
+        seen[j, key] = series + 1
+        found[row] = numbers.setdefault((key, series), len(numbers))
+    return found

@@ -1,0 +1,103 @@
+"""Friction without weight: by the pose, by the robot's file, or by both directions.
+
+directions   (τ(v) - τ(-v)) / 2: what does not turn with the speed drops out
+file         τ less the weight of the robot file at the logged positions
+pose         τ as it is: the axis stood along gravity, by its pose or the base's mounting
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Literal, get_args
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.maths.batch import Floats
+
+Gravity = Literal["directions", "file", "pose"]
+SAME_TEMPERATURE = 2.0  # difference of the temperatures of such halves [K]
+SAME_SPEED = 0.03  # relative difference of the speeds of two directions that are halves of a pair
+
+
+def without_gravity(curves: FrictionCurves, how: Gravity) -> FrictionCurves:
+    """The curves with friction alone in their torques; the weight that was taken is kept."""
+    if how not in get_args(Gravity):
+        known = get_args(Gravity)
+        raise ArmtwinError(f"gravity by '{how}' is not known. {did_you_mean(how, known)}")
+    if curves.bare:
+        return curves
+    if how == "pose":
+        return replace(curves, weight=np.zeros(len(curves.torque)))
+    if how == "file":
+        if np.isnan(curves.weight).any():
+            raise ArmtwinError(
+                "gravity by the file needs positions, which a table does not have; use a log, or "
+                "gravity by directions or by the pose"
+            )
+        return replace(curves, torque=curves.torque - curves.weight)
+    return _half_differences(curves)
+
+
+def _half_differences(curves: FrictionCurves) -> FrictionCurves:
+    """Rows of both directions, each less the mean of the pair that it belongs to."""
+    _refuse_one_direction(curves)
+    partner = _partners(curves)
+    paired = partner >= 0
+    if not paired.any():
+        raise ArmtwinError(
+            "gravity by directions needs each speed in both directions, within "
+            f"{100 * SAME_SPEED:g} %; no speed has its opposite"
+        )
+    other = curves.torque[partner]
+    weight = np.where(paired, 0.5 * (curves.torque + other), np.nan)
+    # a pair is one measurement: its forward half stands for both
+    kept = paired & _is_forward(curves)
+    std = curves.std.copy()
+    std[paired] = 0.5 * np.hypot(curves.std[paired], curves.std[partner[paired]])
+    whole = replace(curves, torque=curves.torque - weight, weight=weight, std=std)
+    return whole.rows(kept)
+
+
+def _refuse_one_direction(curves: FrictionCurves) -> None:
+    for j in np.unique(curves.joint):
+        speed = curves.speed[curves.joint == j]
+        if (speed > 0).any() and (speed < 0).any():
+            continue
+        only = "forward" if (speed > 0).any() else "backward"
+        raise ArmtwinError(
+            f"{curves.joint_names[j]}: its torques are of one direction only, {only}, so that "
+            "friction and gravity cannot be told apart; measure both directions, or say that the "
+            "axis stood along gravity (gravity by the pose)"
+        )
+
+
+def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
+    """For each row the one of the same joint, series and opposite speeds, or -1, (k,)."""
+    found = np.full(len(curves.joint), -1)
+    taken: set[int] = set()
+    forward = _is_forward(curves)
+    for row in np.flatnonzero(forward).tolist():
+        for other in np.flatnonzero((curves.joint == curves.joint[row]) & ~forward):
+            warmer = abs(curves.temperature[row] - curves.temperature[other])
+            if int(other) in taken or warmer > SAME_TEMPERATURE:
+                continue
+            if not _opposite(curves.speeds[row], curves.speeds[other]):
+                continue
+            taken.add(int(other))
+            found[row], found[other] = other, row
+            break
+    return found
+
+
+def _is_forward(curves: FrictionCurves) -> NDArray[np.bool_]:
+    """Whether the first joint that moves turns forward, (k,): the same for a whole plateau."""
+    first = np.argmax(curves.speeds != 0, axis=1)
+    return np.asarray(curves.speeds[np.arange(len(first)), first] > 0)
+
+
+def _opposite(one: Floats, other: Floats) -> bool:
+    size = float(np.abs(one).max())
+    return bool(np.abs(one + other).max() <= SAME_SPEED * size)

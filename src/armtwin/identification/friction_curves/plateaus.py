@@ -1,0 +1,183 @@
+"""Stretches of constant speed in a log: staircases and trapezoids of the speed.
+
+A speed is constant over the longest stretch in which it stays within a band about its mean; both
+ends of a stretch are cut, where the torque still settles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.smoothing import low_pass
+from armtwin.robot.robot import Robot
+
+BAND = 0.05  # about its mean in which a speed is constant
+WITHIN = 0.02  # of the fastest speed of the log in which slow joints are taken to stand
+SHORTEST = 0.2  # duration of a plateau [s]
+SETTLING = 0.15  # share of a plateau that is cut at each end
+SMOOTH = 20.0  # cut-off of speeds [Hz]
+FEWEST, APART = 3, 0.1  # different speeds of a joint, and how far they differ at least
+DRIFT = 0.5  # of the band that a speed may drift from one end of a plateau to the other
+
+
+def curves_of_logs(robot: Robot, logs: Sequence[Log], torque: str | None = None) -> FrictionCurves:
+    """Mean torques of the plateaus of logs.
+
+    Args:
+        robot: The robot; its file gives the weight at the logged positions.
+        logs: Logs with positions and a torque or a current.
+        torque: Channel of the torque; by default tau, else tau_m, else current.
+    """
+    if not logs:
+        raise ArmtwinError("friction curves need a table or at least one log")
+    parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in logs]
+    found = joined(parts)
+    _refuse_few_speeds(found)
+    return found
+
+
+def _refuse_few_speeds(curves: FrictionCurves) -> None:
+    """Refuse joints of one or two speeds: the crests of a wave look like plateaus."""
+    for j in np.unique(curves.joint):
+        speeds = np.sort(np.abs(curves.speed[curves.joint == j]))
+        different = 1 + int((np.diff(np.log(speeds)) > APART).sum())
+        if different < FEWEST:
+            raise ArmtwinError(
+                f"{curves.joint_names[j]}: a friction curve needs {FEWEST} or more constant "
+                f"speeds, got {different}, about {np.median(speeds):.3g} rad/s; log a staircase or "
+                "trapezoids of the speed, or use --sweep for slow motion to and fro"
+            )
+
+
+def joined(parts: Sequence[FrictionCurves]) -> FrictionCurves:
+    """Curves of several logs as one."""
+    first = parts[0]
+    shifted, start = [], 0
+    for part in parts:
+        shifted.append(part.plateau + start)
+        start += int(part.plateau.max(initial=-1)) + 1
+    return FrictionCurves(
+        joint=np.concatenate([part.joint for part in parts]),
+        speeds=np.concatenate([part.speeds for part in parts]),
+        torque=np.concatenate([part.torque for part in parts]),
+        std=np.concatenate([part.std for part in parts]),
+        temperature=np.concatenate([part.temperature for part in parts]),
+        weight=np.concatenate([part.weight for part in parts]),
+        plateau=np.concatenate(shifted),
+        joint_names=first.joint_names,
+        unit=first.unit,
+        origin=", ".join(part.origin for part in parts if part.origin),
+        bare=first.bare,
+    )
+
+
+def smooth_speeds(log: Log) -> Floats:
+    """Joint speeds (m, n) [rad/s], logged or by the positions."""
+    rate = (len(log.time) - 1) / float(np.ptp(log.time))
+    if "v" in log:
+        v = log.v
+    else:
+        v = np.gradient(log.q, log.time, axis=0)
+    if rate > 4 * SMOOTH:
+        return low_pass(v, rate, SMOOTH)
+    return np.asarray(v)
+
+
+def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
+    name = log.origin or "the log"
+    source = torque_channel(log, torque)
+    tau = logged_torque(robot, log, source)
+    _check_motion(robot, log, name)
+    v = smooth_speeds(log)
+    rows = []
+    for number, (first, last) in enumerate(_plateaus(log.time, v)):
+        rows += list(_rows(robot, log, v, tau, (first, last), number))
+    if not rows:
+        raise ArmtwinError(
+            f"{name}: no stretch of {SHORTEST:g} s or more has a constant speed within "
+            f"{100 * BAND:g} %; friction curves need a staircase or trapezoids of the speed, or, "
+            "for slow motion to and fro over the same places, --sweep"
+        )
+    joint, plateau, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
+    mean, weight, warm = np.array(numbers).T
+    return FrictionCurves(
+        joint=np.array(joint, dtype=np.int64),
+        speeds=np.array(speeds),
+        torque=mean,
+        std=np.full(len(joint), np.nan),
+        temperature=warm,
+        weight=weight,
+        plateau=np.array(plateau, dtype=np.int64),
+        joint_names=robot.joint_names,
+        unit="A" if needs_gains(robot, source) else "N m",
+        origin=log.origin,
+    )
+
+
+def _check_motion(robot: Robot, log: Log, name: str) -> None:
+    if "q" not in log:
+        raise ArmtwinError(f"{name}: friction curves need joint positions q")
+    if log.q.shape[1] != robot.n:
+        got = log.q.shape[1]
+        raise ArmtwinError(f"{name}: q must have {robot.n} columns, one for each joint, got {got}")
+    if not np.ptp(log.q, axis=0).any():
+        raise ArmtwinError(f"{name}: no joint moves, so that no friction shows")
+
+
+def _plateaus(time: Floats, v: Floats) -> Iterator[tuple[int, int]]:
+    """First and one after last sample of each stretch in which all speeds are constant."""
+    slack = WITHIN * float(np.abs(v).max())
+    changing = np.abs(np.diff(v, axis=0)) / np.diff(time)[:, None]
+    calm = _calm(time, v, changing, slack)
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], calm.astype(int), [0]])))
+    for first, last in edges.reshape(-1, 2).tolist():
+        yield from _constant(time, v, first, last, slack)
+
+
+def _calm(time: Floats, v: Floats, changing: Floats, slack: float) -> Flags:
+    """Samples at which a joint moves and none would leave its band within a plateau, (m,)."""
+    largest = np.maximum(BAND * np.abs(v[:-1]), slack)
+    steady = (changing * SHORTEST < 2 * largest).all(axis=1)
+    moving = (np.abs(v) > slack).any(axis=1)
+    return np.asarray(np.append(steady, False) & moving)
+
+
+def _constant(
+    time: Floats, v: Floats, first: int, last: int, slack: float
+) -> Iterator[tuple[int, int]]:
+    """The inner part of a stretch, if its speeds are constant for long enough."""
+    cut = int(SETTLING * (last - first))
+    inside = slice(first + cut, last - cut)
+    if last - first - 2 * cut < 3 or np.ptp(time[inside]) < SHORTEST * (1 - 2 * SETTLING):
+        return
+    mean = v[inside].mean(axis=0)
+    band = np.maximum(BAND * np.abs(mean), 0.5 * slack)
+    half = (inside.start + inside.stop) // 2
+    drift = v[half : inside.stop].mean(axis=0) - v[inside.start : half].mean(axis=0)
+    within = (np.abs(v[inside] - mean).mean(axis=0) < band).all()
+    if within and (np.abs(drift) < DRIFT * band).all():
+        yield inside.start, inside.stop
+
+
+def _rows(
+    robot: Robot, log: Log, v: Floats, tau: Floats, span: tuple[int, int], number: int
+) -> Iterator[tuple[int, int, Floats, list[float]]]:
+    """Joint, plateau, speeds, and torque, weight and temperature of each joint that moves."""
+    inside = slice(*span)
+    speeds = v[inside].mean(axis=0)
+    slack = WITHIN * float(np.abs(v).max())
+    speeds = np.where(np.abs(speeds) > slack, speeds, 0.0)
+    weight = robot.gravity(log.q[inside]).mean(axis=0)
+    for j in np.flatnonzero(speeds).tolist():
+        warm = np.nan
+        if "temperature" in log:
+            warm = float(log.temperature[inside, min(j, log.temperature.shape[1] - 1)].mean())
+        yield j, number, speeds, [float(tau[inside, j].mean()), float(weight[j]), warm]

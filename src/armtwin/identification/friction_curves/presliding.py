@@ -1,0 +1,207 @@
+"""Stiffness before sliding: how the torque rises with the displacement from rest or a reversal.
+
+    τ = T + (τ₀ - T) exp(-c₀ |Δq| / T)
+
+T is the break-away torque, τ₀ the torque where the motion began: 0 from rest, -T at a reversal. The
+rise takes a travel of T / c₀; an encoder with fewer than a few steps in it cannot show it.
+
+Ref: [Waiboer 2007, eq. 3.73-3.78, section 3.8.3]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.clamping.half_cycles import find_half_cycles
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import joint_torque
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+FEWEST_STEPS = 3.0  # of the encoder in the elastic travel
+FEWEST = 8  # samples of a rise
+FAR = 8.0  # travels of the first guess that a rise is looked at for
+LEAST_RISE = 0.3  # of the torque's range that a stretch must rise by
+
+
+@dataclass(frozen=True, eq=False)
+class PreslidingFit:
+    """Stiffness of a contact before it slides.
+
+    Attributes:
+        joint: Name of the joint.
+        way: "a break-away ramp" or "reversals".
+        stiffness: c₀ [N m/rad]; nan where it is refused.
+        std: Its standard deviation [N m/rad].
+        level: Break-away torque T [N m].
+        travel: Elastic travel T / c₀ [rad].
+        quantum: Step of the logged position [rad].
+        displacement: Displacement from where the rise began, of all samples used, (m,) [rad].
+        torque: Torque over them, (m,) [N m].
+        refused: Why there is no stiffness, "" where there is one.
+    """
+
+    joint: str
+    way: str
+    stiffness: float
+    std: float
+    level: float
+    travel: float
+    quantum: float
+    displacement: Floats
+    torque: Floats
+    refused: str = ""
+
+    @property
+    def steps(self) -> float:
+        """Steps of the encoder in the elastic travel."""
+        return self.travel / self.quantum if self.quantum > 0 else float("inf")
+
+    def record(self) -> dict[str, Any]:
+        """What result.json says of it."""
+        found = {"joint": self.joint, "way": self.way, "stiffness_nm_rad": self.stiffness}
+        found |= {"std": self.std, "level_nm": self.level, "travel_rad": self.travel}
+        return {**found, "encoder_step_rad": self.quantum, "refused": self.refused or None}
+
+
+def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> PreslidingFit:
+    """Stiffness before sliding from a slow break-away ramp, or from reversals.
+
+    Weight is taken out by the robot's file; inertia is not, as the motion must be slow.
+
+    Args:
+        robot: The robot.
+        log: A log of a slowly rising torque, or of slow motion to and fro.
+        joint: The joint; by default the one that moves most.
+    """
+    log = in_order_of(log, robot.joint_names)
+    j = _joint(robot, log, joint)
+    tau, _ = joint_torque(robot, log)
+    friction = tau[:, j] - robot.gravity(log.q)[:, j]
+    q = log.q[:, j]
+    quantum = position_step(q)
+    rises = list(_rises(q, friction))
+    name = robot.joint_names[j]
+    if not rises:
+        raise ArmtwinError(
+            f"{log.origin or 'the log'}: {name} shows no rise of friction from rest or a reversal; "
+            "raise its torque slowly until it breaks away, or move it slowly to and fro"
+        )
+    way = "a break-away ramp" if abs(rises[0][2]) < 0.5 * abs(rises[0][3]) else "reversals"
+    travel, displacement, torque = _all_rises(rises)
+    found = _fitted(displacement, torque, travel)
+    level = float(np.median([abs(rise[3]) for rise in rises]))
+    stiffness, std = level / found[0], level * found[1] / found[0] ** 2
+    told = PreslidingFit(
+        name, way, stiffness, std, level, found[0], quantum, displacement, level * torque
+    )
+    if told.steps >= FEWEST_STEPS:
+        return told
+    refused = (
+        f"{name}: the encoder cannot resolve the stiffness before sliding: its step of "
+        f"{1e6 * quantum:.3g} µrad is {100 * quantum / found[0]:.0f} % of the elastic travel of "
+        f"about {1e6 * found[0]:.3g} µrad, of which {FEWEST_STEPS:g} steps are needed; it is at "
+        f"least {level / (FEWEST_STEPS * quantum):.3g} N m/rad"
+    )
+    return PreslidingFit(
+        name, way, np.nan, np.nan, level, found[0], quantum, displacement, level * torque, refused
+    )
+
+
+def _joint(robot: Robot, log: Log, joint: str | None) -> int:
+    if joint is None:
+        return int(np.argmax(np.abs(np.diff(log.q, axis=0)).sum(axis=0)))
+    if joint not in robot.joint_names:
+        names = ", ".join(robot.joint_names)
+        raise ArmtwinError(f"joint '{joint}' is not one of the robot's: {names}")
+    return robot.joint_names.index(joint)
+
+
+def position_step(q: Floats) -> float:
+    """Least step of logged positions [rad]; 0 where they are not in steps."""
+    steps = np.abs(np.diff(q))
+    steps = np.sort(steps[steps > 0])
+    if not len(steps):
+        return 0.0
+    least = float(np.median(steps[: max(1, len(steps) // 50)]))
+    whole = steps / least
+    off = np.abs(whole - np.round(whole))
+    near = whole < 50
+    return least if np.mean(off[near] < 0.05) > 0.9 else 0.0
+
+
+Rise = tuple[Floats, Floats, float, float]
+
+
+def _rises(q: Floats, tau: Floats) -> Iterator[Rise]:
+    """Displacement, torque, first torque and level of each rise from rest or a reversal."""
+    size = float(np.quantile(np.abs(tau), 0.95))
+    if size == 0:
+        return
+    for first, last in pairwise(_turns(q)):
+        moved = q[first:last] - q[first]
+        if last - first < FEWEST or np.ptp(moved) == 0:
+            continue
+        sign = float(np.sign(moved[-1]))
+        x, rising = sign * moved, sign * tau[first:last]
+        level = float(np.median(rising[x > 0.5 * x.max()]))
+        begin = float(rising[0])
+        if level <= 0 or level - begin < LEAST_RISE * size:
+            continue
+        yield x, rising, begin, level
+
+
+def _turns(q: Floats) -> list[int]:
+    """Samples at which a way begins: the first, those of extreme positions, one after the last."""
+    found = [0]
+    ways = find_half_cycles(q)
+    for one, other in pairwise(ways):
+        start, stop = (one.start + one.stop) // 2, (other.start + other.stop) // 2
+        extreme = np.argmax(one.direction * q[start:stop])
+        found.append(start + int(extreme))
+    return [*found, len(q)]
+
+
+def _all_rises(rises: list[Rise]) -> tuple[float, Floats, Floats]:
+    """First guess of the travel, and all rises as displacement and share of the level.
+
+    The share left to rise, (T - τ)/(T - τ₀), is e⁻¹ after one travel.
+    """
+    travels = []
+    for x, tau, begin, level in rises:
+        left = (level - tau) / (level - begin)
+        below = np.flatnonzero(left < np.exp(-1.0))
+        travels.append(float(x[below[0]]) if len(below) else float(x.max()))
+    travel = max(float(np.median(travels)), 1e-12)
+    displacement, share = [], []
+    for x, tau, begin, level in rises:
+        near = x < FAR * travel
+        displacement.append(x[near])
+        # 1 - exp(-x / travel), whatever the torque began with
+        share.append((tau[near] - begin) / (level - begin))
+    return travel, np.concatenate(displacement), np.concatenate(share)
+
+
+def _fitted(x: Floats, share: Floats, first: float) -> tuple[float, float]:
+    """Travel of share = 1 - exp(-x / travel), and its standard deviation [rad]."""
+    from scipy.optimize import least_squares
+
+    def missed(log_travel: Floats) -> Floats:
+        return np.asarray(share + np.expm1(-x / np.exp(log_travel[0])))
+
+    found = least_squares(missed, [np.log(first)], loss="soft_l1", f_scale=0.1)
+    travel = float(np.exp(found.x[0]))
+    slope = x / travel * np.exp(-x / travel)
+    left = missed(found.x)
+    freedom = max(len(x) - 1, 1)
+    information = float(slope @ slope)
+    if information == 0:
+        return travel, float("inf")
+    return travel, travel * float(np.sqrt(left @ left / freedom / information))

@@ -1,0 +1,93 @@
+"""The shape numbers of a friction law: those that its torque is not linear in.
+
+They are positive and are sought over their logarithms. Their names say what they are: a speed, a
+slope (one over a speed) or an exponent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import fields
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from armtwin.drives.friction.coulomb import CoulombViscous
+from armtwin.drives.friction.hyperbolic import Hyperbolic
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
+from armtwin.drives.friction.makkar import Makkar
+from armtwin.drives.friction.stribeck import Stribeck
+from armtwin.maths.batch import Floats
+
+# laws that are compared, by the name that a robot file has for them
+LAWS: Mapping[str, type[Law]] = {
+    "coulomb_viscous": CoulombViscous,
+    "stribeck": Stribeck,
+    "gear_pair": GearPair,
+    "geared_joint": GearedJoint,
+    "roller_bearing": RollerBearing,
+    "hyperbolic": Hyperbolic,
+    "makkar": Makkar,
+}
+BEYOND = 20.0  # how far beyond the slowest and the fastest point a shape's speed may lie
+EXPONENTS = (0.1, 2.0)
+FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
+TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
+
+
+def coefficient_names(kind: type[Law]) -> tuple[str, ...]:
+    """Names of the linear numbers of a law."""
+    return tuple(name for name, _ in kind.coefficients)
+
+
+def shape_names(kind: type[Law]) -> tuple[str, ...]:
+    """Names of the shape numbers of a law."""
+    linear = (*coefficient_names(kind), "law")
+    return tuple(field.name for field in fields(kind) if field.name not in linear)
+
+
+def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
+    """The law with its numbers."""
+    names = (*coefficient_names(kind), *shape_names(kind))
+    values = [float(x) for x in (*coefficients, *shape)]
+    if kind is Makkar:  # the steeper of the two tangents of the bump is its rise
+        rise, fall = names.index("rise_slope"), names.index("fall_slope")
+        steeper, flatter = max(values[rise], values[fall]), min(values[rise], values[fall])
+        values[rise], values[fall] = steeper, flatter
+    numbers: dict[str, Any] = dict(zip(names, values, strict=True))
+    return kind(**numbers)
+
+
+def bounds(kind: type[Law], slowest: float, fastest: float) -> tuple[Floats, Floats]:
+    """Least and largest shape numbers for points between two speeds [rad/s]."""
+    low, high = [], []
+    for name in shape_names(kind):
+        least, most = slowest / BEYOND, fastest * BEYOND
+        if name.endswith("slope"):
+            least, most = 1 / most, 1 / least
+        elif name == "exponent":
+            least, most = FILM_EXPONENTS if kind is GearPair else EXPONENTS
+        elif name == "viscous_exponent":
+            least, most = FILM_EXPONENTS
+        low.append(least)
+        high.append(most)
+    return np.array(low), np.array(high)
+
+
+def starts(kind: type[Law], slowest: float, fastest: float) -> Iterator[Floats]:
+    """Shape numbers to start from: a grid over what may be."""
+    speeds = np.geomspace(slowest, fastest, TRIED_SPEEDS + 2)[1:-1]
+    grid = []
+    for name in shape_names(kind):
+        if name.endswith("slope"):
+            grid.append(1 / np.concatenate([[slowest / 2], speeds]))
+        elif name.endswith("exponent"):
+            film = name == "viscous_exponent" or kind is GearPair
+            grid.append(np.array(TRIED_FILMS if film else TRIED_EXPONENTS))
+        else:
+            grid.append(speeds)
+    for chosen in product(*grid):
+        if kind is not Makkar or chosen[0] > chosen[1]:
+            yield np.array(chosen)

@@ -1,0 +1,128 @@
+"""Friction curves from slow motion to and fro over the same places, as a sine of small frequency.
+
+    friction = (τ_there(q) - τ_back(q)) / 2,    speed = (v_there(q) - v_back(q)) / 2
+
+At one position weight is the same both ways; so is inertia, as the acceleration of an even motion
+to and fro is that of the position. What is left turns with the speed.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.plateaus import joined, smooth_speeds
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+ALONE = 0.1  # of the moving joint's speed that others may have
+ALIKE = 0.1  # of the fastest speed by which the speeds of the two ways may differ at a place
+PLACES = 2000  # along a way
+BINS = 16  # speeds of a curve
+SLOWEST = 0.02  # of the fastest speed that is kept: below it a reversal still acts
+LEAST_WAY = 0.5  # of the longest way that a half-cycle must go
+
+
+def curves_of_sweeps(
+    robot: Robot, logs: Sequence[Log], torque: str | None = None
+) -> FrictionCurves:
+    """Friction over speed from logs in which one joint goes to and fro.
+
+    Args:
+        robot: The robot.
+        logs: Logs with positions and a torque or a current.
+        torque: Channel of the torque; by default tau, else tau_m, else current.
+    """
+    if not logs:
+        raise ArmtwinError("friction curves need a table or at least one log")
+    return joined([_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in logs])
+
+
+def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
+    name = log.origin or "the log"
+    source = torque_channel(log, torque)
+    tau = logged_torque(robot, log, source)
+    v = smooth_speeds(log)
+    way = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
+    j = int(np.argmax(way))
+    ways = list(_ways(log, v, j))
+    speed, friction, weight = [], [], []
+    for one, other in itertools.pairwise(ways):
+        for found in _halves(log.q[:, j], v[:, j], tau[:, j], one, other):
+            speed.append(found[0])
+            friction.append(found[1])
+            weight.append(found[2])
+    if not speed:
+        raise ArmtwinError(
+            f"{name}: {robot.joint_names[j]} does not go to and fro over the same places alone, so "
+            "that there is no difference of directions to take"
+        )
+    rows = len(speed)
+    speeds = np.zeros((rows, robot.n))
+    speeds[:, j] = speed
+    return FrictionCurves(
+        joint=np.full(rows, j),
+        speeds=speeds,
+        torque=np.array(friction),
+        std=np.full(rows, np.nan),
+        temperature=np.full(rows, np.nan),
+        weight=np.array(weight),
+        plateau=np.arange(rows),
+        joint_names=robot.joint_names,
+        unit="A" if needs_gains(robot, source) else "N m",
+        origin=log.origin,
+        bare=True,
+    )
+
+
+def _ways(log: Log, v: Floats, j: int) -> Iterator[slice]:
+    """Stretches in which joint j goes one way and the others stand."""
+    others = np.delete(np.abs(v), j, axis=1).max(axis=1, initial=0.0)
+    fastest = float(np.quantile(np.abs(v[:, j]), 0.99))
+    alone = others < ALONE * fastest
+    sign = np.where(alone, np.sign(v[:, j]), 0.0)
+    edges = np.flatnonzero(np.diff(sign)) + 1
+    stretches = [slice(int(a), int(b)) for a, b in itertools.pairwise(edges)]
+    lengths = [float(np.ptp(log.q[one, j])) if one.stop > one.start else 0.0 for one in stretches]
+    longest = max(lengths, default=0.0)
+    for one, length in zip(stretches, lengths, strict=True):
+        if length > LEAST_WAY * longest > 0 and sign[one].any():
+            yield one
+
+
+def _halves(
+    q: Floats, v: Floats, tau: Floats, one: slice, other: slice
+) -> Iterator[tuple[float, float, float]]:
+    """Speed, friction and weight in bins of the speed from a way there and the way back."""
+    low = max(q[one].min(), q[other].min())
+    high = min(q[one].max(), q[other].max())
+    if v[one].mean() * v[other].mean() >= 0 or high <= low:
+        return
+    places = np.linspace(low, high, PLACES)
+    there, back = _along(q, v, tau, one, places), _along(q, v, tau, other, places)
+    if v[one].mean() < 0:
+        there, back = back, there
+    fastest = float(max(there[0].max(), -back[0].min()))
+    speed = 0.5 * (there[0] - back[0])
+    alike = np.abs(there[0] + back[0]) < ALIKE * fastest
+    friction, weight = 0.5 * (there[1] - back[1]), 0.5 * (there[1] + back[1])
+    edges = np.geomspace(SLOWEST * fastest, fastest, BINS + 1)
+    for low_edge, high_edge in itertools.pairwise(edges):
+        inside = alike & (speed >= low_edge) & (speed < high_edge)
+        if inside.any():
+            means = [float(x[inside].mean()) for x in (speed, friction, weight)]
+            yield means[0], means[1], means[2]
+
+
+def _along(q: Floats, v: Floats, tau: Floats, way: slice, places: Floats) -> tuple[Floats, Floats]:
+    """Speed and torque of a way at places."""
+    order = np.argsort(q[way])
+    x = q[way][order]
+    return np.interp(places, x, v[way][order]), np.interp(places, x, tau[way][order])

@@ -1,0 +1,1 @@
+"""What a robot carries, from runs of one motion with it and without it."""

@@ -1,0 +1,123 @@
+"""What a load adds to the torques of a motion, as rows of a regression in its ten parameters.
+
+    τ_with - τ_without - (τ_arm(q_with) - τ_arm(q_without)) = Y_flange(q_with) φ
+
+Friction, the arm and the drives' errors that repeat are in both runs and leave the difference. The
+bracket is what the two runs of one motion differ by, all of it small; only there the robot file's
+parameters count.
+
+With the arm held there is no second run:  τ_with - τ_arm(q_with) = Y_flange(q_with) φ.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.factors import Factors, factors
+from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.payload.one_motion import OneMotion
+from armtwin.identification.rigid_body.clean_log import CleanLog, Motion, clean_log
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.rigid_body.regression import kept_rows
+from armtwin.logs.cleaning import choices, filtered
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Flags, Floats
+from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.robot.robot import Robot
+
+PARTS = 10  # of a run, to be left out in turn
+REST = 0.02  # share of a joint's highest speed below which friction may have either sign
+TEN = ("m", "mx", "my", "mz", "Jxx", "Jyy", "Jzz", "Jxy", "Jxz", "Jyz")
+SIZES = np.array([1.0, *[0.1] * 3, *[0.01] * 6])  # of one kilogram at ten centimetres
+
+
+@dataclass(frozen=True, eq=False)
+class LoadRows:
+    """Rows of a load's regression.
+
+    Attributes:
+        Y: Torque per parameter in the flange's frame, filtered, (m, n, 10).
+        target: What they shall explain: a torque, or a current, (m, n).
+        arm: What the two runs of the arm differ by, (m, n) [N m].
+        used: Which rows count, (m, n).
+        independent: Share of the rows that are independent.
+        cutoff: Of the filter [Hz].
+    """
+
+    Y: Floats
+    target: Floats
+    arm: Floats
+    used: Flags
+    independent: float
+    cutoff: float
+
+    def parts(self, Y: Floats, target: Floats) -> list[Factors]:
+        """Factors of parts of the rows with other columns (m, n, k) and targets (m, n)."""
+        m, n, k = Y.shape
+        busy = np.ones((n, k), dtype=bool)
+        rows = Rows(Y.reshape(m, n * k), busy, target, self.used)
+        return [factors(part, np.eye(k)) for part in rows.in_parts(PARTS)]
+
+
+def flange_columns(robot: Robot, motion: Motion) -> Floats:
+    """Joint torques per parameter of a body given in the flange's frame, (m, n, 10)."""
+    body, X = robot.assembly.frame("flange")
+    to_link = np.stack([moved_to_parent(X, unit) for unit in np.eye(10)], axis=1)
+    Y = robot.regressor(motion.q, motion.v, motion.a)
+    return np.asarray(Y[:, :, 10 * body : 10 * body + 10] @ to_link)
+
+
+def arm_torque(robot: Robot, motion: Motion) -> Floats:
+    """Torque of the arm by its file, friction included, (m, n)."""
+    torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
+    return np.asarray(torque + robot.friction_torque(motion.v, motion.q))
+
+
+def by_difference(robot: Robot, runs: OneMotion, cutoff: float | None) -> LoadRows:
+    """Rows of the difference of two runs."""
+    cutoff = cutoff or choices(Log(runs.without.time, {"q": runs.without.q})).cutoff
+    without = _cleaned(runs.without, cutoff)
+    with_it = _cleaned(runs.with_it, cutoff)
+    arm = arm_torque(robot, with_it.motion) - arm_torque(robot, without.motion)
+    moving = _moving(without) & _moving(with_it)
+    return _rows(robot, with_it, with_it.clean.tau - without.clean.tau, arm, moving)
+
+
+def with_arm_held(robot: Robot, with_it: Log, torque: Floats, cutoff: float | None) -> LoadRows:
+    """Rows of one run, the arm as in its file."""
+    log = Log(with_it.time, {"q": with_it.q, "tau": torque})
+    chosen = cutoff or choices(Log(log.time, {"q": log.q})).cutoff
+    cleaned = _cleaned(log, chosen)
+    arm = arm_torque(robot, cleaned.motion)
+    return _rows(robot, cleaned, cleaned.clean.tau, arm, _moving(cleaned))
+
+
+def _cleaned(log: Log, cutoff: float) -> CleanLog:
+    return clean_log(Log(log.time, {"q": log.q}), cutoff, Recipe(), log.channels["tau"])
+
+
+def _moving(log: CleanLog) -> Flags:
+    speed = np.abs(log.clean.v)
+    return np.asarray(speed >= REST * speed.max(axis=0))
+
+
+def _rows(robot: Robot, log: CleanLog, target: Floats, arm: Floats, moving: Flags) -> LoadRows:
+    how = log.how
+    kept = kept_rows(log)
+    here = slice(kept.start, kept.stop, kept.step)
+    Y = flange_columns(robot, log.motion)
+    m, n, k = Y.shape
+    smooth = filtered(Y.reshape(m, n * k), how).reshape(m, n, k)
+    if not moving[here].any():
+        raise ArmtwinError("no joint moves in the run with the payload, so nothing is learned")
+    return LoadRows(
+        Y=np.asarray(smooth[here]),
+        target=target[here],
+        arm=filtered(arm, how)[here],
+        used=moving[here],
+        independent=min(1.0, 2 * how.cutoff * how.step / how.rate),
+        cutoff=how.cutoff,
+    )

@@ -1,0 +1,114 @@
+"""Ten parameters of a load from its rows, with deviations that count what errs together.
+
+Weighted least squares without a prior; the deviations are those of fits with each part of the run
+left out in turn, and never less than white residuals give.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.draw import others
+from armtwin.identification.fitting.factors import together
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import covariance, fit, scales
+from armtwin.identification.fitting.scatter import jackknife
+from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
+from armtwin.maths.batch import Floats
+from armtwin.mechanics.inertia import about_centre, inertia_matrix
+
+STEP = 1e-6  # relative, of the derivatives of centre and inertia
+LEAST_MASS = 1e-3  # [kg]
+BLIND = 1e-6  # of the largest singular value below which a direction is not told at all
+
+
+@dataclass(frozen=True, eq=False)
+class LoadFit:
+    """Ten parameters of a load.
+
+    Attributes:
+        parameters: m, mx, my, mz, Jxx, Jyy, Jzz, Jxy, Jxz, Jyz in the flange's frame, (10,).
+        covariance: Theirs, (10, 10).
+        sigma: Residual of each joint, (n,).
+        explained: Share of the target's power that they explain, (n,).
+    """
+
+    parameters: Floats
+    covariance: Floats
+    sigma: Floats
+    explained: Floats
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return float(self.parameters[0])
+
+    def seen(self) -> tuple[Floats, Floats]:
+        """Mass, centre (3) and inertia about the centre (6), and their deviations, (10,) each."""
+        value = _seen(self.parameters)
+        slope = np.empty((10, 10))
+        for k, size in enumerate(STEP * SIZES):
+            moved = self.parameters.copy()
+            moved[k] += size
+            slope[:, k] = (_seen(moved) - value) / size
+        return value, np.sqrt(np.diag(slope @ self.covariance @ slope.T))
+
+
+def _seen(ten: Floats) -> Floats:
+    J = about_centre(ten) if ten[0] > LEAST_MASS else inertia_matrix(ten)
+    mass = max(ten[0], LEAST_MASS)
+    six = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
+    return np.array([ten[0], *(ten[1:4] / mass), *six])
+
+
+def load_free() -> FreeDirections:
+    """The ten parameters from zero, none of them drawn anywhere."""
+    return FreeDirections(np.zeros(10), SIZES, np.eye(10))
+
+
+def fitted(rows: LoadRows) -> LoadFit:
+    """The load that explains rows best."""
+    target = rows.target - rows.arm
+    parts = rows.parts(rows.Y, target)
+    whole = together(parts)
+    free = load_free()
+    if not whole.count.any():
+        raise ArmtwinError("no row of the runs can be used; let the joints move faster")
+    sigma = scales(whole, free)
+    found = fit(whole, free, 0.0, sigma)
+    singular = np.linalg.svd(found.R, compute_uv=False)
+    if singular[-1] < BLIND * singular[0]:
+        raise ArmtwinError(
+            "the motion does not tell all ten parameters of a payload: let the wrist turn about "
+            "several axes, fast enough for inertias to show"
+        )
+    phi = free.parameters(found.z)
+    white = covariance(found, free, rows.independent)
+    left_out = []
+    for rest in others(parts):
+        left_out.append(free.parameters(fit(rest, free, 0.0, sigma).z))
+    spread = _never_less(jackknife(np.array(left_out)), white)
+    power = whole.target_squares()
+    return LoadFit(
+        parameters=phi,
+        covariance=spread,
+        sigma=found.sigma,
+        explained=1 - whole.squares(phi) / np.maximum(power, 1e-300),
+    )
+
+
+def _never_less(jack: Floats, white: Floats) -> Floats:
+    """White covariance with the deviations of another one where these are larger."""
+    larger = np.maximum(np.diag(jack), np.diag(white)) / np.diag(white)
+    factor = np.sqrt(larger)
+    return np.asarray(white * np.outer(factor, factor))
+
+
+def quantile(share: float = 0.95) -> float:
+    """How many deviations of so many parts an interval spans to either side."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + share / 2, PARTS - 1))

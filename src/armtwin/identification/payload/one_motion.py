@@ -1,0 +1,145 @@
+"""Two runs of one motion brought onto one clock and one even grid.
+
+    s = argmin Σ (q_with(t + s) - q_without(t))²
+
+The clock of a log starts when somebody pressed a key. The correlation of the speeds finds the shift
+to a sample, Gauss-Newton steps find the rest of it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+
+STEPS = 8
+SAME = 0.05  # share of a joint's speed by which the runs of one motion may differ
+LEAST_OVERLAP = 0.3  # share of the shorter log that both logs must cover
+STANDS = 1e-3  # share of the fastest joint's speed below which a joint counts as standing
+
+
+@dataclass(frozen=True, eq=False)
+class OneMotion:
+    """Two runs on one grid.
+
+    Attributes:
+        without: The run without, channels q and tau (a torque or a current).
+        with_it: The run with it, the same channels at the same times.
+        shift: Time of the run with it less that of the run without [s].
+        apart: Root mean square by which the speeds differ, over that of the speed, (n,).
+    """
+
+    without: Log
+    with_it: Log
+    shift: float
+    apart: Floats
+
+
+def one_motion(without: Log, with_it: Log, torques: tuple[Floats, Floats]) -> OneMotion:
+    """Both runs of one motion at the same places of it.
+
+    Args:
+        without: The log without.
+        with_it: The log with it.
+        torques: Torque or current of both, (m, n) each.
+    """
+    step = max(_step(without), _step(with_it))
+    shift = _shift(without, with_it, step)
+    start = max(without.time[0], with_it.time[0] - shift)
+    stop = min(without.time[-1], with_it.time[-1] - shift)
+    shorter = min(_length(without), _length(with_it))
+    if stop - start < LEAST_OVERLAP * shorter:
+        raise ArmtwinError(
+            "the runs without and with the payload are of different motions: they cover "
+            f"{max(stop - start, 0):.3g} s of one motion at best, of {shorter:.3g} s"
+        )
+    time = np.arange(start, stop, step)
+    first = _on(time, without, torques[0])
+    second = _on(time + shift, with_it, torques[1])
+    apart = _apart(first.q, second.q)
+    worst = int(np.argmax(apart))
+    if apart[worst] > SAME:
+        raise ArmtwinError(
+            "the runs without and with the payload are of different motions: the speeds of joint "
+            f"{worst + 1} differ by {100 * apart[worst]:.3g} %, more than {100 * SAME:g} %; log "
+            "one program twice"
+        )
+    return OneMotion(first, Log(time, second.channels), shift, apart)
+
+
+def _step(log: Log) -> float:
+    return float(np.median(np.diff(log.time)))
+
+
+def _length(log: Log) -> float:
+    return float(log.time[-1] - log.time[0])
+
+
+def _at(time: Floats, log: Log, values: Floats) -> Floats:
+    """Values of a log at other times, by cubics between its samples."""
+    from scipy.interpolate import CubicSpline
+
+    inside = np.clip(time, log.time[0], log.time[-1])
+    return np.asarray(CubicSpline(log.time, values)(inside))
+
+
+def _on(time: Floats, log: Log, torque: Floats) -> Log:
+    straight = np.empty((len(time), torque.shape[1]))
+    for j in range(torque.shape[1]):  # noise must not swing between samples
+        straight[:, j] = np.interp(time, log.time, torque[:, j])
+    return Log(time, {"q": _at(time, log, log.q), "tau": straight})
+
+
+def _shift(without: Log, with_it: Log, step: float) -> float:
+    """Shift of the clocks [s]."""
+    from scipy.signal import fftconvolve
+
+    grids = []
+    for log in (without, with_it):
+        time = np.arange(log.time[0], log.time[-1], step)
+        grids.append(np.gradient(_at(time, log, log.q), axis=0))
+    first, second = grids
+    size = np.maximum(first.std(axis=0), 1e-12)
+    match = np.zeros(len(first) + len(second) - 1)
+    for j in range(first.shape[1]):
+        match += fftconvolve(second[:, j] / size[j], first[::-1, j] / size[j])
+    lag = int(np.argmax(match)) - (len(first) - 1)
+    shift = lag * step + with_it.time[0] - without.time[0]
+    return _refined(without, with_it, shift, step)
+
+
+def _refined(without: Log, with_it: Log, shift: float, step: float) -> float:
+    """The shift to a small part of a sample."""
+    for _ in range(STEPS):
+        start = max(without.time[0], with_it.time[0] - shift)
+        stop = min(without.time[-1], with_it.time[-1] - shift)
+        time = np.arange(start, stop, step)
+        if len(time) < 3:
+            return shift
+        moved = _at(time + shift, with_it, with_it.q)
+        gap = moved - _at(time, without, without.q)
+        speed = np.gradient(moved, step, axis=0)
+        change = -float((gap * speed).sum() / max((speed**2).sum(), 1e-300))
+        shift += float(np.clip(change, -step, step))
+        if abs(change) < 1e-4 * step:
+            break
+    return shift
+
+
+def _apart(first: Floats, second: Floats) -> Floats:
+    """By how much the speeds of two runs differ, over the speeds, (n,)."""
+    v = np.gradient(first, axis=0)
+    gap = np.gradient(second - first, axis=0)
+    smooth = max(3, len(first) // 200)
+    window = np.ones(smooth) / smooth
+    speed = np.sqrt((v**2).mean(axis=0))
+    moving = speed > STANDS * speed.max(initial=1e-300)
+    found = np.zeros(first.shape[1])
+    for j in np.flatnonzero(moving):
+        rest = np.convolve(gap[:, j], window, mode="same")  # without the encoder's noise
+        found[j] = np.sqrt((rest**2).mean()) / speed[j]
+    return found

@@ -1,0 +1,82 @@
+"""The payload by the other road: all parameters of the loaded arm, drawn to a prior.
+
+A truncated fit of the run with the payload fills what the run does not tell from the prior; the
+payload is what the last link then has more than without it. Whether that is the payload's or the
+prior's says the share of the last link's mass that lies in the directions that were kept.
+
+Ref: [Waiboer 2007, section 4.4.4]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.fitting.decomposition import decompose
+from armtwin.identification.fitting.factors import together
+from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.robot import Robot
+
+INDEPENDENT = 0.9  # share from which on an estimate counts as independent of its prior
+
+
+@dataclass(frozen=True)
+class PriorRoad:
+    """A payload's mass by a truncated fit.
+
+    Attributes:
+        mass: The mass found [kg].
+        expected: The mass of the prior [kg].
+        share: Share of it that the run tells, 0 to 1; the rest is the prior's.
+    """
+
+    mass: float
+    expected: float
+    share: float
+
+    @property
+    def is_independent(self) -> bool:
+        """Whether the mass is the run's, not the prior's."""
+        return self.share >= INDEPENDENT
+
+    @property
+    def sentence(self) -> str:
+        """What it is worth, in words."""
+        found = f"A truncated fit of the loaded run gives {self.mass:.3g} kg"
+        if self.is_independent:
+            return f"{found}, of which the run tells {100 * self.share:.0f} %."
+        rest = 100 * (1 - self.share)
+        return (
+            f"{found}, which is not independent of the prior of {self.expected:.3g} kg: the run "
+            f"tells {100 * self.share:.0f} % of it, the other {rest:.0f} % are the prior's."
+        )
+
+
+def by_prior(
+    bare: Robot, expected: Robot, with_it: Log, torque: str | None, cutoff: float | None
+) -> PriorRoad:
+    """The payload's mass by a truncated fit of the run with it.
+
+    Args:
+        bare: The robot without the payload.
+        expected: The robot with the payload as it is believed to be.
+        with_it: The log with the payload.
+        torque: Channel of the torque.
+        cutoff: Cut-off frequency [Hz].
+    """
+    recipe = Recipe(estimator="truncated", friction="file", tilt="file", trust=True)
+    ready = preparation(expected, [with_it], torque=torque, cutoff=cutoff, recipe=recipe)
+    experiment = ready.experiment
+    largest = joint_sizes(expected).torque
+    analysis = decompose(together(experiment.parts()), largest, experiment.free)
+    body, _ = bare.assembly.frame("flange")
+    mass = 10 * body
+    phi = analysis.truncated(None)
+    share = float(analysis.share(None)[mass])
+    own = float(bare.parameters[mass])
+    prior = float(expected.parameters[mass]) - own
+    return PriorRoad(mass=float(phi[mass]) - own, expected=prior, share=float(np.clip(share, 0, 1)))

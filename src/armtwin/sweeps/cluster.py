@@ -1,0 +1,105 @@
+"""Where a sweep runs on many machines: a scheduler of dask distributed, or workers of its own here.
+
+Dask keeps the workers, repeats what a lost one was doing, and sends the jobs to each once. A piece
+of work is long enough that its scheduler has time for a thousand workers.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import Future
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.units import whole_number
+from armtwin.sweeps.bases import Parcel
+from armtwin.sweeps.executors import MOST_WORKERS, begin
+
+R = TypeVar("R")
+LOCAL = "local:"
+PATIENCE = 10.0  # time [s] within which a scheduler must answer
+FIRST_WORKER = 60.0  # and a first worker be there
+
+
+class OnCluster:
+    """Workers of a dask cluster."""
+
+    task_s = 1.0
+
+    def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
+        self.client, self.words = client, words
+        self.width = max(1, sum(client.nthreads().values()))
+        self.sent = client.scatter(parcel, broadcast=True, hash=False)
+        self.pool = client.get_executor(pure=False)
+
+    def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Begin a piece of work."""
+        found: Future[R] = self.pool.submit(work, self.sent, *arguments)
+        return found
+
+
+@contextmanager
+def on_cluster(parcel: Parcel, address: str) -> Iterator[OnCluster]:
+    """Workers of the scheduler at an address, or N of our own on this machine ("local:N").
+
+    Args:
+        parcel: What they need.
+        address: As "tcp://10.0.0.1:8786" or "local:4".
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ImportError:
+        raise ArmtwinError(
+            "a cluster needs dask distributed, which is not installed: pip install armtwin[cluster]"
+        ) from None
+    logging.getLogger("distributed").setLevel(logging.ERROR)
+    if address.startswith(LOCAL):
+        count = whole_number(address.removeprefix(LOCAL))
+        if count is None or not 1 <= count <= MOST_WORKERS:
+            raise ArmtwinError(f"--cluster local:N needs N from 1 to {MOST_WORKERS}, got {address}")
+        with (
+            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
+            Client(cluster) as client,
+        ):
+            yield _ready(client, parcel, f"{count} workers of dask on this machine")
+        return
+    try:
+        client = Client(address, timeout=PATIENCE)
+    except (OSError, ValueError, TimeoutError) as error:
+        raise ArmtwinError(
+            f"no scheduler of dask answers at {address} within {PATIENCE:g} s ({error!s:.120}); "
+            "start one with `dask scheduler` and workers with `dask worker ADDRESS`"
+        ) from None
+    with client:
+        yield _ready(client, parcel, f"the cluster at {address}")
+
+
+def _ready(client: Any, parcel: Parcel, words: str) -> OnCluster:
+    """The cluster, refused where it has no worker or other versions of armtwin."""
+    try:
+        client.wait_for_workers(1, timeout=FIRST_WORKER)
+    except TimeoutError:
+        raise ArmtwinError(f"{words} has no worker; start one with `dask worker`") from None
+    # a function of its own words: a worker may have another armtwin, or none
+    found = client.run(
+        lambda: __import__("importlib.metadata").metadata.version("armtwin"), on_error="return"
+    )
+    refuse_other_versions(found, parcel.version)
+    client.run(begin, parcel)
+    return OnCluster(client, parcel, words)
+
+
+def refuse_other_versions(found: Mapping[str, Any], own: str) -> None:
+    """Refuse workers that have another version of armtwin, or none."""
+    other = {}
+    for worker, version in found.items():
+        if version != own:
+            other[worker] = "none" if isinstance(version, Exception) else version
+    if other:
+        worker, version = next(iter(other.items()))
+        raise ArmtwinError(
+            f"worker {worker} has armtwin {version}, this is {own} ({len(other)} of {len(found)} "
+            "workers differ): install the same version on all machines"
+        )

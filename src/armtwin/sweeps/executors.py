@@ -1,0 +1,113 @@
+"""Where a sweep runs on one machine: threads of this process, or other processes.
+
+Processes are started afresh (not forked), get the jobs once, and load kernels from the cache on the
+disk; one that is lost is replaced, and what it was doing is given out again.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from multiprocessing import get_context
+from typing import Any, Protocol, TypeVar
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths import runner
+from armtwin.maths.batch import on_one_thread
+from armtwin.maths.runner import Executor
+from armtwin.sweeps.bases import Parcel
+from armtwin.sweeps.work import keep
+
+R = TypeVar("R")
+MOST_WORKERS = 1024
+
+
+class Place(Executor, Protocol):
+    """An executor that a parcel was sent to; work gets the parcel, or what stands for it, first.
+
+    Attributes:
+        words: What it is, in words.
+        task_s: How long a piece of work should be [s].
+    """
+
+    words: str
+    task_s: float
+
+
+class OnThreads:
+    """Threads of this process."""
+
+    task_s = 0.2
+
+    def __init__(self, threads: runner.Threads, parcel: Parcel) -> None:
+        self.threads, self.width = threads, threads.width
+        self.sent = keep(parcel)
+        self.words = f"{self.width} threads" if self.width > 1 else "one thread"
+
+    def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Begin a piece of work."""
+        return self.threads.submit(work, self.sent, *arguments)
+
+
+@contextmanager
+def on_threads(parcel: Parcel, count: int | None = None) -> Iterator[OnThreads]:
+    """Threads of this process; by default as many as there are cores."""
+    with runner.threads(count) as threads:
+        yield OnThreads(threads, parcel)
+
+
+class OnProcesses:
+    """Processes of this machine, each with one thread; lost ones are replaced."""
+
+    task_s = 0.4
+
+    def __init__(self, parcel: Parcel, count: int) -> None:
+        self.parcel, self.width = parcel, count
+        self.sent = parcel.digest
+        self.words = f"{count} processes" if count > 1 else "one process"
+        self.pool = self._started()
+
+    def _started(self) -> ProcessPoolExecutor:
+        return ProcessPoolExecutor(
+            self.width, get_context("spawn"), initializer=begin, initargs=(self.parcel,)
+        )
+
+    def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
+        """Begin a piece of work."""
+        try:
+            return self.pool.submit(work, self.sent, *arguments)
+        except BrokenProcessPool:
+            self.pool.shutdown(wait=False, cancel_futures=True)
+            self.pool = self._started()
+            return self.pool.submit(work, self.sent, *arguments)
+
+
+def begin(parcel: Parcel) -> None:
+    """What a worker does first: one thread for each, and the jobs kept."""
+    on_one_thread()
+    keep(parcel)
+
+
+@contextmanager
+def on_processes(parcel: Parcel, count: int) -> Iterator[OnProcesses]:
+    """Processes of this machine."""
+    if not 1 <= count <= MOST_WORKERS:
+        raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
+    before = os.environ.get("OMP_NUM_THREADS")
+    os.environ["OMP_NUM_THREADS"] = "1"  # their linear algebra would wait busily for other cores
+    place = OnProcesses(parcel, count)
+    try:
+        yield place
+    except BaseException:
+        place.pool.shutdown(wait=False, cancel_futures=True)
+        raise
+    else:
+        place.pool.shutdown()
+    finally:
+        if before is None:
+            del os.environ["OMP_NUM_THREADS"]
+        else:
+            os.environ["OMP_NUM_THREADS"] = before

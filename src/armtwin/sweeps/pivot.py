@@ -1,0 +1,134 @@
+"""The runs of a grid as an array over its axes: what is best, and how far an axis may be taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import product
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.maths.batch import Flags, Floats
+from armtwin.sweeps.axes import Axis
+from armtwin.sweeps.mapping import map_axes
+from armtwin.sweeps.result import SweepResult
+from armtwin.sweeps.rows import HOLDS
+
+Numbers = NDArray[np.int_]
+JOBS = "job"  # what jobs and robots of a sweep are called as an axis
+
+
+@dataclass(frozen=True, eq=False)
+class Pivot:
+    """Runs of a grid over two axes, with the others beside.
+
+    Attributes:
+        result: The sweep.
+        x: The level axis of maps.
+        y: The upright axis.
+        others: All other axes; jobs and robots are the first, where there are several.
+        runs: Numbers of runs, (values of y, values of x, others...).
+    """
+
+    result: SweepResult
+    x: Axis
+    y: Axis
+    others: tuple[Axis, ...]
+    runs: Numbers
+
+    @cached_property
+    def measure(self) -> Floats:
+        """What runs are mapped by, shaped as the runs."""
+        return self.result.numbers[self.result.measure][self.runs]
+
+    @cached_property
+    def held(self) -> Flags:
+        """Which runs hold, shaped as the runs."""
+        flags = np.array([row.outcome == HOLDS for row in self.result.rows])
+        return flags[self.runs]
+
+    def best(self) -> Numbers:
+        """Number of the best run in each cell of the map, whatever the others are, (k, m)."""
+        rows, columns = self.runs.shape[:2]
+        rank = np.full(len(self.result.rows), np.inf)
+        order = self.result.best(len(self.result.rows))
+        rank[order] = np.arange(len(order))
+        flat = self.runs.reshape(rows, columns, -1)
+        chosen = rank[flat].argmin(axis=2)
+        return np.take_along_axis(flat, chosen[:, :, None], axis=2)[:, :, 0]
+
+    def combinations(self) -> Iterator[tuple[str, Numbers]]:
+        """Each combination of the other axes in words, with the numbers of its runs, (k, m)."""
+        for places in product(*(range(len(axis.values)) for axis in self.others)):
+            words = []
+            for axis, k in zip(self.others, places, strict=True):
+                words.append(f"{axis.label} {axis.words(axis.values[k])}")
+            index: Any = (..., *places)
+            yield ", ".join(words), self.runs[index]
+
+    def limit(self, axis: Axis) -> Floats:
+        """Highest value of an axis that holds with all lower ones, in each cell, (k, m).
+
+        NaN where not even the lowest does. Of the other axes the best is taken.
+        """
+        place = 2 + self.others.index(axis)
+        values = np.array([float(value) for value in axis.values])
+        order = np.argsort(values)
+        held = np.moveaxis(self.held, place, -1)[..., order]
+        unbroken = np.logical_and.accumulate(held, axis=-1)
+        count = unbroken.sum(axis=-1)
+        rows, columns = count.shape[:2]
+        most = count.reshape(rows, columns, -1).max(axis=2)
+        found = np.concatenate([[np.nan], values[order]])
+        return np.asarray(found[most])
+
+
+def pivot_of(result: SweepResult) -> Pivot | None:
+    """The runs over the two axes of the map; None where they are no grid over two numbers."""
+    asked = result.sweep
+    axes = asked.axes
+    if asked.description.design != "grid":
+        return None
+    chosen = map_axes(asked)
+    if chosen is None:
+        return None
+    shape = [len(axis.values) for axis in axes]
+    bases = len(asked.bases)
+    runs = np.arange(len(result.rows)).reshape(bases, *shape)
+    x, y = chosen
+    moved = np.moveaxis(runs, (1 + axes.index(y), 1 + axes.index(x)), (0, 1))
+    moved = moved[np.argsort(_numbers(y))][:, np.argsort(_numbers(x))]
+    others = [axis for axis in axes if axis not in (x, y)]
+    if bases == 1:
+        moved = moved[:, :, 0]
+    else:
+        others.insert(0, Axis(JOBS, JOBS, "", tuple(_base_names(result))))
+    return Pivot(result, x, y, tuple(others), moved)
+
+
+def _numbers(axis: Axis) -> Floats:
+    return np.array([float(value) for value in axis.values])
+
+
+def sorted_values(axis: Axis) -> Floats:
+    """Values of an axis, rising."""
+    return np.sort(_numbers(axis))
+
+
+def _base_names(result: SweepResult) -> Sequence[str]:
+    """What tells the jobs and robots of a sweep apart."""
+    bases = result.sweep.bases
+    jobs = [base.job.name for base in bases]
+    robots = [base.robot for base in bases]
+    found = []
+    for job, robot in zip(jobs, robots, strict=True):
+        words = []
+        if len(set(jobs)) > 1:
+            words.append(job)
+        if len(set(robots)) > 1:
+            words.append(robot)
+        found.append(" with ".join(words) or job)
+    return found

@@ -1,0 +1,177 @@
+"""The noun SweepResult: what became of the runs of a sweep, read from its table as it is needed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from armtwin.files.disk import Content
+from armtwin.files.whole import write_file
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.dataframes import dataframe
+from armtwin.prediction.predict import Prediction, predict
+from armtwin.sweeps.display import draw_map
+from armtwin.sweeps.export import csv_content, parquet_content
+from armtwin.sweeps.rows import COLUMNS, Row
+from armtwin.sweeps.settings import changed_job
+from armtwin.sweeps.sweep import Sweep
+from armtwin.sweeps.table import ResultTable
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+    from armtwin.jobs.job import Job
+
+AT_ONCE = 1000  # rows that are read together
+NUMBERS = ("ratio", "probability", "lateral_m", "vertical_m", "duration_s", "cpu_s")
+
+
+@dataclass(frozen=True)
+class Course:
+    """How a sweep went.
+
+    Attributes:
+        computed: Runs that were computed now.
+        known: Runs that were there already.
+        seconds: How long it took [s].
+        place: Where it was run, in words.
+    """
+
+    computed: int
+    known: int
+    seconds: float
+    place: str
+
+
+@dataclass(frozen=True, eq=False)
+class SweepResult:
+    """A sweep with what became of each run.
+
+    Attributes:
+        sweep: What was asked for.
+        rows: A row for each run, by its number.
+        course: How it went.
+    """
+
+    sweep: Sweep
+    rows: tuple[Row, ...]
+    course: Course = field(repr=False)
+
+    def __repr__(self) -> str:
+        held = f"{self.held} of {cards.counted(len(self.rows), 'run')} hold"
+        return cards.line("SweepResult", repr(self.sweep.name), held)
+
+    def _repr_html_(self) -> str:
+        heads = ["run", *(axis.label for axis in self.sweep.axes), "outcome", "of tolerance"]
+        lines = []
+        for number in self.best(10):
+            row = self.rows[number]
+            used = "-" if row.ratio is None else f"{100 * row.ratio:.1f} %"
+            words = [
+                axis.words(value)
+                for axis, value in zip(self.sweep.axes, self.sweep.point(number), strict=True)
+            ]
+            lines.append((str(number + 1), *words, row.outcome, used))
+        return cards.table(repr(self), lines, heads)
+
+    @property
+    def held(self) -> int:
+        """How many runs hold."""
+        return sum(row.holds for row in self.rows)
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        """Numbers of the rows by name, NaN where there is none."""
+        found = {}
+        for name in NUMBERS:
+            values = [getattr(row, name) for row in self.rows]
+            found[name] = np.array([np.nan if x is None else x for x in values], dtype=np.float64)
+        return found
+
+    @property
+    def measure(self) -> str:
+        """The number that runs are ranked and mapped by."""
+        return "probability" if self.sweep.description.band else "ratio"
+
+    def best(self, count: int = 5) -> list[int]:
+        """Numbers from 0 of the best runs: likeliest to hold, then least of the tolerance used."""
+        ratio = np.nan_to_num(self.numbers["ratio"], nan=np.inf)
+        likely = np.nan_to_num(self.numbers["probability"], nan=0.0)
+        order = np.lexsort((ratio, -likely))
+        known = [int(k) for k in order if np.isfinite(ratio[k])]
+        return known[:count]
+
+    def job(self, number: int) -> Job:
+        """The job of a run, by its number from 0; `at.predict` gives the same numbers for it."""
+        run = self.sweep.run(number)
+        return changed_job(self.sweep.bases[run.base].job, run.changes)
+
+    def prediction(self, number: int) -> Prediction:
+        """A run predicted again, alone, by its number from 0."""
+        return predict(None, self.job(number), method=self.sweep.description.method)
+
+    @property
+    def table(self) -> list[dict[str, Any]]:
+        """A record for each run: its number, job, robot, inputs in SI, and what became of it."""
+        return list(self.records())
+
+    def records(self) -> Iterator[dict[str, Any]]:
+        """Records of the table, one after another."""
+        for number, row in enumerate(self.rows):
+            base = self.sweep.base(number)
+            head = {"run": number + 1, "job": base.job.name, "robot": base.robot}
+            yield {**head, **self.sweep.inputs(number), **asdict(row)}
+
+    @property
+    def columns(self) -> list[str]:
+        """Names of the columns of the table."""
+        keys = [axis.key for axis in self.sweep.axes]
+        return ["run", "job", "robot", *keys, *COLUMNS]
+
+    def write_csv(self, path: str | Path) -> None:
+        """Write the table as a CSV file."""
+        write_file(Path(path), self.csv())
+
+    def write_parquet(self, path: str | Path) -> None:
+        """Write the table as a Parquet file, with the extra `parquet`."""
+        write_file(Path(path), self.parquet())
+
+    def csv(self) -> Content:
+        """What a CSV file of the table holds."""
+        return csv_content(self.columns, self.records)
+
+    def parquet(self) -> Content:
+        """What a Parquet file of the table holds."""
+        words = {"job", "robot", "outcome", "sentence"}
+        words |= {axis.key for axis in self.sweep.axes if not axis.is_number}
+        return parquet_content(self.columns, words, self.records)
+
+    def to_dataframe(self) -> Any:
+        """The table as a DataFrame of pandas."""
+        records = self.table
+        rows = {name: [record[name] for record in records] for name in self.columns[1:]}
+        return dataframe(("run", [record["run"] for record in records]), rows)
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the runs over the two axes of the map, coloured by what they are ranked by.
+
+        Args:
+            axes: Where it is drawn; new ones where none are given.
+        """
+        return draw_map(self.sweep, self.measure, self.numbers[self.measure], axes)
+
+
+def result_of(sweep: Sweep, table: ResultTable, course: Course) -> SweepResult:
+    """The result of a sweep whose runs are all in its table."""
+    found: list[Row] = []
+    for first in range(0, len(sweep), AT_ONCE):
+        keys = [run.key for run in sweep.runs(first, min(first + AT_ONCE, len(sweep)))]
+        rows = table.rows(keys)
+        found += [rows[key] for key in keys]
+    return SweepResult(sweep, tuple(found), course)

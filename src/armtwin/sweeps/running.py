@@ -1,0 +1,213 @@
+"""Run a sweep: what is not in the table yet, piece by piece, each kept as soon as it is done."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from armtwin.errors import ArmtwinError
+from armtwin.files.versions import versions
+from armtwin.maths.runner import as_done
+from armtwin.sweeps.bases import Parcel, parcel_of
+from armtwin.sweeps.executors import Place, on_processes, on_threads
+from armtwin.sweeps.result import Course, SweepResult, result_of
+from armtwin.sweeps.rows import Row
+from armtwin.sweeps.sweep import Sweep
+from armtwin.sweeps.table import ResultTable, open_table
+from armtwin.sweeps.work import Run, run_some
+
+LOOKED_AT = 1000  # runs that are looked up in the table together
+LARGEST_TASK = 64  # runs of one piece of work
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is.
+
+    Attributes:
+        done: Runs that are there.
+        total: All runs.
+        left_s: Time that is left, by what was done since it began [s]; None at the beginning.
+    """
+
+    done: int
+    total: int
+    left_s: float | None
+
+
+Watch = Callable[[Progress], None]
+
+
+def sweep(
+    what: Sweep | str | Path,
+    results: str | Path | None = None,
+    *,
+    workers: int | None = None,
+    cluster: str | None = None,
+    threads: int | None = None,
+    progress: Watch | None = None,
+) -> SweepResult:
+    """Run many predictions; what a table of results holds already is not run again.
+
+    Args:
+        what: A sweep, or its file; `at.Sweep.over(job, axes)` makes one.
+        results: SQLite file of the results; without one they are kept in memory.
+        workers: Processes on this machine, in place of threads.
+        cluster: Address of a scheduler of dask distributed, or "local:N".
+        threads: Threads, where neither is given; by default one for each core.
+        progress: Called with how far it is.
+    """
+    asked = what if isinstance(what, Sweep) else Sweep.load(what)
+    if sum(x is not None for x in (workers, cluster, threads)) > 1:
+        raise ArmtwinError("a sweep runs on threads, on workers or on a cluster: give one of them")
+    total = len(asked)  # refuses what cannot be run
+    found = versions()
+    place = None if results is None else Path(results)
+    start = time.monotonic()
+    with open_table(place, asked.name, found) as table:
+        missing = _Missing(asked, table)
+        words = "nothing had to be run"
+        if missing.look():
+            d = asked.description
+            parcel = parcel_of(asked.bases, d.band, d.method, found["armtwin"])
+            with _place(parcel, workers, cluster, threads) as executor:
+                words = executor.words
+                _run(missing, executor, _Watched(total, progress))
+        course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
+        return result_of(asked, table, course)
+
+
+def _place(
+    parcel: Parcel, workers: int | None, cluster: str | None, threads: int | None
+) -> AbstractContextManager[Place]:
+    """Where it is run."""
+    if cluster is not None:
+        from armtwin.sweeps.cluster import on_cluster
+
+        return on_cluster(parcel, cluster)
+    if workers is not None:
+        return on_processes(parcel, workers)
+    return on_threads(parcel, threads)
+
+
+class _Missing(Iterator[Run]):
+    """The runs that are not in the table, looked up some at a time.
+
+    Attributes:
+        sweep: The sweep.
+        table: The table.
+        given: Runs that were given out.
+        kept: Runs that were computed and are in the table now.
+        seen: Runs that were looked up.
+    """
+
+    def __init__(self, asked: Sweep, table: ResultTable) -> None:
+        self.sweep, self.table = asked, table
+        self.given = self.kept = self.seen = 0
+        self._waiting: list[Run] = []
+        self._out: set[bytes] = set()
+
+    def __next__(self) -> Run:
+        self.look()
+        if not self._waiting:
+            raise StopIteration
+        self.given += 1
+        run = self._waiting.pop()
+        self._out.add(run.key)
+        return run
+
+    def look(self) -> bool:
+        """Look up runs until one is missing; whether one is."""
+        while not self._waiting and self.seen < len(self.sweep):
+            stop = min(self.seen + LOOKED_AT, len(self.sweep))
+            some = {run.key: run for run in self.sweep.runs(self.seen, stop)}
+            self.seen = stop
+            there = self.table.known(list(some)) | self._out  # two that are the same run once
+            self._waiting = [run for key, run in some.items() if key not in there]
+            self._waiting.reverse()
+        return bool(self._waiting)
+
+    def keep(self, runs: Sequence[Run]) -> None:
+        """Some runs are in the table now."""
+        self.kept += len(runs)
+        self._out.difference_update(run.key for run in runs)
+
+    @property
+    def done(self) -> int:
+        """Runs that are known to be in the table."""
+        return self.seen - len(self._waiting) - (self.given - self.kept)
+
+
+@dataclass
+class _Watched:
+    """Says how far a sweep is."""
+
+    total: int
+    say: Watch | None
+    begun: float = field(default_factory=time.monotonic)
+
+    def count(self, runs: _Missing) -> None:
+        """Some more runs are done."""
+        if self.say is None:
+            return
+        took = time.monotonic() - self.begun
+        left = took / runs.kept * (self.total - runs.done)
+        self.say(Progress(runs.done, self.total, left))
+
+
+def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
+    """Run what is missing, and keep each piece when it is done."""
+    pieces = _Pieces(runs, executor, watched.total)
+    for piece, rows in as_done(run_some, pieces, executor):
+        done = list(zip(piece, rows, strict=True))
+        runs.table.put([_record(runs.sweep, run, row) for run, row in done])
+        runs.keep(piece)
+        pieces.learn(rows)
+        watched.count(runs)
+
+
+def _record(asked: Sweep, run: Run, row: Row) -> tuple[bytes, str, str, dict[str, Any], Row]:
+    """A row with the inputs of its run."""
+    number = run.number - 1
+    base = asked.base(number)
+    return run.key, base.job.name, base.robot, asked.inputs(number), row
+
+
+class _Pieces(Iterator[Sequence[Run]]):
+    """Pieces of work: one run at first, then as many as take about the time that suits the place.
+
+    Attributes:
+        runs: What is run.
+        seconds: Mean cost of a run [s]; None until one is done.
+    """
+
+    def __init__(self, runs: Iterator[Run], place: Place, total: int) -> None:
+        self.runs, self.place, self.total = runs, place, total
+        self._cost = 0.0
+        self._count = 0
+
+    def learn(self, rows: Sequence[Row]) -> None:
+        """What some runs cost."""
+        self._cost += sum(row.cpu_s for row in rows)
+        self._count += len(rows)
+
+    def __next__(self) -> Sequence[Run]:
+        found = []
+        for run in self.runs:
+            found.append(run)
+            if len(found) >= self._size():
+                break
+        if not found:
+            raise StopIteration
+        return found
+
+    def _size(self) -> int:
+        if not self._count:
+            return 1
+        mean = max(self._cost / self._count, 1e-4)
+        even = max(1, self.total // (8 * self.place.width))  # so that all end together
+        return min(LARGEST_TASK, even, max(1, round(self.place.task_s / mean)))

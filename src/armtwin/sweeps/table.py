@@ -1,0 +1,204 @@
+"""The table of results: one SQLite file, a row for each run, known by the content of its inputs.
+
+One process writes it and holds it. Every piece of work that is done is committed at once, so that
+a sweep that is killed has lost no more than what was under way.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from armtwin.errors import ArmtwinError
+from armtwin.sweeps.rows import COLUMNS, Row
+
+FORMAT = 1
+MEMORY = ":memory:"
+ASKED = 500  # keys that one question holds
+BUSY = 2.0  # time [s] to wait for a process that only reads
+_TYPES = {"outcome": "TEXT NOT NULL", "sentence": "TEXT NOT NULL", "cpu_s": "REAL NOT NULL"}
+_OWN = ", ".join(f"{name} {_TYPES.get(name, 'REAL')}" for name in COLUMNS)
+_SCHEMA = f"""
+CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE made_by (number INTEGER PRIMARY KEY, versions TEXT NOT NULL UNIQUE);
+CREATE TABLE run (
+    key BLOB PRIMARY KEY, job TEXT NOT NULL, robot TEXT NOT NULL, inputs TEXT NOT NULL,
+    {_OWN}, made_by INTEGER NOT NULL REFERENCES made_by
+) WITHOUT ROWID;
+"""
+_PLACES = ", ".join("?" * (5 + len(COLUMNS)))
+
+
+class ResultTable:
+    """The table of a sweep's results.
+
+    Attributes:
+        path: The file, or ":memory:".
+        versions: What the rows that are written now are made by, as JSON.
+    """
+
+    def __init__(self, path: str, connection: sqlite3.Connection, versions: str) -> None:
+        self.path = path
+        self._connection = connection
+        self._made_by: int | None = None
+        self.versions = versions
+
+    def known(self, keys: Sequence[bytes]) -> set[bytes]:
+        """Which of some runs are there."""
+        found: set[bytes] = set()
+        for first in range(0, len(keys), ASKED):
+            some = keys[first : first + ASKED]
+            question = f"SELECT key FROM run WHERE key IN ({', '.join('?' * len(some))})"
+            found.update(key for (key,) in self._connection.execute(question, some))
+        return found
+
+    def rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+        """The rows of some runs that are there."""
+        found: dict[bytes, Row] = {}
+        for first in range(0, len(keys), ASKED):
+            some = keys[first : first + ASKED]
+            question = (
+                f"SELECT key, {', '.join(COLUMNS)} FROM run "
+                f"WHERE key IN ({', '.join('?' * len(some))})"
+            )
+            for key, *values in self._connection.execute(question, some):
+                found[key] = Row(*values)
+        return found
+
+    def put(self, records: Collection[tuple[bytes, str, str, dict[str, Any], Row]]) -> None:
+        """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
+        lines = []
+        for key, job, robot, inputs, row in records:
+            told = json.dumps(inputs, ensure_ascii=False)
+            values = [getattr(row, name) for name in COLUMNS]
+            lines.append((key, job, robot, told, *values))
+        with self._told(), self._connection:
+            lines = [(*line, self._maker()) for line in lines]
+            self._connection.executemany(f"INSERT OR REPLACE INTO run VALUES ({_PLACES})", lines)
+
+    def _maker(self) -> int:
+        """The number of the versions that rows are made by now."""
+        if self._made_by is None:
+            own = (self.versions,)
+            self._connection.execute("INSERT OR IGNORE INTO made_by (versions) VALUES (?)", own)
+            asked = "SELECT number FROM made_by WHERE versions = ?"
+            (self._made_by,) = self._connection.execute(asked, own).fetchone()
+        return self._made_by
+
+    def count(self) -> int:
+        """How many rows there are, also those of other inputs."""
+        (found,) = self._connection.execute("SELECT count(*) FROM run").fetchone()
+        return int(found)
+
+    @contextmanager
+    def _told(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise ArmtwinError(f"{self.path}: cannot be written ({error})") from None
+
+    def close(self) -> None:
+        """Give the file free."""
+        self._connection.close()
+
+
+@contextmanager
+def open_table(
+    path: Path | None, name: str, versions: dict[str, str], *, read_only: bool = False
+) -> Iterator[ResultTable]:
+    """The table of a sweep, made where it is not there; it is held until it is closed.
+
+    Args:
+        path: The file; None for a table in memory.
+        name: Name of the sweep; a file of another one is refused.
+        versions: Versions of the packages that make the rows; a file that another version of
+            armtwin made is refused.
+        read_only: Whether nothing is written, and the file must be there.
+    """
+    place = MEMORY if path is None else str(path)
+    connection = _connected(path, read_only)
+    try:
+        _checked(connection, place, name, versions["armtwin"], read_only)
+        told = json.dumps(versions, sort_keys=True)
+        yield ResultTable(place, connection, told)
+    finally:
+        connection.close()
+
+
+def _connected(path: Path | None, read_only: bool) -> sqlite3.Connection:
+    try:
+        if path is None:
+            return sqlite3.connect(MEMORY, check_same_thread=False)
+        if read_only:
+            address = f"{path.absolute().as_uri()}?mode=ro"
+            return sqlite3.connect(address, timeout=BUSY, uri=True)
+        connection = sqlite3.connect(path, timeout=BUSY, check_same_thread=False)
+        # the file is ours until it is closed; a commit outlives the process, whatever ends it
+        connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("PRAGMA synchronous = NORMAL")
+        return connection
+    except sqlite3.Error as error:
+        raise _refused(str(path), error) from None
+
+
+def _refused(path: str, error: sqlite3.Error) -> ArmtwinError:
+    if "locked" in str(error):
+        return ArmtwinError(f"{path}: another sweep is writing there; wait until it is done")
+    if "not a database" in str(error) or "malformed" in str(error):
+        return ArmtwinError(f"{path}: is no table of results ({error}); choose another place")
+    return ArmtwinError(f"{path}: cannot be opened ({error})")
+
+
+def _checked(
+    connection: sqlite3.Connection, path: str, name: str, version: str, read_only: bool
+) -> None:
+    """Make the tables, or refuse a file that is not of this sweep and version."""
+    about = {"format": str(FORMAT), "armtwin": version, "sweep": name, "begun": _now()}
+    try:
+        with connection:
+            tables = {row[0] for row in connection.execute("SELECT name FROM sqlite_master")}
+            if not tables and not read_only:
+                connection.execute("BEGIN EXCLUSIVE")
+                make_tables(connection)
+                connection.executemany("INSERT INTO about VALUES (?, ?)", about.items())
+                return
+            if not {"about", "run"} <= tables:
+                raise ArmtwinError(f"{path}: is no table of a sweep's results; choose another file")
+            found = dict(connection.execute("SELECT name, value FROM about"))
+            if not read_only:  # takes the lock now, not at the first row
+                connection.execute("UPDATE about SET value = value WHERE name = 'format'")
+    except sqlite3.Error as error:
+        with suppress(sqlite3.Error):
+            connection.close()
+        raise _refused(path, error) from None
+    _refuse_other(path, found, about)
+
+
+def make_tables(connection: sqlite3.Connection) -> None:
+    """Make the tables of an empty file."""
+    for line in _SCHEMA.split(";"):
+        connection.execute(line)
+
+
+def _refuse_other(path: str, found: dict[str, str], own: dict[str, str]) -> None:
+    for key, what in (("format", "format"), ("armtwin", "armtwin")):
+        if found.get(key) != own[key]:
+            raise ArmtwinError(
+                f"{path}: was written by {what} {found.get(key)}, this is {own[key]}; results of "
+                "different versions are not mixed: choose another folder with --out"
+            )
+    if found.get("sweep") != own["sweep"]:
+        raise ArmtwinError(
+            f"{path}: holds the results of another sweep, '{found.get('sweep')}', not of "
+            f"'{own['sweep']}'; choose another folder with --out"
+        )
+
+
+def _now() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,93 @@
+"""The one function that every executor runs: some runs of a sweep, a row for each."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from threading import Lock
+
+from armtwin.errors import ArmtwinError
+from armtwin.files.versions import version_of
+from armtwin.jobs.job import Job
+from armtwin.prediction.band.band import assess
+from armtwin.prediction.predict import predict
+from armtwin.sweeps.bases import Parcel, Unpacked, unpacked
+from armtwin.sweeps.rows import FAILED, REFUSED, Row, row_of
+from armtwin.sweeps.settings import Changes, changed_job
+
+KEPT = 4  # parcels that a worker keeps
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run of a sweep.
+
+    Attributes:
+        number: Its number in the sweep, from 1.
+        key: What it is known by: a digest of all that it depends on.
+        base: Number of its job in the parcel, from 0.
+        changes: What it changes of that job.
+    """
+
+    number: int
+    key: bytes
+    base: int
+    changes: Changes
+
+
+_known: dict[str, Unpacked] = {}
+_lock = Lock()
+
+
+def keep(parcel: Parcel) -> str:
+    """Unpack a parcel here; the digest that it is then known by."""
+    with _lock:
+        if parcel.digest not in _known:
+            refuse_other_version(parcel)
+            _known[parcel.digest] = unpacked(parcel)
+            for oldest in list(_known)[:-KEPT]:
+                del _known[oldest]
+    return parcel.digest
+
+
+def refuse_other_version(parcel: Parcel) -> None:
+    """Refuse a parcel of another version of armtwin, whose runs would differ."""
+    own = version_of("armtwin")
+    if parcel.version != own:
+        raise ArmtwinError(
+            f"a worker has armtwin {own}, the sweep is run by {parcel.version}: install "
+            "the same version on all machines"
+        )
+
+
+def run_some(sent: Parcel | str, runs: Sequence[Run]) -> list[Row]:
+    """Run some runs, one after another.
+
+    Args:
+        sent: The parcel of the sweep, or the digest of one that was kept here.
+        runs: The runs.
+    """
+    here = _known[sent if isinstance(sent, str) else keep(sent)]
+    return [_row(here, run) for run in runs]
+
+
+def _row(here: Unpacked, run: Run) -> Row:
+    """A run, or why it could not be run."""
+    start = time.thread_time()
+    try:
+        job = changed_job(here.jobs[run.base], run.changes)
+        return _predicted(here.parcel, job, start)
+    except ArmtwinError as error:
+        return Row(REFUSED, sentence=here.told(error), cpu_s=time.thread_time() - start)
+    except Exception as error:  # one run must not end ten thousand: it is a row that says so
+        sentence = f"an unexpected error of armtwin ({type(error).__name__}): {here.told(error)}"
+        return Row(FAILED, sentence=sentence, cpu_s=time.thread_time() - start)
+
+
+def _predicted(parcel: Parcel, job: Job, start: float) -> Row:
+    prediction = predict(None, job, method=parcel.method)  # type: ignore[arg-type]
+    band = None
+    if parcel.band and prediction.verdict.stopped is None:
+        band = assess(prediction)
+    return row_of(prediction, band, time.thread_time() - start)

@@ -1,0 +1,106 @@
+"""The commands excite and payload, as a user calls them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import armtwin as at
+from armtwin.app.commands import app
+from tests.identification.virtual import excitation, measured, on_the_bench
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def told(*words):
+    """Exit code and what stdout holds as JSON."""
+    done = CliRunner().invoke(app, [*words, "--json"])
+    return done.exit_code, json.loads(done.stdout)
+
+
+@pytest.fixture(scope="module")
+def runs():
+    """Logs of one period without and with the head."""
+    bare, head = on_the_bench(), on_the_bench("laser_head")
+    motion = excitation(head, 1, periods=2)
+    return measured(bare, motion, 1), measured(head, motion, 2)
+
+
+def test_excite_tells_what_it_will_tell_and_writes_the_trajectory(here):
+    (here / "cell.toml").write_text('format = 1\n[cell]\nfloor = "-100 mm"\n')
+    words = ("--starts", "2", "--harmonics", "5", "--cell", "cell.toml", "--clearance", "50 mm")
+    code, result = told("excite", "rx90b", *words)
+    assert code == 0
+    assert set(result["rows"]) >= {"sigma_min", "log_det", "condition"}
+    assert len(result["std"]) == 55
+    assert set(result["limits_used"]) >= {"position", "velocity", "torque", "drive", "distance_m"}
+    assert result["limits_used"]["distance_m"]["the floor"] >= 0.05
+    folder = here / "armtwin_out" / "rx90b_excitation"
+    motion = at.Log.read(folder / result["trajectory"])
+    assert set(motion.channels) == {"q", "v", "a"}
+    assert len(motion.time) == 2001
+    assert not motion.v[[0, -1]].any()
+    assert sorted(result["files"]) == ["report.html", "result.json", "trajectory.csv"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("--criterion", "luck"), "--criterion must be one of log_det"),
+        (("--period", "8 mm"), "--period"),
+        (("--speed", "120 %"), "--speed must be a share of the limit"),
+        (("--cell", "nowhere.toml"), "nowhere.toml"),
+        (("--weights", "1, x"), "--weights"),
+    ],
+)
+def test_excite_refuses_what_cannot_be_in_one_sentence(here, words, sentence):
+    done = CliRunner().invoke(app, ["excite", "rx90b", *words])
+    assert done.exit_code != 0
+    assert sentence in str(done.exception) + done.output
+    assert not list(here.iterdir())
+
+
+def test_a_file_without_a_cell_is_refused(here):
+    (here / "cell.toml").write_text("format = 1\n")
+    done = CliRunner().invoke(app, ["excite", "rx90b", "--cell", "cell.toml"])
+    assert "[cell] is missing" in str(done.exception)
+
+
+def test_payload_tells_the_ten_numbers_and_writes_the_robot(here, runs):
+    runs[0].write("empty.csv")
+    runs[1].write("loaded.csv")
+    code, result = told("payload", "rx90b", "--without", "empty.csv", "--with", "loaded.csv")
+    assert code == 0
+    assert result["mass_kg"] == pytest.approx(4.12, rel=0.01)
+    assert len(result["centre_m"]) == 3
+    assert set(result["inertia_kg_m2"]) == {"xx", "yy", "zz", "xy", "xz", "yz"}
+    assert set(result["std"]) == {"mass_kg", "centre_m", "inertia_kg_m2"}
+    assert result["refused"] is None
+    robot = at.Robot.load(here / "armtwin_out" / "rx90b_payload" / "robot.toml")
+    assert robot.description.mounted.payload == "identified"
+    assert robot.parameters[50] == pytest.approx(0.4 + result["mass_kg"])
+
+
+def test_a_known_payload_tells_torque_constants(here, runs):
+    robot = at.Robot.load("rx90b")
+    constants = np.array([motor.torque_constant for motor in robot.description.motor])
+    for name, log in zip(("empty.csv", "loaded.csv"), runs, strict=True):
+        current = log.tau @ robot.assembly.motor_inverse / constants
+        at.Log.of(log.time, q=log.q, current=current).write(name)
+    words = ("--without", "empty.csv", "--with", "loaded.csv", "--known", "4.12 kg")
+    code, result = told("payload", "rx90b", *words)
+    assert code == 0
+    assert result["torque_constant_nm_a"] == pytest.approx(constants.tolist(), rel=0.02)
+    assert len(result["std"]["torque_constant_nm_a"]) == 6
+
+
+def test_payload_without_a_second_run_says_what_to_do(here, runs):
+    runs[1].write("loaded.csv")
+    done = CliRunner().invoke(app, ["payload", "rx90b", "--with", "loaded.csv"])
+    assert "--held" in str(done.exception)
+    assert [path.name for path in here.iterdir()] == ["loaded.csv"]

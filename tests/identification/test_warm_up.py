@@ -1,0 +1,111 @@
+"""Warm-up: time constants and decisions from virtual logs of a joint that heats itself."""
+
+import numpy as np
+import pytest
+
+import armtwin as at
+from armtwin.drives.temperature import viscosity_factor, warm_up
+from armtwin.identification.warm_up import repeats_after
+
+RATE, PERIOD = 20.0, 8.0
+
+
+def virtual_log(robot, joint, amplitude, cycles, rng, *, weight=0.0, noise=0.02):
+    """A joint that follows a sine over and over, with the friction of its own temperature."""
+    (element,) = [e for e in robot.description.active_friction() if e.name == joint]
+    law, thermal = element.law, element.thermal
+    t = np.arange(0, cycles * PERIOD, 1 / RATE)
+    w = 2 * np.pi / PERIOD
+    one = np.arange(int(PERIOD * RATE)) / RATE
+    run = warm_up(law, thermal, amplitude * np.cos(w * one), PERIOD, cycles)
+    warm = np.concatenate([[thermal.ambient], run.temperature[:-1]])
+    factor = np.array([viscosity_factor(thermal, kelvin) for kelvin in warm])
+    v = amplitude * np.cos(w * t)
+    columns = law.columns(v)
+    names = [name for name, _ in law.coefficients]
+    values = np.array([getattr(law, name) for name in names])
+    of_cycle = np.minimum((t / PERIOD + 1e-9).astype(int), cycles - 1)
+    scale = np.ones((len(t), len(names)))
+    for k, name in enumerate(names):
+        if name in law.thermal:
+            scale[:, k] = factor[of_cycle]
+    tau = (columns * values * scale).sum(axis=1) + weight
+    tau += noise * np.abs(tau).max() * rng.standard_normal(len(t))
+    j = robot.joint_names.index(joint)
+    q, torque = np.zeros((len(t), robot.n)), np.zeros((len(t), robot.n))
+    q[:, j], torque[:, j] = amplitude / w * np.sin(w * t), tau
+    log = at.Log.of(t, q=q, tau=torque)
+    return log, element, run
+
+
+def heating_rate(element, amplitude, kelvin):
+    """(L - dP/dT) / C: a small deviation of the temperature fades at this rate [1/s]."""
+    thermal, law = element.thermal, element.law
+    v = amplitude * np.cos(np.linspace(0, 2 * np.pi, 400, endpoint=False))
+    columns = law.columns(v)
+    viscous = 0.0
+    for k, (name, _) in enumerate(law.coefficients):
+        if name in law.thermal:
+            viscous += np.mean(columns[:, k] * getattr(law, name) * v)
+    power = viscosity_factor(thermal, kelvin) * viscous
+    return (thermal.loss + thermal.viscosity / kelvin**2 * power) / thermal.capacity
+
+
+@pytest.mark.parametrize(
+    ("name", "joint", "amplitude", "hours"),
+    [("lwa4p", "joint_4", 0.55, 1.5), ("rx90b", "joint_1", 1.0, 4.0)],
+)
+def test_the_time_constant_is_that_of_the_shipped_thermal_numbers(
+    robots, name, joint, amplitude, hours, rng
+):
+    """Within 10 %, by linearising heat balance half way: oil that warms heats itself less."""
+    cycles = int(3600 * hours / PERIOD)
+    log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng)
+    found = at.identify_warm_up(log)
+    (row,) = found.table
+    middle = 0.5 * (element.thermal.ambient + run.temperature[-1])
+    expected = 1 / heating_rate(element, amplitude, middle)
+    assert found.period == pytest.approx(PERIOD, rel=1e-3)
+    assert row.by == "work"
+    assert row.time_constant == pytest.approx(expected, rel=0.1)
+
+
+def test_the_powerballs_friction_falls_by_about_ten_percent(robots, rng):
+    """Fig. 3 of document 004, for which the shipped numbers were chosen."""
+    log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 700, rng)
+    (row,) = at.identify_warm_up(log).table
+    assert row.decay == pytest.approx(0.10, abs=0.02)
+    assert row.warm
+
+
+def test_weight_that_hides_friction_from_the_mean_torque_does_no_work(robots, rng):
+    """50 N m of weight: the mean absolute torque hardly changes, the work of a cycle does."""
+    light, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 400, rng, noise=0.0)
+    heavy, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 400, rng, weight=50.0, noise=0.0)
+    one, other = at.identify_warm_up(light), at.identify_warm_up(heavy)
+    assert other.table[0].decay == pytest.approx(one.table[0].decay, rel=1e-3)
+    means = other.state.mean_torque[:, 3]
+    assert 1 - means[-1] / means[0] < 0.01
+
+
+def test_a_cold_robot_is_told(robots, rng):
+    log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 40, rng, noise=0.0)
+    found = at.identify_warm_up(log, limit=1e-4)
+    assert not found.warm
+    assert np.isnan(found.table[0].warm_at)
+
+
+def test_the_period_is_found_in_the_positions(rng):
+    t = np.arange(0, 60, 0.01)
+    q = np.sin(2 * np.pi * t / 5) + 0.5 * np.sin(6 * np.pi * t / 5 + 1)
+    log = at.Log.of(t, q=q[:, None] + 1e-3 * rng.standard_normal((len(t), 1)))
+    assert repeats_after(log) == pytest.approx(5, rel=2e-3)
+
+
+def test_motion_that_does_not_repeat_and_joints_that_rest_are_refused(rng):
+    t = np.arange(0, 60, 0.05)
+    walk = np.cumsum(rng.standard_normal(len(t)))[:, None]
+    with pytest.raises(at.ArmtwinError, match="does not repeat"):
+        at.identify_warm_up(at.Log.of(t, q=walk, tau=np.ones_like(walk)))
+    with pytest.raises(at.ArmtwinError, match="no joint moves"):
+        at.identify_warm_up(at.Log.of(t, q=0 * walk, tau=np.ones_like(walk)))
