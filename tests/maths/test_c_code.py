@@ -90,7 +90,7 @@ def test_a_friction_table_is_read_by_the_bits_of_the_speed(tmp_path, rng):
         part = Part(tape)
         read = Table(tape, "table", table.shape)
         speed = tape.input("w", ())
-        found = python_of(bristle)(read, 0, 0.5, 1e5, 10.0, speed, 1e-5, 1e-3)
+        found = python_of(bristle)(read, 0, 0.5, 1.0, 1e5, 10.0, speed, 1e-5, 1e-3)
         for k, value in enumerate(found):
             part.put("found", (k,), value)
         shapes = {"w": (), "found": (2,), "table": table.shape}
