@@ -281,7 +281,9 @@ def peer_friction(rows, curves, numbers, v, z, h, M, force):
         w = 0.0
         for j in range(n):
             w += rows[e, j] * v[j]
-        F, D = bristle(curves, e, numbers[e, SCALE], numbers[e, C0], numbers[e, C1], w, z[e], h)
+        F, D = bristle(
+            curves, e, numbers[e, SCALE], 1.0, numbers[e, C0], numbers[e, C1], w, z[e], h
+        )
         for i in range(n):
             force[i] -= F * rows[e, i]
             for j in range(n):
@@ -295,7 +297,7 @@ def peer_relax(rows, curves, numbers, middle, z, h):
         w = 0.0
         for j in range(middle.shape[0]):
             w += rows[e, j] * middle[j]
-        z[e] = relaxed(curves, e, numbers[e, SCALE], numbers[e, C0], w, z[e], h)
+        z[e] = relaxed(curves, e, numbers[e, SCALE], 1.0, numbers[e, C0], w, z[e], h)
 
 
 @compiled

@@ -15,13 +15,14 @@ from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import armtwin as at
+from armtwin.files.versions import version_of
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.cluster import on_cluster
 from armtwin.sweeps.executors import Place, on_processes
 
 QUICK = "--quick" in sys.argv
-RUNS, TURNS = (6, 1) if QUICK else (1000, 2)
+RUNS, TURNS = (6, 1) if QUICK else (1000, 1)
 EMPTY, BUSY = (20, 2) if QUICK else (1000, 24)
 SECOND = 0.05 if QUICK else 1.0
 PLACES: dict[str, dict[str, object]] = {
@@ -94,7 +95,7 @@ def in_time(place: Place, work: Callable[..., int], count: int) -> float:
 def places() -> Iterator[tuple[str, AbstractContextManager[Place]]]:
     """Processes and dask, each with two workers."""
     asked = at.Sweep.over(at.Job.load("rx90b_line"), {})
-    parcel = parcel_of(asked.bases, False, "nonlinear", at.__version__)
+    parcel = parcel_of(asked.bases, False, "nonlinear", version_of("armtwin"))
     yield "2 processes", on_processes(parcel, 2)
     yield "dask, 2 workers", on_cluster(parcel, "local:2")
 

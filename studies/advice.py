@@ -1,4 +1,6 @@
-"""Whether advice that is called best is sure: `python studies/advice.py [JOB[:SPEED]]...`.
+"""Whether advice that is called best is sure: `python studies/advice.py [JOB[:SPEED[:MM]]]...`.
+
+A number of millimetres is another tolerance, lateral and vertical.
 
 Of each job: how likely it holds as it is, what is called best, how likely that holds by its own
 draws and by 256 of a seed that the search never saw, and what it cost.
@@ -9,6 +11,7 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import armtwin as at
 
@@ -19,6 +22,11 @@ CASES = (
     "rx90b_corner_fixed",
     "kr300_frame",
     "lwa4p_bead",
+    "rx90b_line::0.2",
+    "rx90b_line:300 mm/s:0.2",
+    "rx90b_corner_follow::0.14",
+    "rx90b_corner_fixed::0.2",
+    "kr300_frame::0.45",
 )
 FRESH_SEED, FRESH_DRAWS = 77, 256
 
@@ -26,9 +34,7 @@ FRESH_SEED, FRESH_DRAWS = 77, 256
 def advised(cases: Sequence[str]) -> Iterator[str]:
     """A few lines for each job."""
     for case in cases:
-        name, _, speed = case.partition(":")
-        job = at.Job.load(name)
-        run = at.predict(None, job.with_speed(speed) if speed else job)
+        run = at.predict(None, job_of(case))
         band = at.assess(run)
         begun = time.process_time()
         advice = at.advise(run, band)
@@ -36,6 +42,19 @@ def advised(cases: Sequence[str]) -> Iterator[str]:
         yield f"{case}: {band.outcome}, P = {band.probability:.2f}, spread {band.spread:.2f}"
         yield f"  {advice.simulations} runs, {advice.draws} draws, {cost:.0f} s"
         yield from _proved(advice)
+
+
+def job_of(case: str) -> at.Job:
+    """A shipped job, at another speed and with another tolerance where they are given."""
+    name, speed, allowed, *_ = [*case.split(":"), "", ""]
+    job = at.Job.load(name)
+    if speed:
+        job = job.with_speed(speed)
+    if not allowed:
+        return job
+    both = 1e-3 * float(allowed)
+    tolerance = replace(job.description.tolerance, lateral=both, vertical=both)
+    return at.Job(replace(job.description, tolerance=tolerance), job.origin)
 
 
 def _proved(advice: at.Advice) -> Iterator[str]:

@@ -89,7 +89,7 @@ class Covered:
 
     Attributes:
         bands: The band of each file.
-        ratio: Largest error over tolerance of each robot itself.
+        ratio: Largest error over tolerance of each robot itself; infinite of one that stops.
     """
 
     bands: list[at.Band]
@@ -108,14 +108,15 @@ class Covered:
 
     @property
     def deviations(self) -> Floats:
-        """How far each is from the middle of its band, in its standard deviations."""
+        """How far each that was run is from the middle of its band, in standard deviations."""
         middle = np.array([band.ratio[1] for band in self.bands])
         spread = np.array([band.spread for band in self.bands])
-        return np.log(self.ratio / middle) / spread
+        run = np.isfinite(self.ratio)
+        return np.log(self.ratio[run] / middle[run]) / spread[run]
 
 
 def covered(count: int, draws: int = DRAWS) -> Covered:
-    """Virtual robots and the bands of their own files; those that cannot be run are left out."""
+    """Virtual robots and the bands of their own files; a file that stops itself has none."""
     truths, bands = [], []
     for seed in range(count):
         band, truth = virtual_robot(seed, draws)
@@ -129,8 +130,12 @@ def coverage(count: int) -> Iterator[str]:
     """Virtual robots within the band of their own file."""
     found = covered(count)
     odds, holds = found.odds, found.ratio <= 1
-    yield f"{len(found.bands)} of {count} virtual robots could be run"
-    yield f"within the band of nine of ten: {100 * found.within.mean():.0f} %"
+    run = np.isfinite(found.ratio)
+    yield f"{len(found.bands)} of {count} files have a band, {(~run).sum()} of these robots stop"
+    yield (
+        f"within the band of nine of ten: {100 * found.within[run].mean():.0f} % of those that do "
+        f"not stop, {100 * found.within.mean():.0f} % of all"
+    )
     for low, high in ((0.0, 0.3), (0.3, 0.7), (0.7, 1.01)):
         some = (odds >= low) & (odds < high)
         yield f"told {low:g} to {min(high, 1):g}: {some.sum()}, of which {holds[some].sum()} hold"
@@ -150,7 +155,7 @@ def virtual_robot(seed: int, draws: int) -> tuple[at.Band | None, float]:
     band = at.assess(told, draws=draws, seed=seed)
     truth = run_variants(told, [_drawn(told, random)])
     peaks: Floats = truth.peaks[0] / band.tolerances
-    return (None, np.nan) if np.isnan(peaks).any() else (band, float(peaks.max()))
+    return band, np.inf if np.isnan(peaks).any() else float(peaks.max())
 
 
 def replace_tool(job: at.Job) -> at.Job:

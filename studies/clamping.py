@@ -1,4 +1,6 @@
-"""Random transmissions on a bench, clamped and identified: `python studies/clamping.py [COUNT [FIRST]]`.
+"""Random transmissions on a bench, clamped and identified.
+
+    python studies/clamping.py [COUNT [FIRST]]
 
 Every robot has another stiffness (over two decades), backlash (from zero up), friction law, rotor,
 noise, sampling, drive (torque ramps, or a servo on angles) and, one in two, a start transient: the

@@ -121,43 +121,65 @@ def children_of(parent: int) -> list[int]:
     return found
 
 
+def costs_in(file: Path) -> dict[bytes, float]:
+    """What each row cost: a run that is computed again costs something else."""
+    if not file.exists():
+        return {}
+    connection = sqlite3.connect(file)
+    found = dict(connection.execute("SELECT key, cpu_s FROM run"))
+    connection.close()
+    return found
+
+
 def kills(count: int = 300, times: int = 10) -> Iterator[str]:
     """Kill a sweep or one of its workers at random times, and compare the table in the end."""
     options: dict[str, object] = {"workers": 2}
     rng = random.Random(7)
     with tempfile.TemporaryDirectory() as folder:
         whole = Path(folder) / "whole.sqlite"
-        begun = time.monotonic()
         started(whole, count, options).wait()
-        took = time.monotonic() - begun
         undisturbed = table_of(whole)
         assert len(undisturbed) == count
         file = Path(folder) / "killed.sqlite"
-        repeated = 0
+        kept: dict[bytes, float] = {}
         for number in range(times):
-            whom = "a worker" if number % 2 else "the sweep"
-            before = rows_in(file)
             run = started(file, count, options)
-            time.sleep(rng.uniform(0.2, 0.8) * took * (1 if number % 2 else 0.6))
-            if number % 2 and children_of(run.pid):
-                os.kill(rng.choice(children_of(run.pid)), signal.SIGKILL)
-                time.sleep(rng.uniform(0.1, 0.3) * took)
-            at_kill = rows_in(file)
-            if run.poll() is None:
-                os.killpg(run.pid, signal.SIGKILL)
-            out = run.communicate()[0]
-            after = rows_in(file)
-            repeated += max(0, at_kill - after)
-            yield f"{number + 1}: killed {whom}: {before} rows before, {after} after {out.strip()}"
-        run = started(file, count, options)
-        out = run.communicate()[0]
+            words = disturbed(run, file, len(kept), number % 2 == 1, rng)
+            now = costs_in(file)
+            same = all(now.get(key) == cost for key, cost in kept.items())
+            yield f"{number + 1}: {words}: {len(kept)} rows before, {len(now)} after, kept: {same}"
+            assert same
+            kept = now
+        out = started(file, count, options).communicate()[0]
         computed = int(out.split()[1])
-        left = count - after
-        yield f"then {left} runs were left, {computed} were computed, {repeated} rows were lost"
+        yield f"then {count - len(kept)} runs were left, {computed} were computed"
+        now = costs_in(file)
+        assert all(now[key] == cost for key, cost in kept.items())
         same = table_of(file) == undisturbed
         yield f"table of {count} runs after {times} kills equal to the undisturbed one: {same}"
         assert same
-        assert computed == left
+        assert computed == count - len(kept)
+
+
+def disturbed(
+    run: subprocess.Popen[str], file: Path, rows: int, worker: bool, rng: random.Random
+) -> str:
+    """Kill one of a sweep's workers, then let it go on for a while; in the end the sweep."""
+    while run.poll() is None and rows_in(file) <= rows:
+        time.sleep(0.02)  # workers start; it is the run itself that is to be met
+    time.sleep(rng.uniform(0.0, 0.5))
+    words = "killed the sweep"
+    some = children_of(run.pid)
+    if worker and some:
+        before = rows_in(file)
+        os.kill(rng.choice(some), signal.SIGKILL)
+        while run.poll() is None and rows_in(file) <= before + 10:
+            time.sleep(0.02)
+        words = f"killed a worker at {before} rows, it went on to {rows_in(file)}, then the sweep"
+    if run.poll() is None:
+        os.killpg(run.pid, signal.SIGKILL)
+    run.communicate()
+    return words
 
 
 def resident() -> float:

@@ -56,6 +56,19 @@ def test_what_the_page_on_advice_asks_for_is_read(tmp_path):
     assert advice.options == ("slower stretch", "shift")
 
 
+def test_the_sweep_of_the_docs_is_run(tmp_path, monkeypatch):
+    """The file by the command, and the example in Python; both predict what `predict` does."""
+    monkeypatch.chdir(tmp_path)
+    (text,) = blocks("docs/sweep_file.md", "toml")
+    (tmp_path / "line.toml").write_text(text, encoding="utf-8")
+    done = call(tmp_path, "sweep", "line.toml")
+    assert done.code == 1
+    assert done.out.startswith("None of 12 runs holds")
+    (code,) = blocks("docs/sweep_file.md", "python")
+    exec(compile(code, "docs/sweep_file.md", "exec"), {})
+    assert (tmp_path / "places.html").exists()
+
+
 def test_every_command_of_the_readme_exists(tmp_path):
     commands = re.findall(
         r"^\| `armtwin (\w+)", (ROOT / "README.md").read_text(encoding="utf-8"), re.MULTILINE

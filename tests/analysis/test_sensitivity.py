@@ -174,6 +174,8 @@ def test_keys_that_change_nothing_are_refused(step_test):
         check_path(tables, "friction.f.level")
     with pytest.raises(ArmtwinError, match=r"key 'friction\.g' is not known"):
         check_path(tables, "friction.g.level")
+    with pytest.raises(ArmtwinError, match=r"key 'friction\.\*\.slip' is not known.*level"):
+        check_path(tables, "friction.*.slip")
     with pytest.raises(ArmtwinError, match="names no number that can be changed"):
         check_path(tables, "friction.f.law")
     with pytest.raises(ArmtwinError, match="must be between 0 and 100 %, got 150 %"):

@@ -27,8 +27,8 @@ def looked_up(table, scale, w, out):
 def driven(table, scale, c0, c1, w, z, h, out):
     """Friction torque of a bristle along a history of speeds."""
     for i in range(w.shape[0]):
-        out[i], _ = bristle(table, 0, scale, c0, c1, w[i], z, h)
-        z = relaxed(table, 0, scale, c0, w[i], z, h)
+        out[i], _ = bristle(table, 0, scale, 1.0, c0, c1, w[i], z, h)
+        z = relaxed(table, 0, scale, 1.0, c0, w[i], z, h)
     return z
 
 

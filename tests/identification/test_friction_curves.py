@@ -218,6 +218,28 @@ def test_logs_without_plateaus_are_refused(rx90b):
         at.curves_of_logs(rx90b, [still])
 
 
+def test_logged_temperatures_in_degrees_are_refused(rx90b):
+    log = staircase(rx90b, [0.05, 0.1, 0.3])
+    channels = {**log.channels, "temperature": np.full((len(log.time), 6), 41.0)}
+    celsius = at.Log.of(log.time, **channels)
+    with pytest.raises(at.ArmtwinError, match='did you mean "41 degC"'):
+        at.curves_of_logs(rx90b, [celsius])
+
+
+def test_a_path_in_place_of_curves_is_told_what_reads_it(rx90b):
+    with pytest.raises(at.ArmtwinError, match=r"at\.FrictionCurves\.read"):
+        at.fit_friction(rx90b, "curves.csv")
+
+
+def test_every_result_has_its_page(rx90b, rng, tmp_path):
+    """Single joints and a wrist that is fitted as a whole, with both kinds of plots."""
+    fit = at.fit_friction(rx90b, wrist(rx90b, rng, series=1), gravity="pose", law="file")
+    at.write_report(fit, tmp_path / "wrist.html")
+    page = (tmp_path / "wrist.html").read_text()
+    assert "wrist_b, roller_bearing" in page
+    assert "logarithmic" in page
+
+
 def test_one_direction_alone_is_refused_where_weight_may_act(rx90b, rng):
     with pytest.raises(at.ArmtwinError, match="joint_1: its torques are of one direction only"):
         at.fit_friction(rx90b, single_joint(rx90b, "joint_1", rng))

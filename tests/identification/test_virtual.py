@@ -5,12 +5,16 @@ Ten harmonics, 8 s period, 250 Hz, four periods, quantised encoders and currents
 0.65 %.
 """
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.findings import not_told
+from armtwin.identification.rigid_body.findings import friction_sentences, not_told
 from armtwin.identification.rigid_body.side_by_side import side_by_side
+from armtwin.identification.rigid_body.terms import radii_of
+from armtwin.robot.drive_groups import Presliding
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
 THESIS = at.Recipe(
@@ -178,3 +182,31 @@ def test_the_closed_loop_without_noise_is_off_by_friction_at_reversals_alone(ben
         )
     assert errors["off"].max() < 3e-4
     assert 1e-3 < errors["lugre"].max() < 5e-3
+
+
+@pytest.mark.parametrize("radius", [1e-3, 1e-4])
+def test_the_radius_of_softened_bristles_is_found_through_the_loop(bench, radius):
+    """Within 30 %, and the torque of another run where joints turn round to twice the noise."""
+    elements = []
+    for element in bench.description.friction:
+        elements.append(replace(element, presliding=Presliding(radius=radius)))
+    soft = at.Robot(replace(bench.description, friction=tuple(elements)), bench.origin)
+    found = at.identify(bench, [measured(soft, excitation(bench, 1), 1)], cutoff=80.0)
+    radii = [told for _, told in radii_of(found.model.terms)]
+    assert len(radii) == 7  # the wrist's row of two joints, too
+    assert np.array(radii) == pytest.approx(radius, rel=0.3)
+    other = measured(soft, excitation(bench, 7), 7, noise=0.0)
+    judged, slow = found.validate(other), found.standing(other)
+    squares = np.where(slow, (judged.tau_hat - judged.tau) ** 2, 0.0)
+    missed = np.sqrt(squares.sum(axis=0) / slow.sum(axis=0))
+    assert (missed < 2 * NOISE * bench.limits.torque).all()
+
+
+@pytest.mark.parametrize("friction", ["lugre", "switching"])
+def test_hard_bristles_and_none_at_all_give_no_radius_and_that_is_said(bench, friction):
+    """Shipped are 1e-6 rad at most, one count of an encoder."""
+    made = measured(bench, excitation(bench, 1), 1, model=at.Model(friction=friction))
+    found = at.identify(bench, [made], cutoff=80.0)
+    assert found.model.terms == ()
+    (said,) = friction_sentences(found)
+    assert said.startswith("The logs do not tell friction before sliding")

@@ -75,7 +75,18 @@ def test_the_powerballs_friction_falls_by_about_ten_percent(robots, rng):
     log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 700, rng)
     (row,) = at.identify_warm_up(log).table
     assert row.decay == pytest.approx(0.10, abs=0.02)
-    assert row.warm
+
+
+def test_a_joint_is_warm_when_its_exponential_has_calmed_down(robots, rng):
+    """fall / T exp(-t / T) period below 1e-4 of the friction, though single cycles scatter more."""
+    log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 700, rng)
+    found = at.identify_warm_up(log, limit=1e-4)
+    (row,) = found.table
+    fall = row.decay * row.first
+    expected = row.time_constant * np.log(fall * PERIOD / row.time_constant / row.final / 1e-4)
+    assert row.warm_at == pytest.approx(expected, abs=3 * PERIOD)
+    scatter = np.abs(np.diff(found.friction[-100:, 0]) / row.final).mean()
+    assert scatter > 3e-4
 
 
 def test_weight_that_hides_friction_from_the_mean_torque_does_no_work(robots, rng):

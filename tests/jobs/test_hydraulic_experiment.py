@@ -164,4 +164,4 @@ def test_bad_input_is_told_in_a_sentence_that_names_the_file(on, values, other, 
     with pytest.raises(at.ArmtwinError) as told:
         at.run_experiment(experiment(tmp_path, on, values, **other))
     assert sentence in str(told.value)
-    assert ".toml" in str(told.value) or "none.csv" in str(told.value)
+    assert "step.toml" in str(told.value) or "none.csv" in str(told.value)

@@ -209,3 +209,39 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(fast_run, robots, monk
     for noun in (fast_run, fast_run.log, robots["rx90b"]):
         with pytest.raises(at.ArmtwinError, match=r"pip install 'armtwin\[plot\]'"):
             noun.plot()
+
+
+def test_an_analysis_at_one_posture_is_drawn_as_bars_of_its_numbers():
+    robot = at.Robot.load("epaas")
+    torques = at.analyse(robot, "torques")
+    (axes,) = torques.plot()
+    gravity = next(x for x in axes.containers if x.get_label() == "gravity")
+    assert [bar.get_height() for bar in gravity] == pytest.approx(torques.joints.gravity[0])
+    coupling = at.analyse(robot, "coupling")
+    (axes,) = coupling.plot()
+    heights = [bar.get_height() for bar in axes.containers[0]]
+    assert heights == pytest.approx([100 * row["mean"] for row in coupling.table])
+    pyplot.close("all")
+
+
+def test_effective_inertia_is_drawn_with_and_without_its_load():
+    found = at.analyse(at.Robot.load("epaas"), "inertia", load="load_4")
+    drawn = found.plot()
+    assert drawn[2].get_ylabel() == "L3 [kg]"
+    assert line(drawn[2], "without load")[1] == pytest.approx(found.values[:, 2])
+    assert line(drawn[2], "load_4")[1] == pytest.approx(found.load[:, 2])
+    pyplot.close("all")
+
+
+def test_a_tornado_has_its_widest_bar_on_top_and_both_signs():
+    test = at.StepTest(at.Robot.load("epaas_bench"), {"cylinder": -0.23}, seconds=0.06)
+    keys = ["hydraulic.*.leakage", "servo.proportional.gain"]
+    found = at.sensitivity(test, keys, features=["overshoot"])
+    (axes,) = found.plot()
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names == ["servo.proportional.gain", "hydraulic.*.leakage"]
+    less, more = axes.containers
+    gain = next(row for row in found.table if row["key"] == "servo.proportional.gain")
+    assert less[0].get_width() == pytest.approx(gain["less"] - gain["base"])
+    assert more[0].get_width() == pytest.approx(gain["more"] - gain["base"])
+    pyplot.close("all")

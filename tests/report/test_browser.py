@@ -325,3 +325,24 @@ def test_a_job_of_ten_minutes_opens(browser, tmp_path):
     opened = Opened(browser, path)
     assert opened.said == []
     opened.context.close()
+
+
+def test_the_page_of_a_sweep_has_its_map_and_its_tiles(browser, tmp_path):
+    """The view with tiles is another picture than that of the same robot without them."""
+    from tests.sweeps.examples import short_job
+
+    places = {"workpiece.position.1": [0.4, 0.45], "workpiece.position.2": [0.0, 0.05]}
+    found = at.sweep(at.Sweep.over(short_job(), places))
+    path, without = tmp_path / "sweep.html", tmp_path / "without.html"
+    at.write_report(found, path)
+    without.write_text(re.sub('"map":{[^}]*}', '"map":null', path.read_text()))
+    pages = [Opened(browser, each) for each in (path, without)]
+    for opened in pages:
+        assert opened.said == []
+        assert [url for url in opened.asked if not url.startswith(("file:", "data:"))] == []
+        assert opened.page.locator(".pane .cell").count() == 4
+        opened.page.click("[data-view=seam]")
+    assert pages[0].picture() != pages[1].picture()
+    pages[0].narrow()
+    for opened in pages:
+        opened.context.close()

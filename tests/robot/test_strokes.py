@@ -40,6 +40,24 @@ def test_lengths_to_angles_to_lengths_over_the_workspace(epaas, rng):
     assert np.abs(back - q).max() < 1e-13
 
 
+def test_lengths_come_back_wherever_the_wrist_may_be(epaas, rng):
+    """Over all of r, z, ±160° of φ, ±45° of γ and ψ, but where L2 would pass its dead point."""
+    limits = epaas.description.wrist.limits
+    spans = np.array([limits.r, limits.z, limits.phi, limits.gamma, limits.psi])
+    assert np.degrees(spans[2:, 1]) == pytest.approx([160, 45, 45])
+    reached, refused = [], []
+    for given in rng.uniform(spans[:, 0], spans[:, 1], (300, 5)):
+        try:
+            reached.append(from_wrist(epaas, given[None])[0])
+        except at.ArmtwinError as error:
+            refused.append(str(error))
+    assert len(reached) > 250
+    assert all("L2 would pass its dead point" in sentence for sentence in refused)
+    lengths = levers(epaas, np.array(reached)).position
+    back = joint_positions(epaas, lengths, epaas.description.wrist.home)
+    assert np.abs(levers(epaas, back).position - lengths).max() < 1e-14
+
+
 def test_wrist_coordinates_to_joints_to_wrist_coordinates(epaas, rng):
     given, q = places(epaas, rng)
     assert np.abs(wrist_coordinates(epaas, q) - given).max() < 1e-12

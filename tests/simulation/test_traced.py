@@ -131,8 +131,8 @@ def test_a_traced_loop_runs_as_the_loop_it_was_traced_from():
 @pytest.mark.parametrize(
     ("name", "keys"),
     [
-        ("kr300_frame", {"is_pushed": True}),
-        ("kr300_frame", {"is_pushed": True, "is_linear": True}),
+        ("kr300_frame", {"joints": "rigid", "is_pushed": True}),
+        ("kr300_frame", {"joints": "rigid", "is_pushed": True, "is_linear": True}),
         ("rx90b_line", {"joints": "elastic", "ripple": True, "is_pushed": True}),
     ],
 )

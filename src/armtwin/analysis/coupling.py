@@ -9,7 +9,9 @@ Ref: [Machielsen 1983, section 8.2.3]; its table 3 has the rows of the first two
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,7 +19,11 @@ from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_ax
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +67,25 @@ class Coupling:
     def _repr_html_(self) -> str:
         rows = [(str(r["axis"]), f"{100 * float(r['largest']):.3g} %") for r in self.table]
         return cards.table(repr(self), rows, ("axis", "largest factor"))
+
+    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
+        """Draw the factors of joints and drives over time, or as bars at one posture.
+
+        Args:
+            axes: One for the joints, one for the drives where there are any; new ones where none
+                are given. One for both at one posture.
+        """
+        groups = {"joints": self.joints, "drives": self.drives}
+        if self.states.alone:
+            found = {f"{r['axis']}": 100 * float(r["mean"]) for r in self.table}
+            panel = Panel("coupling factor [%]", {"factor": np.array(list(found.values()))})
+            return draw_bars(list(found), [panel], axes)
+        panels = []
+        for what, coupled in groups.items():
+            if coupled is not None:
+                lines = dict(zip(coupled.axes.names, 100 * coupled.factor.T, strict=True))
+                panels.append(Panel(f"{what} [%]", lines))
+        return draw_panels(self.states.time, "time [s]", panels, axes)
 
     @property
     def table(self) -> list[dict[str, float | str]]:

@@ -13,7 +13,9 @@ Ref: [Machielsen 1983, sections 7.3 and 8.2.2]
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -22,8 +24,12 @@ from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,6 +83,30 @@ class EffectiveInertia:
             low, high = record["smallest"], record["largest"]
             rows.append((str(record["axis"]), f"{low:.4g}", f"{high:.4g}", str(record["unit"])))
         return cards.table(repr(self), rows, ("drive", "smallest", "largest", ""))
+
+    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
+        """Draw the effective inertia of each drive over the postures, or as bars at one.
+
+        Args:
+            axes: One for each drive, for all of them together at one posture; new ones where none
+                are given.
+        """
+        cases = {"without load": self.values}
+        if self.load is not None:
+            cases[self.load_name] = self.load
+        if len(self.q) == 1:
+            names = [
+                f"{name} [{unit}]"
+                for name, unit in zip(self.axes.names, self.axes.inertia_units, strict=True)
+            ]
+            bars = {case: values[0] for case, values in cases.items()}
+            return draw_bars(names, [Panel("effective inertia", bars)], axes)
+        panels = []
+        units = self.axes.inertia_units
+        for i, (name, unit) in enumerate(zip(self.axes.names, units, strict=True)):
+            lines = {case: values[:, i] for case, values in cases.items()}
+            panels.append(Panel(f"{name} [{unit}]", lines))
+        return draw_panels(np.arange(1.0, len(self.q) + 1), "posture", panels, axes)
 
     @property
     def table(self) -> list[dict[str, float | str | None]]:

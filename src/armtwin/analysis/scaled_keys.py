@@ -56,16 +56,15 @@ def _is_list_of_tables(value: Any) -> bool:
 
 def check_path(tables: Tables, path: str) -> None:
     """Refuse a path that names no number, or only zeros, which no relative change moves."""
-    here: Any = tables
+    here: list[Any] = [tables]
     words = path.split(".")
     for k, word in enumerate(words):
-        if word == EVERY:
-            break
-        step = _step(here, word)
-        if step is None:
-            hint = did_you_mean(word, _names(here))
+        below = [value for group in here for _, value in _reached(group, [word], "")]
+        if not below:
+            known = dict.fromkeys(name for group in here for name in _names(group))
+            hint = did_you_mean(word, [name for name in known if name not in LEFT_ALONE])
             raise ArmtwinError(f"key '{'.'.join(words[: k + 1])}' is not known. {hint}")
-        here = step[0]
+        here = below
     doubled = scaled(tables, path, 2.0)
     if not doubled:
         raise ArmtwinError(f"key '{path}' names no number that can be changed")

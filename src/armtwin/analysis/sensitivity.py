@@ -13,13 +13,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.runner import run_all, threads
 from armtwin.notebook import cards
+from armtwin.notebook.figures import chosen_axes, draw_tornado
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes as Drawn
 
 Features = Mapping[str, float | None]
 Measure = Callable[[Mapping[str, Any]], Features]
@@ -114,6 +118,25 @@ class Sensitivity:
             rows.append((str(record["key"]), str(record["feature"]), *cells))
         heads = ("key", "feature", "less", "base", "more", "per %")
         return cards.table(repr(self), rows, heads)
+
+    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
+        """Draw a tornado for each feature.
+
+        Args:
+            axes: One for each feature; new ones where none are given.
+        """
+        chosen = chosen_axes(axes, len(self.features), sharex=False)
+        for axis, feature in zip(chosen, self.features, strict=True):
+            now = self.base.features[feature]
+            ends = {}
+            for record in self.table:
+                less, more = record["less"], record["more"]
+                if record["feature"] == feature and None not in (less, now, more):
+                    ends[str(record["key"])] = (float(less), float(more))  # type: ignore[arg-type]
+            if now is not None and ends:
+                wide = sorted(ends, key=lambda key: -max(abs(x - now) for x in ends[key]))
+                draw_tornado(axis, feature, {key: ends[key] for key in wide}, now)
+        return chosen
 
 
 def _numbers(record: Mapping[str, Any]) -> list[float | None]:

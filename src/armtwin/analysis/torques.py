@@ -24,7 +24,7 @@ from armtwin.analysis.equations import Axes, Equations, of_drives, of_joints
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.notebook.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.robot.strokes import drive_forces, strokes
 
@@ -108,15 +108,20 @@ class TorqueShares:
         return cards.table(repr(self) + ", rms", rows, ("", *self.joints.axes.names))
 
     def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
-        """Draw the shares of each joint over time.
+        """Draw the shares of each joint over time, or as bars at one posture.
 
         Args:
-            axes: One for each joint; new ones where none are given.
+            axes: One for each joint, for all of them together at one posture; new ones where none
+                are given.
         """
+        shown = (*CAUSES, "friction")
+        if self.states.alone:
+            bars = {share: getattr(self.joints, share)[0] for share in shown}
+            return draw_bars(self.joints.axes.names, [Panel("torque [N m]", bars)], axes)
         panels = []
         units = self.joints.axes.force_units
         for j, (name, unit) in enumerate(zip(self.joints.axes.names, units, strict=True)):
-            lines = {share: getattr(self.joints, share)[:, j] for share in (*CAUSES, "friction")}
+            lines = {share: getattr(self.joints, share)[:, j] for share in shown}
             panels.append(Panel(f"{name} [{unit}]", lines))
         return draw_panels(self.states.time, "time [s]", panels, axes)
 
@@ -150,7 +155,7 @@ def torque_shares(robot: Robot, states: States) -> TorqueShares:
     """Torques of a robot by what causes them, in its joints and in its drives."""
     q, v, a = states.q, states.v, states.a
     total = robot.inverse_dynamics(q, v, a)
-    friction = robot.friction_torque(v, q)
+    friction = robot.friction_torque(v, q) + robot.loaded_friction(q, v, a)
     joints = split(of_joints(robot, q), v, a, total, friction)
     if len(robot.assembly.drives) != robot.n:
         return TorqueShares(robot, states, joints, None)

@@ -29,7 +29,7 @@ from armtwin.app import (
 from armtwin.app.actuator_commands import actuator
 from armtwin.app.export_commands import export, file_name, free
 from armtwin.app.options import Force, Gravity, Mounting, given_path
-from armtwin.app.places import is_experiment
+from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
@@ -109,7 +109,8 @@ def check(
     file: Annotated[
         str,
         typer.Argument(
-            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), log or bag."
+            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
+            "or bag."
         ),
     ],
 ) -> None:
@@ -118,9 +119,14 @@ def check(
     from armtwin.report.job_report import job_report
     from armtwin.report.log_report import log_report
     from armtwin.report.robot_report import robot_report
+    from armtwin.report.sweep_estimate import described_sweep
+    from armtwin.sweeps.sweep import Sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
+        return
+    if is_sweep(file):
+        show(described_sweep(Sweep.load(file)))
         return
     if is_experiment(file):
         show(described_experiment(Experiment.load(file)))

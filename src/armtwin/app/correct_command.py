@@ -27,12 +27,14 @@ from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv, rows_as_text
+from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 
 SETPOINTS, POINTS = "setpoints.csv", "points.csv"
 WRITTEN = (RESULT, REPORT, SETPOINTS, POINTS)
+DECIMALS = 6  # of millimetres and degrees
 HEADER = "x [mm],y [mm],z [mm],a [deg],b [deg],c [deg]"
 LENGTH = Unit("m", above=0, plausible=1, hint="mm")
 
@@ -87,4 +89,6 @@ def points_text(correction: at.Correction) -> str:
     for point, R in zip(correction.program, correction.turns, strict=True):
         roll, pitch, yaw = np.degrees(to_rpy(R))
         rows.append([*(1e3 * point), yaw, pitch, roll])
-    return f"{HEADER}\n{rows_as_text(np.array(rows)).decode()}"
+    values: Floats = np.array(rows, dtype=np.float64)
+    written = values.round(DECIMALS) + 0.0  # no negative zero
+    return f"{HEADER}\n{rows_as_text(written).decode()}"

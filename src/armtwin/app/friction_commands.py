@@ -12,7 +12,7 @@ from armtwin.app.options import Force, Json, Mounting, given_path, optional_quan
 from armtwin.app.places import Source, files_of_log, result_folder, robot_place
 from armtwin.app.progress import progress_bar
 from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import REPORT, ROBOT, finish
+from armtwin.app.showing import REPORT, ROBOT, Place, finish
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.files.opening import FRICTION_CURVES, read_text
@@ -49,6 +49,18 @@ def friction(
         Path | None,
         typer.Option("--breakaway", help="A log of a slow break-away ramp, or of slow reversals."),
     ] = None,
+    load: Annotated[
+        str | None,
+        typer.Option(
+            "--load",
+            help='Friction that may follow the load of its gear, as "wrist_a, wrist_c": from logs '
+            "of different loads; then no curves are fitted.",
+        ),
+    ] = None,
+    tools: Annotated[
+        str | None,
+        typer.Option("--tools", help='With --load: the tool of each log, as "none, laser_head".'),
+    ] = None,
     torque: Annotated[
         str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
     ] = None,
@@ -78,6 +90,9 @@ def friction(
     for path in [*files, *([] if breakaway is None else [breakaway])]:
         inputs += files_of_log(path, columns)
     place = robot_place("friction", prior, out, inputs, force)
+    if load is not None:
+        _worm(prior, files, columns, (load, tools), place, json)
+        return
     with progress_bar("curves"):
         curves = _curves(prior, files, columns, torque, sweep)
         found = at.fit_friction(prior, curves, gravity=weight, law=law)
@@ -89,6 +104,29 @@ def friction(
         contents[ROBOT] = to_text(found.robot.description)
     finish(friction_report(found, bending), place, contents, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
+
+
+def _worm(
+    robot: at.Robot,
+    files: list[Path],
+    columns: Path | None,
+    words: tuple[str, str | None],
+    place: Place,
+    json: bool,
+) -> None:
+    """Friction that follows loads, from logs with several tools."""
+    from armtwin.report.worm_report import worm_report
+
+    load, tools = words
+    if tools is None:
+        raise ArmtwinError('--load needs --tools, the tool of each log, as "none, laser_head"')
+    named = [word.strip() for word in tools.split(",")]
+    mounted_tools = [None if word == "none" else word for word in named]
+    elements = [word.strip() for word in load.split(",")]
+    with progress_bar("logs"):
+        logs = [at.Log.read(path, columns) for path in files]
+        found = at.identify_worm(robot, logs, mounted_tools, elements)
+    finish(worm_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 def _curves(
@@ -123,7 +161,7 @@ def warmup(
     limit: Annotated[
         str,
         typer.Option("--limit", help="Change from cycle to cycle below which a joint is warm."),
-    ] = "0.1 %",
+    ] = "0.01 %",
     torque: Annotated[
         str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
     ] = None,

@@ -136,10 +136,13 @@ def identify(
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
         others = _models(models, chosen)
-        if progress is not None:
-            progress("fit", 0.0)
         found = at.identify(
-            prior, read, torque=chosen.torque, cutoff=chosen.cutoff, recipe=chosen.recipe
+            prior,
+            read,
+            torque=chosen.torque,
+            cutoff=chosen.cutoff,
+            recipe=chosen.recipe,
+            progress=of(progress, "fit"),
         )
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)

@@ -23,6 +23,7 @@ ROOT = Path("armtwin_out")
 ROBOT_ENDINGS = (".urdf", ".xacro", ".xml")
 ROBOT_KEYS = {"joint", "link"}  # that a robot file has and a job file has not
 EXPERIMENT_KEYS = {"setup", "setpoint"}  # that only an experiment's file has
+SWEEP_KEYS = {"axis", "jobs"}  # that only a sweep's file has
 # what the folder's name of each command ends in
 SUFFIXES = {
     "predict": "",
@@ -189,6 +190,13 @@ def is_experiment(name: str) -> bool:
     if not name.endswith(".toml") or not Path(name).is_file():
         return False
     return bool(set(read_tables(Path(name))) & EXPERIMENT_KEYS)
+
+
+def is_sweep(name: str) -> bool:
+    """Whether a name is a sweep file."""
+    if not name.endswith(".toml") or not Path(name).is_file():
+        return False
+    return bool(set(read_tables(Path(name))) & SWEEP_KEYS)
 
 
 def result_folder(

@@ -18,6 +18,8 @@ from armtwin.jobs.job import Job
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 
+CHANGE = "10 %"
+
 
 def sensitivity(
     what: Annotated[
@@ -30,11 +32,11 @@ def sensitivity(
         list[str],
         typer.Argument(
             metavar="KEY...",
-            help='Key paths of the robot file or the bench, as "friction.*.level", "motor + gear", '
-            "or quantities that a verdict depends on, as servo.bandwidth.",
+            help='Key paths of the robot file or the bench, as "friction.*.viscous", '
+            '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
-    by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = "10 %",
+    by: Annotated[str, typer.Option("--by", help="Relative change, both ways.")] = CHANGE,
     features: Annotated[
         list[str] | None,
         typer.Option(
@@ -59,7 +61,7 @@ def sensitivity(
         raise ArmtwinError(f"--by must be less than 100 %, got {by}")
     chosen = None if not features else [name.replace("_", " ") for name in features]
     options: dict[str, Any] = {"keys": keys, "by": change}
-    words = [*keys, by]
+    words = [*keys] if by == CHANGE else [*keys, by]
     if chosen is not None:
         options["features"] = chosen
         words += chosen

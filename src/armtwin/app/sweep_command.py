@@ -14,6 +14,7 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
+from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.sweeps.export import check_parquet
@@ -77,9 +78,10 @@ def sweep(
         _estimate(asked, place, workers, cluster)
         return
     found = _run(asked, place, workers, cluster)
-    for number in report or []:
-        _report_run(found, number - 1, place, force)
+    made = [_report_run(found, number - 1, place, force) for number in report or []]
     _deliver(found, place, csv=csv, parquet=parquet, json=json)
+    for path in [] if json else made:
+        say(f"wrote {path.as_posix()}")
     raise typer.Exit(SOME_HOLD if found.held else NONE_HOLDS)
 
 
@@ -141,10 +143,10 @@ def _deliver(
 def _made(found: SweepResult, place: ResultFolder) -> dict[int, str]:
     """Reports of single runs that were made, by the run's number, as seen from the sweep's."""
     made = {}
-    for number in range(len(found.rows)):
-        name = f"{_folder_of(number)}/{REPORT}"
-        if place.path(name).is_file():
-            made[number] = name
+    for path in place.folder.glob(f"run_*/{REPORT}"):
+        number = whole_number(path.parent.name.removeprefix("run_"))
+        if number is not None and number <= len(found.rows):
+            made[number - 1] = f"{path.parent.name}/{REPORT}"
     return made
 
 
@@ -152,7 +154,7 @@ def _folder_of(number: int) -> str:
     return f"run_{number + 1}"
 
 
-def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> None:
+def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
     from armtwin.report.page import to_html
     from armtwin.report.prediction_report import prediction_report
@@ -171,4 +173,4 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
         told = prediction_report(answer)
     job = found.job(number).seen_from(folder)
     single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
-    say(f"wrote {single.path(REPORT).as_posix()}")
+    return single.path(REPORT)

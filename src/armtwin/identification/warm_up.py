@@ -4,8 +4,9 @@
 
 m is the friction of a cycle, the work of the torque over the way: weight and inertia do no work in
 a closed cycle, so that joints that carry weight are told too. Where positions are not closed, it is
-the mean absolute torque of document 004, which decides on being warm in any case: a joint is warm
-when its relative change from cycle to cycle stays below a limit.
+the mean absolute torque of document 004. A joint is warm, as there, when the relative change from
+cycle to cycle is below a limit: of the exponential, which noise of single cycles does not move, or
+of the mean torques where there is none.
 
 Ref: [Memar-Esfahani 2015, section II, fig. 3]
 """
@@ -13,7 +14,7 @@ Ref: [Memar-Esfahani 2015, section II, fig. 3]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -29,7 +30,7 @@ from armtwin.notebook.figures import Panel, draw_panels
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-LIMIT = 1e-3  # relative change of the mean torque from cycle to cycle of a joint that is warm
+LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
 CLOSED = 0.02  # of the way of a cycle by which its ends may differ
 FEWEST = 6  # cycles that tell an exponential
 STILL = 1e-3  # of the fastest joint's way below which a joint does not move
@@ -157,7 +158,7 @@ def identify_warm_up(
     since = state.time - 0.5 * duration - log.time[0]  # friction of a cycle is that of its middle
     for j in moving.tolist():
         values, by = _friction(log.time, log.q[:, j], tau[:, j], state, j, duration)
-        row, curve = _joint(j, since, values, float(state.warm_at[j]), by)
+        row, curve = _joint(j, since, values, state, limit, by)
         rows.append(row)
         friction.append(values)
         fitted.append(curve)
@@ -231,9 +232,10 @@ def _friction(
 
 
 def _joint(
-    j: int, time: Floats, friction: Floats, warm_at: float, by: str
+    j: int, time: Floats, friction: Floats, state: WarmUpState, limit: float, by: str
 ) -> tuple[JointWarmUp, Floats]:
     """A joint's row and the exponential through the friction of its cycles."""
+    ends, warm_at = state.time, float(state.warm_at[j])
     first, last = float(friction[0]), float(friction[-1])
     unknown = np.full(len(friction), np.nan)
 
@@ -252,7 +254,10 @@ def _joint(
     if not fall > 0:
         return row(np.nan, np.nan, np.nan, "the friction does not fall"), unknown
     curve = final + fall * np.exp(-time / constant)
-    return row(final, constant, float(std[2]), ""), curve
+    change = -np.diff(curve) / curve[:-1]
+    calm = np.flatnonzero(change < limit)
+    warm_at = float(ends[calm[0] + 1]) if len(calm) else np.nan
+    return replace(row(final, constant, float(std[2]), ""), warm_at=warm_at), curve
 
 
 def _exponential(time: Floats, y: Floats) -> tuple[Floats, Floats]:

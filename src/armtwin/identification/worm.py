@@ -30,8 +30,9 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import chosen_axes
 from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.loaded_friction import friction_beyond, load_of
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row, turning_motor
+from armtwin.robot.rows import Row
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -248,23 +249,6 @@ def _run(robot: Robot, log: Log, cutoff: float) -> _Run:
     return _Run(robot, clean.q, clean.v, clean.a, clean.tau, rigid, around)
 
 
-def loads_of(robot: Robot, run_rigid: Floats, a: Floats, beyond: Floats, row: Row) -> Floats:
-    """Torque that the gear of a row's motor passes on, (m,) [N m].
-
-    Args:
-        robot: The robot.
-        run_rigid: Joint torques without friction, rotors included, (m, n) [N m].
-        a: Joint accelerations, (m, n).
-        beyond: Friction between gear and links, on the joints, (m, n) [N m].
-        row: A row that one motor turns.
-    """
-    N = robot.assembly.motor_rows
-    k, ratio = turning_motor(row.weights, N, "an element")
-    inertia = np.array([motor.rotor_inertia for motor in robot.description.motor])
-    on_links = run_rigid - ((a @ N.T) * inertia) @ N + beyond
-    return np.asarray(ratio * (on_links @ robot.assembly.motor_inverse)[:, k])
-
-
 def _equations(
     robot: Robot,
     runs: Sequence[_Run],
@@ -276,20 +260,17 @@ def _equations(
     plain, loaded, target, used = [], [], [], []
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
-        beyond = np.zeros_like(run.v)
+        beyond = friction_beyond(robot, run.v)
         for element, row in group:
             w = run.v @ row.weights
             sliding &= _slides(w, run.around)
             own = np.asarray(element.law.columns(w))
             for column in own.T:
                 columns.append(column[:, None] * row.weights[joints])
-            if not _is_turned(robot, row):
-                friction = own @ np.array(list(coefficients(element.law).values()))
-                beyond += friction[:, None] * row.weights
         of_loads = []
         for name in elements:
             element, row = next(pair for pair in group if pair[0].name == name)
-            load = loads_of(run.robot, run.rigid, run.a, beyond, row)
+            load = load_of(run.robot, run.rigid, run.a, beyond, row)
             shape = dry_shape(element.law, run.v @ row.weights)
             of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
         plain.append(np.stack(columns, axis=2))
@@ -310,14 +291,6 @@ def _slides(w: Floats, around: int) -> Flags:
     for k in np.flatnonzero(np.sign(w[1:]) != np.sign(w[:-1])):
         moving[max(k - around, 0) : k + around + 2] = False
     return np.asarray(moving)
-
-
-def _is_turned(robot: Robot, row: Row) -> bool:
-    try:
-        turning_motor(row.weights, robot.assembly.motor_rows, "")
-    except ArmtwinError:
-        return False
-    return True
 
 
 def _sizes(target: Floats, used: Flags) -> Floats:

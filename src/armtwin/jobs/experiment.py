@@ -118,7 +118,9 @@ class Experiment:
             return robot
         if setup.override:
             changed = overridden(robot.description, setup.override, self.place)
-            robot = Robot(changed, robot.origin)
+            # refuses what cannot exist by a name that tells where it comes from
+            made = Robot(changed, f"{self.place}: robot '{robot.name}' with its overrides")
+            robot = made.said_to_be(robot.origin)
         if setup.tool:
             robot = robot.with_tool(setup.tool)
         return robot.with_payload(setup.payload) if setup.payload else robot

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
@@ -101,10 +102,18 @@ def actuator_report(result: ActuatorIdentification) -> Report:
         fitted = gain * small_signal(fit.values, mass, response.frequency)
         charts = _bode(response, fitted)
         sections.append(Section(f"Current to speed with {mass:g} kg", (charts,), page_only=True))
-    logs = ", ".join(file_name(log, "log") for log in result.logs)
+    logs = ", ".join(_log_names(result.logs))
     sections.append(Section("", (Data("weights_kg", list(result.weights)),)))
     title = f"{result.prior.name}: actuator from noise"
     return Report(title, logs, tuple(sections), tuple(_doubt(fit.misfit)))
+
+
+def _log_names(logs: Sequence[str]) -> list[str]:
+    """Names of logs; with their folders where results of several runs are called alike."""
+    names = [file_name(log, "log") for log in logs]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{Path(log).parent.name}/{name}" for log, name in zip(logs, names, strict=True)]
 
 
 def valve_report(result: ValveIdentification) -> Report:

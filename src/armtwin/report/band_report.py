@@ -81,15 +81,21 @@ def servo_sentence(band: Band) -> str:
 
 def deciding_sentence(band: Band) -> str:
     """What the spread comes from; empty where nothing does."""
-    if not band.shares:
+    parts = []
+    for share in band.shares[:2]:
+        known = f"{share.quantity.basis}, {share.quantity.width_in_words}"
+        parts.append((share.share, share.quantity.words, f" ({known})"))
+    rest = band.regression.rest_share
+    if band.beside_quantities and rest >= LEAST_SHARE:
+        parts.append((rest, " and ".join(band.beside_quantities), ""))
+    if not parts:
         return ""
-    first, *others = band.shares
-    known = f"{first.quantity.basis}, {first.quantity.width_in_words}"
-    share = PERCENT.with_unit(first.share)
-    found = f"It depends on {first.quantity.words} ({known}): {share} of the spread"
-    if others:
-        second = others[0]
-        found += f"; then {second.quantity.words}: {PERCENT.with_unit(second.share)}"
+    parts.sort(key=lambda part: -part[0])
+    first, words, known = parts[0]
+    found = f"It depends on {words}{known}: {PERCENT.with_unit(first)} of the spread"
+    if len(parts) > 1:
+        second, words, _ = parts[1]
+        found += f"; then {words}: {PERCENT.with_unit(second)}"
     return f"{found}."
 
 
@@ -175,11 +181,13 @@ def out_of_tolerance(band: Band) -> Floats:
 
 
 def _shares(band: Band) -> Iterator[Block]:
-    if not band.shares:
-        return
-    yield Text("Where the spread comes from:")
-    records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
-    yield Table(SHARE_COLUMNS, records)
+    if band.shares:
+        yield Text("Where the spread comes from:")
+        records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
+        yield Table(SHARE_COLUMNS, records)
+    if band.beside_quantities:
+        rest = PERCENT.with_unit(band.regression.rest_share)
+        yield Text(f"Of the spread {rest} come from {' and '.join(band.beside_quantities)}.")
 
 
 def uncertainty_blocks(band: Band | None) -> Iterator[Block]:

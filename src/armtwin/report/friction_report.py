@@ -198,7 +198,47 @@ def _presliding(bending: PreslidingFit) -> Iterator[Block]:
     yield Data("presliding", bending.record())
 
 
+def presliding_report(result: PreslidingFit) -> Report:
+    """The report of what comes before sliding."""
+    order = np.argsort(result.displacement)
+    x, torque = result.displacement[order], result.torque[order]
+    layers: list[Layer] = [Points("measured", 1e6 * x, torque)]
+    if not result.refused:
+        share = -np.expm1(-x / result.travel)
+        layers.append(Curve("exponential", 1e6 * x, result.level * share))
+    axes = Axis("displacement", "µrad"), Axis("rise of the torque", "N m")
+    chart = Chart("From rest or a reversal", *axes, tuple(layers))
+    return Report(
+        title=f"{result.joint}: friction before sliding",
+        subtitle=f"from {result.way}",
+        sections=(
+            Section("", tuple(_presliding(result))),
+            Section("Torque over displacement", (chart,), page_only=True),
+        ),
+    )
+
+
+def _of_elements(result: FrictionFit, group: FrictionGroup) -> Multiples:
+    """Laws of elements that share joints, over their own speeds."""
+    speeds = np.abs(group.curves.speeds @ group.rows.T)
+    layers: list[Layer] = []
+    for e, (element, law) in enumerate(zip(group.elements, group.fit.laws, strict=True)):
+        moving = speeds[:, e][speeds[:, e] > 0]
+        even = np.geomspace(moving.min(), moving.max(), DRAWN)
+        values = np.array(list(coefficients(law).values()))
+        layers.append(Curve(f"{element.name}, {law.law}", even, law.columns(even) @ values))
+    unit = result.curves.unit
+    charts = []
+    for title, logarithmic in (("linear", False), ("logarithmic", True)):
+        x = Axis("speed of the element", "rad/s", logarithmic=logarithmic)
+        y = Axis("friction", unit, logarithmic=logarithmic)
+        charts.append(Chart(title, x, y, tuple(layers)))
+    return Multiples(tuple(charts), columns=2, shared="")
+
+
 def _charts(result: FrictionFit, group: FrictionGroup) -> Iterator[Block]:
+    if len(group.elements) > 1:
+        yield _of_elements(result, group)
     for j in np.unique(group.curves.joint).tolist():
         rows = group.curves.joint == j
         name = group.curves.joint_names[j]

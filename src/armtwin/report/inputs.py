@@ -19,7 +19,8 @@ def digest_of(path: str) -> str | None:
     """Digest of a file, None where there is none."""
     if not path or not Path(path).is_file():
         return None
-    return digest(Path(path).read_bytes())
+    with Path(path).open("rb") as file:  # piece by piece, as logs may be long
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:

@@ -17,12 +17,13 @@ from armtwin.report.page import packed
 from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Scene, Section, Table, Text
 from armtwin.robot.robot import Robot
+from armtwin.robot.strokes import drives_slide
+from armtwin.robot.wrist import ANGLES
 from armtwin.simulation.responses import Response
 
 SAMPLES = 600  # of a run that the page shows
 MILLISECONDS = Number(1e3, "ms", digits=4)
 SHARE = Number(100.0, "%", digits=3)
-UNITS = {"volts": "V", "strokes": "m or rad", "wrist": "m or rad"}
 PLAYED = 6.0  # for which the player shows a run [s]
 LEAST_PATH = 1e-5  # path of the tool that is drawn [m]
 
@@ -52,8 +53,9 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
     sections = []
     others = list(_others(result))
     if others:
-        pair = Column("name", "set-point"), Column("largest", UNITS[result.unit], PLAIN)
-        sections.append(Section("How far the others were moved", (Table(pair, others, "others"),)))
+        columns = Column("name", "set-point"), Column("largest", "by", PLAIN), Column("unit", "")
+        table = Table(columns, others, "others")
+        sections.append(Section("How far the others were moved", (table,)))
     charts = _charts(result, kept)
     sections.append(Section("What the sensors show", (charts,), page_only=True))
     path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
@@ -72,34 +74,46 @@ def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats
 def _features(result: Response) -> Iterator[Block]:
     columns = (
         Column("name", "set-point"),
-        Column("step", f"step {UNITS[result.unit]}", PLAIN),
+        Column("step", "step", PLAIN),
+        Column("unit", ""),
         Column("first_peak_s", "first peak", MILLISECONDS),
         Column("period_s", "period", MILLISECONDS),
         Column("overshoot", "overshoot", SHARE),
         Column("settling_s", "settled", MILLISECONDS),
         Column("final", "end", SHARE),
     )
-    yield Table(columns, result.table, "steps")
+    units = dict(zip(result.names, _units(result), strict=True))
+    records = [{**record, "unit": units[str(record["name"])]} for record in result.table]
+    yield Table(columns, records, "steps")
     yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
     yield Data("unit", result.unit)
 
 
 def _others(result: Response) -> Iterator[Record]:
     """Coordinates whose set-points stand still."""
-    for k, name in enumerate(result.names):
+    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
         if not result.setpoint[:, k].any():
-            yield {"name": name, "largest": result.disturbance(name)}
+            yield {"name": name, "largest": result.disturbance(name), "unit": unit}
+
+
+def _units(result: Response) -> list[str]:
+    """Unit of each coordinate."""
+    if result.unit == "volts":
+        return ["V"] * len(result.names)
+    if result.unit == "wrist":
+        return ["rad" if name in ANGLES else "m" for name in result.names]
+    return ["m" if slides else "rad" for slides in drives_slide(result.robot)]
 
 
 def _charts(result: Response, kept: Any) -> Multiples:
     charts = []
     milliseconds = 1e3 * result.time[kept]
-    for k, name in enumerate(result.names):
+    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
         layers = (
             Curve("set-point", milliseconds, result.setpoint[kept, k], colour=3),
             Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
         )
-        charts.append(Chart(name, Axis("time", "ms"), Axis("", UNITS[result.unit]), layers))
+        charts.append(Chart(name, Axis("time", "ms"), Axis("", unit), layers))
     return Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
 
 

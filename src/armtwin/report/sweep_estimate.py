@@ -1,4 +1,4 @@
-"""What is said of a sweep before it is run."""
+"""What is said of a sweep before it is run: what its file holds, what it would take."""
 
 from __future__ import annotations
 
@@ -8,6 +8,25 @@ from armtwin.report.sections import Data, Facts, Report, Section, Text
 from armtwin.sweeps.estimate import Estimate
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.words import size_in_words, time_in_words
+
+
+def described_sweep(asked: Sweep) -> Report:
+    """What is in a sweep file; every axis was tried on its jobs, nothing was run."""
+    count = len(asked)
+    facts = [
+        ("jobs", ", ".join(dict.fromkeys(base.job.name for base in asked.bases))),
+        ("robots", ", ".join(dict.fromkeys(base.robot for base in asked.bases))),
+    ]
+    for axis in asked.axes:
+        ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
+        facts.append((axis.label, f"{axis.key}: {ends[0]} to {ends[1]}"))
+    facts.append(("design", asked.description.design))
+    facts.append(("runs", f"{count}, {'with bands' if asked.description.band else 'nominal'}"))
+    return Report(
+        title=asked.description.title or asked.name,
+        subtitle=f"{asked.name}: sweep file, format 1",
+        sections=(Section("", (Facts(tuple(facts)),)),),
+    )
 
 
 def estimate_report(asked: Sweep, found: Estimate, table: Path) -> Report:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.report.figure import figure
+from armtwin.report.inputs import file_name
 from armtwin.report.numbers import FINE_PERCENT, PERCENT, SECONDS
 from armtwin.report.page import packed
 from armtwin.report.prediction_plots import kept_times, series_of
@@ -152,12 +153,14 @@ def _best(result: SweepResult, reports: Mapping[int, str]) -> Iterator[Block]:
     if result.sweep.description.band:
         columns.append(Column("probability", "P", PERCENT))
     columns.append(Column("duration_s", "time", SECONDS))
-    columns.append(Column("report", "report", words=_report, link=_link))
+    if result.sweep.origin:
+        columns.append(Column("report", "report", words=_report, link=_link))
     bad = frozenset(k for k, x in enumerate(records) if x["outcome"] != "holds")
     yield Table(tuple(columns), records, "best", bad=bad)
-    if records:
+    if records and result.sweep.origin:
+        file = file_name(result.sweep.origin, "SWEEP")
         yield Text(
-            f"`armtwin sweep {result.sweep.name}.toml --report RUN` makes the report of a run, "
+            f"`armtwin sweep {file} --report RUN` makes the report of a run, "
             "with causes, from what is kept; it is linked here then.",
             "soft",
         )

@@ -15,7 +15,7 @@ from armtwin.report.scales import Axis
 from armtwin.report.sections import Block, Column, Data, Record, Report, Section, Table, Text
 
 SECONDS = Number(1.0, "s", digits=4)
-DRAWN = 400  # cycles that are drawn
+DRAWN = 60  # cycles that are drawn
 
 
 def warm_up_report(result: WarmUpIdentification) -> Report:
@@ -36,9 +36,9 @@ def warm_up_report(result: WarmUpIdentification) -> Report:
             blocks.append(Text(f"joint {row.joint}: no time constant, as {row.refused}."))
     blocks.append(
         Text(
-            f"Warm: the mean absolute torque changes by less than {100 * result.limit:g} % from "
-            "cycle to cycle. Friction is the work of a cycle over its way, where the cycle closes; "
-            "its fall is an exponential.",
+            f"Warm: friction changes by less than {100 * result.limit:g} % from cycle to cycle, "
+            "by the exponential, or the mean absolute torque does where there is none. Friction is "
+            "the work of a cycle over its way, where the cycle closes.",
             "soft",
         )
     )
@@ -60,8 +60,10 @@ def _verdict(result: WarmUpIdentification) -> Text:
     if not cold:
         last = max(row.warm_at for row in result.table)
         return Text(f"The robot is warm from {last:.4g} s on.", "good")
-    joints = "joint" if len(cold) == 1 else "joints"
-    return Text(f"The robot is not warm: {joints} {', '.join(cold)} still change.", "bad")
+    told = f"joint {cold[0]} still changes"
+    if len(cold) > 1:
+        told = f"joints {', '.join(cold)} still change"
+    return Text(f"The robot is not warm: {told}.", "bad")
 
 
 def _charts(result: WarmUpIdentification) -> Multiples:

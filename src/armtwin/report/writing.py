@@ -27,6 +27,7 @@ from armtwin.identification.completion.complete import Completion
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
 from armtwin.identification.friction_curves.fit_friction import FrictionFit
+from armtwin.identification.friction_curves.presliding import PreslidingFit
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.judgement import Identification
@@ -35,6 +36,7 @@ from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
 from armtwin.identification.warm_up import WarmUpIdentification
+from armtwin.identification.worm import WormIdentification
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
@@ -61,7 +63,7 @@ from armtwin.report.excitation_report import excitation_report
 from armtwin.report.experiment_report import experiment_report
 from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.report.frequency_report import frequency_report
-from armtwin.report.friction_report import friction_report
+from armtwin.report.friction_report import friction_report, presliding_report
 from armtwin.report.identification_report import identification_report
 from armtwin.report.inputs import file_name
 from armtwin.report.job_report import job_report
@@ -80,6 +82,7 @@ from armtwin.report.side_by_side_report import side_by_side_report
 from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
 from armtwin.report.warm_up_report import warm_up_report
+from armtwin.report.worm_report import worm_report
 from armtwin.robot.robot import Robot
 from armtwin.simulation.responses import Response
 from armtwin.sweeps.result import SweepResult
@@ -285,3 +288,13 @@ def _of_friction(result: FrictionFit) -> Report:
 @to_report.register
 def _of_warm_up(result: WarmUpIdentification) -> Report:
     return warm_up_report(result)
+
+
+@to_report.register
+def _of_worm(result: WormIdentification) -> Report:
+    return worm_report(result)
+
+
+@to_report.register
+def _of_presliding(result: PreslidingFit) -> Report:
+    return presliding_report(result)

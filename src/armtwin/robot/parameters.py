@@ -256,7 +256,7 @@ def _replaced_element(element: FrictionElement, new: _New) -> FrictionElement:
         offset, is_new = new.take()
         made = replace(made, offset=offset)
         numbers["offset"] = {f"{element.name}.offset": is_new}
-    for key in ("presliding", "thermal"):
+    for key in ("presliding", "thermal", "load"):
         if getattr(element, key) is not None:
             others.append(key)
     if made == element:

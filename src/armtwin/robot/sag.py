@@ -36,7 +36,7 @@ class Outside:
 
     def at_times(self, time: Floats, others: Floats) -> Outside:
         """The same at other times, linear between those of the set-points."""
-        found = []
+        found: list[Floats | None] = []
         for values in (self.torque, self.wrench):
             if values is None:
                 found.append(None)

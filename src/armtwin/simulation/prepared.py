@@ -301,12 +301,25 @@ def _on_time(robot: Robot, motion: Trajectory, c: Controller, feedforward: Float
     if feedforward is not None:
         ref[:, TORQUE] = feedforward
     elif uses_torque(c):
-        torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
-        torque = torque + robot.friction_torque(motion.v, motion.q)
-        ref[:, TORQUE] = torque @ robot.assembly.motor_inverse
+        ref[:, TORQUE] = model_torque(robot, motion)
     shifted = shift(c, ref[:, SPEED], ref[:, ACCELERATION], ref[:, TORQUE])
     ref[:, SHIFT] = np.gradient(shifted, 1 / motion.rate, axis=0)
     return ref
+
+
+def fed_forward(robot: Robot, motion: Trajectory, model: Model) -> Floats | None:
+    """Motor torques that a servo feeds forward, (k, motors) [N m]; None where it feeds none."""
+    if not uses_torque(controller_of(robot, model)):
+        return None
+    return model_torque(robot, motion)
+
+
+def model_torque(robot: Robot, motion: Trajectory) -> Floats:
+    """Motor torques that a robot's model asks for along a motion, (k, motors) [N m]."""
+    torque = robot.inverse_dynamics(motion.q, motion.v, motion.a)
+    torque = torque + robot.friction_torque(motion.v, motion.q)
+    found: Floats = torque @ robot.assembly.motor_inverse
+    return found
 
 
 def _record(inputs: Inputs, c: Controller, N: int, drives: int) -> Record:

@@ -13,9 +13,10 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import on_one_thread
 from armtwin.maths.units import whole_number
 from armtwin.sweeps.bases import Parcel
-from armtwin.sweeps.executors import MOST_WORKERS, begin
+from armtwin.sweeps.executors import MOST_WORKERS
 
 R = TypeVar("R")
 LOCAL = "local:"
@@ -31,12 +32,13 @@ class OnCluster:
     def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
         self.client, self.words = client, words
         self.width = max(1, sum(client.nthreads().values()))
-        self.sent = client.scatter(parcel, broadcast=True, hash=False)
+        # the result of a task: each worker that needs it gets it once, and it outlives all of them
+        self.sent = client.submit(_same, parcel, pure=False)
         self.pool = client.get_executor(pure=False)
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
         """Begin a piece of work."""
-        found: Future[R] = self.pool.submit(work, self.sent, *arguments)
+        found: Future[R] = self.pool.submit(_on_worker, work, self.sent, *arguments)
         return found
 
 
@@ -87,8 +89,17 @@ def _ready(client: Any, parcel: Parcel, words: str) -> OnCluster:
         lambda: __import__("importlib.metadata").metadata.version("armtwin"), on_error="return"
     )
     refuse_other_versions(found, parcel.version)
-    client.run(begin, parcel)
     return OnCluster(client, parcel, words)
+
+
+def _on_worker(work: Callable[..., R], *arguments: Any) -> R:
+    """A piece of work on one thread: a worker has a piece for each of its own."""
+    on_one_thread()
+    return work(*arguments)
+
+
+def _same(parcel: Parcel) -> Parcel:
+    return parcel
 
 
 def refuse_other_versions(found: Mapping[str, Any], own: str) -> None:

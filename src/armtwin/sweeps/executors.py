@@ -7,11 +7,13 @@ disk; one that is lost is replaced, and what it was doing is given out again.
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
+from threading import Thread
 from typing import Any, Protocol, TypeVar
 
 from armtwin.errors import ArmtwinError
@@ -72,7 +74,7 @@ class OnProcesses:
 
     def _started(self) -> ProcessPoolExecutor:
         return ProcessPoolExecutor(
-            self.width, get_context("spawn"), initializer=begin, initargs=(self.parcel,)
+            self.width, get_context("spawn"), initializer=_begin_process, initargs=(self.parcel,)
         )
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
@@ -85,10 +87,19 @@ class OnProcesses:
             return self.pool.submit(work, self.sent, *arguments)
 
 
-def begin(parcel: Parcel) -> None:
-    """What a worker does first: one thread for each, and the jobs kept."""
+def _begin_process(parcel: Parcel) -> None:
+    """A worker of ours: it leaves stopping to its parent, and ends where that is killed."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    Thread(target=_end_with_parent, daemon=True).start()
     on_one_thread()
     keep(parcel)
+
+
+def _end_with_parent() -> None:
+    parent = parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 @contextmanager

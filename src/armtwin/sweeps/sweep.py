@@ -67,18 +67,27 @@ class Sweep:
         return Sweep(description, str(file))
 
     @staticmethod
-    def over(jobs: Job | Sequence[Job], axes: Mapping[str, Sequence[Any]], **options: Any) -> Sweep:
+    def over(
+        jobs: Job | Sequence[Job],
+        axes: Mapping[str, Sequence[Any]],
+        factors: Mapping[str, Sequence[float]] | None = None,
+        **options: Any,
+    ) -> Sweep:
         """A sweep of jobs over values of key paths.
 
         Args:
             jobs: One job, or several.
             axes: Values by key path, as {"speed": ["100 mm/s", "200 mm/s"]}.
+            factors: Factors on what the files have, by key path or quantity of the band.
             **options: Other keys of a sweep file, as design, runs, seed, band or name.
         """
         some = (jobs,) if isinstance(jobs, Job) else tuple(jobs)
         groups = []
         for key, values in axes.items():
             groups.append(AxisGroup(key, tuple(_plain(value) for value in values)))
+        for key, values in (factors or {}).items():
+            some_factors = tuple(_plain(value) for value in values)
+            groups.append(AxisGroup(key, some_factors, relative=True))
         options.setdefault("name", some[0].name if some else "sweep")
         names = tuple(job.name for job in some)
         return Sweep(SweepDescription(names, tuple(groups), **options), given=some)
@@ -86,7 +95,7 @@ class Sweep:
     def __repr__(self) -> str:
         d = self.description
         keys = ", ".join(axis.key for axis in d.axis)
-        return cards.line("Sweep", repr(d.name), cards.counted(len(self), "run"), keys)
+        return cards.line("Sweep", repr(d.name), d.design, keys)
 
     def __len__(self) -> int:
         return len(self.bases) * self.design.count

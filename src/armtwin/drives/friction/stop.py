@@ -3,8 +3,7 @@
     s <- clip(s + dx, -r, r)        torque = g s / r
 
 s is the displacement of the contact since it last slid, r the radius within which it is elastic,
-g the dry friction while sliding. Where g falls with speed, r falls with it: the stiffness g / r is
-the contact's own. It is the bristle of `presliding` with a corner in place of its
+g the dry friction while sliding. It is the bristle of `presliding` with a corner in place of its
 exponential, and both start with one slope, c0 = g / r. From rest they differ by at most e⁻¹ g, at
 x = r. After a reversal
 
@@ -15,23 +14,50 @@ the bristle leads by at most (1 - ln 2) g = 0.31 g, at x = r ln 2, and lags by 2
 x = 2 r; the work that both take to turn round is the same. Unlike the bristle it keeps its torque
 however long a logged position trembles within the radius, and it is linear in g.
 
+Where g falls with speed, r falls with it, as the stiffness g / r is the contact's own. The joint
+speeds up while its contact turns round; a corner then takes half of the bristle's radius for it,
+or less. There the displacement follows the bristle itself,
+
+    s <- ± r + (s ∓ r) exp(-|dx| / r)
+
+with x a position that stays within a play of the logged one, so that it does not tremble.
+
 Ref: [Waiboer 2007, eq. 3.69-3.72], [Al-Bender-Lampaert-Swevers 2005]
 """
 
 from __future__ import annotations
+
+import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 
 
 @compiled
-def stop_operator(x: Floats, radius: Floats, share: Floats) -> None:
-    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on.
-
-    The radius r (m,) may change along the way; it is above zero.
-    """
+def stop_operator(x: Floats, radius: float, share: Floats) -> None:
+    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on."""
     s = 0.0
     share[0] = 0.0
     for k in range(1, len(x)):
-        s = min(max(s + x[k] - x[k - 1], -radius[k]), radius[k])
-        share[k] = s / radius[k]
+        s = min(max(s + x[k] - x[k - 1], -radius), radius)
+        share[k] = s / radius
+
+
+@compiled
+def bristle_operator(x: Floats, radius: Floats, play: float, share: Floats) -> None:
+    """Fill share (m,) with s / r of a bristle along positions x (m,), from no displacement on.
+
+    The radius r (m,) may change along the way; it is above zero. What moves less than the play to
+    either side does not count.
+    """
+    s, here = 0.0, x[0]
+    share[0] = 0.0
+    for k in range(1, len(x)):
+        before, r = here, radius[k]
+        here = min(max(here, x[k] - play), x[k] + play)
+        moved = here - before
+        if moved != 0.0:
+            end = r if moved > 0.0 else -r
+            s = end + (s - end) * np.exp(-abs(moved) / r)
+        s = min(max(s, -r), r)
+        share[k] = s / r

@@ -94,8 +94,8 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     strays = _strays(q, tau, parted.upper, parted.lower)
     if strays > STRAYS:
         sentence = (
-            f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve: a start "
-            "transient is within the data, of which it removes a fixed share of the samples only."
+            f"{100 * strays:.0f} % of the samples lie far from its upper and lower curve, as those "
+            "of a start transient do, of which it removes a fixed share of the samples only."
         )
         found = FoundTransmission(NAME, refused=sentence, notes=(left_out,))
     return replace(result, found=found)
@@ -103,13 +103,13 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
 
 def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
     """Springs, backlashes and friction of an upper and a lower curve on the same positions."""
-    parts = [curve_parts(curve) for curve in (upper, lower)]
-    springs = np.array([spring for part in parts for spring in part.springs])
-    widths = np.array([part.width for part in parts])
+    above, below = curve_parts(upper), curve_parts(lower)
+    springs = np.array([*above.springs, *below.springs])
+    widths = np.array([above.width, below.width])
     distance = upper.tau - lower.tau
     refused = _doubt(springs, distance)
     if refused:
-        return AlgorithmOne(FoundTransmission(name, refused=refused), *parts)
+        return AlgorithmOne(FoundTransmission(name, refused=refused), above, below)
     if not centred(upper, lower):
         found = FoundTransmission(
             name,
@@ -119,7 +119,7 @@ def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
             friction_std=_std_of_mean(distance) / 2,
             refused=NOT_CENTRED,
         )
-        return AlgorithmOne(found, *parts)
+        return AlgorithmOne(found, above, below)
     notes = (
         f"springs {', '.join(f'{k:.4g}' for k in springs)} N m/rad",
         f"backlash {widths[0]:.3g} rad on the upper and {widths[1]:.3g} rad on the lower curve",
@@ -134,7 +134,7 @@ def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
         friction_std=_std_of_mean(distance) / 2,
         notes=notes,
     )
-    return AlgorithmOne(found, *parts)
+    return AlgorithmOne(found, above, below)
 
 
 def centred(upper: Curve, lower: Curve) -> bool:

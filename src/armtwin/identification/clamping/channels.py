@@ -50,7 +50,7 @@ def parted_curves(q: Floats, tau: Floats) -> PartedCurves | str:
     channel = np.rint((q - low) / width).astype(np.int64)
     above, lines = _above(channel, tau)
     cut = round(ENDS * RESOLUTION)
-    angles = low + np.arange(cut, RESOLUTION - cut) * width
+    angles: Floats = np.asarray(low + np.arange(cut, RESOLUTION - cut) * width, dtype=np.float64)
     curves, outliers = [], 0
     for side, flags in (("upper", above), ("lower", ~above)):
         found = _curve(channel[flags], tau[flags], cut)

@@ -111,7 +111,7 @@ class FrictionCurves:
             moving = alone
         unknown = np.full(k, np.nan)
         if temperature is not None:
-            _refuse_degrees(np.asarray(temperature, dtype=np.float64))
+            refuse_degrees(np.asarray(temperature, dtype=np.float64))
         return FrictionCurves(
             joint=own,
             speeds=moving,
@@ -212,7 +212,7 @@ def _joint(value: float | str, names: Sequence[str]) -> int:
     return number - 1
 
 
-def _refuse_degrees(temperature: Floats) -> None:
+def refuse_degrees(temperature: Floats) -> None:
     """Refuse temperatures that no oil has in kelvin."""
     known = temperature[np.isfinite(temperature)]
     wrong = known[(known < COLDEST) | (known > HOTTEST)]

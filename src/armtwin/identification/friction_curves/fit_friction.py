@@ -203,6 +203,12 @@ def fit_friction(
         law: The law to take, or "file" for those of the robot file; by default the one that few
             numbers make good.
     """
+    if not isinstance(curves, FrictionCurves):
+        kind = type(curves).__name__
+        raise ArmtwinError(
+            f"fit_friction needs FrictionCurves, got a {kind}; read a table by "
+            "at.FrictionCurves.read, or logs by at.curves_of_logs"
+        )
     if law is not None and law not in (*LAWS, FILE):
         raise ArmtwinError(f"law '{law}' is not known. {did_you_mean(law, [*LAWS, FILE])}")
     if curves.joint_names != robot.joint_names:
@@ -321,7 +327,7 @@ def _with_law(
     source = f"measured: friction curves of {curves.origin or 'given points'}"
     texts = dict.fromkeys((*coefficient_names(type(law)), *shape_names(type(law))), source)
     old = element.source
-    for key in ("presliding", "offset"):
+    for key in ("presliding", "offset", "load"):
         if getattr(element, key) is not None:
             texts[key] = old if isinstance(old, str) else old.get(key, next(iter(old.values())))
     made = replace(element, law=law, negative=None, source=source)

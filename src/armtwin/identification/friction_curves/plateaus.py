@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
@@ -108,6 +108,10 @@ def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:
         )
     joint, plateau, speeds, numbers = (list(column) for column in zip(*rows, strict=True))
     mean, weight, warm = np.array(numbers).T
+    try:
+        refuse_degrees(warm)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{name}: {error}") from None
     return FrictionCurves(
         joint=np.array(joint, dtype=np.int64),
         speeds=np.array(speeds),

@@ -10,10 +10,10 @@ Ref: [Waiboer 2007, eq. 3.73-3.78, section 3.8.3]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,7 +23,12 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.notebook.figures import chosen_axes
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 FEWEST_STEPS = 3.0  # of the encoder in the elastic travel
 FEWEST = 8  # samples of a rise
@@ -63,6 +68,31 @@ class PreslidingFit:
     def steps(self) -> float:
         """Steps of the encoder in the elastic travel."""
         return self.travel / self.quantum if self.quantum > 0 else float("inf")
+
+    @property
+    def table(self) -> tuple[dict[str, Any], ...]:
+        """What was found, as one row."""
+        return (self.record(),)
+
+    def __repr__(self) -> str:
+        told = "not resolved" if self.refused else f"{self.stiffness:.3g} N m/rad"
+        return cards.line("PreslidingFit", self.joint, told, self.way)
+
+    def _repr_html_(self) -> str:
+        rows = [(name, str(value)) for name, value in self.record().items()]
+        return cards.table(repr(self), rows)
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw the rise of the torque over the displacement.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        chosen = chosen_axes(axes, 1)
+        chosen[0].plot(1e6 * self.displacement, self.torque, ".")
+        chosen[0].set_xlabel("displacement [µrad]")
+        chosen[0].set_ylabel("rise of the torque [N m]")
+        return chosen
 
     def record(self) -> dict[str, Any]:
         """What result.json says of it."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +28,8 @@ LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
 RADII = (1e-4, 1e-3)  # of the friction memory that every cut-off is given [rad]
 WEIGHT = 1e-3  # of the prior
 
+Say = Callable[[float], None]
+
 
 @dataclass(frozen=True)
 class Cutoff:
@@ -44,27 +47,30 @@ class Cutoff:
 
 @one_blas_thread()
 def best_cutoff(
-    robot: Robot, logs: tuple[Log, ...], source: str, recipe: Recipe, otherwise: float
-) -> Cutoff:
-    """The cut-off that predicts left-out parts best.
+    robot: Robot, logs: tuple[Log, ...], source: str, recipe: Recipe, progress: Say | None
+) -> Cutoff | None:
+    """The cut-off that predicts left-out parts best, None where none can be tried.
 
     Args:
         robot: The robot, with drives.
         logs: Its logs.
         source: Channel of the torque.
         recipe: The other choices.
-        otherwise: Taken where none can be tried [Hz].
+        progress: Called with the share that is done.
     """
     some = _stretches(logs)
     errors = {}
-    for cutoff in _possible(some):
+    possible = _possible(some)
+    for k, cutoff in enumerate(possible):
+        if progress is not None:
+            progress(k / len(possible))
         try:
             work = prepared(robot, some, source, Filter(cutoff, True, recipe))
             errors[cutoff] = _missed(work)
         except (ArmtwinError, np.linalg.LinAlgError):
             continue  # a filter that leaves too little is no candidate
     if not errors:
-        return Cutoff(otherwise, {})
+        return None
     return Cutoff(min(errors, key=errors.__getitem__), errors)
 
 

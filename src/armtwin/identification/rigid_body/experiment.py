@@ -14,7 +14,12 @@ from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.identification.fitting.robust import huber_weights
 from armtwin.identification.fitting.rows import Rows
-from armtwin.identification.rigid_body.clean_log import CleanLog, clean_log, within_rate
+from armtwin.identification.rigid_body.clean_log import (
+    CleanLog,
+    clean_log,
+    predicted_motion,
+    within_rate,
+)
 from armtwin.identification.rigid_body.drive_gains import drive_gains, first_gains
 from armtwin.identification.rigid_body.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -25,6 +30,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.loaded_friction import has_loads
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
@@ -173,7 +179,7 @@ class Experiment:
         step = -(-samples // most)
         found = []
         for log, cleaned in zip(self.logs, self.clean, strict=True):
-            torque = logged_torque(self.prior, log, torque_channel(log, self.source))
+            torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
             whole = raw_rows(self.model, cleaned, log, torque, step)
             for part in whole.in_parts(of_each_log):
                 found.append(factors(part, combination))
@@ -225,7 +231,7 @@ def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> E
     for k, log in enumerate(logs, 1):
         within = how.cutoff if how.asked else within_rate(log, how.cutoff)
         try:
-            logged = logged_torque(prior, log, torque_channel(log, source))
+            logged = without_loads(prior, log, source, within, recipe)
             clean.append(clean_log(log, within, recipe, logged))
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
@@ -240,6 +246,15 @@ def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> E
         rest=recipe.rest * fastest(clean),
         width=FIRST_WIDTH * _speed_noise(clean),
     )
+
+
+def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Recipe) -> Floats:
+    """Logged torques without the friction that follows loads, as the robot file has it, (m, n)."""
+    channel = torque_channel(log, source)
+    torque = logged_torque(robot, log, channel)
+    if not has_loads(robot) or needs_gains(robot, channel):
+        return torque
+    return torque - robot.loaded_friction(*predicted_motion(log, cutoff, recipe))
 
 
 def _speed_noise(logs: Sequence[CleanLog]) -> Floats:

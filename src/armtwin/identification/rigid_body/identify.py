@@ -17,6 +17,7 @@ from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.contracts import affordable
+from armtwin.identification.rigid_body.cutoff import Say
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
 from armtwin.identification.rigid_body.gain_spread import gain_spread
@@ -41,6 +42,7 @@ def identify(
     torque: str | None = None,
     cutoff: float | None = None,
     recipe: Recipe | None = None,
+    progress: Say | None = None,
 ) -> Estimate:
     """Identify a robot's parameters from logs.
 
@@ -56,9 +58,10 @@ def identify(
         cutoff: Cut-off frequency of the filter; by default the one with which parts left out of the
             logs are predicted best [Hz].
         recipe: Other choices.
+        progress: Called with the share that is done.
     """
     chosen = recipe or Recipe()
-    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen)
+    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen, progress=progress)
     return solved(ready, ready.experiment.parts())
 
 

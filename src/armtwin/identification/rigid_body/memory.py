@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
-from armtwin.drives.friction.stop import stop_operator
+from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement
@@ -17,6 +16,9 @@ from armtwin.robot.rows import Row
 # radius below which a logged position does not tell a contact that bends from one that slides
 LEAST_RADIUS = 1e-5  # [rad]
 LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
+PLAY = 0.05  # share of a radius within which a logged position may tremble
+
+Falling = Drop | GearPair | GearedJoint | RollerBearing  # laws whose dry friction falls with speed
 
 
 def remembers(element: FrictionElement) -> bool:
@@ -46,20 +48,27 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     for e, (element, row) in enumerate(every):
         if remembers(element):
             w = speeds @ row.weights * row.lever(joints)
-            reach = element.radius * dry_share(element.law, w)
-            share = np.empty(len(q))
-            stop_operator(np.ascontiguousarray(along(row, joints)), reach, share)
-            found[:, e] = share
+            found[:, e] = _bend(element, np.ascontiguousarray(along(row, joints)), w)
     return found
 
 
-def dry_share(law: Law, w: Floats) -> Floats:
+def _bend(element: FrictionElement, x: Floats, w: Floats) -> Floats:
+    """Share of its dry friction that an element bears along positions x and speeds w, (m,)."""
+    radius = element.radius
+    share = np.empty(len(x))
+    if isinstance(element.law, Falling):
+        reach = radius * _dry_share(element.law, w)
+        bristle_operator(x, reach, PLAY * radius, share)
+    else:
+        stop_operator(x, radius, share)
+    return share
+
+
+def _dry_share(law: Falling, w: Floats) -> Floats:
     """Share of its dry friction at rest that a law has at speeds w (m,), above 0 and at most 1.
 
     A law that is smooth about rest has none there: its contact bears what it has at any speed.
     """
-    if not isinstance(law, Drop | GearPair | GearedJoint | RollerBearing):
-        return np.ones(len(w))
     falling = np.abs(asperities(w, law.speed, law.exponent))
     return np.where(w == 0, 1.0, np.maximum(falling, LEAST_SHARE))
 

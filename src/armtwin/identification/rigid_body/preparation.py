@@ -5,14 +5,14 @@ The cut-off comes first, as the checks of the torque rest on it.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from numbers import Real
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.cutoff import Cutoff, best_cutoff
+from armtwin.identification.rigid_body.cutoff import Cutoff, Say, best_cutoff
 from armtwin.identification.rigid_body.experiment import Experiment, Filter, prepared
 from armtwin.identification.rigid_body.fall import Fall, fall
 from armtwin.identification.rigid_body.friction_choice import Chosen, chosen_terms
@@ -27,7 +27,7 @@ from armtwin.logs.torque import torque_channel
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 
-Say = Callable[[float], None]
+CUTOFF, MOUNTING, FRICTION = 0.4, 0.5, 0.9  # shares of the work after which each is chosen
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,9 +52,16 @@ class Preparation:
 
 
 def preparation(
-    robot: Robot, logs: Sequence[Log], *, torque: str | None, cutoff: float | None, recipe: Recipe
+    robot: Robot,
+    logs: Sequence[Log],
+    *,
+    torque: str | None,
+    cutoff: float | None,
+    recipe: Recipe,
+    progress: Say | None = None,
 ) -> Preparation:
     """The logs checked and clean, with what may change."""
+    say = progress or _silent
     given = _checked(robot, logs, cutoff)
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)
@@ -62,11 +69,13 @@ def preparation(
     used = (averaged(ordered),) if recipe.average else ordered
     check_logs(prior, used, recipe.position_channel)
     source = torque_channel(used[0], torque)
-    tried = _cutoff(prior, used, source, cutoff, recipe)
+    tried = _cutoff(prior, used, source, cutoff, recipe, lambda share: say(CUTOFF * share))
+    say(CUTOFF)
     how = Filter(tried.cutoff, cutoff is not None, recipe)
     experiment = prepared(prior, used, source, how)
     falls = None if recipe.tilt == "file" else fall(experiment)
     distrusted = _distrusted(experiment, tried, falls)
+    say(MOUNTING)
     if falls is not None and falls.leans:
         leaning = prior.with_gravity(falls.logs)
         experiment = replace(experiment, prior=leaning)
@@ -75,7 +84,12 @@ def preparation(
     if friction.remembers:
         experiment = experiment.with_all_rows()
     experiment = experiment.with_terms(friction.terms)
+    say(FRICTION)
     return Preparation(prior, experiment, tried, friction, falls, distrusted)
+
+
+def _silent(_: float) -> None:
+    """Say nothing."""
 
 
 def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
@@ -92,15 +106,20 @@ def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[L
 
 
 def _cutoff(
-    prior: Robot, logs: tuple[Log, ...], source: str, asked: float | None, recipe: Recipe
+    prior: Robot,
+    logs: tuple[Log, ...],
+    source: str,
+    asked: float | None,
+    recipe: Recipe,
+    progress: Say,
 ) -> Cutoff:
     """The cut-off as asked for, else the one that predicts best; of whole periods by spectrum."""
     if asked is not None:
         return Cutoff(asked, {})
-    spectrum = _by_spectrum(logs, recipe)
-    if recipe.period is not None:
-        return Cutoff(spectrum, {})
-    return best_cutoff(prior, logs, source, recipe, spectrum)
+    best = None
+    if recipe.period is None:
+        best = best_cutoff(prior, logs, source, recipe, progress)
+    return best or Cutoff(_by_spectrum(logs, recipe), {})
 
 
 def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:

@@ -114,7 +114,7 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
             there = None if bent is None else bent[near]
             columns[near] = mean_friction_columns(robot, here.at(near), doubt[some][near], there)
         torque[some] = columns @ values
-    return torque
+    return torque + robot.loaded_friction(*motion)
 
 
 def best_width(

@@ -331,6 +331,11 @@ def _untold(rows: TwistRows, j: int) -> str:
     whole = fit_twist(rows, range(rows.joints))
     c, s = whole.compliance[j], CERTAIN * whole.compliance_std[j]
     why = "not even its sign is determined"
+    if c < -s:
+        why = (
+            "negative as that of no spring: something else is in its twist, not even its sign is "
+            "determined"
+        )
     if c > s:
         why = (
             "but not even its sign is determined on both halves of the logs once the link encoder "

@@ -20,7 +20,7 @@ from armtwin.prediction.band.identified import parameter_draws
 from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, drawn
-from armtwin.prediction.band.residual import residuals
+from armtwin.prediction.band.residual import left_by_servo, residuals
 from armtwin.prediction.band.shares import Regression, regression
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
@@ -176,6 +176,16 @@ class Band:
             per = quantity.spread
             elasticity = float(slope / per) if per > 0 else 0.0
             found.append(Share(quantity, float(share), elasticity))
+        return tuple(found)
+
+    @cached_property
+    def beside_quantities(self) -> tuple[str, ...]:
+        """What else was drawn, in words: it makes the rest of the spread."""
+        found = []
+        if left_by_servo(self.prediction) is not None:
+            found.append("what the servo's fit left unexplained")
+        if self.prediction.robot.uncertainty.known.any():
+            found.append("deviations of what was identified")
         return tuple(found)
 
     @cached_property

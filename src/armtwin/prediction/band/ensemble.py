@@ -18,7 +18,7 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.runner import run_all, threads
 from armtwin.motion.joint_motion import joint_motion
-from armtwin.prediction.band.identified import missing_torque
+from armtwin.prediction.band.identified import missing_torque, with_errors
 from armtwin.prediction.band.of_placement import placed
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.band.residual import at_times
@@ -27,7 +27,7 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, verdict_on
 from armtwin.simulation.closed_loop import made_ready, setpoint_rate, simulate_all
 from armtwin.simulation.outcome import Run
-from armtwin.simulation.prepared import PreparedRun
+from armtwin.simulation.prepared import PreparedRun, fed_forward
 
 Numbers = NDArray[np.intp]
 SAMPLES = 600  # about as many thinned samples are looked at along a run
@@ -129,7 +129,10 @@ def _run_some(p: Prediction, grid: _Grid, variants: Sequence[Variant]) -> Ensemb
 
 
 def _drawn(p: Prediction, variant: Variant) -> _Drawn:
-    """A draw made ready to be run, in the posture of the nominal prediction."""
+    """A draw made ready to be run, in the posture of the nominal prediction.
+
+    A servo that feeds the model's torque forward has the model of the robot file, not of the draw.
+    """
     model = p.job.description.model
     try:
         robot = p.robot.with_numbers(variant.description)
@@ -141,8 +144,15 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
             motion = joint_motion(p.robot, job.seam, setpoint_rate(robot, model), start)
             outside = acting(job, p.robot, motion.trajectory.time)
         if variant.error is not None:
-            missing = missing_torque(p.robot, motion.trajectory, variant.error)
-            outside = outside.with_torque(missing)
+            possible = with_errors(robot, variant.error)
+            if possible is None:
+                missing = missing_torque(p.robot, motion.trajectory, variant.error)
+                outside = outside.with_torque(missing)
+            else:
+                robot = possible
+        fed = None
+        if robot.description is not p.robot.description:
+            fed = fed_forward(p.robot, motion.trajectory, model)
         ready = made_ready(
             robot,
             motion.trajectory,
@@ -150,6 +160,7 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
             method=p.method,
             torque=outside.torque,
             wrench=outside.wrench,
+            feedforward=fed,
         )
     except ArmtwinError as error:
         return _Drawn(p.job, None, reason=str(error))

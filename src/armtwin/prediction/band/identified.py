@@ -1,8 +1,8 @@
 """Draws of what an identification left open, by the covariance of its parameters.
 
-Parameters that were fitted to logs err together, and a draw of them need be no possible robot. So
-the robot of the file is simulated, and what a draw dφ would need more is taken from its joints as a
-torque from outside along the commanded motion:
+Parameters that were fitted to logs err together, and a draw of them need be no possible robot.
+Where it is one, it is simulated. Where it is none, the robot of the file is, and what the draw dφ
+would need more is taken from its joints as a torque from outside along the commanded motion:
 
     τ = -Y(q, v, a) dφ
 """
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
@@ -39,6 +40,14 @@ def parameter_draws(robot: Robot, count: int, seed: int) -> list[Floats | None]:
         error[known] = root @ random.standard_normal(root.shape[1])
         found.append(error)
     return found
+
+
+def with_errors(robot: Robot, error: Floats) -> Robot | None:
+    """A robot with errors of its parameters; None where no such robot is possible."""
+    try:
+        return robot.with_parameters(robot.parameters + error)
+    except ArmtwinError:
+        return None
 
 
 def missing_torque(robot: Robot, motion: Trajectory, error: Floats) -> Floats:

@@ -23,16 +23,27 @@ def residuals(p: Prediction, count: int, seed: int) -> list[Floats | None]:
         count: Number of draws.
         seed: Seed of the draws; half as many are the first half of them.
     """
-    fit = getattr(p.robot.description.servo[p.job.description.model.servo], "fit", None)
-    if fit is None or len(fit.residual) != p.robot.n:
+    left = left_by_servo(p)
+    if left is None:
         return [None] * count
-    size = np.array(fit.residual) / np.sqrt(MEAN_SQUARE)
+    size = left / np.sqrt(MEAN_SQUARE)
     knots = int(np.ceil(p.run.trace_time[-1] / APART)) + 2
     found: list[Floats | None] = []
     for draw in range(count):
         random = np.random.default_rng((seed, draw))
         found.append(size * random.standard_normal((knots, p.robot.n)))
     return found
+
+
+def left_by_servo(p: Prediction) -> Floats | None:
+    """What the servo left unexplained of a run that it never saw, root mean square of each joint.
+
+    None of a servo that was not judged [rad].
+    """
+    fit = getattr(p.robot.description.servo[p.job.description.model.servo], "fit", None)
+    if fit is None or len(fit.residual) != p.robot.n:
+        return None
+    return np.array(fit.residual)
 
 
 def at_times(knots: Floats, time: Floats) -> Floats:

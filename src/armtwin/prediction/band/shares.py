@@ -32,15 +32,25 @@ class Regression:
     @property
     def shares(self) -> Floats:
         """Share of the spread that each quantity makes."""
-        whole = float((self.slopes**2).sum()) + self.rest
+        whole = self._whole
         return self.slopes**2 / whole if whole > 0 else np.zeros_like(self.slopes)
+
+    @property
+    def rest_share(self) -> float:
+        """Share of the spread that no quantity makes."""
+        whole = self._whole
+        return self.rest / whole if whole > 0 else 0.0
+
+    @property
+    def _whole(self) -> float:
+        return float((self.slopes**2).sum()) + self.rest
 
 
 def regression(z: Floats, logs: Floats) -> Regression:
     """Regress logarithms of ratios, (draws,), on the draws, (draws, quantities)."""
     draws, quantities = z.shape
     if draws < 3 or not quantities:
-        return Regression(np.zeros(quantities), 0.0)
+        return Regression(np.zeros(quantities), float(np.var(logs)) if draws else 0.0)
     y = logs - logs.mean()
     x = z - z.mean(axis=0)
     U, s, Vt = np.linalg.svd(x, full_matrices=False)

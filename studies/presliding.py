@@ -1,0 +1,68 @@
+"""A virtual RX90B whose bristles are softened, in its closed loop: whether their radius is found.
+
+    python studies/presliding.py [RADIUS ...]
+
+Radii in rad, 1e-3 and 1e-4 by default, and "shipped", "none" for the shipped bristles of some
+1e-6 rad and for friction without any. Harmonics of 8 s, 250 Hz, four periods, quantised, torque
+noise of 0.65 % of the largest. Default settings, from the file with the shipped bristles. Judged is
+another motion where a joint is slower than 1 % of its highest speed: what is missed of the torque
+without noise, over the noise.
+"""
+
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import armtwin as at
+from armtwin.identification.rigid_body.findings import friction_sentences
+from armtwin.identification.rigid_body.terms import radii_of
+from armtwin.robot.drive_groups import Presliding
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+
+from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+
+CASES = ("1e-3", "1e-4", "shipped", "none")
+
+
+def softened(robot, radius):
+    """The robot with bristles of a radius [rad], undamped."""
+    elements = []
+    for element in robot.description.friction:
+        elements.append(replace(element, presliding=Presliding(radius=radius)))
+    return at.Robot(replace(robot.description, friction=tuple(elements)), robot.origin)
+
+
+def virtual(bench, case):
+    """The robot of a case, and how it is simulated."""
+    if case == "none":
+        return bench, at.Model(friction="switching")
+    if case == "shipped":
+        return bench, None
+    return softened(bench, float(case)), None
+
+
+def main(names):
+    """Print a row for each case."""
+    bench = on_the_bench()
+    noise = NOISE * bench.limits.torque
+    for case in names:
+        truth, model = virtual(bench, case)
+        log = measured(truth, excitation(bench, 1), 1, model=model)
+        start = time.process_time()
+        found = at.identify(bench, [log])
+        spent = time.process_time() - start
+        other = measured(truth, excitation(bench, 7), 7, noise=0.0, model=model)
+        judged, slow = found.validate(other), found.standing(other)
+        squares = np.where(slow, (judged.tau_hat - judged.tau) ** 2, 0.0)
+        missed = np.sqrt(squares.sum(axis=0) / slow.sum(axis=0)) / noise
+        radii = " ".join(f"{radius:.2g}" for _, radius in radii_of(found.model.terms))
+        print(f"{case}: radii {radii or 'none'}; missed / noise {missed.round(2)}; {spent:.0f} s")
+        print("   ", friction_sentences(found)[0], flush=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:] or CASES)

@@ -1,0 +1,95 @@
+"""The commands friction and warmup, as a user calls them."""
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import armtwin as at
+from armtwin.app.commands import app
+from tests.identification.test_warm_up import virtual_log
+from tests.identification.virtual_friction import SPEEDS, torque_of
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def called(*words):
+    return CliRunner().invoke(app, [*words])
+
+
+def write_table(robot, rng):
+    """Joint 1 of the RX90B, both directions, 2 % of noise, with 3 N m of weight."""
+    law = robot.description.friction[0].law
+    lines = ["joint,v,tau"]
+    for v in [*SPEEDS, *-SPEEDS]:
+        tau = torque_of(law, [v])[0] * (1 + 0.02 * rng.standard_normal()) + 3
+        lines.append(f"joint_1,{v:.6g},{tau:.6g}")
+    with open("curves.csv", "w") as file:
+        file.write("\n".join(lines))
+
+
+def test_friction_of_a_table_tells_laws_and_writes_the_robot(here, robots, rng):
+    write_table(robots["rx90b"], rng)
+    done = called("friction", "rx90b", "curves.csv", "--json")
+    result = json.loads(done.stdout)
+    (joint,) = result["joints"]
+    assert joint["name"] == "joint_1"
+    laws = {law["law"]: law for law in joint["laws"]}
+    assert set(laws["stribeck"]) >= {"law", "parameters", "std", "rms_nm"}
+    assert laws["geared_joint"]["parameters"]["viscous"] == pytest.approx(28.97, rel=0.05)
+    (taken,) = [law for law in joint["laws"] if law["taken"]]
+    robot = at.Robot.load(here / "armtwin_out" / "rx90b_friction" / "robot.toml")
+    assert robot.description.friction[0].law.law == taken["law"]
+    assert done.exit_code in (0, 1)
+
+
+def test_friction_prints_within_80_columns(here, robots, rng):
+    write_table(robots["rx90b"], rng)
+    done = called("friction", "rx90b", "curves.csv")
+    assert max(map(len, done.stdout.splitlines()[:30])) <= 80
+    assert "half the difference" in done.stdout.replace("\n", " ")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("rx90b", "curves.csv", "run.csv"), "give one table of friction curves, or logs"),
+        (("rx90b", "curves.csv", "--law", "stribek"), "law 'stribek' is not known"),
+        (("rx90b", "run.csv", "--load", "wrist_a"), "--load needs --tools"),
+        (("rx90b", "curves.csv", "--weight", "file"), "gravity by the file needs positions"),
+    ],
+)
+def test_what_cannot_be_done_is_told_and_writes_nothing(here, robots, rng, words, sentence):
+    write_table(robots["rx90b"], rng)
+    t = np.arange(0, 1, 0.01)
+    at.Log.of(t, q=np.zeros((100, 6)), tau=np.zeros((100, 6))).write("run.csv")
+    done = called("friction", *words)
+    assert isinstance(done.exception, at.ArmtwinError)
+    assert sentence in str(done.exception)
+    assert not (here / "armtwin_out").exists()
+
+
+def test_warmup_tells_time_constant_and_warmth(here, robots, rng):
+    log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 300, rng)
+    log.write("run.csv")
+    done = called("warmup", "run.csv", "--limit", "1 %", "--json")
+    result = json.loads(done.stdout)
+    (joint,) = result["joints"]
+    assert joint["joint"] == 4
+    assert joint["time_constant"] == pytest.approx(1000, rel=0.2)
+    assert result["period_s"] == pytest.approx(8, rel=1e-3)
+    assert done.exit_code == (0 if result["warm"] else 1)
+    page = (here / "armtwin_out" / "run_warmup" / "report.html").read_text()
+    assert "warm-up" in page
+
+
+def test_a_period_without_a_unit_that_is_no_time_is_refused(here, robots, rng):
+    log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 10, rng)
+    log.write("run.csv")
+    done = called("warmup", "run.csv", "--period", "8 mm")
+    assert "--period" in str(done.exception)

@@ -1,0 +1,74 @@
+"""The table of results: one file, ours while we write, refused where it is not of this sweep."""
+
+import sqlite3
+
+import pytest
+
+from armtwin.errors import ArmtwinError
+from armtwin.sweeps.rows import Row
+from armtwin.sweeps.table import open_table
+
+VERSIONS = {"armtwin": "0.1.0", "numpy": "2"}
+RECORD = (b"k" * 16, "job", "robot", {"speed": 0.1}, Row("holds", ratio=0.5))
+
+
+@pytest.fixture
+def file(tmp_path):
+    path = tmp_path / "results.sqlite"
+    with open_table(path, "mine", VERSIONS) as table:
+        table.put([RECORD])
+    return path
+
+
+def test_rows_are_read_as_they_were_written(file):
+    with open_table(file, "mine", VERSIONS) as table:
+        assert table.rows([RECORD[0], b"x" * 16]) == {RECORD[0]: RECORD[-1]}
+        assert table.known([RECORD[0], b"x" * 16]) == {RECORD[0]}
+
+
+def test_another_sweep_is_refused(file):
+    with pytest.raises(ArmtwinError, match="holds the results of another sweep, 'mine'"):
+        open_table(file, "yours", VERSIONS).__enter__()
+
+
+def test_another_version_is_refused(file):
+    with pytest.raises(ArmtwinError, match=r"written by armtwin 0\.1\.0, this is 0\.2\.0"):
+        open_table(file, "mine", {**VERSIONS, "armtwin": "0.2.0"}).__enter__()
+
+
+def test_another_format_is_refused(file):
+    with sqlite3.connect(file) as connection:
+        connection.execute("UPDATE about SET value = '99' WHERE name = 'format'")
+    connection.close()
+    with pytest.raises(ArmtwinError, match="written by format 99, this is 1"):
+        open_table(file, "mine", VERSIONS).__enter__()
+
+
+def test_a_file_of_something_else_is_refused_and_stays(tmp_path):
+    path = tmp_path / "results.sqlite"
+    path.write_text("notes of mine\n" * 100)
+    with pytest.raises(ArmtwinError, match="is no table of results"):
+        open_table(path, "mine", VERSIONS).__enter__()
+    assert path.read_text().startswith("notes of mine")
+
+
+def test_a_table_that_is_being_written_is_refused(file, monkeypatch):
+    monkeypatch.setattr("armtwin.sweeps.table.BUSY", 0.05)
+    with (
+        open_table(file, "mine", VERSIONS),
+        pytest.raises(ArmtwinError, match="another sweep is writing there"),
+    ):
+        open_table(file, "mine", VERSIONS).__enter__()
+
+
+def test_versions_are_kept_with_the_rows(file):
+    with open_table(file, "mine", {**VERSIONS, "numpy": "3"}) as table:
+        table.put([(b"l" * 16, *RECORD[1:])])
+    with sqlite3.connect(file) as connection:
+        asked = "SELECT versions FROM run JOIN made_by ON made_by.number = made_by"
+        found = [text for (text,) in connection.execute(asked)]
+    connection.close()
+    assert sorted(found) == [
+        '{"armtwin": "0.1.0", "numpy": "2"}',
+        '{"armtwin": "0.1.0", "numpy": "3"}',
+    ]
