@@ -164,8 +164,9 @@ def export_fmu(
     )
     say(f"wrote {target}: FMI {fmi}.0, {' and '.join(written.kinds)}")
     if written.binary:
-        say(f"with its sources and a binary for this platform, {written.binary}")
+        say(f"binary for this platform: {written.binary}")
     elif sources_only:
         say("a unit of sources, as asked for: a host must compile it")
     else:
-        say("no C compiler (CC, cc, gcc, clang) is found: a unit of sources, for a host to compile")
+        say("no C compiler (CC, cc, gcc, clang) is found: a unit of sources")
+        say("a host must compile it; sources/ holds all that is needed")
