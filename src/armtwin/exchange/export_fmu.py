@@ -49,8 +49,9 @@ def export_fmu(
     if joint is None:
         unit = robot_unit(robot, name, model, posture=posture)
     else:
-        bench = joint_bench(robot, joint_name(robot, joint), friction, inertia)
-        unit = transmission_unit(bench, name, driven=driven)
+        moved = joint_name(robot, joint)
+        bench = joint_bench(robot, moved, friction, inertia)
+        unit = transmission_unit(bench, name, driven=driven, of=f"{moved} of robot {robot.name}")
     return write_unit(unit, Path(path), version=fmi, sources_only=sources_only)
 
 

@@ -79,7 +79,7 @@ def robot_unit(
         },
         constants=constants,
         step=float(c.tick * c.setpoint_ticks),
-        remarks=[*_remarks(run, model)],
+        remarks=[f"Its numbers are those of robot {robot.name}.", *_remarks(run, model)],
     )
 
 

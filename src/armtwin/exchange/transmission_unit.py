@@ -86,7 +86,12 @@ def joint_bench(
 
 
 def transmission_unit(
-    bench: Bench, name: str, *, driven: Driven = "torque", step: float | None = None
+    bench: Bench,
+    name: str,
+    *,
+    driven: Driven = "torque",
+    step: float | None = None,
+    of: str = "a bench",
 ) -> ExchangeUnit:
     """The unit of a transmission on a bench.
 
@@ -95,6 +100,7 @@ def transmission_unit(
         name: Name of the unit.
         driven: What its motor is driven by.
         step: Longest step of the integration [s]; by default a share of the fastest swing.
+        of: What its numbers are of, in words.
     """
     checked_bench(bench)
     if bench.stiffness is None:
@@ -120,7 +126,7 @@ def transmission_unit(
         tables={CURVES: traced.friction.curves},
         constants=constants,
         indicators=0 if traced.switches else 2 + len(traced.acting),
-        remarks=[*_remarks(traced)],
+        remarks=[f"Its numbers are those of {of}.", *_remarks(traced)],
     )
 
 
