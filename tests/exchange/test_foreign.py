@@ -10,6 +10,7 @@ import pytest
 import armtwin as at
 from armtwin.exchange.compiling import binary_place
 from armtwin.simulation.closed_loop import setpoint_rate
+from tests.app.test_job_commands import call
 from tests.exchange.units import compiled, needs_compiler
 
 NAMES = ("torque", "angle", "speed", "stiffness", "damping", "constant")
@@ -277,3 +278,15 @@ def test_an_experiment_runs_a_foreign_unit_only_when_asked(tmp_path, robot):
     # the motor bears what the unit pushes with
     pushed = 30.0 - 100.0 * POSTURE[0]
     assert run.log.tau[-1, 0] == pytest.approx(-pushed, rel=1e-3)
+
+
+@needs_compiler
+def test_the_command_line_asks_for_foreign_code_by_an_option(tmp_path, robot):
+    packed(tmp_path / "load.fmu")
+    experiment_file(tmp_path, robot)
+    refused = call(tmp_path, "simulate", "pushed.toml")
+    assert refused.code == 2
+    assert "with --foreign" in " ".join(refused.err.split())
+    assert not (tmp_path / "armtwin_out").exists()
+    done = call(tmp_path, "simulate", "pushed.toml", "--foreign")
+    assert done.code == 0, done.err
