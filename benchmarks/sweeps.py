@@ -1,6 +1,6 @@
 """How a sweep spreads over two cores: threads, processes and dask beside one thread.
 
-    python benchmarks/sweeps.py [--quick]
+    python benchmarks/sweeps.py [--quick] [RUNS]
 
 Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
 turns of all places follow one another, so that what else the machine does is shared. Then what a
@@ -14,6 +14,8 @@ from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 
+import numpy as np
+
 import armtwin as at
 from armtwin.files.versions import version_of
 from armtwin.maths.runner import as_done
@@ -22,7 +24,9 @@ from armtwin.sweeps.cluster import on_cluster
 from armtwin.sweeps.executors import Place, on_processes
 
 QUICK = "--quick" in sys.argv
-RUNS, TURNS = (6, 1) if QUICK else (1000, 1)
+GIVEN = [int(word) for word in sys.argv[1:] if word.isdigit()]
+RUNS = GIVEN[0] if GIVEN else 6 if QUICK else 1000
+TURNS = 1
 EMPTY, BUSY = (20, 2) if QUICK else (1000, 24)
 SECOND = 0.05 if QUICK else 1.0
 PLACES: dict[str, dict[str, object]] = {
@@ -53,20 +57,23 @@ def spread() -> None:
     walls: dict[str, list[float]] = {name: [] for name in PLACES}
     cpu: dict[str, float] = {}
     rows = {}
+    each: dict[str, float] = {}
     for _ in range(TURNS):
         for name, options in PLACES.items():
             start, before = time.perf_counter(), used()
             found = at.sweep(asked, **options)  # type: ignore[arg-type]
             walls[name].append(time.perf_counter() - start)
             cpu[name] = used() - before
+            each[name] = float(np.mean([row.cpu_s for row in found.rows]))
             rows[name] = [replace(row, cpu_s=0.0) for row in found.rows]
     alone = min(walls["one thread"])
     for name in PLACES:
         same = "equal bits" if rows[name] == rows["one thread"] else "OTHER BITS"
         wall = min(walls[name])
         print(
-            f"{name}: {RUNS} runs {wall:.1f} s, {cpu[name]:.1f} s CPU, {same}; "
-            f"ratio to one thread {alone / wall:.2f}",
+            f"{name}: {RUNS} runs {wall:.1f} s wall, {cpu[name]:.1f} s CPU in all, "
+            f"{1e3 * each[name]:.1f} ms CPU a run, {same}; wall ratio to one thread "
+            f"{alone / wall:.2f}, CPU ratio {each['one thread'] / each[name]:.2f}",
             flush=True,
         )
 
@@ -87,7 +94,7 @@ def spin(sent: object, number: int) -> int:
 def in_time(place: Place, work: Callable[..., int], count: int) -> float:
     """Wall seconds of pieces of work."""
     start = time.perf_counter()
-    done = sum(1 for _ in as_done(work, iter(range(1, count + 1)), place))
+    done = sum(len(some) for some in as_done(work, iter(range(1, count + 1)), place))
     assert done == count
     return time.perf_counter() - start
 

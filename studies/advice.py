@@ -25,7 +25,8 @@ CASES = (
     "rx90b_line::0.2",
     "rx90b_line:300 mm/s:0.2",
     "rx90b_corner_follow::0.14",
-    "rx90b_corner_fixed::0.2",
+    "rx90b_corner_fixed::0.25",
+    "rx90b_line::0.25",
     "kr300_frame::0.45",
 )
 FRESH_SEED, FRESH_DRAWS = 77, 256

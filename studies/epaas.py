@@ -116,9 +116,10 @@ SPEED = """
 
 `python benchmarks/epaas.py`, one core, kernels alone. Each way takes the longest step at which
 halving it moves the first peak by less than 0.01 ms: 20 µs on the test set-up both; 40 µs implicit
-and 20 µs explicit on the robot. The implicit step is then 4.6 times as fast as explicit
-Runge-Kutta 4 on the test set-up and 6.3 times on the robot. The robot takes 1.6 times as long as
-the test set-up (explicit 2.2 times); in the document it was over 200 times.
+and 20 µs explicit on the robot. In two runs on a busy machine the implicit step was then 4.6 and
+6.5 times as fast as explicit Runge-Kutta 4 on the test set-up (43 and 58 times real time), 6.3 and
+6.7 times on the robot (27 and 28 times real time). The robot took 1.6 and 2.1 times as long as the
+test set-up (explicit 2.2 times); in the document it was over 200 times.
 """
 RESONANCES = """
 The resonances of section 6.1.4 give a compliance of 1.25e-6 m/N, a leakage of 7.36e-5 m/(N s) and

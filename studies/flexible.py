@@ -16,7 +16,7 @@ import armtwin as at
 from armtwin.analysis.flexible import elastic_coordinates, flexible
 from armtwin.analysis.modes import Mode, locked_modes, servo_modes
 from armtwin.drives.friction.curves import coefficients
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.correct import size_of
 from armtwin.robot.groups import Body
 from armtwin.simulation.plant import Plant
@@ -227,34 +227,57 @@ def ringing_section() -> Iterator[str]:
         "then, makes the arm ring and does not change how. After the last ramp friction holds the "
         "rotors that have come to rest, and neither tells all; without friction it is the servo "
         "again. What is left of vertical swing after the first ramp is slow: the twist that the "
-        "load of the motion makes.\n"
+        "load of the motion makes. Last two columns: what elastic and rigid gears differ by, "
+        "without the sag, and the share that the modes held by the servo explain of it.\n"
     )
-    yield "| friction | after | direction | size | servo-held | explained | locked | explained |"
-    yield "|---|---|---|---|---|---|---|---|"
+    yield (
+        "| friction | after | direction | size | servo-held | explained | locked | explained "
+        "| elastic less rigid | explained |"
+    )
+    yield "|---|---|---|---|---|---|---|---|---|---|"
     for friction in ("lugre", "off"):
         run = predicted_line(0.5, joints="elastic", quantise=False, friction=friction)
+        rigid = predicted_line(0.5, quantise=False, friction=friction)
         for words, begin in events(run).items():
             if friction == "off" and words.startswith("reversal"):
                 continue  # nothing turns over
-            for cells in _ringing(run, begin):
+            for cells in _ringing(run, rigid, begin):
                 yield f"| {friction} | {words} | {' | '.join(cells)} |"
 
 
-def _ringing(run: at.Prediction, begin: float) -> Iterator[list[str]]:
+def _ringing(run: at.Prediction, rigid: at.Prediction, begin: float) -> Iterator[list[str]]:
     """Direction, size and explained shares of the swing after an event."""
     parts = at.error_parts(run)
     assert parts is not None
     q, _, _ = run.motion.trajectory.at(np.array([begin]))
     here = flexible(elastic_coordinates(run.robot), q[0])
     held = servo_modes(here, run.robot.description.servo["cascade"])
-    now = (parts.time >= begin + 0.05) & (parts.time <= begin + 0.35)
+    now = after(parts.time, begin)
     for direction in ("lateral", "vertical"):
         swing = getattr(parts, direction)["dynamic"][now]
         cells = [direction, f"{UM * float(np.ptp(swing)):.0f} µm"]
         for modes in (held[:2], locked_modes(here)[:2]):
             cells.append(", ".join(_in_words(mode) for mode in modes))
             cells.append(f"{100 * share_of_modes(parts.time[now], swing, modes):.1f} %")
+        apart = beyond_rigid(run, rigid, direction)[now]
+        cells.append(f"{UM * float(np.ptp(apart)):.0f} µm")
+        cells.append(f"{100 * share_of_modes(parts.time[now], apart, held[:2]):.1f} %")
         yield cells
+
+
+def after(time: Floats, begin: float) -> Flags:
+    """Times in which the arm rings after an event, (m,)."""
+    return (time >= begin + 0.05) & (time <= begin + 0.35)
+
+
+def beyond_rigid(run: at.Prediction, rigid: at.Prediction, direction: str) -> Floats:
+    """What the error of elastic gears has beyond that of rigid ones and the sag, (m,) [m]."""
+    parts = at.error_parts(run)
+    assert parts is not None
+    sag = getattr(parts, direction)["sag"]
+    return (
+        np.asarray(getattr(run.path_error, direction) - getattr(rigid.path_error, direction)) - sag
+    )
 
 
 def _in_words(mode: Mode) -> str:

@@ -23,18 +23,23 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from concurrent.futures import Future
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
+from unittest import mock
 
 import numpy as np
 
 import armtwin as at
 from armtwin.report.writing import write_report
+from armtwin.sweeps import running
+from armtwin.sweeps.cluster import EACH_S
 from armtwin.sweeps.estimate import estimate
-from armtwin.sweeps.rows import COLUMNS, COST
+from armtwin.sweeps.rows import COLUMNS, COST, Row
+from armtwin.sweeps.work import Run
 
 SAME = ", ".join(name for name in COLUMNS if name != COST)
-TASKS_A_SECOND = 5000  # dask's documentation: about 200 us of the scheduler for each task
 LINE_TOLERANCE = 2e-4  # with which the line holds on a part of the cell [m]
 
 
@@ -247,20 +252,48 @@ def placement() -> Iterator[str]:
     yield "wrote placement.html"
 
 
+class Idle:
+    """An executor that has every answer at once: what is left is the cost of the sweep itself."""
+
+    width, words, task_s = 1000, "nobody", 2.0
+
+    def submit(self, work: object, piece: list[Run]) -> Future[list[Row]]:
+        """Rows that look like those of runs."""
+        future: Future[list[Row]] = Future()
+        row = Row("holds", 0.5, *[1e-4] * 5, duration_s=0.3, cpu_s=0.05)
+        future.set_result([row] * len(piece))
+        return future
+
+
+def cost_of_the_client(count: int = 20_000) -> float:
+    """CPU seconds that a run costs where it is handed out and kept."""
+    asked = short_runs(count)
+    len(asked.bases)
+    with (
+        mock.patch.object(running, "_place", return_value=nullcontext(Idle())),
+        tempfile.TemporaryDirectory() as folder,
+    ):
+        start = time.process_time()
+        at.sweep(asked, Path(folder) / "idle.sqlite")
+        return (time.process_time() - start) / len(asked)
+
+
 def million() -> Iterator[str]:
     """What a million runs cost on a thousand cores."""
-    runs, cores, piece_s = 1_000_000, 1000, 1.0
-    for name, asked in (("rx90b_line at 300 mm/s", line_places()), ("0.3 s", short_runs(100))):
+    runs, cores = 1_000_000, 1000
+    piece_s = 2 * EACH_S * cores
+    client = cost_of_the_client()
+    yield f"the client: {1e6 * client:.0f} us a run, {1 / client:.0f} runs a second"
+    for name, asked in (("the line at 100 mm/s", line_places()), ("0.3 s", short_runs(100))):
         found = estimate(asked, None)
         each = found.each_s
-        tasks = runs / max(1.0, min(64.0, piece_s / each))
+        tasks = runs / min(256.0, piece_s / each)
+        took = runs * each / cores
         yield (
-            f"{name}: {1e3 * each:.0f} ms a run: {runs * each / 3600:.0f} core hours, "
-            f"{runs * each / cores:.0f} s on {cores} cores; {tasks:.0f} tasks, "
-            f"{tasks / (runs * each / cores):.0f} a second (the scheduler takes about "
-            f"{TASKS_A_SECOND}); one run a task would be {cores / each:.0f} a second; "
-            f"{found.row_bytes:.0f} bytes a run, {runs * found.row_bytes / 1e6:.0f} MB, "
-            f"{cores / each:.0f} rows a second into one file"
+            f"{name}: {1e3 * each:.0f} ms a run, {runs * each / 3600:.0f} core hours, {took:.0f} s "
+            f"on {cores} cores; {tasks:.0f} pieces, {tasks / took:.0f} a second of the scheduler's "
+            f"{1 / EACH_S:.0f}; {cores / each:.0f} runs a second of the client's {1 / client:.0f}; "
+            f"{found.row_bytes:.0f} bytes a run, {runs * found.row_bytes / 1e6:.0f} MB"
         )
 
 

@@ -56,6 +56,15 @@ def test_what_the_page_on_advice_asks_for_is_read(tmp_path):
     assert advice.options == ("slower stretch", "shift")
 
 
+def test_the_examples_of_the_page_on_experiments_run(capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    examples = blocks("docs/experiments.md", "python")
+    assert examples
+    for example in examples:
+        exec(compile(example, "docs/experiments.md", "exec"), {})
+    assert "PayloadIdentification(rx90b, 4.1" in capsys.readouterr().out
+
+
 def test_the_sweep_of_the_docs_is_run(tmp_path, monkeypatch):
     """The file by the command, and the example in Python; both predict what `predict` does."""
     monkeypatch.chdir(tmp_path)

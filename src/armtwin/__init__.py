@@ -34,6 +34,11 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.actuator.oil import OilFit, fit_oil
     from armtwin.identification.clamping.clamp import Clamping, clamp
+    from armtwin.identification.closed_loop.friction_shapes import (
+        ShapeFit,
+        fit_friction_shapes,
+    )
+    from armtwin.identification.closed_loop.in_loop import LoopIdentification
     from armtwin.identification.completion.complete import Completion, complete
     from armtwin.identification.excitation.design import design_excitation
     from armtwin.identification.excitation.excitation import Excitation
@@ -78,6 +83,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.compare import Comparison, compare
     from armtwin.prediction.compare_reference import ReferenceComparison
     from armtwin.prediction.correct import Correction, correct
+    from armtwin.prediction.in_loop import identify_in_loop
     from armtwin.prediction.parts import ErrorParts, error_parts
     from armtwin.prediction.predict import Prediction, predict
     from armtwin.prediction.recreation import Recreation, recreate
@@ -140,6 +146,7 @@ __all__ = [
     "Job",
     "Log",
     "LogResponse",
+    "LoopIdentification",
     "Model",
     "Modes",
     "OilFit",
@@ -155,6 +162,7 @@ __all__ = [
     "Sag",
     "Sensitivity",
     "ServoIdentification",
+    "ShapeFit",
     "SideBySide",
     "StepTest",
     "Sweep",
@@ -188,12 +196,14 @@ __all__ = [
     "export_fmu",
     "film_height",
     "fit_friction",
+    "fit_friction_shapes",
     "fit_oil",
     "fit_presliding",
     "gear_pair",
     "identify",
     "identify_actuator",
     "identify_flow",
+    "identify_in_loop",
     "identify_payload",
     "identify_servo",
     "identify_transmission",
@@ -237,6 +247,10 @@ _LATER = {
     "design_excitation": "armtwin.identification.excitation.design",
     "PayloadIdentification": "armtwin.identification.payload.identify_payload",
     "identify_payload": "armtwin.identification.payload.identify_payload",
+    "LoopIdentification": "armtwin.identification.closed_loop.in_loop",
+    "identify_in_loop": "armtwin.prediction.in_loop",
+    "ShapeFit": "armtwin.identification.closed_loop.friction_shapes",
+    "fit_friction_shapes": "armtwin.identification.closed_loop.friction_shapes",
     "FrictionCurves": "armtwin.identification.friction_curves.curves",
     "FrictionFit": "armtwin.identification.friction_curves.fit_friction",
     "fit_friction": "armtwin.identification.friction_curves.fit_friction",

@@ -97,6 +97,8 @@ def test_a_width_for_what_the_robot_does_not_have_is_refused(tmp_path):
     done = call(save(tmp_path, JOB + FEW + absent), "predict", "job.toml", band=True)
     assert done.code == 2
     assert "uncertainty 'friction.joint_9' is for nothing that is drawn here" in done.err
+    checked = call(tmp_path, "check", "job.toml")
+    assert (checked.code, checked.err) == (2, done.err)
     assert not (tmp_path / "armtwin_out").exists()
 
 

@@ -34,18 +34,28 @@ def runs():
 def test_excite_tells_what_it_will_tell_and_writes_the_trajectory(here):
     (here / "cell.toml").write_text('format = 1\n[cell]\nfloor = "-100 mm"\n')
     words = ("--starts", "2", "--harmonics", "5", "--cell", "cell.toml", "--clearance", "50 mm")
-    code, result = told("excite", "rx90b", *words)
+    code, result = told("excite", "rx90b", *words, "--torque", "40 %", "--speed", "60 %")
     assert code == 0
     assert set(result["rows"]) >= {"sigma_min", "log_det", "condition"}
     assert len(result["std"]) == 55
     assert set(result["limits_used"]) >= {"position", "velocity", "torque", "drive", "distance_m"}
     assert result["limits_used"]["distance_m"]["the floor"] >= 0.05
+    assert result["twin"]["runs"]
     folder = here / "armtwin_out" / "rx90b_excitation"
     motion = at.Log.read(folder / result["trajectory"])
     assert set(motion.channels) == {"q", "v", "a"}
     assert len(motion.time) == 2001
     assert not motion.v[[0, -1]].any()
     assert sorted(result["files"]) == ["report.html", "result.json", "trajectory.csv"]
+
+
+def test_a_motion_that_the_servo_would_not_follow_is_told_by_the_twin(here):
+    """The RX90B's controller stops at 8° of following error of a motor."""
+    words = ("--search", "random", "--starts", "1", "--harmonics", "20")
+    code, result = told("excite", "rx90b", *words)
+    assert code == 0
+    assert not result["twin"]["runs"]
+    assert "behind; the robot stops" in result["twin"]["sentence"]
 
 
 @pytest.mark.parametrize(

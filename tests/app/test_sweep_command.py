@@ -135,6 +135,7 @@ def test_what_cannot_be_done_is_refused_by_one_sentence(folder, tmp_path, what):
     assert refused.code == 2
     assert sentence in refused.err
     assert not refused.out
+    assert not (tmp_path / "out").exists()
 
 
 def test_what_is_missing_names_its_extra(folder, tmp_path, monkeypatch):
@@ -148,3 +149,4 @@ def test_what_is_missing_names_its_extra(folder, tmp_path, monkeypatch):
     cluster = call(folder, "sweep", "places.toml", "--out", tmp_path / "a", "--cluster", "local:1")
     assert cluster.code == 2
     assert "pip install armtwin[cluster]" in cluster.err
+    assert not (tmp_path / "a").exists()

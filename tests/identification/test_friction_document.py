@@ -1,5 +1,8 @@
 """Sections 3.2.2, 3.5.2, 3.6 and 3.8 of document 000 as printed, errata named."""
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,20 @@ from tests.identification.virtual_friction import SPEEDS, torque_of
 
 ONE = GearedJoint(0.0255, 0.0249, 0.5, 0.0911, 0.3338)  # table 3.1, normalised torque
 C = GearedJoint(0.03, 0.225, 0.5, 0.0499, 0.3156)
+
+
+def test_the_examples_of_the_page_on_experiments_run(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    page = Path(__file__).parents[2] / "docs" / "experiments.md"
+    examples = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.DOTALL | re.MULTILINE)
+    ours = [code for code in examples if "fit_friction" in code or "at.Contact" in code]
+    assert len(ours) == 2
+    for example in ours:
+        exec(compile(example, "docs/experiments.md", "exec"), {})
+    said = capsys.readouterr().out
+    assert said.startswith("geared_joint")
+    assert "GearPair(" in said
+    assert at.Robot.load("with_friction.toml").description.friction[0].law.law == "geared_joint"
 
 
 def test_section_3_2_2_on_all_speeds_static_falls_below_coulomb():

@@ -59,7 +59,9 @@ def test_no_more_items_are_taken_than_workers_will_soon_need():
 
 
 def test_work_of_a_lost_worker_is_given_out_again():
-    found = dict(as_done(double, range(1, 10), Here(lost=[3, 3, 7])))
+    found = {}
+    for done in as_done(double, range(1, 10), Here(lost=[3, 3, 7])):
+        found.update(done)
     assert found == {k: 2 * k for k in range(1, 10)}
 
 

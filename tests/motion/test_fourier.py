@@ -59,5 +59,5 @@ def test_a_smaller_swing_keeps_the_centre(series):
 
 
 def test_two_harmonics_cannot_rest_and_are_refused():
-    with pytest.raises(ArmtwinError, match="harmonics must be at least 3.*got 2"):
+    with pytest.raises(ArmtwinError, match=r"harmonics must be at least 3.*got 2"):
         Harmonics(8.0, 2)

@@ -415,6 +415,7 @@ def test_a_controller_feeds_the_torque_of_the_robot_file_forward_not_of_the_draw
         ('"placement.yaw" = "1 mm"', "'placement.yaw' must be"),
         ("draws = 48", "draws must be a power of two from 8 to 8192, got 48"),
         ('"servo.bandwith" = 0.1', "Did you mean 'servo.bandwidth'?"),
+        ('"servo.damping" = true', "'servo.damping' must be a share such as '10 %', got True"),
         ("bandwidth = 0.1", "Did you mean 'servo.bandwidth'?"),
         ('friction = "10 %"', "'friction' is no quantity that is drawn"),
         ("seed = 0.5", "must be a whole number from 0 on"),

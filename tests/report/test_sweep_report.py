@@ -98,7 +98,9 @@ def test_the_limit_is_the_highest_speed_up_to_which_all_hold():
     pivot = pivot_of(found)
     speed = found.sweep.axes[2]
     assert pivot.limit(speed)[0] == pytest.approx([0.3, 0.1, np.nan], nan_ok=True)
-    assert "Highest speed that holds, m/s" in charts(found)
+    cells = charts(found)["Highest speed that holds, m/s"].layers[0]
+    told = {label: colour for colour, label in cells.keys}
+    assert list(cells.colours[0]) == [told["0.3 m/s"], told["0.1 m/s"], -1]
 
 
 def test_runs_without_an_answer_are_told_together_and_have_no_colour():

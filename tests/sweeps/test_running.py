@@ -128,12 +128,15 @@ def test_a_killed_worker_is_replaced(serial):
 
     asked = serial.sweep
     parcel = parcel_of(asked.bases, False, "nonlinear", version_of("armtwin"))
-    found = {}
+    found, killed = {}, []
     with on_processes(parcel, 1) as place:
-        for piece, rows in as_done(run_some, iter([[run] for run in asked.runs()]), place):
-            found[piece[0].number] = rows[0]
-            if len(found) == 2:
+        for done in as_done(run_some, iter([[run] for run in asked.runs()]), place):
+            for piece, rows in done:
+                found[piece[0].number] = rows[0]
+            if 2 <= len(found) < 5 and not killed:
+                killed.append(len(found))
                 os.kill(next(iter(place.pool._processes)), signal.SIGKILL)
+    assert killed
     rows = [found[number] for number in sorted(found)]
     assert without_cost(rows) == without_cost(serial.rows)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -15,10 +15,14 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
+from armtwin.files.disk import Content
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
+
+if TYPE_CHECKING:
+    from armtwin.report.excitation_report import Twin
 
 USUAL = ExcitationPlan()
 UNITS = {
@@ -119,8 +123,28 @@ def excite(
         result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
-    written = {TRAJECTORY: partial(put_csv, log.recording)}
-    finish(excitation_report(result), place, written, json)
+    written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
+    finish(excitation_report(result, _twin(found, motion)), place, written, json)
+
+
+def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
+    """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
+    from armtwin.prediction.compare_reference import usual_model
+    from armtwin.report.excitation_report import Twin
+
+    try:
+        run = at.simulate(robot, motion, usual_model(robot))
+    except ArmtwinError:  # the file lacks what a simulation needs, which `armtwin check` says
+        return None
+    end = float(run.log.time[-1])
+    if end > motion.duration - 2 / motion.rate:
+        return Twin(True, "The twin runs it to its end under its servo.")
+    why = run.log.events[-1].text if run.log.events else "The robot stops."
+    return Twin(
+        False,
+        f"The twin does not run it: at {end:.3g} s {why} Use less of --torque or --speed, or a "
+        "longer --period.",
+    )
 
 
 def _plan(**choices: Any) -> ExcitationPlan:

@@ -26,6 +26,8 @@ from armtwin.maths.units import whole_number
 from armtwin.robot.files import contents
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from armtwin.identification.rigid_body.recipe_file import Written
 
 DONE, FAILED = 0, 1
@@ -74,8 +76,8 @@ def identify(
         typer.Option(help="How parameters are estimated; consistent by default."),
     ] = None,
     motion: Annotated[
-        Literal["measured", "reference"] | None,
-        typer.Option(help="Motion of the regressor; measured by default."),
+        Literal["measured", "reference", "simulated"] | None,
+        typer.Option(help="Motion of the regressor: measured, reference, or simulated in loop."),
     ] = None,
     period: Annotated[
         str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')
@@ -136,14 +138,7 @@ def identify(
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
         others = _models(models, chosen)
-        found = at.identify(
-            prior,
-            read,
-            torque=chosen.torque,
-            cutoff=chosen.cutoff,
-            recipe=chosen.recipe,
-            progress=of(progress, "fit"),
-        )
+        found = _identified(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     from armtwin.identification.rigid_body.recipe_file import recipe_text
@@ -153,6 +148,16 @@ def identify(
     written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
     finish(identification_report(result), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
+
+
+def _identified(
+    prior: at.Robot, logs: list[at.Log], chosen: Written, progress: Callable[[float], None] | None
+) -> at.Estimate:
+    """The estimate, by the motion that the recipe says."""
+    options: dict[str, Any] = {"torque": chosen.torque, "cutoff": chosen.cutoff}
+    if chosen.recipe.motion == "simulated":
+        return at.identify_in_loop(prior, logs, recipe=chosen.recipe, **options).fit
+    return at.identify(prior, logs, recipe=chosen.recipe, progress=progress, **options)
 
 
 def _chosen(file: Path | None, beside: dict[str, Any], options: dict[str, Any]) -> Written:

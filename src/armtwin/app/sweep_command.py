@@ -19,7 +19,7 @@ from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
 from armtwin.sweeps.export import check_parquet
 from armtwin.sweeps.result import SweepResult
-from armtwin.sweeps.running import Progress
+from armtwin.sweeps.running import Progress, check_place
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.words import time_in_words
 
@@ -62,8 +62,6 @@ def sweep(
 
     Exit code 1: none of the runs holds.
     """
-    if workers is not None and cluster is not None:
-        raise ArmtwinError("--workers and --cluster are two ways to run a sweep: give one of them")
     if parquet:
         check_parquet()
     asked = Sweep.load(file)
@@ -110,6 +108,7 @@ def _run(
     asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None
 ) -> SweepResult:
     """Run what is missing; the folder is ours from the first moment on, so that it can go on."""
+    check_place(workers, cluster)
     table = place.path(TABLE)
     if not table.exists():
         begun = {"format": 1, "armtwin": at.__version__, "sweep": asked.name, "runs": len(asked)}

@@ -119,7 +119,10 @@ def _flag(value: Any) -> bool:
 
 def read_width(value: Any) -> float:
     """How far a number may be off, as a share of it."""
-    width = Unit("1").read(value)
+    try:
+        width = Unit("1").read(value)
+    except ArmtwinError:
+        raise ArmtwinError(f"must be a share such as '10 %', got {value!r:.60}") from None
     if not 0 <= width <= WIDEST:
         raise ArmtwinError(f"must be from 0 to {100 * WIDEST:g} %, got {100 * width:.4g} %")
     return width

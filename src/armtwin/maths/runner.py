@@ -76,8 +76,8 @@ def run_all(work: Callable[..., R], *items: Sequence[Any], executor: Executor) -
 
 def as_done(
     work: Callable[..., R], items: Iterable[T], executor: Executor
-) -> Iterator[tuple[T, R]]:
-    """Each item with what work makes of it, as it is done; items are taken when there is room.
+) -> Iterator[list[tuple[T, R]]]:
+    """Items with what work makes of them, all that are done at a time; taken when there is room.
 
     A piece whose worker is lost is given out again; one that is lost again and again ends it all.
 
@@ -93,16 +93,17 @@ def as_done(
             _fill(work, rest, executor, under_way)
             if not under_way:
                 return
-            done, _ = wait(under_way, return_when=FIRST_COMPLETED)
-            for future in done:
+            ended, _ = wait(under_way, return_when=FIRST_COMPLETED)
+            done = []
+            for future in ended:
                 item, tries = under_way.pop(future)
                 try:
-                    found = future.result()
+                    done.append((item, future.result()))
                 except BrokenExecutor:
                     _refuse_lost(tries)
                     under_way[executor.submit(work, item)] = (item, tries + 1)
-                else:
-                    yield item, found
+            if done:
+                yield done
     finally:
         for future in under_way:
             future.cancel()

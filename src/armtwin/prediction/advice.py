@@ -29,7 +29,7 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.trials import MARGIN, Option, Trials
 
 PROOFS = 5  # options that are drawn at most before the search is given up
-PROOFS_OF_SPEED = 2  # and speeds, where the job keeps its own
+PROOFS_OF_SPEED = 3  # and speeds, where the job keeps its own
 
 
 @dataclass(frozen=True)

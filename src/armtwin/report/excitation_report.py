@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -37,22 +38,36 @@ CRITERIA = {
 }
 
 
-def excitation_report(result: Excitation) -> Report:
-    """The report of an excitation."""
+@dataclass(frozen=True)
+class Twin:
+    """Whether the robot's own simulated loop runs an excitation to its end, and a sentence."""
+
+    runs: bool
+    sentence: str
+
+
+def excitation_report(result: Excitation, twin: Twin | None = None) -> Report:
+    """The report of an excitation, with what its simulated loop makes of it."""
     plan, robot = result.plan, result.robot
     length = f"{result.trajectory.duration:.4g} s at {result.rate:g} Hz"
     return Report(
         title=f"Excitation of {robot.name}",
         subtitle=f"{length}, {plan.harmonics} harmonics of {plan.period:g} s",
         sections=(
-            Section("", tuple(_told(result))),
+            Section("", (*_told(result), Data("twin", None if twin is None else vars(twin)))),
             Section("Limits used", tuple(_limits(result))),
             Section("Predicted standard deviations", tuple(_deviations(result))),
             Section("Singular values", (_singular(result),), page_only=True),
             Section("Motion", (_motion(result),), page_only=True),
         ),
-        verdict=(Text(_verdict(result)),),
+        verdict=tuple(_verdicts(result, twin)),
     )
+
+
+def _verdicts(result: Excitation, twin: Twin | None) -> Iterator[Text]:
+    yield Text(_verdict(result))
+    if twin is not None:
+        yield Text(twin.sentence, "" if twin.runs else "bad")
 
 
 def _verdict(result: Excitation) -> str:

@@ -26,7 +26,7 @@ CENTRE = Number(1e3, "mm")
 def friction_charts(result: Identification) -> Multiples:
     """Friction torque of each joint over its speed: what the log shows, the fit, the robot file."""
     found = result.estimate
-    v, torque = found.friction_in(found.logs[0])
+    v, torque = found.friction_in(result.fitted)
     charts = []
     for j, name in enumerate(found.prior.joint_names):
         speeds = np.linspace(v[:, j].min(), v[:, j].max(), CURVE)

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from armtwin.jobs.job import Job
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
+from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import assumed, missing
 from armtwin.report.numbers import MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
 from armtwin.report.sections import Column, Facts, Record, Report, Section, Table, Text
@@ -84,9 +85,23 @@ def _facts(job: Job) -> Facts:
                 "assumed numbers",
                 f"{count} of the robot file are in use: armtwin check {d.robot}",
             ),
+            ("uncertainty", _widths(job)),
             ("missing", "; ".join(missing(robot, job))),
         )
     )
+
+
+def _widths(job: Job) -> str:
+    """Quantities whose width the job gives; one for what its robot does not have is refused."""
+    given = set(job.description.uncertainty.widths)
+    robot = job.robot()
+    if not given or missing(robot, job):
+        return ""
+    found = []
+    for quantity in quantities_for(robot, job):
+        if given.intersection(quantity.names):
+            found.append(f"{quantity.name} {quantity.width_in_words}")
+    return ", ".join(found)
 
 
 def _cell(cell: Cell) -> str:

@@ -113,7 +113,7 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
     assert gain is not None
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
-    records = []
+    records: list[dict[str, Any]] = []
     for k, name in enumerate(names):
         file = motors[k].torque_constant if motors else None
         value = float(gain.constants[k])
@@ -171,7 +171,7 @@ def _basis(result: PayloadIdentification) -> Iterator[Block]:
 
 
 def _share(part: Floats, whole: Floats) -> float:
-    return float(100 * np.linalg.norm(part) / max(np.linalg.norm(whole), 1e-300))
+    return 100 * float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
 
 
 def _charts(result: PayloadIdentification) -> Multiples:

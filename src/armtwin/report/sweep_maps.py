@@ -124,7 +124,8 @@ def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:
     runs = pivot.best()
     if len(known) <= COLOURS:
         edges = np.concatenate([edges_of(known)[:-1], [np.inf]])
-        keys = [(k, f"{value:g} {axis.unit}") for k, value in enumerate(known)]
+        colours = _spread(np.arange(len(known)), len(known))
+        keys = [(int(k), f"{x:g} {axis.unit}") for k, x in zip(colours, known, strict=True)]
     else:
         edges = _round_edges(float(known[0]), float(known[-1]))
         keys = _keys(edges, axis.unit)

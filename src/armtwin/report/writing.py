@@ -23,6 +23,8 @@ from armtwin.identification.actuator.identify import (
 )
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
+from armtwin.identification.closed_loop.friction_shapes import ShapeFit
+from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.completion.complete import Completion
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.frequency import LogResponse
@@ -78,6 +80,7 @@ from armtwin.report.robot_report import robot_report
 from armtwin.report.sections import Report
 from armtwin.report.sensitivity_report import sensitivity_report
 from armtwin.report.servo_report import servo_report
+from armtwin.report.shape_report import shape_report
 from armtwin.report.side_by_side_report import side_by_side_report
 from armtwin.report.sweep_report import sweep_report
 from armtwin.report.transmission_report import transmission_report
@@ -153,6 +156,16 @@ def _of_identification(result: Identification) -> Report:
 @to_report.register
 def _of_estimate(estimate: Estimate) -> Report:
     return identification_report(Identification(estimate))
+
+
+@to_report.register
+def _of_loop(result: LoopIdentification) -> Report:
+    return identification_report(Identification(result.fit))
+
+
+@to_report.register
+def _of_shapes(result: ShapeFit) -> Report:
+    return shape_report(result)
 
 
 @to_report.register

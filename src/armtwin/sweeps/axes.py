@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.maths.units import parse_quantity, split_quantity
+from armtwin.maths.units import CELSIUS, parse_quantity, parse_unit, split_quantity
 from armtwin.sweeps.description import SAMPLED, AxisGroup, SweepDescription
 
 MOST_RUNS = 5_000_000
@@ -50,8 +50,17 @@ class Axis:
         """A value as a table of results holds it."""
         if not isinstance(value, float) or not self.unit:
             return value
-        kind = "K" if self.unit in ("degC", "°C") else self.unit
-        return parse_quantity(f"{value!r} {self.unit}", kind)
+        if self.unit == "deg":
+            return math.radians(value)
+        zero, factor = self._to_si
+        return value * factor + zero
+
+    @cached_property
+    def _to_si(self) -> tuple[float, float]:
+        """SI value of the unit's zero, and factor."""
+        if self.unit in CELSIUS:
+            return parse_quantity(f"0 {self.unit}", "K"), 1.0
+        return 0.0, parse_unit(self.unit)[0]
 
     def words(self, value: float | str) -> str:
         """A value as people read it."""
@@ -69,7 +78,11 @@ def axis_of(group: AxisGroup) -> Axis:
     numbers = all(isinstance(value, float) for value, _ in read)
     if numbers and len(units) > 1:
         raise ArmtwinError(f"values must be written in one unit, got {', '.join(sorted(units))}")
-    values = tuple(value if numbers else _as_words(word) for (value, _), word in _with(read, given))
+    values: tuple[float | str, ...]
+    if numbers:
+        values = tuple(value for value, _ in read)
+    else:
+        values = tuple(_as_words(value) for value in given)
     if group.span is not None:
         if not numbers:
             raise ArmtwinError(f"span must be two numbers, got {group.span!r:.80}")
@@ -78,17 +91,13 @@ def axis_of(group: AxisGroup) -> Axis:
     return Axis(group.key, group.label or group.key, unit, values, group.relative)
 
 
-def _with(read: Sequence[Any], given: Sequence[Any]) -> list[tuple[Any, Any]]:
-    return list(zip(read, given, strict=True))
-
-
 def _as_words(value: Any) -> str:
     if not isinstance(value, str):
         raise ArmtwinError(f"values must be all numbers or all words, got {value!r:.60} among them")
     return value
 
 
-def _read(value: Any) -> tuple[float | str | None, str]:
+def _read(value: Any) -> tuple[float | str, str]:
     """A number and its unit, or a word."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
         raise ArmtwinError(f"values must be numbers, quantities or words, got {value!r:.60}")

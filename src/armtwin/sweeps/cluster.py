@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Mapping
-from concurrent.futures import Future
+from concurrent.futures import CancelledError, Future
 from contextlib import contextmanager
 from typing import Any, TypeVar
 
@@ -20,6 +20,8 @@ from armtwin.sweeps.executors import MOST_WORKERS
 
 R = TypeVar("R")
 LOCAL = "local:"
+EACH_S = 0.001  # that the scheduler takes for a piece of work, as dask's documentation says
+SHORTEST_S = 1.0  # of a piece of work
 PATIENCE = 10.0  # time [s] within which a scheduler must answer
 FIRST_WORKER = 60.0  # and a first worker be there
 
@@ -27,11 +29,10 @@ FIRST_WORKER = 60.0  # and a first worker be there
 class OnCluster:
     """Workers of a dask cluster."""
 
-    task_s = 1.0
-
     def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
         self.client, self.words = client, words
         self.width = max(1, sum(client.nthreads().values()))
+        self.task_s = max(SHORTEST_S, 2 * EACH_S * self.width)
         # the result of a task: each worker that needs it gets it once, and it outlives all of them
         self.sent = client.submit(_same, parcel, pure=False)
         self.pool = client.get_executor(pure=False)
@@ -50,46 +51,92 @@ def on_cluster(parcel: Parcel, address: str) -> Iterator[OnCluster]:
         parcel: What they need.
         address: As "tcp://10.0.0.1:8786" or "local:4".
     """
+    distributed = _distributed()
+    lost = (distributed.KilledWorker, CancelledError, distributed.comm.CommClosedError)
     try:
-        from distributed import Client, LocalCluster
+        with _connected(distributed, address) as client:
+            check_workers(client, parcel.version)
+            yield OnCluster(client, parcel, _words(address))
+    except lost as error:
+        raise ArmtwinError(
+            f"{_words(address)} lost its scheduler, or too many workers with the same runs "
+            f"({type(error).__name__}); what was done is kept: run it again"
+        ) from None
+
+
+def check_cluster(address: str, version: str) -> None:
+    """Refuse a cluster that cannot be used, before anything is written.
+
+    Args:
+        address: As of `on_cluster`.
+        version: Version of armtwin that its workers must have.
+    """
+    distributed = _distributed()
+    if address.startswith(LOCAL):
+        _count(address)
+        return
+    with _connected(distributed, address) as client:
+        check_workers(client, version)
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
     except ImportError:
         raise ArmtwinError(
             "a cluster needs dask distributed, which is not installed: pip install armtwin[cluster]"
         ) from None
     logging.getLogger("distributed").setLevel(logging.ERROR)
+    return distributed
+
+
+@contextmanager
+def _connected(distributed: Any, address: str) -> Iterator[Any]:
+    """A client of a cluster, our own or another."""
     if address.startswith(LOCAL):
-        count = whole_number(address.removeprefix(LOCAL))
-        if count is None or not 1 <= count <= MOST_WORKERS:
-            raise ArmtwinError(f"--cluster local:N needs N from 1 to {MOST_WORKERS}, got {address}")
+        options = {"n_workers": _count(address), "threads_per_worker": 1}
         with (
-            LocalCluster(n_workers=count, threads_per_worker=1, dashboard_address=None) as cluster,
-            Client(cluster) as client,
+            distributed.LocalCluster(**options, dashboard_address=None) as cluster,
+            distributed.Client(cluster) as client,
         ):
-            yield _ready(client, parcel, f"{count} workers of dask on this machine")
+            yield client
         return
     try:
-        client = Client(address, timeout=PATIENCE)
+        client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError, TimeoutError) as error:
         raise ArmtwinError(
             f"no scheduler of dask answers at {address} within {PATIENCE:g} s ({error!s:.120}); "
             "start one with `dask scheduler` and workers with `dask worker ADDRESS`"
         ) from None
     with client:
-        yield _ready(client, parcel, f"the cluster at {address}")
+        yield client
 
 
-def _ready(client: Any, parcel: Parcel, words: str) -> OnCluster:
-    """The cluster, refused where it has no worker or other versions of armtwin."""
+def _count(address: str) -> int:
+    """Workers of our own that are asked for."""
+    count = whole_number(address.removeprefix(LOCAL))
+    if count is None or not 1 <= count <= MOST_WORKERS:
+        raise ArmtwinError(f"--cluster local:N needs N from 1 to {MOST_WORKERS}, got {address}")
+    return count
+
+
+def _words(address: str) -> str:
+    if address.startswith(LOCAL):
+        return f"{_count(address)} workers of dask on this machine"
+    return f"the cluster at {address}"
+
+
+def check_workers(client: Any, version: str) -> None:
+    """Refuse a cluster that has no worker, or one with another version of armtwin."""
     try:
         client.wait_for_workers(1, timeout=FIRST_WORKER)
     except TimeoutError:
-        raise ArmtwinError(f"{words} has no worker; start one with `dask worker`") from None
+        raise ArmtwinError("the cluster has no worker; start one with `dask worker`") from None
     # a function of its own words: a worker may have another armtwin, or none
     found = client.run(
         lambda: __import__("importlib.metadata").metadata.version("armtwin"), on_error="return"
     )
-    refuse_other_versions(found, parcel.version)
-    return OnCluster(client, parcel, words)
+    refuse_other_versions(found, version)
 
 
 def _on_worker(work: Callable[..., R], *arguments: Any) -> R:

@@ -87,6 +87,12 @@ class OnProcesses:
             return self.pool.submit(work, self.sent, *arguments)
 
 
+def check_count(count: int) -> None:
+    """Refuse a number of workers that nobody can start."""
+    if not 1 <= count <= MOST_WORKERS:
+        raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
+
+
 def _begin_process(parcel: Parcel) -> None:
     """A worker of ours: it leaves stopping to its parent, and ends where that is killed."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -105,8 +111,6 @@ def _end_with_parent() -> None:
 @contextmanager
 def on_processes(parcel: Parcel, count: int) -> Iterator[OnProcesses]:
     """Processes of this machine."""
-    if not 1 <= count <= MOST_WORKERS:
-        raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
     before = os.environ.get("OMP_NUM_THREADS")
     os.environ["OMP_NUM_THREADS"] = "1"  # their linear algebra would wait busily for other cores
     place = OnProcesses(parcel, count)

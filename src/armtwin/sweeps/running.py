@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.versions import versions
+from armtwin.files.versions import version_of, versions
 from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import Parcel, parcel_of
-from armtwin.sweeps.executors import Place, on_processes, on_threads
+from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
 from armtwin.sweeps.rows import Row
 from armtwin.sweeps.sweep import Sweep
@@ -21,7 +21,7 @@ from armtwin.sweeps.table import ResultTable, open_table
 from armtwin.sweeps.work import Run, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together
-LARGEST_TASK = 64  # runs of one piece of work
+LARGEST_TASK = 256  # runs of one piece of work
 
 
 @dataclass(frozen=True)
@@ -62,9 +62,8 @@ def sweep(
         progress: Called with how far it is.
     """
     asked = what if isinstance(what, Sweep) else Sweep.load(what)
-    if sum(x is not None for x in (workers, cluster, threads)) > 1:
-        raise ArmtwinError("a sweep runs on threads, on workers or on a cluster: give one of them")
     total = len(asked)  # refuses what cannot be run
+    check_place(workers, cluster, threads)
     found = versions()
     place = None if results is None else Path(results)
     start = time.monotonic()
@@ -79,6 +78,21 @@ def sweep(
                 _run(missing, executor, _Watched(total, progress))
         course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
         return result_of(asked, table, course)
+
+
+def check_place(
+    workers: int | None = None, cluster: str | None = None, threads: int | None = None
+) -> None:
+    """Refuse a place where nothing can be run, before anything is written."""
+    if sum(x is not None for x in (workers, cluster, threads)) > 1:
+        raise ArmtwinError("a sweep runs on threads, on workers or on a cluster: give one of them")
+    for count in (workers, threads):
+        if count is not None:
+            check_count(count)
+    if cluster is not None:
+        from armtwin.sweeps.cluster import check_cluster
+
+        check_cluster(cluster, version_of("armtwin"))
 
 
 def _place(
@@ -162,11 +176,15 @@ class _Watched:
 def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
     """Run what is missing, and keep each piece when it is done."""
     pieces = _Pieces(runs, executor, watched.total)
-    for piece, rows in as_done(run_some, pieces, executor):
-        done = list(zip(piece, rows, strict=True))
-        runs.table.put([_record(runs.sweep, run, row) for run, row in done])
-        runs.keep(piece)
-        pieces.learn(rows)
+    for done in as_done(run_some, pieces, executor):
+        records = []
+        for piece, rows in done:
+            for run, row in zip(piece, rows, strict=True):
+                records.append(_record(runs.sweep, run, row))
+            pieces.learn(rows)
+        runs.table.put(records)  # one commit, which waits for the disk, for all that is done
+        for piece, _ in done:
+            runs.keep(piece)
         watched.count(runs)
 
 

@@ -4,8 +4,8 @@
 
 All slopes of a sample come from one pass backwards through the traced regressor, in less time than
 the regressor itself. Friction turns its sign over a hundredth of the highest speed there, as a sum
-over samples would else step whenever a sample changes sides. A robot whose regressor cannot be traced, as of a friction law that is a
-table, has them by differences.
+over samples would else step whenever a sample changes sides. A robot whose regressor cannot be
+traced, as of a friction law that is a table, has them by differences.
 """
 
 from __future__ import annotations

@@ -43,6 +43,7 @@ USUAL_RATE = 250.0  # of set-points where the robot's file has no servo [Hz]
 # iterations and stiffness of the limits: of the determinant, then of the criterion
 FIRST = ((150, 1e3),)
 THEN = ((250, 1e4), (250, 1e5))
+SETTLED = 1e-6  # relative gain of a step at which a stage of the search ends
 LEAST_SWING = 0.7  # share of a motion's swing that the dense check may leave
 HALVINGS = 7
 
@@ -178,7 +179,7 @@ def _best_random(task: _Task, say: Progress) -> tuple[FourierSeries, tuple[Tried
 def _optimised(
     task: _Task, objective: Objective, start: FourierSeries, say: Progress
 ) -> tuple[FourierSeries, Use]:
-    """The motion that a search from a start comes to; the start where it comes to nothing better."""
+    """The motion that a search comes to; its start where it comes to nothing better."""
     from scipy.optimize import minimize
 
     sought = partial(criterion_of, scales=task.scales, plan=task.plan)
@@ -194,7 +195,7 @@ def _optimised(
             args=(criterion, stiffness),
             jac=True,
             method="L-BFGS-B",
-            options={"maxiter": steps, "maxcor": 20},
+            options={"maxiter": steps, "maxcor": 20, "ftol": SETTLED},
         )
         x = np.asarray(found.x, dtype=np.float64)
     free = x.reshape(objective.units.shape) * objective.units

@@ -1,6 +1,6 @@
 """What a motion tells of the parameters: singular values of the scaled regression, and criteria.
 
-    N = Σ_j Y_jᵀ Y_j / (T_j² m)        rows over their joint's largest torque T_j, mean over m samples
+    N = Σ_j Y_jᵀ Y_j / (T_j² m)        rows over their joint's largest torque T_j, m samples
     A = Y C H:  σ(A)² = eig(Sᵀ N S)    H = diag(prior values), C H = Sᵀ Qᵀ        ("parameters")
     A = Y D:    σ(A)² = eig(D N D)     D = diag(N)^-½                              ("columns")
 
@@ -55,9 +55,9 @@ class Scales:
         """The scales of a robot whose joints bear so large torques (n,)."""
         C = identifiable(robot).combination
         scaled = C * sizes_of(robot.parameter_table)
-        R = np.linalg.qr(scaled.T, mode="r")
+        R = np.asarray(np.linalg.qr(scaled.T, mode="r"))
         sizes = np.linalg.norm(scaled, axis=1)
-        return Scales(torque, np.asarray(R.T), sizes, C @ robot.parameters)
+        return Scales(torque, R.T.copy(), sizes, C @ robot.parameters)
 
     def normal(self, Y: Floats) -> Floats:
         """N of columns (m, n, r)."""

@@ -10,6 +10,7 @@ A linear fit of k i - Z φ starts, Gauss-Newton on the currents, where the noise
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 
@@ -85,7 +86,7 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
     count = len(rows.target)
     edges = np.linspace(0, count, PARTS + 1).astype(int)
     left_out = []
-    for first, last in zip(edges[:-1], edges[1:], strict=True):
+    for first, last in pairwise(edges.tolist()):
         rest = np.ones(count, dtype=bool)
         rest[first:last] = False
         left_out.append(_solved(whole.part(rest), known, x, sigma)[0])

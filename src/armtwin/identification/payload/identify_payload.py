@@ -249,8 +249,8 @@ def _check_choices(robot: Robot, method: str, known: float | None, without: Log 
         raise ArmtwinError(f"method must be one of difference, held, got '{method}'")
     if without is None and method == "difference":
         raise ArmtwinError(
-            "a difference needs a log without the payload; give it, or hold the arm as its file has "
-            'it (method "held", --held)'
+            "a difference needs a log without the payload; give it, or hold the arm as its file "
+            'has it (method "held", --held)'
         )
     if known is None:
         return

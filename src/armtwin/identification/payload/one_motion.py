@@ -98,11 +98,8 @@ def _shift(without: Log, with_it: Log, step: float) -> float:
     """Shift of the clocks [s]."""
     from scipy.signal import fftconvolve
 
-    grids = []
-    for log in (without, with_it):
-        time = np.arange(log.time[0], log.time[-1], step)
-        grids.append(np.gradient(_at(time, log, log.q), axis=0))
-    first, second = grids
+    first = _speeds(without, step)
+    second = _speeds(with_it, step)
     size = np.maximum(first.std(axis=0), 1e-12)
     match = np.zeros(len(first) + len(second) - 1)
     for j in range(first.shape[1]):
@@ -110,6 +107,12 @@ def _shift(without: Log, with_it: Log, step: float) -> float:
     lag = int(np.argmax(match)) - (len(first) - 1)
     shift = lag * step + with_it.time[0] - without.time[0]
     return _refined(without, with_it, shift, step)
+
+
+def _speeds(log: Log, step: float) -> Floats:
+    """Changes of the positions from step to step, (m, n)."""
+    time = np.arange(log.time[0], log.time[-1], step)
+    return np.asarray(np.gradient(_at(time, log, log.q), axis=0))
 
 
 def _refined(without: Log, with_it: Log, shift: float, step: float) -> float:

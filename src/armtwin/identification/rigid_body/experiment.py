@@ -39,7 +39,7 @@ FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
 STRETCHES = 8000  # samples of all logs on which widths are tried
-BLOCK = 8_000  # samples whose columns are held at a time
+BLOCK = 8_000  # samples whose columns are held at a time, fewer with many terms
 LEAST_STRETCH = 1000  # the same at least of one
 
 
@@ -150,7 +150,7 @@ class Experiment:
         kept = kept_rows(log)
         edges = np.linspace(0, len(kept), count + 1).astype(int).tolist()
         pieces: list[list[Factors]] = [[] for _ in range(count)]
-        length = max(1, BLOCK // log.how.step)
+        length = max(1, self.model.fewer(BLOCK) // log.how.step)
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
             block = rows(self.model, log, self.rest, kept[first:last])

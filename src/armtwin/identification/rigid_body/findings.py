@@ -9,7 +9,8 @@ import numpy as np
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.friction_choice import RADII, is_set_value
-from armtwin.identification.rigid_body.terms import SHAPE, radii_of
+from armtwin.identification.rigid_body.memory import Falling
+from armtwin.identification.rigid_body.terms import MEMORY, SHAPE, radii_of
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
@@ -183,6 +184,17 @@ def _power(x: Floats) -> float:
     return float((x**2).sum()) + 1e-300
 
 
+def _beside_the_bristle(found: Estimate) -> str:
+    """How far the contacts that were fitted differ from those of the closed loop."""
+    memories = [term for term in found.model.terms if term.element.name.endswith(MEMORY)]
+    if all(isinstance(term.element.law, Falling) for term in memories):
+        return "They bend as the bristles of the closed loop do."
+    return (
+        "At a reversal this differs from the bristle of the closed loop by at most 0.31 of the "
+        "level."
+    )
+
+
 def friction_sentences(found: Estimate) -> list[str]:
     """Which friction terms were added to those of the robot file, and which not."""
     chosen = found.friction
@@ -219,8 +231,7 @@ def _memory_sentence(found: Estimate) -> Iterator[str]:
     words = ", ".join(f"{name} {radius:.1e}" for name, radius in radii.items())
     yield (
         "Friction remembers from where the joint came: contacts bend by these radii before they "
-        f"slide, rad: {words}. At a reversal this differs from the bristle of the closed loop by "
-        "at most 0.31 of the level."
+        f"slide, rad: {words}. {_beside_the_bristle(found)}"
     )
     if not all(chosen.told):
         yield (

@@ -61,6 +61,8 @@ def identify(
         progress: Called with the share that is done.
     """
     chosen = recipe or Recipe()
+    if chosen.motion == "simulated":
+        raise ArmtwinError("recipe: a simulated motion needs the loop; use at.identify_in_loop")
     ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen, progress=progress)
     return solved(ready, ready.experiment.parts())
 

@@ -79,12 +79,12 @@ class Identification:
 
     @cached_property
     def shown(self) -> Log:
-        """The log whose torques are shown: that of the validation, else the first of the fit.
+        """The log whose torques are shown: that of the validation, else the first of the fit."""
+        return self.fitted if self.log is None else self.log
 
-        Of a long one that was fitted the middle is shown.
-        """
-        if self.log is not None:
-            return self.log
+    @cached_property
+    def fitted(self) -> Log:
+        """The first log of the fit, of a long one its middle."""
         first = self.estimate.logs[0]
         if len(first.time) <= SAMPLES:
             return first

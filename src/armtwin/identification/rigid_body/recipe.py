@@ -22,7 +22,8 @@ class Recipe:
         estimator: "consistent" keeps every body possible; "ridge" is least squares drawn to the
             prior, without that contract; "truncated" keeps the largest singular values and fills
             the rest from the prior.
-        motion: Where the regressor takes the motion from, "measured" (q) or "reference" (q_ref).
+        motion: Where the regressor takes the motion from: "measured" (q), "reference" (q_ref), or
+            "simulated", from the robot's own loop (`identify_in_loop`).
         period: Period of a periodic excitation; its speeds then come from a Fourier series [s].
         periods: First period (0 is the first) and number of periods that count; all by default.
         average: Whether the logs repeat one motion and their mean is used.
@@ -51,7 +52,7 @@ class Recipe:
     """
 
     estimator: Estimator = "consistent"
-    motion: Literal["measured", "reference"] = "measured"
+    motion: Literal["measured", "reference", "simulated"] = "measured"
     period: float | None = None
     periods: tuple[int, int] | None = None
     average: bool = False
@@ -72,7 +73,7 @@ class Recipe:
     @property
     def position_channel(self) -> str:
         """Channel of a log that the motion comes from."""
-        return "q" if self.motion == "measured" else "q_ref"
+        return "q_ref" if self.motion == "reference" else "q"
 
     def for_prediction(self) -> Recipe:
         """The same for a log whose torque is predicted: it need not repeat, and keeps its rate."""
@@ -97,7 +98,7 @@ class Recipe:
     def _check_words(self) -> None:
         choices = {
             "estimator": (self.estimator, ESTIMATORS),
-            "motion": (self.motion, ("measured", "reference")),
+            "motion": (self.motion, ("measured", "reference", "simulated")),
             "only": (self.only, ("all", "friction")),
             "friction": (self.friction, ("chosen", "file")),
             "tilt": (self.tilt, ("chosen", "file")),

@@ -82,6 +82,11 @@ class Model:
         wide[r:, p:] = np.eye(more)
         return wide
 
+    def fewer(self, samples: int) -> int:
+        """So many samples, fewer by as much as added terms make them wider."""
+        own = len(self.robot.parameters)
+        return samples * own // (own + len(self.terms))
+
     def columns(self, motion: Motion, which: slice = slice(None), averaged: int = 1) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
 
@@ -118,8 +123,9 @@ class Model:
         doubt = doubt_of_speed(motion.v, self.width, averaged)
         samples = np.arange(len(motion.q))[which]
         Y = None
-        for k in range(0, len(samples), CHUNK):
-            here = samples[k : k + CHUNK]
+        chunk = self.fewer(CHUNK)
+        for k in range(0, len(samples), chunk):
+            here = samples[k : k + chunk]
             some = motion.at(here)
             bent = None if own is None else own[here]
             Y = doubtful_regressor(robot, some, doubt[here], bent, Y)

@@ -62,6 +62,8 @@ def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
         width: Speeds within which noise hides their sign, (n,) [rad/s].
         averaged: Number of samples of the log whose mean each of them is.
     """
+    if averaged == 1:
+        return np.broadcast_to(width, v.shape)
     passed = np.sqrt(1 - 1 / averaged**2) * np.abs(np.gradient(v, axis=0))
     return np.asarray(width + 0.5 * passed)
 

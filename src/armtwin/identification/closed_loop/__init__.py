@@ -1,0 +1,1 @@
+"""Estimates for logs whose noise went round the loop of the servo."""

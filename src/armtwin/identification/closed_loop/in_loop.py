@@ -1,0 +1,167 @@
+"""Identify a robot with the motion of its own simulated loop in place of the measured one.
+
+    φ_k+1 = argmin ‖τ - Y(q_k, v_k, a_k) φ‖        (q_k, v_k, a_k) simulated with φ_k
+
+Measured positions carry the encoder's steps and noise into speeds and accelerations, and so into
+the columns; what errs there draws an estimate to wrong values, however long the log. In a closed
+loop it is in the torque too, as the servo answers to it. The simulated motion has no noise. As a
+servo tracks its reference much the same with any parameters near the true ones, few steps settle.
+
+Ref: [Gautier-Janot-Vandanjon 2013]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.clean_log import predicted_motion
+from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.identify import identify
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook import cards
+from armtwin.robot.robot import Robot
+
+STEPS = 6  # at most
+SETTLED = 2e-3  # change of the torque from step to step, over the torque
+SAMPLES = 400  # of each log at which torques are compared
+
+# from a robot and a log with its reference to the positions of the simulated joints at the log's
+# times, (m, n)
+Simulate = Callable[[Robot, Log], Floats]
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """A step of the iteration.
+
+    Attributes:
+        change: Root mean square by which the torque changed, over that of the torque.
+        apart: Root mean square of the simulated less the measured positions, worst joint [rad, m].
+    """
+
+    change: float
+    apart: float
+
+
+@dataclass(frozen=True, eq=False)
+class LoopIdentification:
+    """A robot identified with the motion of its simulated loop.
+
+    Attributes:
+        fit: The estimate of the last step.
+        steps: The steps.
+    """
+
+    fit: Estimate
+    steps: tuple[LoopStep, ...]
+
+    @property
+    def robot(self) -> Robot:
+        """The identified robot."""
+        return self.fit.robot
+
+    @property
+    def table(self) -> object:
+        """Every parameter with what it rests on."""
+        return self.fit.table
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last step changed hardly anything."""
+        return self.steps[-1].change < SETTLED
+
+    def __repr__(self) -> str:
+        steps = cards.counted(len(self.steps), "step")
+        change = f"last change {100 * self.steps[-1].change:.2g} % of the torque"
+        return cards.line("LoopIdentification", self.fit.robot.name, steps, change)
+
+    def _repr_html_(self) -> str:
+        rows = []
+        for k, step in enumerate(self.steps, 1):
+            rows.append((str(k), f"{100 * step.change:.2g} %", f"{step.apart:.2g}"))
+        return cards.table(repr(self), rows, ("step", "change of the torque", "apart [rad]"))
+
+
+def in_loop(
+    robot: Robot,
+    logs: Sequence[Log],
+    simulate: Simulate,
+    *,
+    torque: str | None = None,
+    cutoff: float | None = None,
+    recipe: Recipe | None = None,
+) -> LoopIdentification:
+    """Identify a robot with the motion of its own simulated loop.
+
+    Args:
+        robot: The robot as it was when logged, with the servo that it had.
+        logs: Logs with q_ref.
+        simulate: Gives the positions of a robot that runs on a log's reference, without noise and
+            steps of encoders.
+        torque: Channel of the torque, as for `identify`.
+        cutoff: Cut-off frequency; by default the one that the first step chooses [Hz].
+        recipe: Other choices.
+    """
+    chosen = replace(recipe or Recipe(), motion="measured")
+    if chosen.average:
+        raise ArmtwinError("recipe: average is of measured motions; simulate each run by itself")
+    for k, log in enumerate(logs, 1):
+        if "q_ref" not in log:
+            raise ArmtwinError(
+                f"{log.origin or f'log {k}'}: has no reference q_ref to simulate the robot on"
+            )
+    ordered = [in_order_of(log, robot.joint_names) for log in logs]
+    found = robot
+    steps: list[LoopStep] = []
+    while len(steps) < STEPS:
+        positions = [simulate(found, log) for log in ordered]
+        moved = [_moved(log, q) for log, q in zip(ordered, positions, strict=True)]
+        fit = identify(robot, moved, torque=torque, cutoff=cutoff, recipe=chosen)
+        cutoff = fit.cutoff
+        change = _change(found, fit)
+        steps.append(LoopStep(change, _apart(ordered, positions)))
+        found = fit.robot
+        if change < SETTLED:
+            break
+    told = replace(fit, recipe=replace(chosen, motion="simulated"))
+    return LoopIdentification(told, tuple(steps))
+
+
+def _moved(log: Log, q: Floats) -> Log:
+    """A log with other positions; what was derived from its own is left out."""
+    channels = {name: values for name, values in log.channels.items() if name[:1] not in "qva"}
+    return replace(log, channels={"q": q, **channels})
+
+
+def _apart(logs: Sequence[Log], positions: Sequence[Floats]) -> float:
+    """How far simulated positions are from measured ones, worst joint, their means taken away."""
+    worst = 0.0
+    for log, q in zip(logs, positions, strict=True):
+        gap = log.q - q
+        gap = gap - gap.mean(axis=0)
+        worst = max(worst, float(np.sqrt((gap**2).mean(axis=0)).max()))
+    return worst
+
+
+def _change(before: Robot, fit: Estimate) -> float:
+    """Root mean square change of the torque over all logs, over the torque; worst joint."""
+    shares = []
+    for log in fit.logs:
+        whole = predicted_motion(log, fit.cutoff, fit.recipe)
+        step = max(1, len(log.time) // SAMPLES)
+        motion = whole.at(slice(step // 2, None, step))
+        torques = []
+        for robot in (before, fit.robot):
+            torque = robot.inverse_dynamics(*motion) + robot.friction_torque(motion.v, motion.q)
+            torques.append(torque)
+        gap = np.sqrt(((torques[1] - torques[0]) ** 2).mean(axis=0))
+        size = np.sqrt((torques[1] ** 2).mean(axis=0))
+        shares.append(float((gap / np.maximum(size, 1e-12)).max()))
+    return max(shares)
