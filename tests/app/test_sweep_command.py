@@ -74,7 +74,7 @@ def test_run_again_it_computes_nothing_and_links_the_report_of_a_run(folder, don
     assert re.search("computed now +none", again.out)
     out = folder / "armtwin_out" / "places_swept"
     single = json.loads((out / f"run_{best['run']}" / "result.json").read_text())
-    assert single["format"] == 1
+    assert single["verdict"]["within"]
     assert f'href="run_{best["run"]}/report.html"' in (out / "report.html").read_text()
     job = at.Job.load(out / f"run_{best['run']}" / "job.toml")
     assert at.predict(None, job).verdict.worst_ratio == best["ratio"]

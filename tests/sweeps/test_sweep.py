@@ -74,7 +74,7 @@ def test_a_value_changes_the_number_that_its_key_names(key):
 
 
 def test_a_relative_axis_multiplies_what_the_file_has():
-    factors = {"tolerance.lateral + tolerance.vertical": [0.5], "the servo's bandwidth": [1.2]}
+    factors = {"tolerance.lateral + tolerance.vertical": [0.5], "servo.bandwidth": [1.2]}
     job = job_of(over({}, factors=factors))
     assert job.description.tolerance.lateral == pytest.approx(5e-5)
     assert job.description.tolerance.vertical == pytest.approx(5e-5)

@@ -20,6 +20,7 @@ from armtwin.jobs.description import JobDescription
 from armtwin.jobs.files import SCHEMA
 from armtwin.jobs.job import Job
 from armtwin.maths.rotations import to_rpy
+from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.sensitivity import moved_in_job
 from armtwin.robot.groups import Orientation
 from armtwin.robot.overrides import overridden
@@ -39,7 +40,7 @@ def setting(job: Job, axis: Axis, value: float | str) -> Changes:
             changed = job.with_speed(axis.written(value)).description
         elif axis.key == YAW:
             changed = _turned(job, axis, value)
-        elif axis.key.startswith(OF_ROBOT) or _is_quantity(axis):
+        elif axis.key.startswith(OF_ROBOT) or _is_quantity(job, axis):
             return _of_robot(job, axis, value)
         else:
             changed = _of_job(job, axis, value)
@@ -58,9 +59,11 @@ def _refuse_files(key: str) -> None:
         raise ArmtwinError("files are no values of an axis; make a job for each, and name the jobs")
 
 
-def _is_quantity(axis: Axis) -> bool:
-    """Whether an axis is a quantity of the band, which only has a name and no key path."""
-    return axis.relative and " " in axis.key and "+" not in axis.key
+def _is_quantity(job: Job, axis: Axis) -> bool:
+    """Whether an axis is a quantity of the band, which moves all that belongs to it."""
+    if not axis.relative:
+        return False
+    return any(axis.key in quantity.names for quantity in quantities_for(job.robot(), job))
 
 
 def _turned(job: Job, axis: Axis, value: float | str) -> JobDescription:

@@ -1,4 +1,4 @@
-"""Friction over temperature: the shape of the law kept, its linear numbers refitted.
+"""Friction over temperature: one shape of the law for all, its linear numbers fitted to each.
 
     c_v ~ exp(β/T)        ln c_v = β / T + constant, T in kelvin
 
@@ -9,8 +9,9 @@ Ref: [Waiboer 2007, section 3.7, eq. 3.66-3.67]
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -18,9 +19,12 @@ from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
 from armtwin.maths.batch import Floats
 
 SAME = 2.0  # temperatures closer than this are one [K]
+FAINTEST = 0.02  # of a curve's largest torque: noise is not taken to be less than of this
+STEP = 1e-5  # of the logarithm of a shape number, for slopes
 LEAST_SPAN = 4.0  # between the coldest and the warmest curve [K]
 
 
@@ -87,52 +91,110 @@ def fit_temperature(
     means = np.array([curves.temperature[rows].mean() for rows in parts])
     if np.ptp(means) < LEAST_SPAN:
         return None
-    laws, deviations = [], []
+    tables = []
     for rows in parts:
         chosen = np.zeros(len(curves.torque), dtype=bool)
         chosen[rows] = True
-        found, std = _linear(curves.rows(chosen), row, law)
-        laws.append(found)
-        deviations.append(std)
+        tables.append(curves.rows(chosen))
+    fitted = _shared_shape(tables, row, law)
+    laws = fitted.laws
     name = law.thermal[0]
-    place = list(coefficients(law)).index(name)
     values = np.array([float(getattr(found, name)) for found in laws])
     if not (values > 0).all():
         raise ArmtwinError(
             f"{name} must be above 0 at every temperature to tell the viscosity, got "
             f"{values.min():.3g}"
         )
-    relative = np.array(deviations)[:, place] / values
+    count = len(coefficients(law))
+    place = list(coefficients(law)).index(name) + count * np.arange(len(laws))
+    relative = fitted.covariance[np.ix_(place, place)] / np.outer(values, values)
     beta, beta_std = _slope(1 / means, np.log(values), relative)
-    return TemperatureFit(means, tuple(laws), np.array(deviations), reference, beta, beta_std, name)
+    deviations = np.sqrt(np.diag(fitted.covariance)[: count * len(laws)]).reshape(-1, count)
+    return TemperatureFit(means, laws, deviations, reference, beta, beta_std, name)
 
 
-def _linear(curves: FrictionCurves, row: Floats, law: Law) -> tuple[Law, Floats]:
-    """The law with linear numbers of some rows, its shape kept, and their deviations."""
-    acting = row[curves.joint]
-    A = law.columns(curves.speeds @ row) * acting[:, None]
-    size = np.maximum(np.abs(curves.torque), 0.02 * np.abs(curves.torque).max())
-    W, y = A / size[:, None], curves.torque / size
-    values, _, rank, _ = np.linalg.lstsq(W, y, rcond=None)
-    if rank < A.shape[1]:
-        raise ArmtwinError("a curve has too few speeds to tell the linear numbers of its law")
-    left = y - W @ values
-    freedom = max(len(y) - len(values), 1)
-    spread = np.linalg.inv(W.T @ W) * float(left @ left) / freedom
-    changes: Any = dict(zip(coefficients(law), values.tolist(), strict=True))
-    return replace(law, **changes), np.sqrt(np.diag(spread))
+class _Shared(NamedTuple):
+    """Laws of one shape at several temperatures, and the covariance of all of their numbers."""
+
+    laws: tuple[Law, ...]
+    covariance: Floats
 
 
-def _slope(x: Floats, y: Floats, sigma: Floats) -> tuple[float, float]:
-    """Slope of a line through points with deviations, and its own.
+def _shared_shape(tables: Sequence[FrictionCurves], row: Floats, law: Law) -> _Shared:
+    """Linear numbers at each temperature with one shape that suits all, from that of a law on.
 
-    It is widened where the points lie farther from the line than their deviations say.
+    Its covariance knows that a shape which is off shifts the numbers of all temperatures.
     """
-    weight = 1 / np.maximum(sigma, 1e-12)
-    A = np.column_stack([x - x.mean(), np.ones(len(x))]) * weight[:, None]
-    found = np.linalg.lstsq(A, y * weight, rcond=None)[0]
-    left = y * weight - A @ found
+    from scipy.optimize import least_squares
+
+    kind = type(law)
+    names = shape_names(kind)
+    start = np.log([float(getattr(law, name)) for name in names])
+    sizes = [_size(table) for table in tables]
+
+    def block(x: Floats, k: int) -> Floats:
+        unit = law_of(kind, np.ones(len(coefficient_names(kind))), np.exp(x))
+        acting = row[tables[k].joint] / sizes[k]
+        return np.asarray(unit.columns(tables[k].speeds @ row) * acting[:, None])
+
+    def solved(x: Floats) -> tuple[list[Floats], Floats]:
+        values, left = [], []
+        for k, table in enumerate(tables):
+            A, y = block(x, k), table.torque / sizes[k]
+            found, _, rank, _ = np.linalg.lstsq(A, y, rcond=None)
+            if rank < A.shape[1]:
+                raise ArmtwinError("a curve has too few speeds to tell the linear numbers")
+            values.append(np.asarray(found, dtype=np.float64))
+            left.append(y - A @ found)
+        return values, np.concatenate(left)
+
+    x = start
+    if len(names):
+        x = least_squares(lambda place: solved(place)[1], start).x
+    values, left = solved(x)
+    slopes = _block_diagonal([block(x, k) for k in range(len(tables))])
+    for i in range(len(names)):
+        step = np.zeros(len(x))
+        step[i] = STEP
+        rise = []
+        for k, found in enumerate(values):
+            rise.append((block(x + step, k) - block(x - step, k)) @ found / (2 * STEP))
+        slopes = np.column_stack([slopes, np.concatenate(rise)])
+    freedom = max(len(left) - slopes.shape[1], 1)
+    covariance = np.linalg.pinv(slopes.T @ slopes) * float(left @ left) / freedom
+    laws = tuple(law_of(kind, found, np.exp(x)) for found in values)
+    return _Shared(laws, np.asarray(covariance))
+
+
+def _size(curves: FrictionCurves) -> Floats:
+    """Size of the noise of each row, relative to the torque, (k,) [N m]."""
+    size = np.abs(curves.torque)
+    return np.maximum(size, FAINTEST * size.max())
+
+
+def _block_diagonal(blocks: Sequence[Floats]) -> Floats:
+    """Blocks along the diagonal of one matrix."""
+    rows = sum(len(block) for block in blocks)
+    columns = sum(block.shape[1] for block in blocks)
+    found = np.zeros((rows, columns))
+    row = column = 0
+    for block in blocks:
+        height, width = block.shape
+        found[row : row + height, column : column + width] = block
+        row, column = row + height, column + width
+    return found
+
+
+def _slope(x: Floats, y: Floats, covariance: Floats) -> tuple[float, float]:
+    """Slope of a line through points of a covariance, and its standard deviation.
+
+    It is widened where the points lie farther from the line than their covariance says.
+    """
+    A = np.column_stack([x - x.mean(), np.ones(len(x))])
+    weight = np.linalg.pinv(covariance)
+    spread = np.linalg.inv(A.T @ weight @ A)
+    found = spread @ A.T @ weight @ y
+    left = y - A @ found
     freedom = len(x) - 2
-    widened = max(1.0, float(left @ left) / freedom) if freedom > 0 else 1.0
-    variance = np.linalg.inv(A.T @ A)[0, 0] * widened
-    return float(found[0]), float(np.sqrt(variance))
+    widened = max(1.0, float(left @ weight @ left) / freedom) if freedom > 0 else 1.0
+    return float(found[0]), float(np.sqrt(spread[0, 0] * widened))
