@@ -260,7 +260,7 @@ def _equations(
     plain, loaded, target, used = [], [], [], []
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
-        beyond = friction_beyond(robot, run.v)
+        beyond = friction_beyond(robot.assembly, run.v)
         for element, row in group:
             w = run.v @ row.weights
             sliding &= _slides(w, run.around)
@@ -270,7 +270,7 @@ def _equations(
         of_loads = []
         for name in elements:
             element, row = next(pair for pair in group if pair[0].name == name)
-            load = load_of(run.robot, run.rigid, run.a, beyond, row)
+            load = load_of(run.robot.assembly, run.rigid, run.a, beyond, row)
             shape = dry_shape(element.law, run.v @ row.weights)
             of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
         plain.append(np.stack(columns, axis=2))

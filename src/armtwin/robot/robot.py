@@ -424,10 +424,10 @@ class Robot:
     def loaded_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
         """Friction that the load of worm gears adds to `friction_torque`, (..., n)."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
-        if not has_loads(self):
+        if not has_loads(self.assembly):
             return np.zeros((*lead, self.n))
         rigid = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
-        tau = loaded_friction(self, rigid, speeds, accelerations)
+        tau = loaded_friction(self.assembly, rigid, speeds, accelerations)
         return self._torques(tau).reshape(*lead, self.n)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:

@@ -252,7 +252,7 @@ def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Re
     """Logged torques without the friction that follows loads, as the robot file has it, (m, n)."""
     channel = torque_channel(log, source)
     torque = logged_torque(robot, log, channel)
-    if not has_loads(robot) or needs_gains(robot, channel):
+    if not has_loads(robot.assembly) or needs_gains(robot, channel):
         return torque
     return torque - robot.loaded_friction(*predicted_motion(log, cutoff, recipe))
 
