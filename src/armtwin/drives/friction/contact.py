@@ -20,7 +20,16 @@ from armtwin.drives.friction.lubricated import GearPair, RollerBearing
 def lubrication_number(
     viscosity: float, sum_speed: float, pressure: float, roughness: float
 ) -> float:
-    """η u⁺ / (p R_a), the abscissa of a generalised Stribeck curve. (3.13)"""
+    """η u⁺ / (p R_a), the abscissa of a generalised Stribeck curve.
+
+    Args:
+        viscosity: Viscosity η [Pa s].
+        sum_speed: Sum of the surface speeds u⁺ [m/s].
+        pressure: Mean pressure p [Pa].
+        roughness: Roughness R_a [m].
+
+    Ref: [Waiboer 2007, eq. 3.13]
+    """
     return viscosity * sum_speed / (pressure * roughness)
 
 
@@ -70,7 +79,7 @@ class Contact:
     hydrodynamic_area: float
 
     def height(self, sum_speed: float) -> float:
-        """Film height at a sum speed [m]. (3.29)"""
+        """Film height at a sum speed (3.29) [m]."""
         return float(self.film * (sum_speed / self.scaling_speed) ** self.growth)
 
     def asperity_friction(self, sum_speed: float) -> float:
@@ -134,6 +143,10 @@ def gear_pair(contact: Contact, teeth: Teeth) -> GearPair:
 
     Erratum: (3.41c) is printed without the last factor r; the sliding speed s₀ r q̇ brings it in,
     and without it c_v q̇^(1-δ) would be no torque.
+
+    Args:
+        contact: What two surfaces with oil between them are.
+        teeth: Where and how the teeth touch.
     """
     radius = teeth.in_contact * teeth.pitch_radius * np.cos(teeth.pressure_angle)
     delta, r = contact.growth, teeth.lever

@@ -67,7 +67,12 @@ def viscous_by_logarithms(v: ArrayLike, tau: ArrayLike) -> tuple[float, float]:
 
 
 def lubricated_steps(v: ArrayLike, tau: ArrayLike) -> GearedJoint:
-    """The lubricated law by steps 1 to 3. (3.54-3.64)"""
+    """The lubricated law by steps 1 to 3 (3.54-3.64).
+
+    Args:
+        v: Speeds of one direction, (m,) [rad/s].
+        tau: Torques at them, (m,) [N m].
+    """
     w, torque = _points(v, tau)
     viscous_exponent, _ = viscous_by_logarithms(w, torque)
     film = float(np.clip(viscous_exponent, 0.01, 0.99))
