@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         lubrication_number,
         roller_bearing,
     )
+    from armtwin.exchange.export import Exported
+    from armtwin.exchange.export_fmu import export_bench, export_fmu
+    from armtwin.exchange.foreign import ForeignUnit
     from armtwin.identification.actuator.identify import (
         ActuatorIdentification,
         FlowIdentification,
@@ -133,8 +136,10 @@ __all__ = [
     "ExcitationPlan",
     "Experiment",
     "ExperimentRun",
+    "Exported",
     "FileError",
     "FlowIdentification",
+    "ForeignUnit",
     "FrictionCurves",
     "FrictionFit",
     "Identification",
@@ -187,6 +192,8 @@ __all__ = [
     "driven_response",
     "error_parts",
     "explain",
+    "export_bench",
+    "export_fmu",
     "film_height",
     "fit_friction",
     "fit_friction_shapes",
@@ -223,6 +230,10 @@ __all__ = [
 
 # Rooms are imported when they are first asked for.
 _LATER = {
+    "Exported": "armtwin.exchange.export",
+    "ForeignUnit": "armtwin.exchange.foreign",
+    "export_bench": "armtwin.exchange.export_fmu",
+    "export_fmu": "armtwin.exchange.export_fmu",
     "ActuatorIdentification": "armtwin.identification.actuator.identify",
     "FlowIdentification": "armtwin.identification.actuator.identify",
     "ValveIdentification": "armtwin.identification.actuator.identify",

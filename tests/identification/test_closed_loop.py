@@ -98,6 +98,13 @@ def test_the_estimate_says_that_its_motion_was_simulated(found):
     assert found[0].fit.recipe.motion == "simulated"
 
 
+def test_the_estimate_is_judged_on_parts_left_out(found, underestimated):
+    judged = at.judge(underestimated, found[0].fit)
+    assert judged.unjudged == ""
+    assert judged.left_out is not None
+    assert not judged.failed
+
+
 def test_the_torque_of_a_motion_that_the_fit_never_saw_is_known(bench, found):
     """Within 3 % of each joint's torque, of another slow motion."""
     motion = slow(bench, 7)
@@ -153,6 +160,14 @@ def test_exponents_of_the_oil_are_found_in_a_dynamic_log(bench, shapes):
         assert abs(told[name].value - exact) < 3 * told[name].std
         if told[name].std < 0.03 * exact:
             assert told[name].value == pytest.approx(exact, rel=0.1)
+
+
+def test_shapes_are_shown_and_written(shapes, tmp_path):
+    at.write_report(shapes, tmp_path / "shapes.html")
+    assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")
+    assert "told" in repr(shapes)
+    (axis,) = shapes.plot()
+    assert len(axis.get_lines()) == 2
 
 
 def test_what_a_log_does_not_tell_keeps_the_files_value(shapes):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import traceback
@@ -28,20 +27,18 @@ from armtwin.app import (
     sweep_command,
 )
 from armtwin.app.actuator_commands import actuator
+from armtwin.app.export_commands import export, file_name, free
 from armtwin.app.options import Force, Gravity, Mounting, given_path
 from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
 from armtwin.app.showing import say, show
 from armtwin.app.streams import patient_streams, readable_streams
-from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
-from armtwin.files.whole import check_file
 from armtwin.jobs import files as job_files
 from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.report.folder import refuse_inputs
 from armtwin.robot.files import shipped
 
 app = typer.Typer(
@@ -50,7 +47,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="The dynamic twin of an industrial robot arm.",
 )
-export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 app.add_typer(export, name="export")
 app.add_typer(actuator, name="actuator")
 
@@ -76,19 +72,6 @@ app.command()(friction_commands.friction)
 app.command()(friction_commands.warmup)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
-NOT_IN_URDF = (
-    "motor",
-    "gear",
-    "balancer",
-    "friction",
-    "transmission",
-    "flexure",
-    "deviation",
-    "hydraulic",
-    "servo",
-    "payload",
-    "standard_deviation",
-)
 
 
 def _version(wanted: bool) -> None:
@@ -203,66 +186,10 @@ def import_robot(
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     robot = on_base(found, gravity, mounting, "import")
-    target = _free(out or _file_name(robot, ".toml"), force, file)
+    target = free(out or file_name(robot, ".toml"), force, file)
     robot.save(target)
     show(robot_report(robot))
     say(f"wrote {target}")
-
-
-@export.command(name="urdf")
-def export_urdf(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=given_path,
-            metavar="PATH",
-            help="URDF file to write; by default NAME.urdf in this folder.",
-        ),
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option(help="Mount a tool of the robot's file first.")
-    ] = None,
-    force: Force = False,
-) -> None:
-    """Write a URDF file with the robot's kinematics and bodies."""
-    loaded = Robot.load(robot)
-    if tool is not None:
-        loaded = loaded.with_tool(tool)
-    target = _free(out or _file_name(loaded, ".urdf"), force, robot)
-    loaded.to_urdf(target)
-    say(f"wrote {target}")
-    for what in lost_in_urdf(loaded):
-        say(f"not in a URDF, left out: {what}")
-
-
-def lost_in_urdf(robot: Robot) -> list[str]:
-    """Groups of a robot file that a URDF has no place for."""
-    d = robot.description
-    lost = [name for name in NOT_IN_URDF if getattr(d, name)]
-    lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
-    if d.gravity != (0.0, 0.0, -9.81):
-        lost.append("gravity of a tilted base")
-    for link in d.link:
-        if link.unphysical:
-            lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
-    return lost
-
-
-def _file_name(robot: Robot, suffix: str) -> Path:
-    """A file in this folder named after the robot, whatever characters its name has."""
-    return Path(safe_name(robot.name, "robot") + suffix)
-
-
-def _free(path: Path, force: bool, source: str | Path) -> Path:
-    """The path, if it may be written; never that of the file which is read."""
-    check_file(path)
-    refuse_inputs([path], [Path(source)])
-    if os.path.lexists(path) and not force:
-        raise ArmtwinError(
-            f"{path}: exists already; use --force to replace it, or --out to choose another name"
-        )
-    return path
 
 
 def main() -> None:

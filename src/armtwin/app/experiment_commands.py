@@ -40,6 +40,10 @@ def simulate(
     experiment: Annotated[
         str, typer.Argument(help="A shipped experiment, or an experiment file (.toml).")
     ],
+    foreign: Annotated[
+        bool,
+        typer.Option("--foreign", help="Run the unit (.fmu) it names: machine code of others."),
+    ] = False,
     out: Out = None,
     json: Json = False,
     force: Force = False,
@@ -54,7 +58,7 @@ def simulate(
     source = Source("simulate", asked.description.name, asked.origin)
     place = result_folder(source, out, (RESULT, LOG, REPORT), asked.files, force)
     with progress_bar("experiment") as progress:
-        run = at.run_experiment(asked, progress=of(progress, "experiment"))
+        run = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
         report = experiment_report(run)
     finish(report, place, {LOG: partial(put_csv, run.log.recording)}, json)
     raise typer.Exit(NOT_TOLD if run.ended_early else DONE)

@@ -101,15 +101,15 @@ def damper(damping: float) -> Spring:
 
 
 def packed_springs(rows: Sequence[int], parts: Sequence[Spring]) -> Springs:
-    """Springs along rows, slack at zero, without numerical damping yet."""
-    count = len(parts)
-    stiffness, damping, gap, soft, knee, rest, numerical = np.zeros((7, count))
-    for k, part in enumerate(parts):
-        stiffness[k], damping[k] = part.stiffness, part.damping
-        gap[k] = 0.5 * part.backlash
-        soft[k], knee[k] = part.soft, part.knee
+    """Springs along rows, slack at zero, without numerical damping yet.
+
+    Their numbers may be symbols of a tape.
+    """
+    columns = np.array(
+        [(x.stiffness, x.damping, 0.5 * x.backlash, x.soft, x.knee, 0.0, 0.0) for x in parts]
+    )
     row = np.array(rows, dtype=np.int64)
-    return Springs(row, stiffness, damping, gap, soft, knee, rest, numerical)
+    return Springs(row, *columns.reshape(-1, 7).T.copy())
 
 
 def numerical_damping(stiffness: Floats, mobility: Floats, step: float) -> Floats:

@@ -58,6 +58,7 @@ POINTS = Kind("a points file", 64 * MB)
 LOG = Kind("a log", 1024 * MB)
 BAG = Kind("a bag", 16 * 1024 * MB)
 COVARIANCE = Kind("a covariance file", 64 * MB)
+UNIT = Kind("a unit (.fmu)", 512 * MB)
 BAG_METADATA = Kind("metadata of a bag", MB // 8)
 
 

@@ -19,7 +19,7 @@ from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables
-from armtwin.jobs.experiment_description import BenchSetup, ExperimentDescription
+from armtwin.jobs.experiment_description import BenchSetup, ExperimentDescription, HydraulicSetup
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
@@ -98,7 +98,10 @@ class Experiment:
     @property
     def files(self) -> list[Path]:
         """All files that it is read from."""
-        named = [self.description.setup.robot]
+        setup = self.description.setup
+        named = [setup.robot]
+        if not isinstance(setup, HydraulicSetup) and setup.foreign is not None:
+            named.append(setup.foreign.unit)
         for point in self.description.setpoint:
             if isinstance(point, FromFile):
                 named.append(point.file)

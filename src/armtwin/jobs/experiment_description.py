@@ -7,7 +7,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from armtwin.files.fields import OneOf
 from armtwin.jobs.setpoints import Duration, Level, Setpoint
-from armtwin.maths.quantities import Frequency
+from armtwin.maths.quantities import Frequency, Number
 from armtwin.robot.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
 from armtwin.simulation.model import Model
@@ -19,6 +19,25 @@ FeatureName = Literal[
 
 
 @dataclass(frozen=True)
+class ForeignLoad:
+    """A Functional Mock-up Unit that pushes; it is run only where that is asked for.
+
+    Attributes:
+        unit: The .fmu file, beside the experiment.
+        inputs: For each of its inputs what it is told: "q.JOINT", "v.JOINT", "tool.x" ..
+        outputs: For each of its outputs what it pushes: a joint, "force.x" .., "moment.x" ..
+        start: Values of its parameters.
+        timeout: Longest time that it may take for an answer [s].
+    """
+
+    unit: str
+    outputs: dict[str, str]
+    inputs: dict[str, str] = field(default_factory=dict)
+    start: dict[str, Number] = field(default_factory=dict)
+    timeout: Duration = 10.0
+
+
+@dataclass(frozen=True)
 class BenchSetup:
     """A transmission on a bench; set-points on "torque" or on "position" of its motor.
 
@@ -26,11 +45,13 @@ class BenchSetup:
         robot: A robot of whose joint the numbers are taken; none for numbers that are all given.
         axis: That joint.
         bench: Numbers of the bench, as `Bench` names them; they come before the robot's.
+        foreign: A unit of another tool that pushes the joint, which is called "joint".
     """
 
     robot: str = ""
     axis: str = ""
     bench: dict[str, Any] = field(default_factory=dict)
+    foreign: ForeignLoad | None = None
     kind: Literal["bench"] = "bench"
 
     def problem(self) -> str:
@@ -51,6 +72,7 @@ class RobotSetup:
         payload: A payload of the robot's file.
         model: What of the robot is simulated, and how.
         clamp: What holds the tool, where it is clamped.
+        foreign: A unit of another tool that pushes the robot.
         override: Other values for keys of the robot file, by key path.
     """
 
@@ -60,6 +82,7 @@ class RobotSetup:
     payload: str = ""
     model: Model = field(default_factory=Model)
     clamp: ToolClamp | None = None
+    foreign: ForeignLoad | None = None
     override: dict[str, Any] = field(default_factory=dict)
     kind: Literal["robot"] = "robot"
 

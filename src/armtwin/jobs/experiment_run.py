@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.exchange.foreign import ForeignUnit
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_description import BenchSetup, HydraulicSetup, RobotSetup
+from armtwin.jobs.experiment_description import (
+    BenchSetup,
+    ForeignLoad,
+    HydraulicSetup,
+    RobotSetup,
+)
 from armtwin.jobs.features import OF_RESPONSES, Feature, Response
 from armtwin.jobs.hydraulic_setup import answer_of, unit_of
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
@@ -140,23 +147,32 @@ class ExperimentRun:
 
 
 def run_experiment(
-    experiment: Experiment, *, progress: Callable[[float], None] | None = None
+    experiment: Experiment,
+    *,
+    foreign: bool = False,
+    progress: Callable[[float], None] | None = None,
 ) -> ExperimentRun:
     """Run an experiment.
 
     Args:
         experiment: The experiment.
+        foreign: Whether a unit of another tool that it names may be run: machine code of others.
         progress: Called now and then with the share that is done.
     """
     setup = experiment.description.setup
+    if not isinstance(setup, HydraulicSetup) and setup.foreign is not None and not foreign:
+        raise experiment.refused(
+            f"setup.foreign: '{setup.foreign.unit}' is machine code of others and is run only "
+            "where that is asked for, with --foreign or run_experiment(..., foreign=True)"
+        )
     if isinstance(setup, BenchSetup):
-        return _run_bench(experiment)
+        return _run_bench(experiment, setup)
     if isinstance(setup, HydraulicSetup):
         return _run_hydraulic(experiment, setup, progress)
     return _run_robot(experiment, setup, progress)
 
 
-def _run_bench(experiment: Experiment) -> ExperimentRun:
+def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
     d = experiment.description
     if len(d.setpoint) != 1 or d.setpoint[0].on not in UNITS:
         driven = ", ".join(point.on for point in d.setpoint)
@@ -169,7 +185,8 @@ def _run_bench(experiment: Experiment) -> ExperimentRun:
     time = _bench_times(experiment, point, drive)
     values, _ = experiment.sampled(1, point, time, drive)
     given: dict[str, Any] = {point.on: values}
-    run = simulate_bench(bench, time, **given)
+    with _partner(experiment, None, setup.foreign) as partner:
+        run = simulate_bench(bench, time, partner=partner, **given)
     got = run.log.q_m[:, 0]
     response = Response("motor angle", "rad", drive.unit, time, values, got)
     return ExperimentRun(
@@ -212,7 +229,16 @@ def _run_robot(
     if setup.clamp is not None:
         change = held_at_tool(robot, setup.model, q[0], setup.clamp)
     motion = Trajectory.sampled(rate, q, v, a)
-    run = simulate(robot, motion, setup.model, change=change, log_rate=d.rate, progress=progress)
+    with _partner(experiment, robot, setup.foreign) as partner:
+        run = simulate(
+            robot,
+            motion,
+            setup.model,
+            change=change,
+            log_rate=d.rate,
+            partner=partner,
+            progress=progress,
+        )
     responses = []
     for joint, unit in driven:
         got = run.log.q[:, joint]
@@ -220,6 +246,22 @@ def _run_robot(
         name = robot.joint_names[joint]
         responses.append(Response(name, unit, unit, run.log.time, wanted, got))
     return ExperimentRun(experiment, run.log, tuple(responses), run.energy, setup.clamp is not None)
+
+
+def _partner(
+    experiment: Experiment, robot: Robot | None, foreign: ForeignLoad | None
+) -> AbstractContextManager[ForeignUnit | None]:
+    """What pushes the robot or the bench from outside, if anything does."""
+    if foreign is None:
+        return nullcontext()
+    return ForeignUnit(
+        experiment.folder / foreign.unit,
+        robot,
+        inputs=foreign.inputs,
+        outputs=foreign.outputs,
+        start=foreign.start,
+        timeout=foreign.timeout,
+    )
 
 
 def _joint(experiment: Experiment, robot: Robot, point: Setpoint, number: int) -> int:

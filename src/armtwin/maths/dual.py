@@ -38,6 +38,15 @@ class Dual:
 
     __rmul__ = __mul__
 
+    def __truediv__(self, other: Any) -> Any:
+        value, slope = _parts(other)
+        ratio = self.value / value
+        return _dual(ratio, (self.slope - ratio * slope) / value)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        ratio = other / self.value
+        return _dual(ratio, -(ratio * self.slope) / self.value)
+
     # numpy's functions of an object call its methods of the same names
     def cos(self) -> Any:
         """Cosine."""

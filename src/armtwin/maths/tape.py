@@ -210,6 +210,8 @@ class Symbols(np.ndarray):
         plain = [x.view(np.ndarray) if isinstance(x, Symbols) else x for x in inputs]
         if ufunc is np.sign:
             ufunc = np.frompyfunc(_sign, 1, 1)
+        elif ufunc is np.minimum:
+            ufunc = np.frompyfunc(_smaller, 2, 1)
         elif ufunc in (np.less, np.less_equal, np.greater, np.greater_equal):
             options["dtype"] = object
         return as_symbols(getattr(ufunc, method)(*plain, **options))
@@ -222,6 +224,13 @@ def as_symbols(values: Any) -> Symbols:
 
 def _sign(x: Any) -> Any:
     return x.sign() if isinstance(x, Symbol) else float(np.sign(x))
+
+
+def _smaller(a: Any, b: Any) -> Any:
+    for x in (a, b):
+        if isinstance(x, Symbol):
+            return x.tape.do("smaller", a, b)
+    return min(a, b)
 
 
 class Table:

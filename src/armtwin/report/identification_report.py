@@ -189,7 +189,7 @@ def _data(result: Identification) -> Iterator[Data]:
     yield Data("judged_on", _judged_on(result))
     yield Data("unjudged", result.unjudged)
     yield Data("failed", result.failed)
-    yield Data("cutoff_hz", found.cutoff)
+    yield Data("cutoff_hz", found.cleaning[0].cutoff)
     yield Data("friction_memory", list(_memory(found)))
     yield Data(
         "decomposition",

@@ -74,15 +74,19 @@ def settled(
     for _ in range(SETTLING):
         load = np.zeros(places.count)
         load[: places.bodies] = -held(places, u, outside or Outside())
-        torque = bears.T @ (freedom.T @ load)
-        bending = bent_by(torque, own.stiffness, own.soft, own.knee)
-        side = np.where(np.abs(torque) > SLACK, np.sign(torque), 0.0)
-        twist = bending + side * own.gap - _ripple(places, u, len(rows))
+        twist = borne(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
         moved = freedom @ (bears @ (twist - rows @ u))
         u = u + moved
         if np.abs(moved).max() < STILL:
             break
     return u
+
+
+def borne(springs: Springs, torque: Floats) -> Floats:
+    """Twists of springs that bear torques, each on the flank that it presses, (springs,) [rad]."""
+    bending = bent_by(torque, springs.stiffness, springs.soft, springs.knee)
+    side = np.sign(torque) * (np.abs(torque) > SLACK)
+    return np.asarray(bending + side * springs.gap)
 
 
 def freedom_of(places: Coordinates) -> Floats:

@@ -43,6 +43,7 @@ from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_be
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
+from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import C0, Rows
 from armtwin.simulation.plant import Friction as FrictionParts
 
@@ -268,6 +269,7 @@ def simulate_bench(
     *,
     position: ArrayLike | None = None,
     step: float | None = None,
+    partner: Partner | None = None,
 ) -> BenchRun:
     """Run a bench from rest under motor torques, or with its motor held on angles by a servo.
 
@@ -280,12 +282,17 @@ def simulate_bench(
         torque: Motor torque at these times, (m,) [N m]; or
         position: Motor angle at these times, (m,) [rad].
         step: Longest step of the integration [s]; by default a share of the fastest swing.
+        partner: Asked at each of the times for the torque on the joint until the next one, beside
+            the bench's own load; the joint must be able to move.
     """
     checked_bench(bench)
     times, tau, angles = _checked_input(time, torque, position)
     inputs, state, record = _prepared(bench, times, tau, angles, step)
     before = _stored(inputs, state)
-    lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+    if partner is None:
+        lost = run_bench(np.zeros(len(state.u)), inputs, state, record)
+    else:
+        lost = _run_coupled(bench, inputs, state, record, partner)
     if lost >= 0:
         raise ArmtwinError(
             f"bench: the motion runs away at {times[lost]:.4g} s; torques up to "
@@ -293,6 +300,29 @@ def simulate_bench(
         )
     stored = _stored(inputs, state) - before
     return BenchRun(bench, _logged(bench, times, tau, record), _energy(inputs, state, stored))
+
+
+def _run_coupled(
+    bench: Bench, inputs: BenchInputs, state: BenchState, record: Floats, partner: Partner
+) -> int:
+    """Run a bench interval by interval with a partner; the time at which it ran away, or -1."""
+    if not bench.has_joint:
+        raise ArmtwinError("bench: a joint that is clamped rigidly cannot be pushed by a partner")
+    joint = rows_of(bench)["joint"]
+    every = np.zeros(len(state.u))
+    for k in range(len(inputs.times) - 1):
+        q, v = joint @ state.u, joint @ state.v
+        torque = partner(float(inputs.times[k]), np.array([q]), np.array([v]))[0]
+        interval = inputs._replace(
+            times=inputs.times[k : k + 2],
+            torque=inputs.torque[k : k + 2],
+            position=inputs.position[k : k + 2],
+            steps=inputs.steps[k : k + 1],
+            load=inputs.load + torque * joint,
+        )
+        if run_bench(every, interval, state, record[k : k + 2]) >= 0:
+            return k
+    return -1
 
 
 def _checked_input(
@@ -312,7 +342,7 @@ def _checked_input(
     raise ArmtwinError(f"bench: must be driven by either torque or position, got {got}")
 
 
-def _rows(bench: Bench) -> dict[str, Floats]:
+def rows_of(bench: Bench) -> dict[str, Floats]:
     """Rows of the coordinates: the joint, where it moves, then the drive side."""
     rigid, moving = bench.stiffness is None, bench.has_joint
     count = 1 if rigid or not moving else 2
@@ -329,7 +359,16 @@ def _rows(bench: Bench) -> dict[str, Floats]:
     }
 
 
-def _servo(bench: Bench) -> Floats:
+def mass_of(bench: Bench, count: int) -> Floats:
+    """Mass matrix of the coordinates, (count, count)."""
+    rotor = bench.rotor_inertia * bench.gear_ratio**2
+    link = bench.inertia if bench.has_joint else 0.0
+    if count == 1:
+        return np.array([[rotor + link]])
+    return np.array([[link, 0.0], [0.0, rotor]])
+
+
+def servo_of(bench: Bench) -> Floats:
     """Gains of the servo that holds a motor on angles: per angle and per speed, (2,)."""
     spring = bench.stiffness or bench.clamp_stiffness or 0.0
     own = bench.rotor_inertia * LEAST_SERVO**2
@@ -340,22 +379,15 @@ def _servo(bench: Bench) -> Floats:
 def _prepared(
     bench: Bench, times: Floats, tau: Floats, angles: Floats, step: float | None
 ) -> tuple[BenchInputs, BenchState, Floats]:
-    rows = _rows(bench)
+    rows = rows_of(bench)
     names = list(rows)
     count = len(rows["drive"])
-    M = np.zeros((count, count))
-    M[-1, -1] = bench.rotor_inertia * bench.gear_ratio**2
-    if bench.has_joint:
-        M[0, 0] += bench.inertia
-    springs = _springs(bench, names)
-    friction = _friction(bench, names)
+    M = mass_of(bench, count)
+    springs = springs_of(bench, names, grounded=bench.ground_damping != 0)
+    friction = friction_of(bench, names)
     weights = np.array([rows[name] for name in names])
-    servo = _servo(bench) if len(angles) else np.zeros(2)
-    h = step
-    if h is None:
-        drag = [_steepest(given.law) for given in bench.friction]
-        swings = _longest_step(M, weights, springs, friction, servo[0])
-        h = max(_slowed(M, weights, springs, friction, drag, swings), swings / MOST_DRAG)
+    servo = servo_of(bench) if len(angles) else np.zeros(2)
+    h = longest_step(bench, M, weights, springs, friction, servo[0]) if step is None else step
     steps = np.maximum(np.ceil(np.diff(times) / h - 1e-9), 1).astype(np.int64)
     if steps.sum() > MOST_STEPS:
         raise ArmtwinError(
@@ -369,7 +401,7 @@ def _prepared(
         angles,
         servo,
         steps,
-        _packed(weights),
+        packed_rows(weights),
         M,
         rows["motor"],
         load,
@@ -382,14 +414,15 @@ def _prepared(
     return inputs, state, np.zeros((len(times), 2, count))
 
 
-def _packed(weights: Floats) -> Rows:
+def packed_rows(weights: Floats) -> Rows:
+    """Rows, with the coordinates that each one has."""
     used = weights != 0
     first_used = np.argsort(~used, axis=1, kind="stable")
     return Rows(weights, first_used.astype(np.int64), used.sum(axis=1).astype(np.int64))
 
 
-def _springs(bench: Bench, names: list[str]) -> Springs:
-    """Spring of the gear, of the clamp, damper to ground."""
+def springs_of(bench: Bench, names: list[str], *, grounded: bool) -> Springs:
+    """Spring of the gear, of the clamp, and a damper to ground where it is grounded."""
     rows, parts = [], []
     if bench.spring is not None:
         rows.append(names.index("twist"))
@@ -397,13 +430,14 @@ def _springs(bench: Bench, names: list[str]) -> Springs:
     if bench.clamp_stiffness is not None:
         rows.append(names.index("joint"))
         parts.append(Spring(bench.clamp_stiffness, bench.clamp_damping))
-    if bench.ground_damping:
+    if grounded:
         rows.append(names.index("drive"))
         parts.append(damper(bench.ground_damping))
     return packed_springs(rows, parts)
 
 
-def _friction(bench: Bench, names: list[str]) -> FrictionParts:
+def friction_of(bench: Bench, names: list[str]) -> FrictionParts:
+    """Friction elements as tables."""
     kind = FRICTION_KINDS[bench.friction_model]
     elements = bench.friction if bench.friction_model != "off" else ()
     curves = np.empty((len(elements), 2, INTERVALS, 8))
@@ -423,7 +457,21 @@ def _friction(bench: Bench, names: list[str]) -> FrictionParts:
     return FrictionParts(rows, curves, numbers, kind)
 
 
-def _longest_step(
+def longest_step(
+    bench: Bench,
+    M: Floats,
+    weights: Floats,
+    springs: Springs,
+    friction: FrictionParts,
+    servo: float,
+) -> float:
+    """The longest step of a bench by its fastest swing and its drag [s]."""
+    drag = [_steepest(given.law) for given in bench.friction]
+    swings = _swinging(M, weights, springs, friction, servo)
+    return max(_slowed(M, weights, springs, friction, drag, swings), swings / MOST_DRAG)
+
+
+def _swinging(
     M: Floats, weights: Floats, springs: Springs, friction: FrictionParts, servo: float
 ) -> float:
     """A share of the fastest swing of springs, bristles and servo [s]."""

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.maths.compiled import compiled
+from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.accounts import MOTORS, account, account_springs
 from armtwin.simulation.loop import SWITCHING, advance, begin
 from armtwin.simulation.step import along, press_springs, resist, smooth_step, switching_step
@@ -53,6 +53,32 @@ class BenchState(NamedTuple):
     energy: Any
 
 
+@inlined
+def push_motor(every: Any, motor: Any, load: Any, now: float, tau: Any, force: Any) -> None:
+    """Torques of the motor on the coordinates, and with them those from outside."""
+    for j in range(len(every)):
+        tau[j] = motor[j] * now
+        force[j] = tau[j] + load[j]
+
+
+@inlined
+def held_motor(
+    rows: Any,
+    place: Any,
+    count: Any,
+    kp: float,
+    kd: float,
+    wanted: float,
+    u: Any,
+    v: Any,
+    h: float,
+) -> tuple[float, float]:
+    """Torque by which a servo pulls the motor back over a step, and its slope with the speed."""
+    w = along(rows, place, count, MOTOR, v)
+    ahead = along(rows, place, count, MOTOR, u) + 0.5 * h * w
+    return kp * (ahead - wanted) + kd * w, kd + 0.5 * h * kp
+
+
 @compiled
 def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
     """Run a bench; record, (m, 2, N), gets coordinates and speeds at the given times.
@@ -82,9 +108,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
             now = 0.0
             if not held:
                 now = (1.0 - share) * torque[k] + share * torque[k + 1]
-            for j in range(N):
-                tau[j] = motor[j] * now
-                force[j] = tau[j] + load[j]
+            push_motor(every, motor, load, now, tau, force)
             begin(every, M, force, h, A, dv)
             press_springs(
                 rows, place, count, spring_row, stiffness, damping, gap, soft, knee, rest,
@@ -93,9 +117,7 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
             pull, slope = 0.0, 0.0
             if held:
                 wanted = (1.0 - share) * position[k] + share * position[k + 1]
-                w = along(rows, place, count, MOTOR, v)
-                ahead = along(rows, place, count, MOTOR, u) + 0.5 * h * w
-                pull, slope = kp * (ahead - wanted) + kd * w, kd + 0.5 * h * kp
+                pull, slope = held_motor(rows, place, count, kp, kd, wanted, u, v, h)
                 resist(rows, place, count, MOTOR, pull, slope, h, A, dv)
             if kind == SWITCHING:
                 solved = switching_step(
@@ -122,6 +144,6 @@ def run_bench(every: Any, inputs: Any, state: Any, record: Any) -> int:
         for j in range(N):
             record[k + 1, 0, j], record[k + 1, 1, j] = u[j], v[j]
         if held:
-            w = along(rows, place, count, MOTOR, v)
-            torque[k + 1] = kp * (position[k + 1] - along(rows, place, count, MOTOR, u)) - kd * w
+            pull, _ = held_motor(rows, place, count, kp, kd, position[k + 1], u, v, 0.0)
+            torque[k + 1] = -pull
     return -1

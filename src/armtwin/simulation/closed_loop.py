@@ -6,6 +6,7 @@ The result holds the Log a machine would write.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from threading import Thread
 from typing import Literal
 
@@ -19,8 +20,10 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 from armtwin.robot.sag import Outside
 from armtwin.simulation.coordinates import coordinates
+from armtwin.simulation.coupled import run_coupled
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run, outcome
+from armtwin.simulation.partner import Partner
 from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
@@ -50,6 +53,7 @@ def simulate(
     feedforward: ArrayLike | None = None,
     servo: Controller | None = None,
     change: Callable[[Plant], Plant] | None = None,
+    partner: Partner | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
@@ -71,8 +75,18 @@ def simulate(
             forward has no use for them.
         servo: A packed controller in place of the model's.
         change: Gives another plant for that of the robot, as one without a friction element.
+        partner: Asked at each set-point for the torques on the joints until the next one, (n,)
+            [N m]: from time, positions and speeds of the links. It takes the place of `torque`.
         progress: Called now and then with the share of the run that is done.
     """
+    first = None
+    if partner is not None:
+        if torque is not None:
+            raise ArmtwinError(
+                "simulate: must get outside torques from torque or partner, got both"
+            )
+        first = np.asarray(partner(0.0, trajectory.q[0], trajectory.v[0]), dtype=np.float64)
+        torque = np.tile(first, (len(trajectory.q), 1))
     prepared = made_ready(
         robot,
         trajectory,
@@ -88,7 +102,11 @@ def simulate(
         change=change,
     )
     before = prepared.stored_energy()
-    ended = prepared.run() if progress is None else _watched(prepared, progress)
+    run = prepared.run
+    if partner is not None:
+        assert first is not None
+        run = partial(run_coupled, prepared, partner, first)
+    ended = run() if progress is None else _watched(prepared, run, progress)
     return outcome(prepared, ended, prepared.stored_energy() - before)
 
 
@@ -156,7 +174,9 @@ def made_ready(
     )
 
 
-def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:
+def _watched(
+    prepared: PreparedRun, run: Callable[[], Ended], progress: Callable[[float], None]
+) -> Ended:
     """The run on a thread of its own, while this one looks how far its trace is filled."""
     trace = prepared.record.trace
     trace[:, 0] = np.nan
@@ -165,7 +185,7 @@ def _watched(prepared: PreparedRun, progress: Callable[[float], None]) -> Ended:
 
     def start() -> None:
         try:
-            ended.append(prepared.run())
+            ended.append(run())
         except BaseException as error:
             failed.append(error)
 

@@ -53,7 +53,7 @@ class Lanes:
         self.memory, self.runs, self.count = memory, runs, count
         filled = [*runs, *[runs[-1]] * (count - len(runs))]
         drives = len(runs[0].plant.sensors.row)
-        self.numbers = _woven([_numbers(memory, run) for run in filled])
+        self.numbers = _woven([numbers_of(memory, run) for run in filled])
         self.memories = (
             self.numbers,
             _woven([run.plant.friction.curves for run in filled]),
@@ -117,7 +117,7 @@ class Lanes:
                 array[other] = array[lane]
 
 
-def _numbers(memory: Memory, run: Any) -> Floats:
+def numbers_of(memory: Memory, run: Any) -> Floats:
     """The memory of numbers of one loop at its start."""
     plant, c, inputs, state = run.plant, run.controller, run.inputs, run.state
     given = {

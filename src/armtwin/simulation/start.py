@@ -36,12 +36,10 @@ def equilibrium(
     current[parts.cylinders.drive] = opening
     wanted, wanted_speed, wanted_acceleration = inputs.ref[0, :3]
     modelled = inputs.ref[0, TORQUE]
-    # what is fed forward to the current is not the integrator's to hold
-    held = np.where(is_valve, 0.0, force) - c.gains[:, KTFC] * modelled
+    held, offset = left_to_hold(c, np.where(is_valve, 0.0, force), modelled)
     servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
-    # in equilibrium the set-point of a valve is off by its opening, and a loop has settled about
-    # the torque that is fed forward into it
-    servo[:, HELD] = -c.gains[:, KTFV] * modelled
+    # in equilibrium the set-point of a valve is off by its opening
+    servo[:, HELD] = offset
     servo[parts.cylinders.drive, HELD] = opening
     position = np.where(is_valve, wanted, parts.rows.weights[parts.sensors.row] @ u)
     commands = _past(parts.outputs.delay, m, 1)
@@ -60,6 +58,20 @@ def equilibrium(
         saturated=np.zeros((m, 2)),
         carried=parts.loads.ratio * force[parts.loads.drive],
     )
+
+
+def left_to_hold(c: Controller, force: Floats, modelled: Floats) -> tuple[Floats, Floats]:
+    """Torques that integrators hold, and what is added to the commands, (drives,) each.
+
+    What is fed forward to the current is not the integrator's to hold, and a loop has settled about
+    the torque that is fed forward into it.
+
+    Args:
+        c: The servo.
+        force: Torques of the drives in equilibrium.
+        modelled: Torques that are fed forward.
+    """
+    return force - c.gains[:, KTFC] * modelled, -c.gains[:, KTFV] * modelled
 
 
 def _openings(robot: Robot, oil: Floats) -> Floats:

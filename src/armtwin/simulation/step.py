@@ -23,11 +23,14 @@ from armtwin.drives.friction.presliding import arctangent, bristle, relaxed
 from armtwin.drives.hydraulics import cylinder
 from armtwin.drives.linkage import in_turn
 from armtwin.drives.springs import spring
+from armtwin.maths.choice import choose, larger, smaller
 from armtwin.maths.compiled import compiled, inlined
 from armtwin.simulation.plant import C0, C1, HELD, HELD_BACK, OFFSET, SCALE, STEEPNESS
 from armtwin.simulation.solve import solve
 
 SWEEPS = 40
+SWEPT = 1e-12  # largest change, as a share, that ends them
+LOWER, UPPER, SHARE = range(3)
 
 
 @inlined
@@ -132,6 +135,23 @@ def press_cylinders(
 
 
 @inlined
+def rubbed(
+    curves: Any, e: int, numbers: Any, level: float, kind: int, w: float, z: float, h: float
+) -> tuple[float, float]:
+    """Torque of friction element e over a step h at speed w, and its slope with w.
+
+    Bristles (kind 1, bent by z) or the arctangent, level being the factor of dry friction; a step
+    of no length gives the torque now.
+    """
+    scale = numbers[e, SCALE]
+    if kind == 1:
+        F, D = bristle(curves, e, scale, level, numbers[e, C0], numbers[e, C1], w, z, h)
+    else:
+        F, D = arctangent(curves, e, scale, level, STEEPNESS, w)
+    return F + numbers[e, OFFSET], D
+
+
+@inlined
 def smooth_step(
     size: Any,
     every: Any,
@@ -163,14 +183,8 @@ def smooth_step(
     for e in range(friction_row.shape[0]):
         r = friction_row[e]
         w = along(rows, place, count, r, v)
-        if kind == 1:
-            F[e], D[e] = bristle(
-                curves, e, numbers[e, SCALE], level[e], numbers[e, C0], numbers[e, C1], w, z[e], h
-            )
-        else:
-            F[e], D[e] = arctangent(curves, e, numbers[e, SCALE], level[e], STEEPNESS, w)
+        F[e], D[e] = rubbed(curves, e, numbers, level[e], kind, w, z[e], h)
         G[e, 0] = w
-        F[e] += numbers[e, OFFSET]
         resist(rows, place, count, r, F[e], D[e], h, A, dv)
     solved = solve(size, every, tied, tie_count, A, dv)
     for e in range(friction_row.shape[0]):
@@ -187,6 +201,108 @@ def _copy(every: Any, M: Any, A: Any) -> None:
     for i in range(len(every)):
         for j in range(i + 1):
             A[i, j] = M[i, j]
+
+
+@inlined
+def before_sweeps(
+    size: Any,
+    every: Any,
+    tied: Any,
+    tie_count: Any,
+    rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
+    curves: Any,
+    numbers: Any,
+    level: Any,
+    M: Any,
+    v: Any,
+    impulse: Any,
+    h: float,
+    dv: Any,
+    A: Any,
+    answer: Any,
+    W: Any,
+    bounds: Any,
+) -> bool:
+    """Speed change dv under the impulses of the step before, and what the sweeps need.
+
+    W, (e, N), gets the answer of the coordinates to an impulse of each element; bounds, (e, 3), the
+    least and largest impulse and the answer of the element's own row.
+    """
+    n = len(every)
+    _copy(every, M, A)
+    solved = solve(size, every, tied, tie_count, A, dv)
+    for e in range(friction_row.shape[0]):
+        r = friction_row[e]
+        for j in range(n):
+            answer[j] = rows[r, j]
+        _copy(every, M, A)
+        solve(size, every, tied, tie_count, A, answer)
+        w = along(rows, place, count, r, v)
+        rests = abs(w) < 1e-9
+        g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
+        held = choose(rests, level[e] * numbers[e, HELD], 0.0)
+        bounds[e, UPPER] = h * larger(level[e] * g + f, held)
+        g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
+        back = choose(rests, level[e] * numbers[e, HELD_BACK], 0.0)
+        bounds[e, LOWER] = -h * larger(level[e] * g + f, back)
+        bounds[e, SHARE] = along(rows, place, count, r, answer)
+        impulse[e] = smaller(larger(impulse[e], bounds[e, LOWER]), bounds[e, UPPER])
+        for j in range(n):
+            W[e, j] = answer[j]
+            dv[j] -= answer[j] * (impulse[e] + h * numbers[e, OFFSET])
+    return solved
+
+
+@inlined
+def sweep(
+    every: Any,
+    rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
+    v: Any,
+    dv: Any,
+    impulse: Any,
+    W: Any,
+    bounds: Any,
+) -> float:
+    """Have each element stop its row if it can; returns the largest change, as a share."""
+    largest = 0.0
+    for e in range(friction_row.shape[0]):
+        r = friction_row[e]
+        lower, upper = bounds[e, LOWER], bounds[e, UPPER]
+        w = along(rows, place, count, r, v) + along(rows, place, count, r, dv)
+        new = smaller(larger(impulse[e] + w / bounds[e, SHARE], lower), upper)
+        change = new - impulse[e]
+        impulse[e] = new
+        largest = larger(largest, abs(change) / (upper - lower + 1e-300))
+        for j in range(len(every)):
+            dv[j] -= W[e, j] * change
+    return largest
+
+
+@inlined
+def after_sweeps(
+    rows: Any,
+    place: Any,
+    count: Any,
+    friction_row: Any,
+    numbers: Any,
+    v: Any,
+    dv: Any,
+    impulse: Any,
+    h: float,
+    F: Any,
+    G: Any,
+) -> None:
+    """Torque of each element over the step; G gets its speed and the speed's change."""
+    for e in range(friction_row.shape[0]):
+        F[e] = impulse[e] / h + numbers[e, OFFSET]
+        G[e, 0] = along(rows, place, count, friction_row[e], v)
+        G[e, 1] = along(rows, place, count, friction_row[e], dv)
 
 
 @compiled
@@ -216,42 +332,14 @@ def switching_step(
     """
     n, elements = len(every), friction_row.shape[0]
     W, A, answer = np.empty((elements, n)), np.empty((n, n)), np.empty(n)
-    lower, upper, share = np.empty(elements), np.empty(elements), np.empty(elements)
-    _copy(every, M, A)
-    if not solve(size, every, tied, tie_count, A, dv):
-        return False
-    for e in range(elements):
-        r = friction_row[e]
-        for j in range(n):
-            answer[j] = rows[r, j]
-        _copy(every, M, A)
-        solve(size, every, tied, tie_count, A, answer)
-        share[e] = along(rows, place, count, r, answer)
-        w = along(rows, place, count, r, v)
-        at_rest = 1.0 if abs(w) < 1e-9 else 0.0
-        g, _, f, _ = look_up(curves, e, 0, numbers[e, SCALE], abs(w))
-        upper[e] = h * max(level[e] * g + f, at_rest * level[e] * numbers[e, HELD])
-        g, _, f, _ = look_up(curves, e, 1, numbers[e, SCALE], abs(w))
-        lower[e] = -h * max(level[e] * g + f, at_rest * level[e] * numbers[e, HELD_BACK])
-        impulse[e] = min(max(impulse[e], lower[e]), upper[e])
-        for j in range(n):
-            W[e, j] = answer[j]
-            dv[j] -= answer[j] * (impulse[e] + h * numbers[e, OFFSET])
+    bounds = np.empty((elements, 3))
+    solved = before_sweeps(
+        size, every, tied, tie_count, rows, place, count, friction_row, curves, numbers, level,
+        M, v, impulse, h, dv, A, answer, W, bounds,
+    )  # fmt: skip
     for _ in range(SWEEPS):
-        largest = 0.0
-        for e in range(elements):
-            r = friction_row[e]
-            w = along(rows, place, count, r, v) + along(rows, place, count, r, dv)
-            new = min(max(impulse[e] + w / share[e], lower[e]), upper[e])
-            change = new - impulse[e]
-            impulse[e] = new
-            largest = max(largest, abs(change) / (upper[e] - lower[e] + 1e-300))
-            for j in range(n):
-                dv[j] -= W[e, j] * change
-        if largest < 1e-12:
+        largest = sweep(every, rows, place, count, friction_row, v, dv, impulse, W, bounds)
+        if largest < SWEPT:
             break
-    for e in range(elements):
-        F[e] = impulse[e] / h + numbers[e, OFFSET]
-        G[e, 0] = along(rows, place, count, friction_row[e], v)
-        G[e, 1] = along(rows, place, count, friction_row[e], dv)
-    return True
+    after_sweeps(rows, place, count, friction_row, numbers, v, dv, impulse, h, F, G)
+    return solved

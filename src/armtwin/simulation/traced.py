@@ -65,6 +65,7 @@ IN_A_RUN = {
     "gains",
     "filters",
     "slow",
+    "level",
     "h",
     "position_ticks",
     "setpoint_ticks",
@@ -93,6 +94,7 @@ STAGES = (
 # memories beside that of the numbers, which is 0
 CURVES, BALANCER_TABLE, REF, EXTERNAL, WRENCH, KEPT = 1, 2, 3, 4, 5, 6
 NOWHERE = -2  # no body: -1 is the base
+LEAST_LEVEL = 1e-9  # of friction
 MOST_KEPT = 8192  # results that are kept from loop to loop
 
 
@@ -118,13 +120,21 @@ class Structure:
         linear: Whether a linear model along the motion takes the place of the bodies.
         pressed: Body that bears a force from outside, or NOWHERE.
         dense: Whether the geometry is taken as if it had no zeros, ones and right angles.
+        levelled: Whether the torques of each friction element are multiplied by its level.
     """
 
     def __init__(
-        self, arm: Any, plant: Any, c: Any, *, linear: bool, pressed: int = NOWHERE
+        self,
+        arm: Any,
+        plant: Any,
+        c: Any,
+        *,
+        linear: bool,
+        pressed: int = NOWHERE,
+        levelled: bool = False,
     ) -> None:
         self.arm, self.plant, self.c, self.pressed = arm, plant, c, pressed
-        self.linear, self.dense = linear, is_out_of_square(arm)
+        self.linear, self.dense, self.levelled = linear, is_out_of_square(arm), levelled
         self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
         self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
 
@@ -148,6 +158,8 @@ class Structure:
         arm, plant, c = self.arm, self.plant, self.c
         kinds = (self.linear, self.pressed, plant.friction.kind, c.given_acceleration)
         yield repr(kinds).encode()
+        if self.levelled:
+            yield b"levelled"
         for numbers in (
             arm.parent,
             arm.slides,
@@ -195,7 +207,7 @@ class Structure:
             "M": (N, N),
             "energy": (5,),
             "point": (3,),
-            **dict.fromkeys(("slow", "z", "F"), (e,)),
+            **dict.fromkeys(("slow", "z", "F", *(("level",) if self.levelled else ())), (e,)),
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
             **dict.fromkeys(OF_RIPPLES, plant.ripples.spring.shape),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
@@ -247,16 +259,30 @@ def _parted(name: str, part: Part, unchanged: list[set[str]], memory: Memory) ->
     return found
 
 
-def _scratch(*shape: int) -> Any:
+def scratch(*shape: int) -> Any:
     """An array that kernels write symbols into."""
     return np.zeros(shape, dtype=object)
 
 
-def _put(part: Part, array: str, values: Any, known: Any = None) -> None:
+def put_all(part: Part, array: str, values: Any, known: Any = None) -> None:
     """Write the elements of an array that changed."""
     for place, value in np.ndenumerate(values):
         if known is None or known[place] is not value:
             part.put(array, place, value)
+
+
+class Levelled:
+    """Friction tables of which each element's torques are multiplied by its level.
+
+    A level of zero leaves a trace of friction: bristles must bend back at any speed.
+    """
+
+    def __init__(self, table: Table, level: Any) -> None:
+        self.table = table
+        self.level = [table.tape.do("larger", x, LEAST_LEVEL) for x in level]
+
+    def __getitem__(self, place: tuple[Any, ...]) -> Any:
+        return self.level[place[0]] * self.table[place]
 
 
 class _Tracer:
@@ -305,9 +331,9 @@ class _Tracer:
         part = Part(tape)
         rows, _, _ = self._rows(tape)
         (values,) = self._all(tape, x)
-        found = _scratch(self.structure.drives)
+        found = scratch(self.structure.drives)
         python_of(ticks.read_rows)(self.every, rows, row, values, found)
-        _put(part, reading, found)
+        put_all(part, reading, found)
         return part
 
     def _position_loops(self) -> Part:
@@ -338,7 +364,7 @@ class _Tracer:
             self._number(tape, "k"),
             self._number(tape, "within"),
         )
-        _put(part, "servo", servo, known)
+        put_all(part, "servo", servo, known)
         part.put("late", (), late)
         return part
 
@@ -359,7 +385,7 @@ class _Tracer:
         for place in np.argwhere(_memoryless(self.c.filters)):
             memory[tuple(place)] = 0.0
         known, remembered = servo.copy(), memory.copy()
-        current = _scratch(self.structure.drives)
+        current = scratch(self.structure.drives)
         limited = python_of(ticks.velocity_tick)(
             gains,
             tape.pattern("filters", self.c.filters),
@@ -373,9 +399,9 @@ class _Tracer:
             speed,
             current,
         )
-        _put(part, "servo", servo, known)
-        _put(part, "memory", memory, remembered)
-        _put(part, "current", current)
+        put_all(part, "servo", servo, known)
+        put_all(part, "memory", memory, remembered)
+        put_all(part, "current", current)
         part.put("limited", (), limited)
         return part
 
@@ -384,17 +410,17 @@ class _Tracer:
         part = Part(tape)
         rows, _, _ = self._rows(tape)
         per_ampere, current = self._all(tape, "per_ampere", "current")
-        tau = _scratch(self.structure.coordinates)
+        tau = scratch(self.structure.coordinates)
         row = self.plant.outputs.row
         python_of(ticks.motor_torques)(self.every, rows, row, per_ampere, current, tau)
-        _put(part, "tau", tau)
+        put_all(part, "tau", tau)
         return part
 
     def _outside(self) -> Part:
         tape = Tape()
         part = Part(tape)
         N = self.structure.coordinates
-        found = _scratch(N)
+        found = scratch(N)
         external = Table(tape, "external", (self._number(tape, "pushes"), N))
         k, within, setpoint_ticks = (
             self._number(tape, name) for name in ("k", "within", "setpoint_ticks")
@@ -402,7 +428,7 @@ class _Tracer:
         python_of(loop.push)(self.every, external, k, within, setpoint_ticks, found)
         if self.structure.pressed != NOWHERE:
             self._push_tool(tape, (k, within, setpoint_ticks), found)
-        _put(part, "outside", found)
+        put_all(part, "outside", found)
         return part
 
     def _push_tool(self, tape: Tape, time: tuple[Any, Any, Any], outside: Any) -> None:
@@ -411,8 +437,8 @@ class _Tracer:
         u, v, before, point = self._all(tape, "u", "v", "before", "point")
         turn, offset, axis = (self._geometry(tape, name) for name in ("turn", "offset", "axis"))
         wrench = Table(tape, "wrench", (self._number(tape, "presses"), 6))
-        R, P = _scratch(n, 3, 3), _scratch(n, 3)
-        u_mid, v_mid = _scratch(N), _scratch(N)
+        R, P = scratch(n, 3, 3), scratch(n, 3)
+        u_mid, v_mid = scratch(N), scratch(N)
         h = self._number(tape, "h")
         python_of(loop.look_ahead)(self.every, u, v, before, h, u_mid, v_mid)
         python_of(loop.push_tool)(
@@ -425,11 +451,11 @@ class _Tracer:
         part = Part(tape)
         rows, _, _ = self._rows(tape)
         v, before, F = self._all(tape, "v", "before", "F")
-        acceleration, resistance = (_scratch(self.structure.coordinates) for _ in range(2))
+        acceleration, resistance = (scratch(self.structure.coordinates) for _ in range(2))
         h, row = self._number(tape, "h"), self.plant.friction.row
         python_of(loop.means)(self.every, rows, row, v, before, F, h, acceleration, resistance)
-        _put(part, "acceleration", acceleration)
-        _put(part, "resistance", resistance)
+        put_all(part, "acceleration", acceleration)
+        put_all(part, "resistance", resistance)
         return part
 
     def _equations(self) -> Part:
@@ -441,10 +467,10 @@ class _Tracer:
         )
         turn, offset, axis, gravity = (self._geometry(tape, name) for name in GEOMETRY)
         rotors = tape.pattern("rotor_inertia", self.plant.rotors.inertia)
-        u_mid, v_mid, bias, force = (_scratch(N) for _ in range(4))
-        M, none = _scratch(N, N), np.zeros(N)
-        R, Ic, L = _scratch(n, 3, 3), _scratch(n, 10), _scratch(n, n)
-        P, w, al, ac, f, t = (_scratch(n, 3) for _ in range(6))
+        u_mid, v_mid, bias, force = (scratch(N) for _ in range(4))
+        M, none = scratch(N, N), np.zeros(N)
+        R, Ic, L = scratch(n, 3, 3), scratch(n, 10), scratch(n, n)
+        P, w, al, ac, f, t = (scratch(n, 3) for _ in range(6))
         h = self._number(tape, "h")
         python_of(loop.look_ahead)(self.every, u, v, before, h, u_mid, v_mid)
         python_of(equations.of_bodies)(
@@ -456,7 +482,7 @@ class _Tracer:
         tables = Table(tape, "balancer_table", table.shape)
         python_of(step.add_balancers)(rows, place, count, row, tables, u_mid, bias)
         python_of(loop.net)(self.every, tau, outside, bias, force)
-        _put(part, "force", force)
+        put_all(part, "force", force)
         for i in range(N):
             for j in range(i + 1):
                 part.put("M", (i, j), M[i, j])
@@ -467,6 +493,8 @@ class _Tracer:
         part = Part(tape)
         rows, place, count = self._rows(tape)
         slow, v = self._all(tape, "slow", "v")
+        if self.structure.levelled:
+            slow = slow * self._all(tape, "level")[0]
         row = self.plant.friction.row
         substeps = self._number(tape, "substeps")
         found = python_of(loop.steps_in_tick)(rows, place, count, row, slow, v, substeps)
@@ -487,10 +515,12 @@ class _Tracer:
         M, force, tau, outside, numbers = self._all(tape, "M", "force", "tau", "outside", "numbers")
         stiffness, damping, gap, soft, knee, rest, numerical = self._all(tape, *OF_SPRINGS)
         dt = self._number(tape, "dt")
-        A, dv = _scratch(N, N), _scratch(N)
-        F, D, G = _scratch(e), _scratch(e), _scratch(e, 2)
-        twisted = _scratch(len(springs.row), 2)
-        curves = Table(tape, "curves", friction.curves.shape)
+        A, dv = scratch(N, N), scratch(N)
+        F, D, G = scratch(e), scratch(e), scratch(e, 2)
+        twisted = scratch(len(springs.row), 2)
+        curves: Any = Table(tape, "curves", friction.curves.shape)
+        if self.structure.levelled:
+            curves = Levelled(curves, self._all(tape, "level")[0])
         python_of(loop.begin)(self.every, M, force, dt, A, dv)
         acting, slack = self._uneven(tape, rows, (u, v, dt), rest)
         python_of(step.press_springs)(
@@ -515,7 +545,7 @@ class _Tracer:
             for name, values in changing.items():
                 changing[name] = _chosen(tape, taken, values, known[name])
         for name, values in changing.items():
-            _put(part, name, values, known[name])
+            put_all(part, name, values, known[name])
         part.put("gone", (), gone)
         return part
 

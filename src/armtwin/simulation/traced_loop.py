@@ -239,7 +239,7 @@ def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]
     first = 0
     while lanes.running:
         last = min(runs[lane].inputs.ticks for lane in lanes.running)
-        tick = _driven(kernel, lanes, first, last)
+        tick = driven(kernel, lanes, first, last)
         for lane in list(lanes.running):
             how, where = lanes.ended[lane]
             if how != FINISHED or tick == runs[lane].inputs.ticks:
@@ -250,7 +250,7 @@ def run_traced(kernel: Kernel, runs: Sequence[Any]) -> list[tuple[int, int, int]
     return [ends[lane] for lane in range(len(runs))]
 
 
-def _driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
+def driven(kernel: Kernel, lanes: Lanes, first: int, last: int) -> int:
     """Run the ticks from the first to the last, or to that in which a loop ends."""
     run = lanes.runs[0]
     c = run.controller

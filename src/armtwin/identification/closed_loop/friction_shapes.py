@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -31,11 +31,15 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.notebook import cards
+from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import friction_columns
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 from armtwin.robot.traced import shape_numbers
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 SPREAD = 1.0  # of the logarithm of a shape number that the file may be off by
 TOLD = 0.25  # share of the spread below which a deviation says that the logs tell a number
@@ -99,6 +103,16 @@ class ShapeFit:
             told = "yes" if row.told else "no"
             rows.append((row.name, f"{row.file:.4g}", f"{row.value:.4g}", f"{row.std:.2g}", told))
         return cards.table(repr(self), rows, ("shape", "file", "logs", "deviation", "told"))
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw what is left of each joint's torque with the shapes of the file and those found.
+
+        Args:
+            axes: One; a new one where none is given.
+        """
+        joints = np.arange(1, len(self.before) + 1)
+        lines = {"shapes of the file": self.before, "shapes by the logs": self.after}
+        return draw_panels(joints, "joint", (Panel("residual [N m]", lines),), axes)
 
 
 @one_blas_thread()

@@ -14,10 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import predicted_motion
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
@@ -27,6 +29,9 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 STEPS = 6  # at most
 SETTLED = 2e-3  # change of the torque from step to step, over the torque
@@ -68,7 +73,7 @@ class LoopIdentification:
         return self.fit.robot
 
     @property
-    def table(self) -> object:
+    def table(self) -> tuple[FittedParameter, ...]:
         """Every parameter with what it rests on."""
         return self.fit.table
 
@@ -87,6 +92,10 @@ class LoopIdentification:
         for k, step in enumerate(self.steps, 1):
             rows.append((str(k), f"{100 * step.change:.2g} %", f"{step.apart:.2g}"))
         return cards.table(repr(self), rows, ("step", "change of the torque", "apart [rad]"))
+
+    def plot(self, *, axes: Axes | None = None) -> Axes:
+        """Draw the parameters of the last step, as an estimate does."""
+        return self.fit.plot(axes=axes)
 
 
 def in_loop(

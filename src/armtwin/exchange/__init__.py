@@ -1,0 +1,1 @@
+"""Twins for other tools: Functional Mock-up Units, written and taken in."""

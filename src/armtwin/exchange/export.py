@@ -1,0 +1,117 @@
+"""A unit as a file: description, sources, documentation, and a binary where it can be made."""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import io
+import zipfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from armtwin.errors import ArmtwinError
+from armtwin.exchange.compiling import binary_place, c_compiler, compiled_binary
+from armtwin.exchange.description import VERSIONS, build_description, model_description
+from armtwin.exchange.model_code import interface_file, model_code, source_files
+from armtwin.exchange.unit import ExchangeUnit
+from armtwin.files.whole import write_file
+
+LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of all members, so that one unit gives one file
+
+
+@dataclass(frozen=True)
+class Exported:
+    """A unit that was written.
+
+    Attributes:
+        path: Its file.
+        version: Version of FMI, 2 or 3.
+        kinds: What it can be used for.
+        binary: Where its binary lies in it; "" for a unit of sources.
+    """
+
+    path: Path
+    version: int
+    kinds: tuple[str, ...]
+    binary: str
+
+
+def write_unit(
+    unit: ExchangeUnit, path: Path, *, version: int = 2, sources_only: bool = False
+) -> Exported:
+    """Write a unit, whole or not at all.
+
+    Args:
+        unit: The unit.
+        path: The file, .fmu.
+        version: Version of FMI: 2, co-simulation and model exchange, or 3, co-simulation.
+        sources_only: Whether to make no binary, even where a C compiler is found.
+    """
+    if version not in VERSIONS:
+        raise ArmtwinError(f"fmi must be 2 or 3, got {version}")
+    guid = _guid(unit, version)
+    sources = source_files(unit, version, guid)
+    members = {"modelDescription.xml": model_description(unit, version, guid).encode()}
+    for name, text in sources.items():
+        members[f"sources/{name}"] = text.encode()
+    if version == 3:
+        members["sources/buildDescription.xml"] = build_description(unit).encode()
+    members["documentation/index.html"] = documentation(unit, version).encode()
+    binary = ""
+    command = None if sources_only else c_compiler()
+    if command is not None:
+        binary = binary_place(unit.identifier, version)
+        members[binary] = compiled_binary(command, sources, interface_file(version))
+
+    def put(file: IO[bytes]) -> None:
+        file.write(_packed(members))
+
+    write_file(path, put)
+    kinds = ["co-simulation"]
+    if version == 2 and unit.states:
+        kinds.append("model exchange")
+    return Exported(path, version, tuple(kinds), binary)
+
+
+def _guid(unit: ExchangeUnit, version: int) -> str:
+    """A name of the unit's contents."""
+    digest = hashlib.sha256(model_code(unit, "").encode())
+    digest.update(model_description(unit, version, "").encode())
+    word = digest.hexdigest()
+    return f"{{{word[:8]}-{word[8:12]}-{word[12:16]}-{word[16:20]}-{word[20:32]}}}"
+
+
+def _packed(members: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            entry = zipfile.ZipInfo(name, LONG_AGO)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.external_attr = 0o644 << 16
+            archive.writestr(entry, content)
+    return packed.getvalue()
+
+
+def documentation(unit: ExchangeUnit, version: int) -> str:
+    """The page that travels with a unit."""
+    return "\n".join(_page(unit, version)) + "\n"
+
+
+def _page(unit: ExchangeUnit, version: int) -> Iterator[str]:
+    name = html.escape(unit.name)
+    yield f'<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{name}</title>'
+    yield "<style>body{font-family:sans-serif;max-width:60em;margin:2em auto}"
+    yield "td,th{text-align:left;padding:.2em .8em;border-bottom:1px solid #ccc}</style></head>"
+    yield f"<body><h1>{name}</h1><p>{html.escape(unit.title)} FMI {version}.0.</p>"
+    for remark in unit.remarks:
+        yield f"<p>{html.escape(remark)}</p>"
+    yield "<table><tr><th>variable</th><th>is</th><th>unit</th><th>start</th><th>what</th></tr>"
+    for variable in unit.variables:
+        start = "" if variable.start is None else f"{variable.start:g}"
+        cells = (variable.name, variable.causality, variable.unit, start, variable.description)
+        row = "".join(f"<td>{html.escape(cell)}</td>" for cell in cells)
+        yield f"<tr>{row}</tr>"
+    yield "</table><p>The folder sources holds its C; compile the interface file alone, it "
+    yield "includes the others.</p></body></html>"

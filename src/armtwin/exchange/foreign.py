@@ -1,0 +1,193 @@
+"""A foreign unit as the partner of a simulation: in a process of its own, with a time limit.
+
+A unit is machine code of somebody else. It is run only where a caller makes a ForeignUnit, never
+because a file names it.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.exchange.unpacking import unpack
+from armtwin.maths.batch import Floats
+from armtwin.robot.robot import Robot
+
+AXES = ("x", "y", "z")
+BENCH_JOINT = "joint"
+STARTING = 30.0  # further time for loading Python and the unit [s]
+
+
+class ForeignUnit:
+    """A Functional Mock-up Unit (2.0 or 3.0, co-simulation) that pushes a robot or a bench.
+
+    Used in a `with` statement, it is the partner of a simulation: at each set-point it is told what
+    its inputs name and gives what its outputs push, until the next one.
+
+    Args:
+        path: The .fmu file.
+        robot: The robot that it pushes; None for a bench, which has one joint, "joint".
+        inputs: For each of its inputs what it is told: "q.JOINT" or "v.JOINT" (position or speed
+            of a link), and of a robot "tool.x", "tool.y", "tool.z" (the tool point in the base
+            frame).
+        outputs: For each of its outputs what it pushes: "JOINT" (a torque on it), and of a robot
+            "force.x" .. "force.z", "moment.x" .. "moment.z" (on the tool point, base axes).
+        start: Values of its parameters.
+        timeout: Longest time that it may take for an answer [s].
+    """
+
+    def __init__(
+        self,
+        path: str | Path,
+        robot: Robot | None,
+        *,
+        inputs: Mapping[str, str],
+        outputs: Mapping[str, str],
+        start: Mapping[str, float] | None = None,
+        timeout: float = 10.0,
+    ) -> None:
+        if not outputs:
+            raise ArmtwinError(f"{path}: a foreign unit must push something, got no outputs")
+        if not timeout > 0:
+            raise ArmtwinError(f"{path}: timeout must be greater than 0 s, got {timeout:g}")
+        self.path, self.robot, self.timeout = Path(path), robot, float(timeout)
+        self.joints = [BENCH_JOINT] if robot is None else list(robot.joint_names)
+        self.inputs, self.outputs = dict(inputs), dict(outputs)
+        self.start = {name: float(value) for name, value in (start or {}).items()}
+        self._check_names()
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._process: subprocess.Popen[str] | None = None
+        self._answers: queue.Queue[str] = queue.Queue()
+
+    def _check_names(self) -> None:
+        told = [f"q.{joint}" for joint in self.joints] + [f"v.{joint}" for joint in self.joints]
+        pushed = list(self.joints)
+        if self.robot is not None:
+            told += [f"tool.{axis}" for axis in AXES]
+            pushed += [f"force.{axis}" for axis in AXES] + [f"moment.{axis}" for axis in AXES]
+        for words, known in ((self.inputs, told), (self.outputs, pushed)):
+            for name, word in words.items():
+                if word not in known:
+                    hint = did_you_mean(word, known)
+                    raise ArmtwinError(f"{self.path}: '{name}' cannot be '{word}'. {hint}")
+
+    def __enter__(self) -> ForeignUnit:
+        self._folder = tempfile.TemporaryDirectory(prefix="armtwin-foreign-")
+        try:
+            unpack(self.path, Path(self._folder.name))
+            self._begin()
+        except BaseException:
+            self._end()
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._end()
+
+    def __call__(self, time: float, q: Floats, v: Floats) -> Floats:
+        """Torques on the joints, (n,), at a time from positions and speeds of the links."""
+        if self._process is None:
+            raise ArmtwinError(f"{self.path}: a foreign unit must be opened with a with statement")
+        told = [self._told(word, q, v) for word in self.inputs.values()]
+        words = f"its step to {time:.6g} s"
+        found = self._answer({"time": time, "inputs": told}, words)["outputs"]
+        if not np.all(np.isfinite(found)):
+            raise ArmtwinError(f"{self.path}: {words} gave {found}, which are not all finite")
+        return self._pushed(q, found)
+
+    def _told(self, word: str, q: Floats, v: Floats) -> float:
+        what, _, which = word.partition(".")
+        if what == "tool" and self.robot is not None:
+            return float(self.robot.forward_kinematics(q)[AXES.index(which), 3])
+        return float((q if what == "q" else v)[self.joints.index(which)])
+
+    def _pushed(self, q: Floats, values: list[float]) -> Floats:
+        torque, wrench = np.zeros(len(self.joints)), np.zeros(6)
+        for word, value in zip(self.outputs.values(), values, strict=True):
+            what, _, axis = word.partition(".")
+            if word in self.joints:
+                torque[self.joints.index(word)] += value
+            else:
+                wrench[AXES.index(axis) + (3 if what == "moment" else 0)] += value
+        if self.robot is not None and wrench.any():
+            torque += self.robot.jacobian(q).T @ wrench
+        return torque
+
+    def _begin(self) -> None:
+        """Start the process and have it load the unit."""
+        assert self._folder is not None
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "armtwin.exchange.foreign_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            encoding="utf-8",
+        )
+        Thread(target=self._read, args=(self._process,), daemon=True).start()
+        first = {
+            "folder": self._folder.name,
+            "start": self.start,
+            "inputs": list(self.inputs),
+            "outputs": list(self.outputs),
+        }
+        self._answer(first, "its start", further=STARTING)
+
+    def _read(self, process: subprocess.Popen[str]) -> None:
+        """Hand on what the process says, and at last that it has ended."""
+        assert process.stdout is not None
+        for line in process.stdout:
+            self._answers.put(line)
+        self._answers.put("")
+
+    def _answer(self, asked: dict[str, Any], what: str, further: float = 0.0) -> dict[str, Any]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        try:
+            self._process.stdin.write(json.dumps(asked) + "\n")
+            self._process.stdin.flush()
+            line = self._answers.get(timeout=self.timeout + further)
+        except queue.Empty:
+            limit = self.timeout + further
+            problem = f"{what} did not return within {limit:g} s; it was ended"
+            raise ArmtwinError(f"{self.path}: {problem}") from None
+        except OSError:
+            line = ""
+        if not line:
+            code = self._process.wait()
+            raise ArmtwinError(f"{self.path}: {what} ended its process (code {code})")
+        told: dict[str, Any] = json.loads(line)
+        if "problem" in told:
+            raise ArmtwinError(f"{self.path}: {what} failed: {told['problem']}")
+        return told
+
+    def _end(self) -> None:
+        """End the process, whatever it does, and forget its files."""
+        if self._process is not None:
+            self._process.kill()
+            self._process.wait()
+            for stream in (self._process.stdin, self._process.stdout):
+                if stream is not None:
+                    with suppress(OSError):  # what was not read any more
+                        stream.close()
+            self._process = None
+        if self._folder is not None:
+            self._folder.cleanup()
+            self._folder = None

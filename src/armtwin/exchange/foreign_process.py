@@ -1,0 +1,105 @@
+"""The process in which a foreign unit runs: it answers lines of JSON with lines of JSON.
+
+Started as a program of its own. What the unit prints goes nowhere; what it does to memory, or a
+step that never ends, harms this process only.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any, TextIO
+
+from armtwin.errors import did_you_mean
+
+VERSIONS = ("2.0", "3.0")
+
+
+class _Unit:
+    """An instance of a unit for co-simulation."""
+
+    def __init__(self, folder: str, start: dict[str, float], inputs: list[str], outputs: list[str]):
+        import fmpy
+
+        described = fmpy.read_model_description(folder, validate=False)
+        if not described.fmiVersion.startswith(VERSIONS):
+            raise ValueError(f"is of FMI {described.fmiVersion}; 2.0 and 3.0 are understood")
+        if described.coSimulation is None:
+            raise ValueError("is not for co-simulation")
+        self.references = {}
+        for variable in described.modelVariables:
+            if variable.type in ("Real", "Float64"):
+                self.references[variable.name] = variable.valueReference
+        self.inputs, self.outputs = self._of(inputs), self._of(outputs)
+        self.is_old = described.fmiVersion.startswith("2")
+        self.time = 0.0
+        options: dict[str, Any] = {"fmi_type": "CoSimulation"}
+        self.unit = fmpy.instantiate_fmu(folder, described, **options)
+        self._set(self._of(list(start)), list(start.values()))
+        if self.is_old:
+            self.unit.setupExperiment(startTime=0.0)
+            self.unit.enterInitializationMode()
+        else:
+            self.unit.enterInitializationMode(startTime=0.0)
+        self.initialising = True
+
+    def _of(self, names: list[str]) -> list[int]:
+        found = []
+        for name in names:
+            if name not in self.references:
+                hint = did_you_mean(name, self.references)
+                raise ValueError(f"has no number '{name}'. {hint}")
+            found.append(self.references[name])
+        return found
+
+    def _set(self, references: list[int], values: list[float]) -> None:
+        if references:
+            put = self.unit.setReal if self.is_old else self.unit.setFloat64
+            put(references, values)
+
+    def asked(self, time: float, values: list[float]) -> list[float]:
+        """Outputs at a time: the steps up to it, then the inputs as they are there."""
+        if self.initialising:
+            self._set(self.inputs, values)
+            self.unit.exitInitializationMode()
+            self.initialising = False
+        elif time > self.time:
+            self.unit.doStep(self.time, time - self.time)
+            self.time = time
+        self._set(self.inputs, values)
+        get = self.unit.getReal if self.is_old else self.unit.getFloat64
+        return list(get(self.outputs)) if self.outputs else []
+
+
+def serve(lines: TextIO, answers: TextIO) -> None:
+    """Answer until there are no more lines."""
+    unit: _Unit | None = None
+    for line in lines:
+        asked = json.loads(line)
+        try:
+            if unit is None:
+                unit = _Unit(asked["folder"], asked["start"], asked["inputs"], asked["outputs"])
+                told: dict[str, Any] = {"ready": True}
+            else:
+                told = {"outputs": unit.asked(asked["time"], asked["inputs"])}
+        except ImportError:
+            told = {"problem": "needs the extra fmi (fmpy): pip install armtwin[fmi]"}
+        except Exception as error:  # whatever a foreign unit does is told, not raised
+            told = {"problem": str(error) or type(error).__name__}
+        answers.write(json.dumps(told) + "\n")
+        answers.flush()
+
+
+def main() -> None:
+    """Keep the way back to ourselves, and give the unit another one to print on."""
+    own = os.dup(1)
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.dup2(nowhere, 2)
+    with os.fdopen(own, "w", encoding="utf-8") as answers:
+        serve(sys.stdin, answers)
+
+
+if __name__ == "__main__":
+    main()

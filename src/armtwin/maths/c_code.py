@@ -1,0 +1,268 @@
+"""Stretches of a tape as plain C99: the same operations in the same order, for exchange.
+
+Nothing but the language and its mathematical library is needed. Values have the kinds that the
+writer of instructions gives them: doubles, integers and truths. Sums that take in a product are
+rounded once where the compiler is told of a processor that can, else twice.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from armtwin.maths.batch import Floats
+from armtwin.maths.bits import DROPPED, MASK
+from armtwin.maths.memory import Memory
+from armtwin.maths.stretches import Side, Stretch, blocks, fused_products
+
+DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
+FUNCTIONS = {
+    "root": "sqrt",
+    "floor": "floor",
+    "cosine": "cos",
+    "sine": "sin",
+    "arctangent": "atan",
+    "exponential": "exp",
+    "growth": "expm1",
+    "hyperbolic_tangent": "tanh",
+    "power": "pow",
+    "coarse": "coarse",
+}
+INFIX = {"add": "+", "subtract": "-", "multiply": "*", "divide": "/"}
+COMPARISONS = {"less": "<", "less_equal": "<=", "equal": "==", "unequal": "!="}
+EXTREMES = {"smaller": "<", "larger": ">"}
+JOINED = {"both": "&&", "either": "||"}
+NUMBERS_IN_A_LINE = 6
+
+PRELUDE = f"""\
+#include <math.h>
+#include <stdint.h>
+#include <string.h>
+
+/* a b + c, rounded once where the processor can */
+#if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
+#define FUSED(a, b, c) fma(a, b, c)
+#else
+#define FUSED(a, b, c) ((a) * (b) + (c))
+#endif
+
+/* the largest number with few leading bits that is not above x, for x > 0 */
+static inline double coarse(double x)
+{{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= -(INT64_C(1) << {DROPPED});
+    memcpy(&x, &bits, sizeof x);
+    return x;
+}}
+
+/* count of such numbers up to x, for x > 0 */
+static inline int64_t rank_of(double x)
+{{
+    int64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> {DROPPED};
+}}
+"""
+assert MASK == -(1 << DROPPED)
+
+
+def c_function(name: str, found: Sequence[Stretch], memory: Memory) -> str:
+    """A function `static void name(double *const *m)` that does stretches one after the other.
+
+    Args:
+        name: Its name.
+        found: The stretches.
+        memory: Where their arrays lie; m has one pointer for each of the memories.
+    """
+    lines = [f"static void {name}(double *const *m)", "{"]
+    bodies = [_Writer(stretch, memory).written() for stretch in found]
+    text = "\n".join(line for body in bodies for line in body)
+    for k in range(len(memory.sizes)):
+        if f"m{k}[" in text:
+            lines.append(f"    double *const m{k} = m[{k}];")
+    if not any(bodies):
+        lines.append("    (void)m;")
+    for body in bodies:
+        lines += ["    {", *(f"        {line}" for line in body), "    }"] if body else []
+    return "\n".join([*lines, "}", ""])
+
+
+def c_number(value: Any) -> str:
+    """A constant of C with the same value."""
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, int):
+        return f"INT64_C({value})" if abs(value) >= 2**31 else f"{value}"
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "(-INFINITY)"
+    text = repr(float(value))
+    return f"({text})" if text.startswith("-") else text
+
+
+def c_table(name: str, values: Floats | Iterable[float]) -> str:
+    """A constant array of doubles; one that is empty has an element that nobody reads."""
+    words = [c_number(float(x)) for x in values] or ["0.0"]
+    lines = []
+    for first in range(0, len(words), NUMBERS_IN_A_LINE):
+        lines.append("    " + ", ".join(words[first : first + NUMBERS_IN_A_LINE]) + ",")
+    return "\n".join([f"static const double {name}[{len(words)}] = {{", *lines, "};", ""])
+
+
+class _Writer:
+    """Writes the lines of a stretch."""
+
+    def __init__(self, stretch: Stretch, memory: Memory) -> None:
+        self.stretch, self.memory, self.tape = stretch, memory, stretch.tape
+        self.blocks = blocks(stretch)
+        self.fused = fused_products(stretch)
+        self.taken_in = set(self.fused.values())
+        self.kinds: dict[int, str] = {}
+
+    def written(self) -> list[str]:
+        """All lines: operations, then outputs."""
+        lines = list(self._do(None))
+        lines += self._read_first()
+        for (array, place), number in self.stretch.outputs:
+            word, _ = self._value(number)
+            lines.append(f"{self._element(array, place)} = {word};")
+        return lines
+
+    def _read_first(self) -> Iterator[str]:
+        """Inputs that are written elsewhere as they are: read before their place is written."""
+        for number in sorted({number for _, number in self.stretch.outputs}):
+            if number not in self.kinds and self.tape.operations[number].name != "constant":
+                word, kind = self._value(number)
+                self.kinds[number] = kind
+                yield f"const {kind} x{number} = {word};"
+
+    def _do(self, side: Side | None) -> Iterator[str]:
+        """The operations of a side of a choice, or of none."""
+        for number in self.blocks.get(side, []):
+            name = self.tape.operations[number].name
+            if number in self.taken_in or name in ("constant", "input"):
+                continue
+            if name == "choose" and self._branches(number):
+                yield from self._branch(number)
+                continue
+            word, kind = self._result(number)
+            self.kinds[number] = kind
+            yield f"const {kind} x{number} = {word};"
+
+    def _branches(self, number: int) -> bool:
+        return (number, True) in self.blocks or (number, False) in self.blocks
+
+    def _branch(self, number: int) -> Iterator[str]:
+        """A choice of which only one side is computed."""
+        condition, yes, no = self.tape.operations[number].of
+        truth, _ = self._value(condition)
+        yield f"double x{number};"
+        yield f"if ({truth}) {{"
+        yield from self._side(number, yes, holds=True)
+        yield "} else {"
+        yield from self._side(number, no, holds=False)
+        yield "}"
+        self.kinds[number] = DOUBLE
+
+    def _side(self, number: int, value: int, *, holds: bool) -> Iterator[str]:
+        for line in self._do((number, holds)):
+            yield f"    {line}"
+        word, _ = self._value(value)
+        yield f"    x{number} = {word};"
+
+    def _element(self, array: str, place: tuple[int, ...]) -> str:
+        memory, first, shape = self.memory.arrays[array]
+        flat = 0
+        for index, length in zip(place, shape, strict=True):
+            flat = flat * length + index
+        return f"m{memory}[{first + flat}]"
+
+    def _value(self, number: int) -> tuple[str, str]:
+        """The word and the kind of a value, of this stretch or of one before."""
+        if number in self.kinds:
+            return f"x{number}", self.kinds[number]
+        name, _, detail = self.tape.operations[number]
+        if name == "constant":
+            return c_number(detail), _kind_of(detail)
+        if name == "input":
+            return self._element(*detail), DOUBLE
+        return self._element(*self.stretch.kept[number]), DOUBLE
+
+    def _result(self, number: int) -> tuple[str, str]:
+        name, of, detail = self.tape.operations[number]
+        if number in self.fused:
+            return self._sum_with_product(name, of, self.fused[number])
+        values = [self._value(x) for x in of]
+        words = [word for word, _ in values]
+        kinds = {kind for _, kind in values}
+        if name == "load":
+            return self._load(detail, values), DOUBLE
+        if name == "choose":
+            _, yes, no = words
+            return f"{words[0]} ? {yes} : {no}", _alike({kind for _, kind in values[1:]})
+        if name == "whole":
+            return f"(int64_t){words[0]}", INTEGER
+        if name == "rank":
+            return f"rank_of({words[0]})", INTEGER
+        if name in FUNCTIONS:
+            return f"{FUNCTIONS[name]}({', '.join(words)})", DOUBLE
+        if name in JOINED:
+            return f"{words[0]} {JOINED[name]} {words[1]}", TRUTH
+        if name in COMPARISONS:
+            return f"{words[0]} {COMPARISONS[name]} {words[1]}", TRUTH
+        if name in EXTREMES:  # the first of two that are equal, as Python has it
+            first, second = words
+            return f"{second} {EXTREMES[name]} {first} ? {second} : {first}", _alike(kinds)
+        return _arithmetic(name, words, kinds)
+
+    def _sum_with_product(self, name: str, of: tuple[int, ...], product: int) -> tuple[str, str]:
+        """A sum or difference of which one term is a product: a b + c, c - a b, a b - c."""
+        factors = [self._value(x) for x in self.tape.operations[product].of]
+        (a, _), (b, _) = factors
+        first, second = of
+        term, kind = self._value(second if first == product else first)
+        if {kind, *(kind for _, kind in factors)} == {INTEGER}:
+            terms = [f"({a} * {b})" if x == product else term for x in of]
+            return f"{terms[0]} {INFIX[name]} {terms[1]}", INTEGER
+        if name == "subtract" and first == product:
+            term = f"-{term}"
+        elif name == "subtract":
+            a = f"-{a}"
+        return f"FUSED({a}, {b}, {term})", DOUBLE
+
+    def _load(self, table: str, place: list[tuple[str, str]]) -> str:
+        """An element of a table at a computed place."""
+        memory, first, shape = self.memory.arrays[table]
+        flat = ""
+        for (word, kind), length in zip(place, shape, strict=True):
+            index = word if kind == INTEGER else f"(int64_t){word}"
+            flat = f"({flat}) * {length} + {index}" if flat else index
+        return f"m{memory}[{first} + {flat}]"
+
+
+def _arithmetic(name: str, words: list[str], kinds: set[str]) -> tuple[str, str]:
+    """Arithmetic of integers where all are integers, else of doubles."""
+    kind = INTEGER if kinds == {INTEGER} and name != "divide" else DOUBLE
+    if name == "negative":
+        return f"-{words[0]}", kind
+    if name == "absolute":
+        word = words[0]
+        return (f"{word} < 0 ? -{word} : {word}" if kind == INTEGER else f"fabs({word})"), kind
+    left, right = words
+    if name == "divide" and kinds <= {INTEGER, TRUTH}:
+        left = f"(double){left}"
+    return f"{left} {INFIX[name]} {right}", kind
+
+
+def _alike(kinds: set[str]) -> str:
+    """The kind of values of several: that of all, or double."""
+    return next(iter(kinds)) if len(kinds) == 1 else DOUBLE
+
+
+def _kind_of(value: Any) -> str:
+    if isinstance(value, bool):
+        return TRUTH
+    return INTEGER if isinstance(value, int) else DOUBLE

@@ -1,0 +1,10 @@
+"""What a simulation is coupled to: somebody who is asked for torques while it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from armtwin.maths.batch import Floats
+
+# From time [s], positions and speeds of the links, (n,) each, to torques on the joints, (n,) [N m].
+Partner = Callable[[float, Floats, Floats], Floats]
