@@ -4,8 +4,8 @@
 
 Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
 they need two idle cores, and say little on a machine that others use. Naps show how pieces are
-handed out, whatever the machine does. Then what a
-piece of work costs that does nothing, and 1 s of work per piece on processes and on dask.
+handed out, whatever the machine does. Before these, what a piece of work costs that does nothing,
+and 1 s of work per piece on processes and on dask.
 """
 
 import os
