@@ -3,8 +3,9 @@
     python benchmarks/sweeps.py [--quick] [RUNS]
 
 Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
-turns of all places follow one another, so that what else the machine does is shared. Then what a
-piece of work costs that does nothing, and 1 s of work per piece on processes and on dask.
+they need two idle cores, and say little on a machine that others use. Naps show how pieces are
+handed out, whatever the machine does. Before these, what a piece of work costs that does nothing,
+and 1 s of work per piece on processes and on dask.
 """
 
 import os
@@ -29,6 +30,7 @@ RUNS = GIVEN[0] if GIVEN else 6 if QUICK else 1000
 TURNS = 1
 EMPTY, BUSY = (20, 2) if QUICK else (1000, 24)
 SECOND = 0.05 if QUICK else 1.0
+NAPS, NAP = (4, 0.1) if QUICK else (16, 0.5)
 PLACES: dict[str, dict[str, object]] = {
     "one thread": {"threads": 1},
     "2 threads": {"threads": 2},
@@ -91,6 +93,12 @@ def spin(sent: object, number: int) -> int:
     return number
 
 
+def nap(sent: object, number: int) -> int:
+    """A piece of work that only takes time, however busy the machine is."""
+    time.sleep(NAP)
+    return number
+
+
 def in_time(place: Place, work: Callable[..., int], count: int) -> float:
     """Wall seconds of pieces of work."""
     start = time.perf_counter()
@@ -116,10 +124,12 @@ def overhead() -> None:
             before = time.process_time()
             empty = in_time(place, nothing, EMPTY) / EMPTY
             own = (time.process_time() - before) / EMPTY
+            asleep = in_time(place, nap, NAPS)
             busy[name] = in_time(place, spin, BUSY)
         print(
             f"{name}: {1e3 * empty:.2f} ms a piece, {1e3 * own:.2f} ms CPU of client and "
-            f"scheduler; {BUSY} pieces of {SECOND:g} s {busy[name]:.1f} s",
+            f"scheduler; {NAPS} naps of {NAP:g} s: ratio {NAPS * NAP / asleep:.2f} to one after "
+            f"another; {BUSY} pieces of {SECOND:g} s {busy[name]:.1f} s",
             flush=True,
         )
     ratio = busy["dask, 2 workers"] / busy["2 processes"]
