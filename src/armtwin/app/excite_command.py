@@ -16,15 +16,14 @@ from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
-from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 
 if TYPE_CHECKING:
+    from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.report.excitation_report import Twin
 
-USUAL = ExcitationPlan()
 UNITS = {
     "period": Unit("s", above=0),
     "rate": Unit("Hz", above=0),
@@ -39,24 +38,27 @@ UNITS = {
 def excite(
     robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
     criterion: Annotated[
-        str,
-        typer.Option("--criterion", help="log_det, sigma_min, condition or weighted."),
-    ] = USUAL.criterion,
+        str | None,
+        typer.Option("--criterion", help="log_det (usual), sigma_min, condition or weighted."),
+    ] = None,
     scaling: Annotated[
-        str, typer.Option("--scaling", help="Columns scaled by parameters or by columns.")
-    ] = USUAL.scaling,
+        str | None,
+        typer.Option("--scaling", help="Columns scaled by parameters (usual) or by columns."),
+    ] = None,
     weights: Annotated[
-        str, typer.Option("--weights", help='Of condition and 1/sigma_min: "1, 1".')
-    ] = "1, 1",
+        str | None, typer.Option("--weights", help='Of condition and 1/sigma_min: "1, 1".')
+    ] = None,
     search: Annotated[
-        str, typer.Option("--search", help="optimised, or the best random.")
-    ] = USUAL.search,
-    starts: Annotated[int, typer.Option("--starts", help="Random motions tried.")] = USUAL.starts,
-    period: Annotated[str, typer.Option("--period", help='Length of a period, as "8 s".')] = "8 s",
+        str | None, typer.Option("--search", help="optimised (usual), or the best random.")
+    ] = None,
+    starts: Annotated[int | None, typer.Option("--starts", help="Random motions tried.")] = None,
+    period: Annotated[
+        str | None, typer.Option("--period", help='Length of a period; usually "8 s".')
+    ] = None,
     harmonics: Annotated[
-        int, typer.Option("--harmonics", help="Harmonics of a period.")
-    ] = USUAL.harmonics,
-    periods: Annotated[int, typer.Option("--periods", help="Periods to run.")] = USUAL.periods,
+        int | None, typer.Option("--harmonics", help="Harmonics of a period.")
+    ] = None,
+    periods: Annotated[int | None, typer.Option("--periods", help="Periods to run.")] = None,
     rate: Annotated[
         str | None, typer.Option("--rate", help="Set-points a second; by default the servo's.")
     ] = None,
@@ -80,7 +82,7 @@ def excite(
         str | None,
         typer.Option("--noise", help='Noise of the torque, of the largest, as "1 %".'),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", help="Of the random starts.")] = USUAL.seed,
+    seed: Annotated[int | None, typer.Option("--seed", help="Of the random starts.")] = None,
     tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
     payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
     out: Annotated[
@@ -101,7 +103,7 @@ def excite(
     plan = _plan(
         criterion=criterion,
         scaling=scaling,
-        weights=_weights(weights),
+        weights=None if weights is None else _weights(weights),
         search=search,
         starts=starts,
         harmonics=harmonics,
@@ -148,9 +150,10 @@ def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
 
 
 def _plan(**choices: Any) -> ExcitationPlan:
-    """The plan of the options; what it refuses is said of the option."""
+    """The plan of the options that are given; what it refuses is said of the option."""
+    given = {name: choice for name, choice in choices.items() if choice is not None}
     try:
-        return ExcitationPlan(**choices)
+        return at.ExcitationPlan(**given)
     except ArmtwinError as error:
         raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
 
@@ -175,8 +178,9 @@ def _weights(text: str) -> tuple[float, ...]:
 def _options(plan: ExcitationPlan) -> dict[str, Any]:
     """What a plan has otherwise than by default."""
     found = {}
+    usual = vars(at.ExcitationPlan())
     for key, value in vars(plan).items():
-        if value != getattr(USUAL, key):
+        if value != usual[key]:
             found[key] = list(value) if isinstance(value, tuple) else value
     return found
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -17,11 +17,11 @@ from armtwin.files.disk import Content
 from armtwin.maths.units import whole_number
 from armtwin.prediction.answer import Answer
 from armtwin.report.folder import RESULT, ResultFolder
-from armtwin.sweeps.export import check_parquet
-from armtwin.sweeps.result import SweepResult
-from armtwin.sweeps.running import Progress, check_place
-from armtwin.sweeps.sweep import Sweep
-from armtwin.sweeps.words import time_in_words
+
+if TYPE_CHECKING:
+    from armtwin.sweeps.result import SweepResult
+    from armtwin.sweeps.running import Progress
+    from armtwin.sweeps.sweep import Sweep
 
 SOME_HOLD, NONE_HOLDS = 0, 1
 TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "job.toml"
@@ -62,9 +62,11 @@ def sweep(
 
     Exit code 1: none of the runs holds.
     """
+    from armtwin.sweeps.export import check_parquet
+
     if parquet:
         check_parquet()
-    asked = Sweep.load(file)
+    asked = at.Sweep.load(file)
     len(asked)  # refuses what cannot be run
     _check_runs(asked, report or [])
     source = Source("sweep", asked.name, asked.origin)
@@ -108,6 +110,9 @@ def _run(
     asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None
 ) -> SweepResult:
     """Run what is missing; the folder is ours from the first moment on, so that it can go on."""
+    from armtwin.sweeps.running import check_place
+    from armtwin.sweeps.words import time_in_words
+
     check_place(workers, cluster)
     table = place.path(TABLE)
     if not table.exists():
