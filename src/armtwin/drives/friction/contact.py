@@ -83,16 +83,16 @@ class Contact:
         return float(self.film * (sum_speed / self.scaling_speed) ** self.growth)
 
     def asperity_friction(self, sum_speed: float) -> float:
-        """Friction force of the asperities still in contact [N]. (3.31-3.35)"""
+        """Friction force of the asperities still in contact [N] (3.31-3.35)."""
         touching = self.density * self.area * np.exp(-self.height(sum_speed) / self.summit_spread)
         return float(touching * self.asperity_force)
 
     def newtonian_friction(self, sum_speed: float, sliding_speed: float) -> float:
-        """Force that shears a Newtonian film, η A u⁻ / h [N]. (3.15-3.19, 3.30)"""
+        """Force that shears a Newtonian film, η A u⁻ / h [N] (3.15-3.19, 3.30)."""
         return self.viscosity * self.hydrodynamic_area * sliding_speed / self.height(sum_speed)
 
     def limited_friction(self, height: float, sliding_speed: float, limit: float) -> float:
-        """Force that shears a film of a height [m] up to a limit of stress [Pa]. (3.16, 3.20)"""
+        """Force that shears a film of a height [m] up to a limit of stress [Pa] (3.16, 3.20)."""
         fall = np.expm1(-self.viscosity * sliding_speed / (limit * height))
         return float(-self.hydrodynamic_area * limit * fall)
 
@@ -118,7 +118,7 @@ class Teeth:
     in_contact: float
 
     def speeds(self, wheel_speed: float, angle: float) -> tuple[float, float]:
-        """Sum and sliding speed [m/s] at a contact angle [rad]. (A.6)"""
+        """Sum and sliding speed [m/s] at a contact angle [rad] (A.6)."""
         along = wheel_speed * self.pitch_radius * np.cos(self.pressure_angle)
         first = np.tan(self.pressure_angle + angle)
         second = np.tan(self.pressure_angle - self.pair_ratio * angle)
@@ -126,13 +126,13 @@ class Teeth:
 
     @property
     def slip(self) -> float:
-        """Mean absolute slip ratio s₀. (A.10-A.11)"""
+        """Mean absolute slip ratio s₀ (A.10-A.11)."""
         sides = 4 * np.sin(self.pressure_angle) * np.cos(self.pressure_angle)
         return float(self.contact_angle * (1 + self.pair_ratio) / sides)
 
     @property
     def lever(self) -> float:
-        """Sum speed per joint speed, r [m]; the factor 2 of (A.8) is kept here. (3.36-3.37)"""
+        """Sum speed per joint speed, r [m]; the factor 2 of (A.8) is kept here (3.36-3.37)."""
         return float(2 * self.joint_ratio * self.pitch_radius * np.sin(self.pressure_angle))
 
 

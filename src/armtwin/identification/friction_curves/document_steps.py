@@ -53,7 +53,7 @@ def armstrong_steps(
 
 
 def viscous_by_logarithms(v: ArrayLike, tau: ArrayLike) -> tuple[float, float]:
-    """Exponent δ_v and viscous friction c_v of fast motion alone. (3.54-3.59)"""
+    """Exponent δ_v and viscous friction c_v of fast motion alone (3.54-3.59)."""
     w, torque = _points(v, tau)
     low, high = VISCOUS_RANGE
     fast = (w >= low) & (w <= high)
@@ -115,7 +115,7 @@ def _means(v: Floats, tau: Floats) -> Means:
 
 
 def means_of_series(v: ArrayLike, tau: ArrayLike) -> Means:
-    """Mean torque and spread of the series at each speed, both directions together. (3.65)"""
+    """Mean torque and spread of the series at each speed, both directions together (3.65)."""
     return _means(*_points(np.abs(v), np.sign(v) * np.asarray(tau)))
 
 
