@@ -52,7 +52,7 @@ class Gain:
 def gain(before: Floats, after: Floats) -> Gain:
     """What squares missed of parts, (parts, n), gain over those before, (parts, n)."""
     count = len(before)
-    a, b = before.sum(axis=0), after.sum(axis=0)
+    a, b = _above_none(before.sum(axis=0)), _above_none(after.sum(axis=0))
     fall = -float(np.log(b / a).mean())
     apart = (after / b - before / a).mean(axis=1)
     error = np.sqrt(count / max(count - 1, 1) * (apart**2).sum())
@@ -69,5 +69,10 @@ def by_the_others(options: Sequence[Floats]) -> Floats:
     """
     squares = np.array(options)
     others = squares.sum(axis=1, keepdims=True) - squares
-    best = np.log(others).mean(axis=2).argmin(axis=0)
+    best = np.log(_above_none(others)).mean(axis=2).argmin(axis=0)
     return np.asarray(squares[best, np.arange(squares.shape[1])])
+
+
+def _above_none(squares: Floats) -> Floats:
+    """Squares missed, where logs without noise leave nothing, or less than that by rounding."""
+    return np.maximum(squares, np.finfo(np.float64).tiny)
