@@ -7,12 +7,15 @@ RX90B, 8 runs of 4 periods of 8 s at 250 Hz. The peer reads with np.loadtxt, fil
 differentiates the positions, fills its rows in a Python loop over Pinocchio's regressor, adds
 rotor, spring and friction columns (ours, not timed), filters every column as its torque with SciPy,
 and solves with np.linalg.lstsq, once, without prior, contracts or anything left out. Two sizes:
-every sample a row, and thinned to six rows a period of the cut-off as is our default.
+every sample a row, and thinned to six rows a period of the cut-off as is our default. Each with the
+peer's question, the file's friction laws and mounting as they are, and with the default one, which
+looks for friction terms and for the direction of gravity as well.
 """
 
 import sys
 import tempfile
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -134,9 +137,12 @@ def main():
         samples = RUNS * round(PERIODS * PERIOD * RATE)
         unknown = len(robot.parameters)
         print(f"RX90B, {RUNS} runs, {samples} samples, {unknown} parameters, cut-off {CUTOFF:g} Hz")
+        given = Recipe(friction="file", tilt="file")
         for words, recipe in (
-            ("every sample a row", Recipe(rate=RATE)),
-            ("thinned as by default", Recipe()),
+            ("every sample a row, laws and mounting of the file", replace(given, rate=RATE)),
+            ("every sample a row, default", Recipe(rate=RATE)),
+            ("thinned, laws and mounting of the file", given),
+            ("thinned, default", Recipe()),
         ):
             ours(robot, paths, recipe)
             whole = best(lambda recipe=recipe: timed(robot, paths, recipe))

@@ -5,7 +5,8 @@
 Virtual TX40s, 50 by default, each with friction of its own and with the laws of the file: dry and
 viscous. They move between poses and rest, or move on by harmonics. The torque has white noise, and
 as much slow noise, which stands for what no model has. Robots with a memory have a radius of
-1e-3 rad in half of their dry friction, those with a shape a root of the speed beside it.
+1e-3 rad in half of their dry friction, those with a shape a root of the speed beside it, those with
+loads 8 % of the torque that each gear passes on.
 """
 
 import sys
@@ -14,9 +15,10 @@ import time
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.memory import bends
+from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.identification.rigid_body.preparation import preparation
-from armtwin.identification.rigid_body.terms import MEMORY, SHAPE, hosts, with_terms
+from armtwin.identification.rigid_body.reversals import mean_friction
+from armtwin.identification.rigid_body.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
 
 ROBOTS = 50
 RATE, LENGTH = 250.0, 24.0  # [Hz], [s]
@@ -25,6 +27,7 @@ NOISE = 0.2  # deviation of white noise, and of slow noise [N m]
 SLOW = 1.0  # cut-off of slow noise [Hz]
 SPREAD = 0.2  # of friction among the robots
 RADIUS, EXPONENT = 1e-3, 0.5
+SHARE, USUAL = 0.08, 10.0  # of a load, which is usually so large [N m]
 MIDDLE = np.array([0.0, 0.3, 1.0, 0.0, 0.6, 0.0])
 
 
@@ -54,7 +57,7 @@ def harmonics(chance):
 
 
 def made(robot, kind, chance):
-    """A robot with friction of its own, and of a kind: none, memory or shape."""
+    """A robot with friction of its own, and of a kind: none, memory, shape or load."""
     friction = [p.group == "friction" for p in robot.parameter_table]
     factor = np.exp(SPREAD * chance.normal(size=len(friction)))
     own = robot.with_parameters(np.where(friction, factor, 1.0) * robot.parameters)
@@ -62,10 +65,18 @@ def made(robot, kind, chance):
         return own
     terms = []
     for host in hosts(own, at.Recipe(), np.ones(own.n)):
-        terms.append(host.memory(RADIUS) if kind == "memory" else host.root(EXPONENT))
+        if kind == "memory":
+            terms.append(host.memory(RADIUS))
+        elif kind == "shape":
+            terms.append(host.root(EXPONENT))
+        elif host.geared:
+            terms.append(host.load(USUAL, None))
     wide = with_terms(own, tuple(terms))
     values = dict(zip(wide.parameter_names, wide.parameters, strict=True))
     for term in terms:
+        if kind == "load":
+            values[term.name] = SHARE
+            continue
         level = f"{term.element.name.rpartition('_')[0]}.level"
         values[term.name] = 0.5 * values[level]
         values[level] *= 0.5
@@ -75,8 +86,7 @@ def made(robot, kind, chance):
 def logged(robot, motion, chance):
     """The log of a motion."""
     t, q, v, a = motion
-    shares = bends(robot, robot.assembly.friction, q, v)
-    friction = robot.friction_regressor(v, q, shares) @ robot.parameters[robot.layout.friction]
+    friction = mean_friction(robot, Motion(q, v, a), np.zeros(6))
     noise = NOISE * chance.normal(size=q.shape)
     slow = np.zeros_like(q)
     kept = np.exp(-2 * np.pi * SLOW / RATE)
@@ -86,27 +96,25 @@ def logged(robot, motion, chance):
 
 
 def taken(robot, kind, move, seed):
-    """Whether memory and shape are added to a robot of a kind."""
+    """Whether memory, shape and loads are added to a robot of a kind."""
     chance = np.random.default_rng(seed)
     log = logged(made(robot, kind, chance), move(chance), chance)
     ready = preparation(robot, [log], torque=None, cutoff=20.0, recipe=at.Recipe())
     names = [term.element.name for term in ready.friction.terms]
-    memory = any(name.endswith(MEMORY) for name in names)
-    return memory, any(name.endswith(SHAPE) for name in names)
+    return [any(name.endswith(ending) for name in names) for ending in (MEMORY, SHAPE, LOAD)]
 
 
 def main(robots):
     """Print how often each is taken."""
     robot = at.Robot.load("tx40")
-    print("| the robot has | it moves | memory taken | shape taken | CPU s |")
-    print("|---|---|---|---|---|")
-    for kind in ("none", "memory", "shape"):
+    print("| the robot has | it moves | memory taken | shape taken | loads taken | CPU s |")
+    print("|---|---|---|---|---|---|")
+    for kind in ("none", "memory", "shape", "load"):
         for words, move in (("and rests", between_poses), ("on and on", harmonics)):
             start = time.process_time()
             found = np.array([taken(robot, kind, move, seed) for seed in range(robots)])
             spent = time.process_time() - start
-            memory, shape = found.sum(axis=0)
-            counts = f"{memory} of {robots} | {shape} of {robots}"
+            counts = " | ".join(f"{count} of {robots}" for count in found.sum(axis=0))
             print(f"| {kind} | {words} | {counts} | {spent:.0f} |", flush=True)
 
 

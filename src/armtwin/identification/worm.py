@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.load import Load, dry_shape
+from armtwin.drives.friction.load import Load, dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.rigid_body.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -30,7 +30,7 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import chosen_axes
 from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.loaded_friction import friction_beyond, load_of
+from armtwin.robot.loaded_friction import beyond_gears, load_of
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 
@@ -260,7 +260,7 @@ def _equations(
     plain, loaded, target, used = [], [], [], []
     for run in runs:
         columns, sliding = [], np.ones(len(run.v), dtype=bool)
-        beyond = friction_beyond(robot.assembly, run.v)
+        on_links = beyond_gears(robot.assembly, run.rigid, run.v, run.a)
         for element, row in group:
             w = run.v @ row.weights
             sliding &= _slides(w, run.around)
@@ -270,8 +270,9 @@ def _equations(
         of_loads = []
         for name in elements:
             element, row = next(pair for pair in group if pair[0].name == name)
-            load = load_of(run.robot.assembly, run.rigid, run.a, beyond, row)
-            shape = dry_shape(element.law, run.v @ row.weights)
+            load = load_of(run.robot.assembly, on_links, row)
+            w = run.v @ row.weights
+            shape = np.sign(w) * dry_share(element.law, w)
             of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
         plain.append(np.stack(columns, axis=2))
         loaded.append(np.stack(of_loads, axis=2))

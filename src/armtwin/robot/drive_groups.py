@@ -14,6 +14,7 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.load import Load
+from armtwin.drives.friction.terms import Loaded
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
 from armtwin.drives.ripple import Ripple
@@ -218,9 +219,16 @@ class FrictionElement:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
+        if isinstance(self.law, Loaded) and (self.load is not None or self.negative is not None):
+            return "the law 'loaded' follows its load by itself, in both directions alike"
         if self.load is not None and not breakaway(self.law) > 0:
             return "load needs a law with dry friction above 0, which it multiplies"
         return unknown_widths(self.uncertainty, ("level", "viscosity", "bristles"))
+
+    @property
+    def follows_load(self) -> bool:
+        """Whether its level follows the torque that a gear carries."""
+        return self.load is not None or isinstance(self.law, Loaded)
 
     @property
     def bristle_stiffness(self) -> float | None:

@@ -49,8 +49,9 @@ def friction_columns(
             all of it in the direction of their speed, (m, elements).
     """
     for e, (element, row) in enumerate(friction):
-        acting = np.multiply.outer(row.lever(q), row.weights)
-        w = (v * acting).sum(axis=-1)
+        lever = row.lever(q)
+        acting = np.multiply.outer(lever, row.weights)
+        w = lever * (v @ row.weights)
         columns = [element.law.columns(w)]
         if bends is not None and not np.isnan(bends[0, e]):
             columns = [bent_columns(element.law, w, bends[:, e])]

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.load import dry_shape
+from armtwin.drives.friction.load import dry_share, of_load
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.robot.assembly import Assembly
@@ -19,7 +19,7 @@ from armtwin.robot.rows import Row, turning_motor
 
 def has_loads(assembly: Assembly) -> bool:
     """Whether friction of the robot follows the load of some gear."""
-    return any(element.load is not None for element, _ in assembly.friction)
+    return any(element.follows_load for element, _ in assembly.friction)
 
 
 def is_turned(assembly: Assembly, row: Row) -> bool:
@@ -31,20 +31,22 @@ def is_turned(assembly: Assembly, row: Row) -> bool:
     return True
 
 
-def load_of(assembly: Assembly, rigid: Floats, a: Floats, beyond: Floats, row: Row) -> Floats:
+def load_of(assembly: Assembly, on_links: Floats, row: Row) -> Floats:
     """Torque that the gear of a row's motor passes on, (m,) [N m].
 
     Args:
         assembly: The robot's parts.
-        rigid: Joint torques without friction, rotors included, (m, n) [N m].
-        a: Joint accelerations, (m, n).
-        beyond: Friction between gear and links, on the joints, (m, n) [N m].
+        on_links: Joint torques beyond the gears: without rotors and without friction of rows that
+            motors turn, (m, n) [N m].
         row: A row that one motor turns.
     """
-    N = assembly.motor_rows
-    k, ratio = turning_motor(row.weights, N, "a gear")
-    on_links = rigid - a @ assembly.rotors.inertia + beyond
-    return np.asarray(ratio * (on_links @ assembly.motor_inverse)[:, k])
+    k, ratio = turning_motor(row.weights, assembly.motor_rows, "a gear")
+    return np.asarray(ratio * (on_links @ assembly.motor_inverse[:, k]))
+
+
+def beyond_gears(assembly: Assembly, rigid: Floats, v: Floats, a: Floats) -> Floats:
+    """Joint torques beyond the gears, from those without friction, rotors included, (m, n)."""
+    return rigid - a @ assembly.rotors.inertia + friction_beyond(assembly, v)
 
 
 def friction_beyond(assembly: Assembly, v: Floats) -> Floats:
@@ -58,15 +60,27 @@ def friction_beyond(assembly: Assembly, v: Floats) -> Floats:
     return found
 
 
-def loaded_friction(assembly: Assembly, rigid: Floats, v: Floats, a: Floats) -> Floats:
-    """Friction that loads add to that of the laws, on the joints, (m, n) [N m]."""
+def loaded_friction(
+    assembly: Assembly, on_links: Floats, v: Floats, sides: Floats | None = None
+) -> Floats:
+    """Friction that loads add to that of the laws, on the joints, (m, n) [N m].
+
+    Args:
+        assembly: The robot's parts.
+        on_links: Joint torques beyond the gears, (m, n) [N m].
+        v: Joint speeds, (m, n) [rad/s].
+        sides: To which side each friction element bears, -1 to 1, (m, elements); by default that
+            of its speed.
+    """
     found = np.zeros_like(v)
-    beyond = friction_beyond(assembly, v)
-    for element, row in assembly.friction:
-        if element.load is None:
+    for e, (element, row) in enumerate(assembly.friction):
+        if not element.follows_load:
             continue
-        load = load_of(assembly, rigid, a, beyond, row)
-        shape = dry_shape(element.law, v @ row.weights)
-        torque = element.load.share * np.abs(load) * shape
-        found += torque[:, None] * row.weights
+        share, level, usual = of_load(element.law, element.load)
+        if level == 0:
+            continue
+        w = v @ row.weights
+        side = np.sign(w) if sides is None else sides[:, e]
+        more = share * (np.abs(load_of(assembly, on_links, row)) - usual)
+        found += (more * side * dry_share(element.law, w))[:, None] * row.weights
     return found

@@ -11,13 +11,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, fields, replace
-from typing import Any, TypeVar
+from functools import cache
+from typing import Any, TypeVar, get_args, get_type_hints
 
 import numpy as np
 
 from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.units import Unit
 from armtwin.robot.bodies import body_from, link_parameters, mounted_load
 from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
@@ -61,12 +63,14 @@ class Parameter:
         unit: SI unit.
         group: "link", "rotor", "balancer" or "friction".
         value: Value in the robot file.
+        resists: Whether it is never negative: inertia, friction and stiffness of real drives.
     """
 
     name: str
     unit: str
     group: str
     value: float
+    resists: bool = False
 
 
 @dataclass(frozen=True)
@@ -140,20 +144,31 @@ def parameter_table(description: Description) -> tuple[Parameter, ...]:
         for (name, unit), value in zip(TEN, values, strict=True):
             table.append(Parameter(name.format(k), unit, "link", float(value)))
     for k, motor in enumerate(description.motor, 1):
-        table.append(Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia))
+        table.append(Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia, True))
     for balancer in description.balancer:
         force = balancer.force
+        kind: Any = type(force)
         for key, unit in force.coefficients:
             name = f"{balancer.name}.{key}"
-            table.append(Parameter(name, unit, "balancer", getattr(force, key)))
+            resists = _never_negative(kind, key)
+            table.append(Parameter(name, unit, "balancer", getattr(force, key), resists))
     for element in description.active_friction():
         for law, side in _laws(element):
             for key, unit in law.coefficients:
                 name = f"{element.name}.{key}{side}"
-                table.append(Parameter(name, unit, "friction", getattr(law, key)))
+                table.append(Parameter(name, unit, "friction", getattr(law, key), True))
         if element.offset is not None:
             table.append(Parameter(f"{element.name}.offset", "N m", "friction", element.offset))
     return tuple(table)
+
+
+@cache
+def _never_negative(part: type, key: str) -> bool:
+    """Whether a robot file takes no negative number for a key of a part."""
+    for unit in get_args(get_type_hints(part, include_extras=True)[key]):
+        if isinstance(unit, Unit):
+            return unit.at_least == 0 or unit.above == 0
+    return False
 
 
 def _laws(element: FrictionElement) -> list[tuple[Law, str]]:

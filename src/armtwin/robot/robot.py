@@ -26,7 +26,7 @@ from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
 from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.limits import Limits, motion_limits, position_limits
-from armtwin.robot.loaded_friction import has_loads, loaded_friction
+from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
 from armtwin.robot.mounting import vector
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
 from armtwin.robot.provenance import Provenance, provenance
@@ -415,19 +415,20 @@ class Robot:
     def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
         """Steady sliding friction on the joints, (..., n); q only where a linkage needs it.
 
-        What the load of worm gears adds is `loaded_friction`.
+        What the load of gears adds is `loaded_friction`.
         """
         lead, speeds, positions = self._speeds(v, q)
         tau = dynamics.friction_torque(self.assembly, speeds, positions)
         return self._torques(tau).reshape(*lead, self.n)
 
     def loaded_friction(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Floats:
-        """Friction that the load of worm gears adds to `friction_torque`, (..., n)."""
+        """Friction that the load of gears adds to `friction_torque`, (..., n)."""
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
         if not has_loads(self.assembly):
             return np.zeros((*lead, self.n))
         rigid = dynamics.inverse_dynamics(self.assembly, positions, speeds, accelerations)
-        tau = loaded_friction(self.assembly, rigid, speeds, accelerations)
+        on_links = beyond_gears(self.assembly, rigid, speeds, accelerations)
+        tau = loaded_friction(self.assembly, on_links, speeds)
         return self._torques(tau).reshape(*lead, self.n)
 
     def energy(self, q: ArrayLike, v: ArrayLike) -> tuple[Floats, Floats]:

@@ -313,7 +313,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     output_row, per_current, per_ampere, limit, current_quantum, output_delay = outputs
     gains, filters, lateness, h, position_ticks, setpoint_ticks, given, _, _ = c
     ref, external, wrench, tool, point, ticks, log_ticks, slow, substeps = inputs
-    loaded, load_drive, load_ratio, load_inertia, load_share, beside = loads
+    loaded, load_drive, load_ratio, load_inertia, load_least, load_share, beside = loads
     u, v, z, oil, valves, servo, memory, readings, commands, energy, saturated, carried = state
     trace = record.trace
     times = (h, position_ticks, setpoint_ticks, given)
@@ -327,7 +327,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
     level = np.ones(elements)
     for e in range(loaded.shape[0]):
-        level[loaded[e]] = 1.0 + load_share[e] * abs(carried[e])
+        level[loaded[e]] = load_least[e] + load_share[e] * abs(carried[e])
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows, slack = weights.copy(), rest.copy()
@@ -471,7 +471,7 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
             return UNSTABLE, tick, lost
         if loaded.shape[0] > 0:
             carry(
-                loaded, load_drive, load_ratio, load_inertia, load_share, beside,
+                loaded, load_drive, load_ratio, load_inertia, load_least, load_share, beside,
                 per_ampere, current, dt, F, D, G, carried, level,
             )  # fmt: skip
         if logging:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
-from armtwin.drives.friction.load import Loads
+from armtwin.drives.friction.load import LEAST, Loads, of_load
 from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
@@ -119,9 +119,9 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
 def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Loads:
     """Friction elements whose level follows the load of the motor that turns their row."""
     elements = robot.assembly.friction if len(friction.row) else ()
-    numbers, drives, ratios, inertias, shares = [], [], [], [], []
+    numbers, drives, ratios, inertias, least, shares = [], [], [], [], [], []
     for e, (element, _) in enumerate(elements):
-        if element.load is None:
+        if not element.follows_load or not breakaway(element.law) > 0:
             continue
         k, ratio = turning_motor(
             rows.weights[friction.row[e]], rows.weights[outputs.row], element.name
@@ -132,13 +132,16 @@ def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Lo
         drives.append(k)
         ratios.append(ratio)
         inertias.append(ratio**2 * motor.rotor_inertia)
-        shares.append(element.load.share / breakaway(element.law))
+        share, level, usual = of_load(element.law, element.load)
+        least.append(max(1 - share * usual / level, LEAST))
+        shares.append(share / level)
     beside = friction.row[_integers(numbers)][:, None] == friction.row[None, :]
     return Loads(
         element=_integers(numbers),
         drive=_integers(drives),
         ratio=np.array(ratios),
         inertia=np.array(inertias),
+        least=np.array(least),
         share=np.array(shares),
         beside=beside.astype(np.float64),
     )

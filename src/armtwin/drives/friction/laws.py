@@ -21,7 +21,7 @@ from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBear
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import Table
-from armtwin.drives.friction.terms import Drop, Power
+from armtwin.drives.friction.terms import Drop, Loaded, Power
 
 Law = (
     Coulomb
@@ -37,4 +37,5 @@ Law = (
     | Table
     | Drop
     | Power
+    | Loaded
 )

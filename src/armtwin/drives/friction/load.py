@@ -13,6 +13,9 @@ The motor's torque τ_m and rotor J with ρ turns of the motor for one of the ro
 the load of a step is that of the steps before, smoothed over some of them: friction slows what it
 loads, which alone would swing from step to step.
 
+`Loaded` of the laws is the same without a level of its own: a = 0, told apart from the level of the
+friction beside it.
+
 Ref: [Waiboer 2007, sections 4.4.4, 5.4.1, 5.6]
 """
 
@@ -25,11 +28,13 @@ import numpy as np
 
 from armtwin.drives.friction.curves import breakaway, split
 from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.terms import Loaded
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 from armtwin.maths.quantities import Share
 
 SMOOTHED = 0.25  # share of the way to a step's load that the carried one goes in a tick
+LEAST = 1e-3  # of its usual level that friction keeps without load: its bristle must bend back
 LOCKS = 1.0  # share of the load from which on it cannot drive the motor back
 
 
@@ -49,11 +54,22 @@ class Load:
         return self.share >= LOCKS
 
 
-def dry_shape(law: Law, w: Any) -> Floats:
-    """sign(w) s(w): dry friction over that at the start of sliding; 0 at rest."""
+def dry_share(law: Law, w: Any) -> Floats:
+    """s(w) of either direction: dry friction over that at the start of sliding, at most 1."""
     speed = np.abs(np.asarray(w, dtype=np.float64))
     g, _ = split(law, np.maximum(speed, 1e-12))
-    return np.asarray(np.sign(w) * g / breakaway(law))
+    return np.asarray(g / breakaway(law))
+
+
+def of_load(law: Law, load: Load | None) -> tuple[float, float, float]:
+    """Friction that follows its load as a line: share of the load, level of the law, usual load.
+
+    τ = sign(w) (level + share (|load| - usual)) s(w)
+    """
+    if isinstance(law, Loaded):
+        return law.share, breakaway(law), law.usual
+    assert load is not None
+    return load.share, breakaway(law), 0.0
 
 
 class Loads(NamedTuple):
@@ -64,7 +80,8 @@ class Loads(NamedTuple):
         drive: Number of the motor that turns its row, (l,).
         ratio: Turns of that motor for one of the row, ρ, (l,).
         inertia: Its rotor on the row, ρ² J, (l,) [kg m²].
-        share: b / a, (l,) [1/(N m)].
+        least: Level without load, over that of the element's table, (l,).
+        share: Level per load, (l,) [1/(N m)].
         beside: 1 for the friction elements on the same row, (l, e).
     """
 
@@ -72,6 +89,7 @@ class Loads(NamedTuple):
     drive: Any
     ratio: Any
     inertia: Any
+    least: Any
     share: Any
     beside: Any
 
@@ -82,6 +100,7 @@ def carry(
     drive: Any,
     ratio: Any,
     inertia: Any,
+    least: Any,
     share: Any,
     beside: Any,
     per_ampere: Any,
@@ -93,7 +112,7 @@ def carry(
     carried: Any,
     level: Any,
 ) -> None:
-    """Loads after a step h, smoothed, and the levels 1 + b |load| / a of their elements.
+    """Loads after a step h, smoothed, and the levels least + share |load| of their elements.
 
     F and D are friction and its slope in the step, G, (e, 2), speeds and their change.
     """
@@ -103,4 +122,4 @@ def carry(
         for other in range(F.shape[0]):
             load -= beside[k, other] * (F[other] + 0.5 * D[other] * G[other, 1])
         carried[k] += SMOOTHED * (load - carried[k])
-        level[e] = 1.0 + share[k] * abs(carried[k])
+        level[e] = least[k] + share[k] * abs(carried[k])

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from armtwin.drives.friction.lubricated import asperities
-from armtwin.maths.quantities import Friction, Positive, Speed
+from armtwin.maths.quantities import Friction, Positive, Share, Speed, UsualLoad
 
 
 @dataclass(frozen=True)
@@ -61,3 +61,29 @@ class Power:
     def columns(self, w: Any) -> Any:
         """Torque per unit of each coefficient at speed w [rad/s], (..., 1)."""
         return (np.sign(w) * np.abs(w / self.speed) ** self.exponent)[..., None]
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """τ = share |load| sign(w): teeth that rub by the torque which their gear passes on.
+
+    Where the load is not known, and in steady friction of a speed alone, it is the usual one.
+
+    Attributes:
+        share: Friction per load.
+        usual: The usual load, at which the radius of its contact holds too [N m].
+
+    Ref: [Waiboer 2007, sections 4.4.4, 5.4.1]
+    """
+
+    share: Share
+    usual: UsualLoad
+    law: Literal["loaded"] = "loaded"
+
+    coefficients: ClassVar[tuple[tuple[str, str], ...]] = (("share", "1"),)
+    dry: ClassVar[tuple[str, ...]] = ("share",)
+    thermal: ClassVar[tuple[str, ...]] = ()
+
+    def columns(self, w: Any) -> Any:
+        """Torque per unit of each coefficient at speed w [rad/s] under the usual load, (..., 1)."""
+        return (self.usual * np.sign(w))[..., None]

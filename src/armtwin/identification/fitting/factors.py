@@ -58,6 +58,17 @@ class Factors:
         return Factors(R, self.count, self.C)
 
 
+def first_columns(found: Factors, count: int, parameters: int) -> Factors:
+    """Factors of the same rows with so many of their first base columns and parameters only."""
+    n, size, _ = found.R.shape
+    kept = [*range(count), size - 1]
+    R = np.zeros((n, count + 1, count + 1))
+    for j in range(n):
+        small = _triangle(found.R[j][:, kept])
+        R[j][: len(small)] = small
+    return Factors(R, found.count, found.C[:count, :parameters])
+
+
 def factors(found: Rows, C: Floats, weights: Floats | None = None) -> Factors:
     """Factors of rows with columns of base parameters C φ, each times the root of its weight.
 

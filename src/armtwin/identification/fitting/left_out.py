@@ -10,12 +10,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.maths.batch import Floats
+
+Integers = NDArray[np.intp]
+
+
+class ChannelSquares(NamedTuple):
+    """Squares of one channel in the coordinates that it has.
+
+    Attributes:
+        own: Numbers of these coordinates, that of the target last, (s,).
+        parts: [A | b]ᵀ [A | b] of each part, (parts, s, s).
+    """
+
+    own: Integers
+    parts: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +41,20 @@ class LeftOutParts:
 
     Attributes:
         fitted: [A | b]ᵀ [A | b] / σ² of each part over the number of rows, (parts, f + 1, f + 1).
-        judged: [A | b]ᵀ [A | b] of each part and channel, (parts, n, f + 1, f + 1).
+        judged: Squares of each channel.
         power: Squares of the target of each channel, (n,).
         weight: λ.
     """
 
     fitted: Floats
-    judged: Floats
+    judged: tuple[ChannelSquares, ...]
     power: Floats
     weight: float
+
+    @cached_property
+    def _whole(self) -> Floats:
+        """Squares of all parts, (f + 1, f + 1)."""
+        return np.asarray(self.fitted.sum(axis=0))
 
     def error(self, coordinates: Sequence[int]) -> float:
         """Mean over the channels of ln(squares missed / squares) of left-out parts."""
@@ -42,24 +64,26 @@ class LeftOutParts:
     def values(self, coordinates: Sequence[int]) -> Floats:
         """The coordinates of a fit to all parts."""
         used = np.asarray(coordinates)
-        return self._fit(self.fitted.sum(axis=0), used)
+        return self._fits(self._whole[None], used)[0]
 
     def missed(self, coordinates: Sequence[int]) -> Floats:
         """Squares that are missed of each part and channel, (parts, n), never quite zero."""
         used = np.asarray(coordinates)
-        f = self.fitted.shape[1] - 1
-        whole = self.fitted.sum(axis=0)
-        missed = []
-        for part, judged in zip(self.fitted, self.judged, strict=True):
-            gap = np.zeros(f + 1)
-            gap[used] = -self._fit(whole - part, used)
-            gap[f] = 1.0
-            missed.append(np.einsum("a,jab,b->j", gap, judged, gap))
+        parts, size, _ = self.fitted.shape
+        gap = np.zeros((parts, size))
+        gap[:, used] = -self._fits(self._whole - self.fitted, used)
+        gap[:, -1] = 1.0
+        missed = np.empty((parts, len(self.judged)))
+        for j, channel in enumerate(self.judged):
+            here = gap[:, channel.own]
+            there = (channel.parts @ here[:, :, None])[:, :, 0]
+            missed[:, j] = (here * there).sum(axis=1)
         return np.maximum(missed, 1e-30 * self.power)
 
-    def _fit(self, H: Floats, used: Floats) -> Floats:
-        square = H[np.ix_(used, used)] + self.weight * np.eye(len(used))
-        return np.asarray(np.linalg.solve(square, H[used, -1]))
+    def _fits(self, H: Floats, used: Integers) -> Floats:
+        """Used coordinates of fits with squares H (k, f + 1, f + 1), (k, used)."""
+        square = H[:, used[:, None], used] + self.weight * np.eye(len(used))
+        return np.asarray(np.linalg.solve(square, H[:, used, -1:])[:, :, 0])
 
 
 def left_out_parts(
@@ -78,18 +102,31 @@ def left_out_parts(
         weight: λ of the prior.
         judged: Factors of the same parts as they are judged, where not as they are fitted.
     """
-    squares = np.array([_squares(part, free) for part in parts])
+    squares = _squares(parts, free)
     rows = sum(int(part.count.sum()) for part in parts)
-    fitted = (squares / (sigma**2)[:, None, None]).sum(axis=1) / rows
+    size = free.count + 1
+    fitted = np.zeros((len(parts), size, size))
+    for channel, deviation in zip(squares, sigma, strict=True):
+        place = np.ix_(np.arange(len(parts)), channel.own, channel.own)
+        fitted[place] += channel.parts / (deviation**2 * rows)
     there = parts if judged is None else judged
-    as_judged = squares if judged is None else np.array([_squares(x, free) for x in judged])
+    as_judged = squares if judged is None else _squares(judged, free)
     power = np.sum([part.target_squares() for part in there], axis=0)
     return LeftOutParts(fitted, as_judged, np.maximum(power, 1e-300), weight)
 
 
-def _squares(part: Factors, free: FreeDirections) -> Floats:
-    """[A | b]ᵀ [A | b] of each channel, (n, f + 1, f + 1)."""
-    A = part.predicted(free.map)
-    b = part.target - part.predicted(free.start)
-    both = np.concatenate([A, b[:, :, None]], axis=2)
-    return np.asarray(np.swapaxes(both, 1, 2) @ both)
+def _squares(parts: Sequence[Factors], free: FreeDirections) -> tuple[ChannelSquares, ...]:
+    """Squares of each channel of parts, in the free coordinates that it has."""
+    C = parts[0].C
+    slopes, start = C @ free.map, C @ free.start
+    found = []
+    for j in range(len(parts[0].R)):
+        R = np.stack([part.R[j] for part in parts])
+        busy = np.flatnonzero(R[:, :, :-1].any(axis=(0, 1)))
+        own = np.flatnonzero(slopes[busy].any(axis=0))
+        columns = R[:, :, busy]
+        b = R[:, :, -1:] - (columns @ start[busy])[:, :, None]
+        both = np.concatenate([columns @ slopes[np.ix_(busy, own)], b], axis=2)
+        squares = np.swapaxes(both, 1, 2) @ both
+        found.append(ChannelSquares(np.append(own, free.count), squares))
+    return tuple(found)

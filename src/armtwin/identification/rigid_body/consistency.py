@@ -1,7 +1,7 @@
 """Estimates that a real robot could have: one conic problem, solved by Clarabel.
 
     min ‖R z - d‖²   with the pseudo-inertia of every link positive definite,
-                     rotor inertias and friction >= 0
+                     rotor inertias, friction and stiffness >= 0
 
 The residual itself is in the problem, not its normal equations.
 
@@ -56,12 +56,8 @@ def _mounted(robot: Robot) -> Floats:
 
 
 def _at_least_zero(robot: Robot) -> Flags:
-    """Which parameters are never negative: rotor inertias and friction but its offsets, (p,)."""
-    signed = []
-    for parameter in robot.parameter_table:
-        rubs = parameter.group == "friction" and not parameter.name.endswith(".offset")
-        signed.append(rubs or parameter.group == "rotor")
-    return np.array(signed)
+    """Which parameters are never negative, (p,)."""
+    return np.array([parameter.resists for parameter in robot.parameter_table])
 
 
 def nearest(
@@ -88,14 +84,17 @@ class Contract(NamedTuple):
 
 
 def _signs(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
-    """Rotor inertias and friction that are free to change are at least zero."""
+    """Rotor inertias, friction and stiffness that are free to change are at least zero."""
     import clarabel
 
     slope = free.map
     signed = np.flatnonzero(_at_least_zero(robot) & slope.any(axis=1))
+    springs = np.array([p.group == "balancer" for p in robot.parameter_table])[signed]
     if len(signed):
         cone = clarabel.NonnegativeConeT(len(signed))
-        yield Contract(cone, -slope[signed], free.start[signed])
+        start = free.start[signed]
+        least = np.where(springs, MARGIN * np.abs(start), 0.0)  # a spring without stiffness is none
+        yield Contract(cone, -slope[signed], start - least)
 
 
 def _mass_bounds(

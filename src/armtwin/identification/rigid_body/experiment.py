@@ -30,7 +30,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.loaded_friction import has_loads
+from armtwin.robot.loaded_friction import has_loads, is_turned
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
@@ -88,6 +88,8 @@ class Experiment:
         rest: Speeds below which a joint counts as standing, (n,) [rad/s].
         width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
         terms: Friction terms added to those of the robot, their parameters last.
+        carried: Parameters of what lies beyond the gears, for terms that follow loads, (p,); None
+            where they are not known yet.
     """
 
     prior: Robot
@@ -100,11 +102,12 @@ class Experiment:
     rest: Floats
     width: Floats
     terms: Terms = ()
+    carried: Floats | None = None
 
     @cached_property
     def model(self) -> Model:
         """What each parameter adds to the torque."""
-        return Model(self.prior, self.width, self.terms)
+        return Model(self.prior, self.width, self.terms, self.carried)
 
     @cached_property
     def extended(self) -> Robot:
@@ -151,9 +154,10 @@ class Experiment:
         edges = np.linspace(0, len(kept), count + 1).astype(int).tolist()
         pieces: list[list[Factors]] = [[] for _ in range(count)]
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
+        bent = self.model.bends(log.motion)
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
-            block = rows(self.model, log, self.rest, kept[first:last])
+            block = rows(self.model, log, bent, self.rest, kept[first:last])
             for part in range(count):
                 start, end = max(first, edges[part]), min(last, edges[part + 1])
                 if start < end or last - first == len(kept):  # a part of few rows may have none
@@ -185,9 +189,14 @@ class Experiment:
                 found.append(factors(part, combination))
         return found
 
+    @property
+    def needs_gains(self) -> bool:
+        """Whether the torque is a current whose drive gains are told with the parameters."""
+        return needs_gains(self.prior, self.source)
+
     def gains(self, found: Factors) -> Floats | None:
         """Drive gains of the joints [N m/A]; None where the torque is known without."""
-        if not needs_gains(self.prior, self.source):
+        if not self.needs_gains:
             return None
         gear = self.prior.assembly.gear
         coupled = (np.count_nonzero(gear, axis=1) != 1).any()
@@ -201,7 +210,10 @@ class Experiment:
 
     @one_blas_thread()
     def with_width(self) -> Experiment:
-        """The same with the widths of doubt that explain a stretch of each log best."""
+        """The same with the widths of doubt that explain a stretch of each log best.
+
+        The fit that tells them tells what the gears carry, too.
+        """
         samples = max(LEAST_STRETCH, STRETCHES // len(self.clean))
         some = replace(self, clean=tuple(log.first(samples) for log in self.clean))
         whole = together(some.parts())
@@ -213,7 +225,11 @@ class Experiment:
         first = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))
         phi = self.free.parameters(first.z)
         width = best_width(self.prior, some.clean, phi, gains, _speed_noise(self.clean))
-        return self if width is None else replace(self, width=width)
+        return replace(
+            self,
+            width=self.width if width is None else width,
+            carried=beyond_gears(self.prior, phi),
+        )
 
 
 @one_blas_thread()
@@ -255,6 +271,19 @@ def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Re
     if not has_loads(robot.assembly) or needs_gains(robot, channel):
         return torque
     return torque - robot.loaded_friction(*predicted_motion(log, cutoff, recipe))
+
+
+def beyond_gears(robot: Robot, phi: Floats) -> Floats:
+    """Those of a robot's parameters φ that act beyond the gears, the others zero, (p,)."""
+    parts = robot.assembly
+    kept = phi.copy()
+    kept[robot.layout.rotors] = 0.0
+    first = robot.layout.friction.start
+    for (_, row), count in zip(parts.friction, robot.layout.frictions, strict=True):
+        if row.linkage is not None or is_turned(parts, row):
+            kept[first : first + count] = 0.0
+        first += count
+    return kept
 
 
 def _speed_noise(logs: Sequence[CleanLog]) -> Floats:

@@ -10,7 +10,7 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.friction_choice import RADII, is_set_value
 from armtwin.identification.rigid_body.memory import Falling
-from armtwin.identification.rigid_body.terms import MEMORY, SHAPE, radii_of
+from armtwin.identification.rigid_body.terms import LOAD, MEMORY, SHAPE, radii_of
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
@@ -209,7 +209,24 @@ def friction_sentences(found: Estimate) -> list[str]:
             f"Friction follows another shape of the speed than the robot file's: {names} were "
             f"added ({law.law}), as left-out parts are predicted better so."
         )
+    sentences += _load_sentence(found)
     return sentences
+
+
+def _load_sentence(found: Estimate) -> Iterator[str]:
+    """By how much friction grows with the torque that gears pass on."""
+    values = {row.name: row for row in found.table}
+    words = []
+    for term in found.model.terms:
+        if term.element.name.endswith(LOAD):
+            row = values[term.name]
+            host = term.element.name.removesuffix(LOAD)
+            words.append(f"{host} {100 * row.value:.2g} ± {100 * row.std:.1g} %")
+    if words:
+        yield (
+            f"Friction grows with the torque that gears pass on, by so much of it: "
+            f"{_listed(words)}. Left-out parts are predicted better so."
+        )
 
 
 def _memory_sentence(found: Estimate) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from armtwin.drives.friction.terms import Loaded
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections, free_directions
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -65,6 +66,8 @@ def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDir
     sizes, tied = [], []
     for term in terms:
         largest = _largest_friction(robot.parameter_table, elements[term.host].name)
-        sizes.append(largest or ZERO_PRIOR)
+        law = term.element.law
+        per_torque = law.usual if isinstance(law, Loaded) else 1.0
+        sizes.append((largest or ZERO_PRIOR) / per_torque)
         tied.append(None if term.tied is None else names.index(term.tied))
     return free.with_more(np.array(sizes), tied, EASE)

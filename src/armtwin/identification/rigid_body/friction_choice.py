@@ -11,15 +11,19 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from armtwin.drives.friction.load import LOCKS
 from armtwin.identification.fitting.comparison import by_the_others, gain
-from armtwin.identification.rigid_body.experiment import Experiment, fastest
+from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
 from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
 from armtwin.identification.rigid_body.terms import Host, Terms, hosts
+from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.loaded_friction import load_of
 
 RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
+THINNED = 10  # samples of which one tells the usual load
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
@@ -36,11 +40,14 @@ class Chosen:
     Attributes:
         terms: The terms.
         errors: Share of left-out torque that is missed, mean of the joints, by what was tried.
+        carried: Parameters of what lies beyond the gears, by the fit with these terms, (p,); None
+            where nothing was fitted.
         told: For each term with memory whether the logs tell its radius, or only a bound of it.
     """
 
     terms: Terms
     errors: dict[str, float]
+    carried: Floats | None = None
     told: tuple[bool, ...] = ()
 
     @property
@@ -62,18 +69,32 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     places = hosts(some.prior, some.recipe, fastest(some.clean))
     if not places:
         return Chosen((), {})
+    usual = _usual_loads(some, places)
     radii = () if is_set_value(some.source) else RADII
-    trial = trial_of(some, _memory_terms(places, radii) + _shape_terms(places, {}))
+    kept = _memory_terms(places, radii)
+    added = _shape_terms(places, {}) + _load_terms(places, usual, {})
+    trial = trial_of(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
     memory = _best_memory(trial, len(places), len(radii), errors)
-    kept = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
-    if kept:
+    first = len(kept)
+    numbers: list[int] = []
+    if memory:
+        kept = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
         found = {places[place].number: radius for place, (radius, _) in memory.items()}
-        trial = trial_of(some, kept + _shape_terms(places, found))
-    numbers = list(range(len(kept)))
-    shape = _best_shape(trial, numbers, len(places), errors)
-    chosen = tuple(trial.terms[k] for k in [*numbers, *shape])
-    return Chosen(chosen, errors, tuple(told for _, told in memory.values()))
+        added = _shape_terms(places, found) + _load_terms(places, usual, found)
+        trial = trial_of(some, kept + added)
+        first = len(kept)
+        numbers = list(range(first))
+    numbers += _best_shape(trial, numbers, first, len(places), errors)
+    numbers = _with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
+    own = trial.parameters(numbers)[: len(some.prior.parameters)]
+    told = [told for _, told in memory.values()]
+    return Chosen(
+        terms=tuple(trial.terms[k] for k in numbers),
+        errors=errors,
+        carried=beyond_gears(some.prior, own),
+        told=tuple(told[k] for k in numbers if k < len(told)),
+    )
 
 
 def _some_rows(experiment: Experiment) -> Experiment:
@@ -105,6 +126,85 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
         for host in places:
             found.append(host.root(exponent))
     return tuple(found)
+
+
+def _usual_loads(some: Experiment, places: Sequence[Host]) -> dict[int, float]:
+    """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
+    geared = [place for place, host in enumerate(places) if host.geared]
+    if some.carried is None or not geared:
+        return {}
+    power, samples = dict.fromkeys(geared, 0.0), 0
+    for log in some.clean:
+        on_links = some.model.on_links(log.motion.at(slice(None, None, THINNED)))
+        samples += len(on_links)
+        for place in geared:
+            load = load_of(some.prior.assembly, on_links, places[place].row)
+            power[place] += float(load @ load)
+    usual = {place: float(np.sqrt(power[place] / samples)) for place in geared}
+    return {place: load for place, load in usual.items() if load > 0}
+
+
+def _load_terms(places: Sequence[Host], usual: dict[int, float], radii: dict[int, float]) -> Terms:
+    """A load of every host with a gear of its own, with the host's memory where it has one."""
+    found = []
+    for place, load in usual.items():
+        host = places[place]
+        found.append(host.load(load, radii.get(host.number)))
+    return tuple(found)
+
+
+def _with_loads(
+    trial: Trial, taken: Sequence[int], first: int, errors: dict[str, float]
+) -> list[int]:
+    """Terms that were taken, and those that follow loads where parts are predicted better so.
+
+    They are added one after the other, the one that gains most first. Whether friction follows
+    loads is one question for the whole robot, whose gears are of a kind. Loads are those of one fit
+    to all parts: gravity is known much better than friction.
+
+    Args:
+        trial: The terms.
+        taken: Numbers of the terms that were taken; one that would no more resist is given up.
+        first: Number of the first term that follows a load.
+        errors: What was tried, added to.
+    """
+    options, squares = [], []
+    numbers, rest = list(taken), list(range(first, len(trial.terms)))
+    while rest:
+        found = _one_more(trial, numbers, rest)
+        if found is None:
+            break
+        added, numbers, missed = found
+        rest.remove(added)
+        options.append(numbers)
+        squares.append(missed)
+    if not options:
+        return list(taken)
+    best = trial.best(squares)
+    errors["with the loads of gears"] = trial.share(squares[best])
+    if not gain(trial.missed(taken), by_the_others(squares)).shows:
+        return list(taken)
+    return options[best]
+
+
+def _one_more(
+    trial: Trial, taken: Sequence[int], offered: Sequence[int]
+) -> tuple[int, list[int], Squares] | None:
+    """The offered term that gains most: it, all that are then taken, and the squares missed.
+
+    None where none resists as a gear does that does not lock itself.
+    """
+    added, options, squares = [], [], []
+    for k in offered:
+        numbers = trial.positive([*taken, k])
+        if k in numbers and trial.parameters(numbers)[-len(trial.terms) + k] < LOCKS:
+            added.append(k)
+            options.append(numbers)
+            squares.append(trial.missed(numbers))
+    if not added:
+        return None
+    best = trial.best(squares)
+    return added[best], options[best], squares[best]
 
 
 def _best_memory(
@@ -190,10 +290,17 @@ def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
 
 
 def _best_shape(
-    trial: Trial, memory: Sequence[int], places: int, errors: dict[str, float]
+    trial: Trial, memory: Sequence[int], first: int, places: int, errors: dict[str, float]
 ) -> list[int]:
-    """Terms of the shape that does better, the same for all hosts; none where none does."""
-    first = len(trial.terms) - places * (len(FALLS) + len(ROOTS))
+    """Terms of the shape that does better, the same for all hosts; none where none does.
+
+    Args:
+        trial: The terms.
+        memory: Numbers of the terms with memory that were taken.
+        first: Number of the first term with a shape.
+        places: Number of hosts.
+        errors: What was tried, added to.
+    """
     options, squares = [], []
     for words, numbers in _shapes(first, places):
         kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]

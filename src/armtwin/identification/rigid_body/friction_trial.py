@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.fitting.factors import together
+from armtwin.identification.fitting.factors import first_columns, together
+from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
 from armtwin.identification.rigid_body.experiment import Experiment, fastest
 from armtwin.identification.rigid_body.terms import Terms
@@ -30,12 +31,14 @@ class Trial:
         own: Number of coordinates of the robot itself.
         stands: Whether the joints stand often enough to show that friction keeps its sign there.
         terms: The terms, in the order of the coordinates after those.
+        free: The free directions of all, as drawn.
         squares: Squares of the parts.
     """
 
     own: int
     stands: bool
     terms: Terms
+    free: FreeDirections
     squares: LeftOutParts
 
     def missed(self, chosen: Sequence[int]) -> Squares:
@@ -60,6 +63,13 @@ class Trial:
             kept = [k for k, value in zip(kept, values, strict=True) if value > 0]
         return kept
 
+    def parameters(self, chosen: Sequence[int]) -> Floats:
+        """Parameters of the robot and of all terms in a fit to all parts with some of these."""
+        used = self._used(chosen)
+        z = np.zeros(self.free.count)
+        z[used] = self.squares.values(used)
+        return self.free.parameters(z)
+
     def _used(self, chosen: Sequence[int]) -> list[int]:
         """Coordinates of the robot and of some terms."""
         return [*range(self.own), *(self.own + k for k in chosen)]
@@ -73,15 +83,17 @@ def trial_of(some: Experiment, terms: Terms) -> Trial:
     """The squares of left-out parts with all terms."""
     wide = some.with_terms(terms)
     parts = wide.parts(count=PARTS)
-    gains = wide.gains(together(parts))
+    gains = wide.gains(together(parts)) if wide.needs_gains else None
     if gains is not None:
         parts = [part.scaled(gains) for part in parts]
     own = some.free.count
-    narrow = replace(wide.free, basis=wide.free.basis[:, :own])
-    drawn = drawn_fit(parts, narrow, wide.friction, some.recipe.weight)
+    columns, parameters = some.model.combination.shape
+    narrow = [first_columns(part, columns, parameters) for part in parts]
+    drawn = drawn_fit(narrow, some.free, some.friction, some.recipe.weight)
     sized = wide.free.scaled(wide.friction, drawn.draw.family_size)
     weight = max(drawn.draw.weight, LEAST_WEIGHT)
-    return Trial(own, _stands(some), terms, left_out_parts(parts, sized, drawn.sigma, weight))
+    squares = left_out_parts(parts, sized, drawn.sigma, weight)
+    return Trial(own, _stands(some), terms, sized, squares)
 
 
 def _stands(some: Experiment) -> bool:

@@ -27,7 +27,9 @@ from armtwin.identification.rigid_body.terms import with_terms
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.description import Description
 from armtwin.robot.drive_groups import Motor
+from armtwin.robot.parameters import with_values
 from armtwin.robot.robot import Robot
 from armtwin.robot.uncertainty import known_deviations
 
@@ -240,31 +242,33 @@ def _identified(
         f"identified: {logs} with {samples} samples, torque from {experiment.source}, "
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
-    extended = _with_term_sources(experiment, source)
-    robot = extended.with_parameters(phi, source, told=told)
+    found = with_values(_with_term_sources(experiment, source), phi, source, told)
     free = np.asarray(experiment.free.basis.any(axis=1))
-    deviation = known_deviations(robot.parameter_names, spread, free, source)
+    names = experiment.extended.parameter_names
+    deviation = known_deviations(names, spread, free, source)
     if ready.fall is not None and ready.fall.leans:
-        robot = robot.with_gravity(ready.fall.logs, f"{source}; {ready.fall.leaning}")
+        sources = {**found.source, "gravity": f"{source}; {ready.fall.leaning}"}
+        found = replace(found, gravity=ready.fall.logs, source=sources)
         deviation = replace(deviation, gravity=ready.fall.deviation)
-    robot = Robot(replace(robot.description, standard_deviation=deviation), robot.origin)
-    if gains is None:
-        return robot
-    constants = gains / np.abs(robot.assembly.gear).max(axis=1)
-    motors = []
-    for motor, constant in zip(robot.description.motor, constants, strict=True):
-        motors.append(_with_torque_constant(motor, float(constant), source))
-    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+    found = replace(found, standard_deviation=deviation)
+    if gains is not None:
+        constants = gains / np.abs(experiment.prior.assembly.gear).max(axis=1)
+        motors = []
+        for motor, constant in zip(found.motor, constants, strict=True):
+            motors.append(_with_torque_constant(motor, float(constant), source))
+        found = replace(found, motor=tuple(motors))
+    robot = Robot(found, f"robot '{found.name}' as identified")  # its file has other numbers
+    return robot.said_to_be(experiment.prior.origin)
 
 
-def _with_term_sources(experiment: Experiment, source: str) -> Robot:
+def _with_term_sources(experiment: Experiment, source: str) -> Description:
     """The robot whose added terms, of which no file knew, come from the logs in every number."""
-    robot = experiment.extended
+    description = experiment.extended.description
     added = {term.element.name for term in experiment.terms}
     elements = []
-    for element in robot.description.friction:
+    for element in description.friction:
         elements.append(replace(element, source=source) if element.name in added else element)
-    return Robot(replace(robot.description, friction=tuple(elements)), robot.origin)
+    return replace(description, friction=tuple(elements))
 
 
 def _with_torque_constant(motor: Motor, constant: float, source: str) -> Motor:

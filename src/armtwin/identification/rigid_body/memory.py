@@ -9,7 +9,7 @@ from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.friction_columns import Elements
+from armtwin.robot.friction_columns import SLOWEST, Elements
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 
@@ -44,24 +44,31 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     joints, speeds = of_all_joints(robot, q), of_all_joints(robot, v)
     if coupling is not None:
         joints = joints + coupling.c
-    found = np.full((len(q), len(every)), np.nan)
+    found = np.full((len(q), len(every)), np.nan, order="F")
+    ways: dict[int, tuple[Floats, Floats]] = {}  # several elements may share a row
     for e, (element, row) in enumerate(every):
-        if remembers(element):
-            w = speeds @ row.weights * row.lever(joints)
-            found[:, e] = _bend(element, np.ascontiguousarray(along(row, joints)), w)
+        if not remembers(element):
+            continue
+        if id(row) not in ways:
+            x = np.ascontiguousarray(along(row, joints))
+            ways[id(row)] = x, speeds @ row.weights * row.lever(joints)
+        _bend(element, *ways[id(row)], found[:, e])
     return found
 
 
-def _bend(element: FrictionElement, x: Floats, w: Floats) -> Floats:
-    """Share of its dry friction that an element bears along positions x and speeds w, (m,)."""
+def _bend(element: FrictionElement, x: Floats, w: Floats, share: Floats) -> None:
+    """Fill the share of dry friction that an element bears along positions and speeds, (m,)."""
     radius = element.radius
-    share = np.empty(len(x))
     if isinstance(element.law, Falling):
         reach = radius * _dry_share(element.law, w)
         bristle_operator(x, reach, PLAY * radius, share)
     else:
         stop_operator(x, radius, share)
-    return share
+
+
+def mean_sign(w: Floats, doubt: Floats) -> Floats:
+    """Mean sign of speeds within w ± doubt, (m,)."""
+    return np.asarray(w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST)))
 
 
 def _dry_share(law: Falling, w: Floats) -> Floats:

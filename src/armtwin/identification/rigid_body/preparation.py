@@ -83,7 +83,7 @@ def preparation(
     friction = chosen_terms(experiment)
     if friction.remembers:
         experiment = experiment.with_all_rows()
-    experiment = experiment.with_terms(friction.terms)
+    experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
     say(FRICTION)
     return Preparation(prior, experiment, tried, friction, falls, distrusted)
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.fitting.structure import Group, Structure
-from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
+from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends
 from armtwin.identification.rigid_body.reversals import (
@@ -21,10 +22,11 @@ from armtwin.identification.rigid_body.reversals import (
     doubtful_regressor,
 )
 from armtwin.identification.rigid_body.terms import (
+    Samples,
     Terms,
-    busy_joints,
-    term_bends,
-    term_columns,
+    elements_of,
+    term_values,
+    term_weights,
 )
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
@@ -35,6 +37,18 @@ from armtwin.robot.robot import Robot
 REACH = 6.0
 
 
+class Bends(NamedTuple):
+    """Share of its dry friction that each contact bears along a motion, None where none bends.
+
+    Attributes:
+        own: That of the robot's friction elements, (m, elements).
+        added: That of the terms, (m, terms).
+    """
+
+    own: Floats | None
+    added: Floats | None
+
+
 @dataclass(frozen=True, eq=False)
 class Model:
     """What each parameter adds to the torque: those of a robot, then those of added terms.
@@ -43,11 +57,14 @@ class Model:
         robot: The robot.
         width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
         terms: Friction terms beside the robot's own.
+        carried: Parameters of what lies beyond the gears, for the loads that terms follow, (p,);
+            None where none does.
     """
 
     robot: Robot
     width: Floats
     terms: Terms = ()
+    carried: Floats | None = None
 
     @property
     def structure(self) -> Structure:
@@ -69,7 +86,7 @@ class Model:
     def busy(self) -> Flags:
         """Which base parameters and terms each joint has, (n, r + terms)."""
         base = identifiable(self.robot)
-        return np.hstack([base.busy, busy_joints(self.robot, self.terms)])
+        return np.hstack([base.busy, term_weights(self.robot, self.terms) != 0])
 
     @property
     def combination(self) -> Floats:
@@ -87,53 +104,75 @@ class Model:
         own = len(self.robot.parameters)
         return samples * own // (own + len(self.terms))
 
-    def columns(self, motion: Motion, which: slice = slice(None), averaged: int = 1) -> Floats:
+    def bends(self, motion: Motion) -> Bends:
+        """Bends of all contacts along a motion."""
+        robot = self.robot
+        own = bends(robot, robot.assembly.friction, motion.q, motion.v)
+        return Bends(own, bends(robot, elements_of(self.terms), motion.q, motion.v))
+
+    def columns(
+        self, motion: Motion, bent: Bends, which: slice = slice(None), averaged: int = 1
+    ) -> Floats:
         """Columns that each joint has, joint after joint, at some samples of a motion, (m, c).
 
         Each sample is the mean of so many of a log.
         """
-        places = self._places()
-        samples = len(np.arange(len(motion.q))[which])
-        columns = np.empty((samples, len(places)))
+        kept = np.array(identifiable(self.robot).kept)
+        joint, column = np.nonzero(self.busy)
+        own, added = np.flatnonzero(column < len(kept)), np.flatnonzero(column >= len(kept))
+        places = joint[own] * len(self.robot.parameters) + kept[column[own]]
+        number = column[added] - len(kept)
+        weight = term_weights(self.robot, self.terms)[joint[added], number]
+        columns = np.empty((len(np.arange(len(motion.q))[which]), len(joint)))
         first = 0
-        for Y in self.regressors(motion, which, averaged):
-            last = first + len(Y)
-            np.take(Y.reshape(len(Y), -1), places, axis=1, out=columns[first:last])
-            first = last
+        for Y, values in self._blocks(motion, bent, which, averaged):
+            here = columns[first : first + len(Y)]
+            here[:, own] = np.take(Y.reshape(len(Y), -1), places, axis=1)
+            here[:, added] = values[:, number] * weight
+            first += len(Y)
         return columns
 
-    def _places(self) -> Integers:
-        """Where the columns that each joint has lie in a row of the whole regressor."""
-        p = len(self.robot.parameters)
-        kept = np.array([*identifiable(self.robot).kept, *range(p, p + len(self.terms))])
-        joint, column = np.nonzero(self.busy)
-        return np.asarray(joint * (p + len(self.terms)) + kept[column])
+    def _blocks(
+        self, motion: Motion, bent: Bends, which: slice, averaged: int
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """The robot's regressor (k, n, p) and values of the terms (k, terms), a few at a time.
 
-    def regressors(
-        self, motion: Motion, which: slice = slice(None), averaged: int = 1
-    ) -> Iterator[Floats]:
-        """The regressor (k, n, p + terms) of some samples of a motion, a few at a time.
-
-        Each sample is the mean of so many of a log. One array is filled again and again where no
-        terms were added.
+        One array is filled with the regressor again and again.
         """
-        robot, terms = self.robot, self.terms
-        own = bends(robot, robot.assembly.friction, motion.q, motion.v)
-        added = term_bends(robot, terms, motion)
+        robot = self.robot
         doubt = doubt_of_speed(motion.v, self.width, averaged)
         samples = np.arange(len(motion.q))[which]
+        loaded = any(term.element.follows_load for term in self.terms)
         Y = None
-        chunk = self.fewer(CHUNK)
-        for k in range(0, len(samples), chunk):
-            here = samples[k : k + chunk]
+        for k in range(0, len(samples), CHUNK):
+            here = samples[k : k + CHUNK]
             some = motion.at(here)
-            bent = None if own is None else own[here]
-            Y = doubtful_regressor(robot, some, doubt[here], bent, Y)
-            if not terms:
-                yield Y
-                continue
-            bent = None if added is None else added[here]
-            yield np.concatenate([Y, term_columns(robot, terms, some, bent)], axis=2)
+            own = None if bent.own is None else bent.own[here]
+            Y = doubtful_regressor(robot, some, doubt[here], own, Y)
+            on_links = self._beyond_gears(Y) if loaded else None
+            added = None if bent.added is None else bent.added[here]
+            yield Y, term_values(robot, self.terms, Samples(some, doubt[here], added, on_links))
+
+    def regressors(self, motion: Motion) -> Iterator[Floats]:
+        """The regressor (k, n, p + terms) of a motion, a few samples at a time."""
+        weights = term_weights(self.robot, self.terms)
+        for Y, values in self._blocks(motion, self.bends(motion), slice(None), averaged=1):
+            yield np.concatenate([Y, values[:, None, :] * weights], axis=2)
+
+    def on_links(self, motion: Motion) -> Floats:
+        """Joint torques beyond the gears along a motion, (m, n) [N m]."""
+        found = np.empty_like(motion.q)
+        Y = None
+        for k in range(0, len(found), CHUNK):
+            here = slice(k, k + CHUNK)
+            Y = self.robot.regressor(*motion.at(here), out=Y)
+            found[here] = self._beyond_gears(Y)
+        return found
+
+    def _beyond_gears(self, Y: Floats) -> Floats:
+        """Joint torques beyond the gears, (k, n), from the robot's regressor, (k, n, p)."""
+        assert self.carried is not None  # where a term follows a load
+        return np.asarray(Y @ self.carried)
 
     def torque(self, motion: Motion, phi: Floats) -> Floats:
         """Torque (m, n) of any parameters (p + terms,), also of those that no robot has."""
@@ -146,18 +185,19 @@ def kept_rows(log: CleanLog) -> range:
     return range(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
-def rows(model: Model, log: CleanLog, rest: Floats, kept: range) -> Rows:
+def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) -> Rows:
     """Some rows of a clean log, one channel for each joint.
 
     Args:
         model: The columns.
         log: The clean log.
+        bent: Bends of the contacts along its motion.
         rest: Speeds below which a joint counts as standing and its rows do not, (n,) [rad/s].
         kept: The samples that become rows, some of `kept_rows` one after the other.
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
-    Y = filtered(model.columns(log.motion, around, how.averaged), how)
+    Y = filtered(model.columns(log.motion, bent, around, how.averaged), how)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
     moving = np.abs(clean.v[here]) >= rest
@@ -186,4 +226,5 @@ def raw_rows(model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: in
     some = slice(step // 2, None, step)
     motion = cleaned.motion_at(log.time)
     target = torque[some]
-    return Rows(model.columns(motion, some), model.busy, target, np.ones(target.shape, dtype=bool))
+    columns = model.columns(motion, model.bends(motion), some)
+    return Rows(columns, model.busy, target, np.ones(target.shape, dtype=bool))

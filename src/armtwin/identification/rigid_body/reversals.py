@@ -16,8 +16,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
-from armtwin.identification.rigid_body.memory import bends, of_all_joints
+from armtwin.identification.rigid_body.memory import bends, mean_sign, of_all_joints
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
 from armtwin.robot.robot import Robot
 
 CHUNK = 4000  # samples whose regressor is held at a time
@@ -116,7 +117,24 @@ def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
             there = None if bent is None else bent[near]
             columns[near] = mean_friction_columns(robot, here.at(near), doubt[some][near], there)
         torque[some] = columns @ values
-    return torque + robot.loaded_friction(*motion)
+    if has_loads(robot.assembly):
+        torque += _more_by_loads(robot, motion, doubt, shares)
+    return torque
+
+
+def _more_by_loads(robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None) -> Floats:
+    """Friction that loads add, (m, n), by the side to which contacts bend or speeds may point."""
+    parts = robot.assembly
+    if parts.coupling is not None:
+        return robot.loaded_friction(*motion)
+    sides = np.empty((len(motion.v), len(parts.friction)))
+    for e, (_, row) in enumerate(parts.friction):
+        sides[:, e] = mean_sign(motion.v @ row.weights, doubt @ np.abs(row.weights))
+    if bent is not None:
+        sides = np.where(np.isnan(bent), sides, bent)
+    rigid = robot.inverse_dynamics(*motion)
+    on_links = beyond_gears(parts, rigid, motion.v, motion.a)
+    return loaded_friction(parts, on_links, motion.v, sides)
 
 
 def best_width(

@@ -1,8 +1,9 @@
-"""Friction terms that logs may ask for beside the robot file's laws: memory, and a shape in speed.
+"""Friction terms that logs may ask for beside the robot file's laws: memory, shape and load.
 
 A term is a friction element like any other, on the row of its host. Memory is dry friction whose
-contact bends by a radius before it slides; a shape is a fall or a root of the speed. While they are
-fitted they stand beside the robot, whose own columns are compiled for its structure.
+contact bends by a radius before it slides; a shape is a fall or a root of the speed; a load is dry
+friction by the torque that the gear of its row passes on. While they are fitted they stand beside
+the robot, whose own columns are compiled for its structure.
 """
 
 from __future__ import annotations
@@ -15,17 +16,19 @@ import numpy as np
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
-from armtwin.drives.friction.terms import Drop, Power
+from armtwin.drives.friction.terms import Drop, Loaded, Power
 from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.memory import bends, of_all_joints
+from armtwin.identification.rigid_body.memory import mean_sign, of_all_joints
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement, Presliding
-from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.friction_columns import bent_columns
+from armtwin.robot.loaded_friction import is_turned, load_of
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 
-MEMORY, SHAPE = "_memory", "_shape"
+MEMORY, SHAPE, LOAD = "_memory", "_shape", "_load"
+ENDINGS = (MEMORY, SHAPE, LOAD)
 SLOW = 1e-3  # of a joint's highest speed at which dry friction is told from viscous
 SOURCE = "assumed: added for identification"
 
@@ -65,12 +68,14 @@ class Host:
         element: The element.
         row: Its row.
         speed: Its highest speed in the logs [rad/s].
+        geared: Whether one gear alone carries the load of its row, of which the file knows nothing.
     """
 
     number: int
     element: FrictionElement
     row: Row
     speed: float
+    geared: bool
 
     def memory(self, radius: float) -> Term:
         """Dry friction that bends by a radius [rad]."""
@@ -87,6 +92,11 @@ class Host:
     def root(self, exponent: float) -> Term:
         """Friction that grows with a power of the speed."""
         element = self._added(SHAPE, Power(0.0, self.speed, exponent), self._bristle(None))
+        return Term(element, self.row, self.number, None)
+
+    def load(self, usual: float, radius: float | None) -> Term:
+        """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
+        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius))
         return Term(element, self.row, self.number, None)
 
     def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
@@ -134,43 +144,77 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
     top = of_all_joints(robot, fastest)
     for number, (element, row) in enumerate(robot.assembly.friction):
         own = {f"{element.name}.{key}" for key, _ in element.law.coefficients}
-        added = {element.name + MEMORY, element.name + SHAPE}
+        added = {element.name + ending for ending in ENDINGS}
         if element.negative is not None or row.linkage is not None:
             continue
-        if element.name.endswith((MEMORY, SHAPE)) or own & bound or added & names:
+        if element.name.endswith(ENDINGS) or own & bound or added & names:
             continue
-        found.append(Host(number, element, row, float(top @ np.abs(row.weights))))
+        speed = float(top @ np.abs(row.weights))
+        found.append(Host(number, element, row, speed, _is_geared(robot, element, row)))
     return found
 
 
-def term_bends(robot: Robot, terms: Terms, motion: Motion) -> Floats | None:
-    """Bends of the terms along a motion, None where none has a memory, (m, terms)."""
-    return bends(robot, _elements(terms), motion.q, motion.v)
+def _is_geared(robot: Robot, element: FrictionElement, row: Row) -> bool:
+    """Whether one gear alone carries the load of a row, of which its friction does not know."""
+    parts = robot.assembly
+    motors, joints = parts.motor_rows.shape
+    if parts.coupling is not None or motors != joints or element.follows_load:
+        return False
+    return is_turned(parts, row)
 
 
-def term_columns(robot: Robot, terms: Terms, motion: Motion, bent: Floats | None) -> Floats:
-    """Torque per unit of each term at samples of a motion with their bends, (m, n, terms)."""
-    q, v = of_all_joints(robot, motion.q), of_all_joints(robot, motion.v)
-    Z = np.zeros((*q.shape, len(terms)))
-    for k, (row, columns, _) in enumerate(friction_columns(_elements(terms), v, q, bent)):
-        Z[:, :, k] = row * columns[:, :1]
-    coupling = robot.assembly.coupling
-    return Z if coupling is None else np.asarray(coupling.G.T @ Z)
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Some samples of a motion as friction terms see them.
+
+    Attributes:
+        motion: The motion.
+        doubt: Half widths of the speeds that samples stand for, (m, n) [rad/s].
+        bent: Bends of the terms, None where none has a memory, (m, terms).
+        on_links: Joint torques beyond the gears; None where no term asks for them, (m, n) [N m].
+    """
+
+    motion: Motion
+    doubt: Floats
+    bent: Floats | None
+    on_links: Floats | None
 
 
-def _elements(terms: Terms) -> list[tuple[FrictionElement, Row]]:
+def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
+    """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
+    v, doubt = of_all_joints(robot, some.motion.v), of_all_joints(robot, some.doubt)
+    found = np.empty((len(v), len(terms)), order="F")
+    for k, term in enumerate(terms):
+        law = term.element.law
+        w = v @ term.row.weights
+        bent = None
+        if some.bent is not None and not np.isnan(some.bent[0, k]):
+            bent = some.bent[:, k]
+        if isinstance(law, Loaded):
+            assert some.on_links is not None
+            side = mean_sign(w, doubt @ np.abs(term.row.weights)) if bent is None else bent
+            found[:, k] = side * np.abs(load_of(robot.assembly, some.on_links, term.row))
+        elif bent is None:
+            found[:, k] = law.columns(w)[:, 0]
+        else:
+            found[:, k] = bent_columns(law, w, bent)[:, 0]
+    return found
+
+
+def elements_of(terms: Terms) -> list[tuple[FrictionElement, Row]]:
+    """The friction elements of terms and their rows."""
     return [(term.element, term.row) for term in terms]
 
 
-def busy_joints(robot: Robot, terms: Terms) -> Flags:
-    """Which terms each joint has, (n, terms)."""
+def term_weights(robot: Robot, terms: Terms) -> Floats:
+    """Torque of each joint per torque on the row of a term, (n, terms)."""
     if not terms:
-        return np.zeros((robot.n, 0), dtype=bool)
+        return np.zeros((robot.n, 0))
     weights = np.array([term.row.weights for term in terms])
     coupling = robot.assembly.coupling
     if coupling is not None:
         weights = weights @ coupling.G
-    return np.asarray(weights.T != 0)
+    return weights.T
 
 
 def with_terms(robot: Robot, terms: Terms) -> Robot:
