@@ -4,11 +4,15 @@
     its standard error = √(K / (K - 1) Σ_k d_k²)
 
 a and b are the squares that both miss of part k in channel j. Parts are hard or easy for both
-alike, so that differences are taken part by part before they are compared. A fall shows where it is
-so many standard errors large that, by Student's distribution, parts that differ by chance alone
-would have it once in twenty times, and where it is worth a number more: a hundredth of the error,
-the last digit of ten percent that a report shows. Among ways that predict alike the simplest is the
-best one.
+alike, so that differences are taken part by part before they are compared. Where few parts hold
+most of the squares, these alone decide the fall; so that of each part counts as well,
+
+    f_k = -mean_j ln(b_kj / a_kj)        with the mean and standard error of f_k over the parts
+
+A gain shows where one of both is so many standard errors large that, by Student's distribution,
+parts that differ by chance alone would have it once in twenty times, one of both in ten at most;
+and where the fall is worth a number more: a hundredth of the error, the last digit of ten percent
+that a report shows. Among ways that predict alike the simplest is the best one.
 
 Ref: [Breiman-Friedman-Olshen-Stone 1984, section 3.4.3]
 """
@@ -23,7 +27,7 @@ import numpy as np
 from armtwin.maths.batch import Floats
 
 WORTH = 0.02  # least fall, twice that of ln of the root mean square
-SURE = 0.95  # share of the cases in which parts that differ by chance show no gain
+SURE = 0.95  # share of the cases in which parts that differ by chance show no gain, in either way
 
 
 @dataclass(frozen=True)
@@ -33,11 +37,15 @@ class Gain:
     Attributes:
         fall: By how much ln of the squares missed falls, mean of the channels.
         error: Standard error of the fall over the parts.
+        of_parts: By how much it falls in each part, mean of these.
+        error_of_parts: Standard error of that mean.
         parts: Number of parts.
     """
 
     fall: float
     error: float
+    of_parts: float
+    error_of_parts: float
     parts: int
 
     @property
@@ -45,8 +53,10 @@ class Gain:
         """Whether it is worth it, and larger than chance lets parts differ but for rare cases."""
         from scipy.special import stdtrit
 
-        chance = stdtrit(self.parts - 1, SURE) * self.error
-        return bool(self.fall > max(chance, WORTH))
+        errors = stdtrit(self.parts - 1, SURE)
+        in_all = self.fall > errors * self.error
+        in_each = self.of_parts > errors * self.error_of_parts
+        return bool(self.fall > WORTH and (in_all or in_each))
 
 
 def gain(before: Floats, after: Floats) -> Gain:
@@ -56,7 +66,9 @@ def gain(before: Floats, after: Floats) -> Gain:
     fall = -float(np.log(b / a).mean())
     apart = (after / b - before / a).mean(axis=1)
     error = np.sqrt(count / max(count - 1, 1) * (apart**2).sum())
-    return Gain(fall, float(error), count)
+    each = -np.log(_above_none(after) / _above_none(before)).mean(axis=1)
+    error_of_each = each.std(ddof=1) / np.sqrt(count) if count > 1 else np.inf
+    return Gain(fall, float(error), float(each.mean()), float(error_of_each), count)
 
 
 def by_the_others(options: Sequence[Floats]) -> Floats:

@@ -13,6 +13,7 @@ import numpy as np
 
 from armtwin.drives.friction.load import LOCKS
 from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
 from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
 from armtwin.identification.rigid_body.terms import Host, Terms, hosts
@@ -231,7 +232,7 @@ def _best_memory(
     if not gain(rival, by_the_others(squares)).shows:
         return {}
     larger = gain(squares[0], squares[best]).shows
-    finer = _finer([trial.share(missed) for missed in squares], best)
+    finer = vertex(RADII, [trial.share(missed) for missed in squares])
     chosen = dict.fromkeys(range(places), -1)
     for k in numbers[best]:
         chosen[k // radii] = k % radii
@@ -242,20 +243,6 @@ def _best_memory(
         if r >= 0:
             found[host] = finer if r == best else RADII[r], larger and r > 0
     return found
-
-
-def _finer(errors: Sequence[float], best: int) -> float:
-    """Radius at the vertex of the parabola through the errors about the best one, over ln r [rad].
-
-    Radii are tried by steps of 58 %.
-    """
-    if best in (0, len(errors) - 1):
-        return RADII[best]
-    before, here, after = errors[best - 1 : best + 2]
-    bend = before - 2 * here + after
-    shift = 0.5 * (before - after) / bend if bend > 0 else 0.0
-    step = RADII[best + 1] / RADII[best]
-    return float(RADII[best] * step**shift)
 
 
 def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.memory import bends, mean_sign, of_all_joints
 from armtwin.maths.batch import Flags, Floats
@@ -166,8 +167,9 @@ def best_width(
         columns = mean_friction_columns(robot, motion, spans + deviations * noise)
         gap = rest - columns @ phi[of_friction]
         errors.append((gap**2).sum(axis=0))
-    best = np.argmin(errors, axis=0)
-    return np.asarray(WIDTHS[best] * noise)
+    tried = WIDTHS.tolist()
+    widths = [vertex(tried, of_joint) for of_joint in np.array(errors).T]
+    return np.asarray(widths * noise)
 
 
 def _near_samples(
