@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.fitting.tried import vertex
 
 PARTS, JOINTS = 12, 6
 
@@ -50,3 +51,22 @@ def test_the_best_of_many_that_are_alike_does_not_gain(rng):
     assert seeming > 0.25 * trials
     assert showing < 0.6 * seeming
     assert showing < 0.2 * trials
+
+
+def test_a_fall_in_every_part_shows_where_one_part_holds_most_of_the_squares(rng):
+    """Eleven parts fall by a fifth, and so does the twelfth, of a hundred times their squares, but
+    by a tenth only: the fall of the sum is that part's, the fall of parts is all twelve's."""
+    before = rng.uniform(0.9, 1.1, (PARTS, JOINTS))
+    before[5] *= 100
+    after = 0.8 * before
+    after[5] = 0.9 * before[5]
+    found = gain(before, after)
+    assert found.of_parts > 10 * found.error_of_parts
+    assert found.shows
+
+
+def test_the_vertex_of_a_parabola_over_the_logarithm_is_found():
+    values = np.logspace(-5, -2, 16)
+    errors = 0.1 + (np.log(values) - np.log(3.3e-4)) ** 2
+    assert vertex(values, errors) == pytest.approx(3.3e-4, rel=1e-9)
+    assert vertex(values, values) == values[0]
