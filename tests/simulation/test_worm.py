@@ -7,6 +7,9 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.load import Load
+from armtwin.maths.tracing import python_of
+from armtwin.simulation import loop, traced_loop
+from armtwin.simulation.prepared import prepare
 
 POSE = np.array([0.0, 0.6, 1.3, 0.2, 1.0, 0.1])
 EXACT = at.Model(quantise=False)
@@ -35,8 +38,35 @@ def headed(robots):
     return robots["rx90b"].with_tool("laser_head")
 
 
-def test_no_share_of_the_load_is_the_traced_loop_of_the_plain_law(headed):
-    """Two roads: the generic loop with loads of share 0, the traced kernel without any."""
+def test_a_traced_loop_with_loads_does_what_its_loop_does_in_python(headed):
+    """Two roads, while the wrist moves; bristles bend, levels follow and are carried on."""
+    motion = slow_wrist(0.2)
+    some = slice(10, 22)
+    moving = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
+    runs = [prepare(with_worms(headed, 0.5), moving, EXACT) for _ in range(2)]
+    start = runs[0].state.carried.copy()
+    assert runs[0].structure.can_be_traced
+    assert runs[0].run() == python_of(loop.run)(*runs[1].arguments)
+    traced, generic = (run.state for run in runs)
+    assert np.abs(generic.carried - start).max() > 0.1
+    assert traced.carried == pytest.approx(generic.carried, rel=1e-10, abs=1e-10)
+    assert np.abs(traced.u - generic.u).max() < 1e-13
+    assert np.abs(traced.v - generic.v).max() < 1e-11
+
+
+def test_loads_in_a_lane_have_the_digits_of_the_run_alone(headed):
+    motion = slow_wrist(0.2)
+    shares = (0.2, 0.5, 0.8)
+    alone = [prepare(with_worms(headed, share), motion, at.Model()) for share in shares]
+    together = [prepare(with_worms(headed, share), motion, at.Model()) for share in shares]
+    kernel = traced_loop.kernel_of(together[0].structure, 4)
+    assert traced_loop.run_traced(kernel, together) == [run.run() for run in alone]
+    for run, other in zip(together, alone, strict=True):
+        np.testing.assert_array_equal(run.record.u, other.record.u)
+        np.testing.assert_array_equal(run.state.carried, other.state.carried)
+
+
+def test_no_share_of_the_load_is_the_loop_of_the_plain_law(headed):
     motion = slow_wrist(0.4)
     plain = at.simulate(headed, motion, EXACT).log
     loaded = at.simulate(with_worms(headed, 0.0), motion, EXACT).log

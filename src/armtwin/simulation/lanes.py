@@ -28,7 +28,7 @@ VIEWS = (
     "acceleration",
     "resistance",
 )
-CHANGING = ("u", "v", "z", "servo", "memory", "energy")
+CHANGING = ("u", "v", "z", "servo", "memory", "energy", "carried")
 
 
 class Lanes:
@@ -138,6 +138,11 @@ def numbers_of(memory: Memory, run: Any) -> Floats:
         "per_ampere": plant.outputs.torque,
         "limit": plant.outputs.limit,
         "current_quantum": plant.outputs.quantum,
+        "load_ratio": plant.loads.ratio,
+        "load_inertia": plant.loads.inertia,
+        "load_least": plant.loads.least,
+        "load_share": plant.loads.share,
+        "loaded_level": plant.loads.least + plant.loads.share * np.abs(state.carried),
         "slow": inputs.slow,
         "h": c.tick,
         "position_ticks": c.position_ticks,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.friction.load import carry
+from armtwin.drives.friction.load import carry, load_step
 from armtwin.drives.hydraulics import move_spools
 from armtwin.drives.outputs import give_late
 from armtwin.drives.ripple import uneven
@@ -325,9 +325,10 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
     dv, before, tau, outside = none.copy(), v.copy(), none.copy(), none.copy()
     acceleration, resistance = none.copy(), none.copy()
     F, D, G = np.zeros(elements), np.zeros(elements), np.zeros((elements, 2))
-    level = np.ones(elements)
+    level, load = np.ones(elements), carried.copy()
+    loaded_level = load_least + load_share * np.abs(carried)
     for e in range(loaded.shape[0]):
-        level[loaded[e]] = load_least[e] + load_share[e] * abs(carried[e])
+        level[loaded[e]] = loaded_level[e]
     twisted, Q = np.zeros((spring_row.shape[0], 2)), np.zeros(cylinder_row.shape[0])
     position, speed, current, since = np.zeros(m), np.zeros(m), np.zeros(m), np.full(m, -1.0)
     rows, slack = weights.copy(), rest.copy()
@@ -470,10 +471,13 @@ def run(  # noqa: C901  one loop, and a branch for each family of parts that may
         if lost >= 0:
             return UNSTABLE, tick, lost
         if loaded.shape[0] > 0:
-            carry(
-                loaded, load_drive, load_ratio, load_inertia, load_least, load_share, beside,
-                per_ampere, current, dt, F, D, G, carried, level,
+            load_step(
+                loaded, load_drive, load_ratio, load_inertia, beside, per_ampere, current, dt,
+                F, D, G, load,
             )  # fmt: skip
+            carry(load_least, load_share, load, carried, loaded_level)
+            for e in range(loaded.shape[0]):
+                level[loaded[e]] = loaded_level[e]
         if logging:
             means(every, rows, friction_row, v, before, F, h, acceleration, resistance)
             write_means(record, tick // log_ticks, acceleration, resistance)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.control.controller import REFERENCES
+from armtwin.drives.friction.load import carry, load_step
 from armtwin.drives.ripple import uneven
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
@@ -49,6 +50,7 @@ OF_DRIVES = (
 )
 OF_SPRINGS = ("stiffness", "damping", "gap", "soft", "knee", "rest", "numerical")
 OF_RIPPLES = ("cycles", "amplitude", "phase")
+OF_LOADS = ("load_ratio", "load_inertia", "load_least", "load_share")
 GEOMETRY = ("turn", "offset", "axis", "gravity")
 # below which an element of the geometry is a deviation: sines of 3 degrees, 5 mm, a tilted base
 SMALLEST_BY_DESIGN = {"turn": 0.05, "offset": 0.005, "axis": 0.05, "gravity": 0.5}
@@ -58,6 +60,7 @@ IN_A_RUN = {
     *OF_DRIVES,
     *OF_SPRINGS,
     *OF_RIPPLES,
+    *OF_LOADS,
     "inertia",
     "weights",
     "rotor_inertia",
@@ -75,7 +78,7 @@ IN_A_RUN = {
     "presses",
     "point",
 }
-IN_A_TICK = {"dt", "M", "force", "tau", "outside"}
+IN_A_TICK = {"dt", "M", "force", "tau", "outside", "current", "loaded_level"}
 
 STAGES = (
     "before",
@@ -89,6 +92,7 @@ STAGES = (
     "steps",
     "before_steps",
     "one_step",
+    "carry",
     "means",
 )
 # memories beside that of the numbers, which is 0
@@ -137,20 +141,16 @@ class Structure:
         self.linear, self.dense, self.levelled = linear, is_out_of_square(arm), levelled
         self.bodies, self.coordinates = len(arm.parent), plant.rows.weights.shape[1]
         self.drives, self.elements = len(plant.sensors.row), len(plant.friction.row)
+        self.loaded = len(plant.loads.element)
 
     @property
     def can_be_traced(self) -> bool:
         """Whether all its families are on the tape.
 
-        Levers, oil, spin and loads are not, nor switching friction.
+        Levers, oil and spin are not, nor switching friction.
         """
         plant = self.plant
-        families = (
-            plant.levers.row,
-            plant.cylinders.row,
-            plant.rotors.body,
-            plant.loads.element,
-        )
+        families = (plant.levers.row, plant.cylinders.row, plant.rotors.body)
         return not any(len(x) for x in families) and plant.friction.kind != loop.SWITCHING
 
     def family(self) -> Iterator[bytes]:
@@ -160,6 +160,8 @@ class Structure:
         yield repr(kinds).encode()
         if self.levelled:
             yield b"levelled"
+        if self.loaded:
+            yield repr((plant.loads.element.tolist(), plant.loads.drive.tolist())).encode()
         for numbers in (
             arm.parent,
             arm.slides,
@@ -210,6 +212,7 @@ class Structure:
             **dict.fromkeys(("slow", "z", "F", *(("level",) if self.levelled else ())), (e,)),
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
             **dict.fromkeys(OF_RIPPLES, plant.ripples.spring.shape),
+            **dict.fromkeys((*OF_LOADS, "load", "carried", "loaded_level"), (self.loaded,)),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
             **dict.fromkeys(("acceleration", "resistance"), (N,)),
@@ -306,6 +309,8 @@ class _Tracer:
         yield "outside", self._outside()
         yield "steps", self._steps()
         yield "means", self._means()
+        if self.structure.loaded:
+            yield "carry", self._carry()
         if not self.structure.linear:
             yield "equations", self._equations()
 
@@ -458,6 +463,35 @@ class _Tracer:
         put_all(part, "resistance", resistance)
         return part
 
+    def _carry(self) -> Part:
+        tape = Tape()
+        part = Part(tape)
+        least, share, load, carried = self._all(tape, "load_least", "load_share", "load", "carried")
+        level = scratch(self.structure.loaded)
+        python_of(carry)(least, share, load, carried, level)
+        put_all(part, "carried", carried)
+        put_all(part, "loaded_level", level)
+        return part
+
+    def _levels(self, tape: Tape) -> list[Any]:
+        """Factors of the dry friction of each element: 1 but where it follows a load."""
+        level: list[Any] = [1.0] * self.structure.elements
+        (found,) = self._all(tape, "loaded_level")
+        for element, value in zip(self.plant.loads.element, found, strict=True):
+            level[element] = value
+        return level
+
+    def _load(self, tape: Tape, of_step: tuple[Any, ...]) -> Any:
+        """Loads of a step, from its length, friction, slopes and speeds."""
+        loads = self.plant.loads
+        ratio, inertia, per_ampere, current = self._all(
+            tape, "load_ratio", "load_inertia", "per_ampere", "current"
+        )
+        found = scratch(self.structure.loaded)
+        numbers = loads.element, loads.drive, ratio, inertia, loads.beside
+        python_of(load_step)(*numbers, per_ampere, current, *of_step, found)
+        return found
+
     def _equations(self) -> Part:
         tape = Tape()
         part = Part(tape)
@@ -529,7 +563,8 @@ class _Tracer:
         )  # fmt: skip
         solved = python_of(step.smooth_step)(
             self.size, self.every, ties.place, ties.count, rows, place, count,
-            friction.row, curves, numbers, (1.0,) * e, friction.kind, A, v, z, dt, dv, F, D, G,
+            friction.row, curves, numbers, self._levels(tape), friction.kind, A, v, z, dt, dv,
+            F, D, G,
         )  # fmt: skip
         python_of(accounts.account)(self.every, dt, energy, v, dv, tau, outside, F, D, G)
         python_of(accounts.account_springs)(
@@ -539,6 +574,9 @@ class _Tracer:
         lost = python_of(loop.advance)(self.every, u, v, dv, dt)
         changing["F"], gone = F, tape.choose(solved, lost, N)
         (known["F"],) = self._all(tape, "F")
+        if self.structure.loaded:
+            changing["load"] = self._load(tape, (dt, F, D, G))
+            (known["load"],) = self._all(tape, "load")
         if is_chosen:
             taken = self._number(tape, "taken") > 0.5
             gone = tape.choose(taken, gone, -1)

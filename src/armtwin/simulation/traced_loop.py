@@ -135,6 +135,7 @@ def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and m
                 gone = numbers[GONE * L + lane]
                 if gone >= 0.0:
                     lost[lane] = max(lost[lane], int(gone))
+        do_carry(memories)
         if logging:
             do_means(memories)
         is_over = False
@@ -167,7 +168,7 @@ def _nothing(memories: Any) -> None:
 
 do_before = do_speeds = do_positions = do_position_loops = do_velocity_loops = _nothing
 do_torques = do_outside = do_equations = do_steps = do_before_steps = do_one_step = _nothing
-do_means = _nothing
+do_carry = do_means = _nothing
 
 
 class Kernel:

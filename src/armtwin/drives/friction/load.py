@@ -95,13 +95,11 @@ class Loads(NamedTuple):
 
 
 @compiled
-def carry(
+def load_step(
     element: Any,
     drive: Any,
     ratio: Any,
     inertia: Any,
-    least: Any,
-    share: Any,
     beside: Any,
     per_ampere: Any,
     current: Any,
@@ -109,17 +107,23 @@ def carry(
     F: Any,
     D: Any,
     G: Any,
-    carried: Any,
-    level: Any,
+    load: Any,
 ) -> None:
-    """Loads after a step h, smoothed, and the levels least + share |load| of their elements.
+    """Fill the loads (l,) of a step h.
 
     F and D are friction and its slope in the step, G, (e, 2), speeds and their change.
     """
     for k in range(element.shape[0]):
-        e, m = element[k], drive[k]
-        load = ratio[k] * per_ampere[m] * current[m] - inertia[k] * G[e, 1] / h
+        m = drive[k]
+        passed = ratio[k] * per_ampere[m] * current[m] - inertia[k] * G[element[k], 1] / h
         for other in range(F.shape[0]):
-            load -= beside[k, other] * (F[other] + 0.5 * D[other] * G[other, 1])
-        carried[k] += SMOOTHED * (load - carried[k])
-        level[e] = least[k] + share[k] * abs(carried[k])
+            passed -= beside[k, other] * (F[other] + 0.5 * D[other] * G[other, 1])
+        load[k] = passed
+
+
+@compiled
+def carry(least: Any, share: Any, load: Any, carried: Any, level: Any) -> None:
+    """Carry loads on, smoothed, after a tick: levels least + share |load|, (l,) each."""
+    for k in range(least.shape[0]):
+        carried[k] += SMOOTHED * (load[k] - carried[k])
+        level[k] = least[k] + share[k] * abs(carried[k])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 
@@ -46,6 +45,7 @@ class DrawnFit:
         draw: The draw.
         fit: The fit.
         parts: Factors of the parts that make up all rows.
+        others: For each part all the others as one.
     """
 
     whole: Factors
@@ -54,11 +54,7 @@ class DrawnFit:
     draw: Draw
     fit: Fit
     parts: tuple[Factors, ...]
-
-    @cached_property
-    def others(self) -> list[Factors]:
-        """For each part all the others as one."""
-        return others(self.parts)
+    others: tuple[Factors, ...]
 
     @property
     def parameters(self) -> Floats:
@@ -83,21 +79,34 @@ def drawn_fit(
     """
     whole = together(parts)
     sigma = scales(whole, free)
+    rest = others(parts)
     if weight is None:
-        draw = best_draw(parts, free, family, sigma)
+        draw = best_draw(parts, rest, sigma, free, family)
     else:
         draw = Draw(weight, 1.0, {})
     sized = free.scaled(family, draw.family_size)
     found = fit(whole, sized, draw.weight, sigma)
-    return DrawnFit(whole, sized, sigma, draw, found, tuple(parts))
+    return DrawnFit(whole, sized, sigma, draw, found, tuple(parts), tuple(rest))
 
 
-def best_draw(parts: Sequence[Factors], free: FreeDirections, family: Flags, sigma: Floats) -> Draw:
+def best_draw(
+    parts: Sequence[Factors],
+    without: Sequence[Factors],
+    sigma: Floats,
+    free: FreeDirections,
+    family: Flags,
+) -> Draw:
     """The draw to the prior that predicts best the part that was left out.
 
     One family of parameters has a size of its own, as the prior may know it better or worse.
+
+    Args:
+        parts: Factors of parts of the rows.
+        without: For each part all the others as one.
+        sigma: Residuals by which the rows are weighted, (n,).
+        free: The free directions.
+        family: The parameters of the family, (p,).
     """
-    without = others(parts)
     best = None
     for size in FAMILY_SIZES if family.any() else FAMILY_SIZES[:1]:
         errors = _left_out_errors(parts, without, sigma, free.scaled(family, size))

@@ -127,9 +127,12 @@ class Model:
         first = 0
         for Y, values in self._blocks(motion, bent, which, averaged):
             here = columns[first : first + len(Y)]
+            first += len(Y)
+            if not self.terms:
+                np.take(Y.reshape(len(Y), -1), places, axis=1, out=here)
+                continue
             here[:, own] = np.take(Y.reshape(len(Y), -1), places, axis=1)
             here[:, added] = values[:, number] * weight
-            first += len(Y)
         return columns
 
     def _blocks(
