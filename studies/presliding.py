@@ -2,8 +2,9 @@
 
     python studies/presliding.py [RADIUS ...]
 
-Radii in rad, 1e-3 and 1e-4 by default, and "shipped", "none" for the shipped bristles of some
-1e-6 rad and for friction without any. Harmonics of 8 s, 250 Hz, four periods, quantised, torque
+Radii in rad, 1e-3 and 1e-4 by default, undamped, or with "damped" behind them with the damping of
+the file relative to critical; "shipped", "none" for the shipped bristles of some 1e-6 rad and for
+friction without any. Harmonics of 8 s, 250 Hz, four periods, quantised, torque
 noise of 0.65 % of the largest. Default settings, from the file with the shipped bristles. Judged is
 another motion where a joint is slower than 1 % of its highest speed: what is missed of the torque
 without noise, over the noise.
@@ -25,14 +26,20 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
-CASES = ("1e-3", "1e-4", "shipped", "none")
+CASES = ("1e-3", "1e-4", "1e-3 damped", "1e-4 damped", "shipped", "none")
+RELATIVE = 0.1  # damping of the file, relative to critical
 
 
-def softened(robot, radius):
-    """The robot with bristles of a radius [rad], undamped."""
+def softened(robot, radius, damped):
+    """The robot with bristles of a radius [rad], undamped or damped as its file says."""
     elements = []
     for element in robot.description.friction:
-        elements.append(replace(element, presliding=Presliding(radius=radius)))
+        shipped = element.presliding
+        soft = Presliding(radius=radius)
+        if damped:
+            inertia = (shipped.damping / (2 * RELATIVE)) ** 2 / shipped.stiffness
+            soft = replace(soft, relative_damping=RELATIVE, inertia=inertia)
+        elements.append(replace(element, presliding=soft))
     return at.Robot(replace(robot.description, friction=tuple(elements)), robot.origin)
 
 
@@ -42,7 +49,8 @@ def virtual(bench, case):
         return bench, at.Model(friction="switching")
     if case == "shipped":
         return bench, None
-    return softened(bench, float(case)), None
+    radius, _, damped = case.partition(" ")
+    return softened(bench, float(radius), bool(damped)), None
 
 
 def main(names):

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
+from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
@@ -15,6 +16,7 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
+from armtwin.robot.drive_groups import Presliding
 
 RATE, LENGTH, NOISE = 250.0, 24.0, 0.2
 RADIUS = 1e-3
@@ -197,6 +199,29 @@ def test_a_contact_whose_friction_falls_keeps_its_stiffness():
     late = np.maximum(x[20001:] - 2 * PLAY * RADIUS, 0.0)
     bristle = 2.0 * np.exp(-1) * (1 - 2 * np.exp(-late / (RADIUS * np.exp(-1))))
     assert torque == pytest.approx(bristle, abs=1e-3)
+
+
+@pytest.mark.parametrize("law", [Coulomb(1.0), Drop(1.0, 1e6)])
+def test_a_contact_that_leads_bears_more_while_it_bends(robots, law):
+    """From rest at a steady speed w: a stop bears x / r + lead w / r up to its corner, a bristle
+    1 - e + lead w / r e with e = exp(-x / r); of a fall over 1e6 rad/s nothing is seen."""
+    radius, lead, speed, rate = 1e-3, 5e-3, 0.02, 4000.0
+    robot = robots["tx40"]
+    first, *others = robot.description.friction
+    bristles = Presliding(radius=radius, lead=lead)
+    contact = replace(first, law=law, presliding=bristles, source="assumed: a test")
+    robot = at.Robot(replace(robot.description, friction=(contact, *others)))
+    x = speed / rate * np.arange(1000)
+    q, v = np.zeros((1000, 6)), np.zeros((1000, 6))
+    q[:, 0], v[:, 0] = x, speed
+    share = bends(robot, robot.assembly.friction, q, v)[:, 0]
+    if isinstance(law, Coulomb):
+        expected = np.where(x < radius, x / radius + lead * speed / radius, 1.0)
+    else:
+        left = np.exp(-np.maximum(x - PLAY * radius, 0) / radius)
+        expected = 1 - left + lead * speed / radius * left
+    far = np.abs(x - radius) > 2 * speed / rate
+    assert share[far] == pytest.approx(expected[far], abs=2e-3)
 
 
 def test_a_falling_contact_that_trembles_at_rest_keeps_its_bend():

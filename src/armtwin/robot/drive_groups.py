@@ -14,6 +14,7 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.load import Load
+from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.friction.terms import Loaded
 from armtwin.drives.hydraulics import Circuit
 from armtwin.drives.linkage import Triangle
@@ -143,7 +144,8 @@ class Presliding:
         radius: elastic travel from rest to sliding; stiffness is the breakaway torque over it
             [rad].
         damping: Bristle damping [N m s/rad], or
-        relative_damping: damping relative to critical, with `inertia`.
+        relative_damping: damping relative to critical, with `inertia`, or
+        lead: damping over stiffness: by so much the torque leads the bend [s].
         inertia: Inertia that vibrates on the bristles, for the relative damping [kg m²].
 
     Ref: [Waiboer 2007, eq. 3.70, 3.79]
@@ -153,12 +155,16 @@ class Presliding:
     radius: Radius | None = None
     damping: Viscous | None = None
     relative_damping: Share | None = None
+    lead: Time | None = None
     inertia: RotorInertia | None = None
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
         if (self.stiffness is None) == (self.radius is None):
             return "must have a stiffness or a radius, and one of them only"
+        damped = [self.damping, self.relative_damping, self.lead]
+        if damped.count(None) < len(damped) - 1:
+            return "must have one of damping, relative_damping and lead only"
         return ""
 
 
@@ -237,6 +243,18 @@ class FrictionElement:
         if pre is None or pre.radius is None:
             return None if pre is None else pre.stiffness
         return max(breakaway(self.law), LEAST_TORQUE) / pre.radius
+
+    @property
+    def lead(self) -> float:
+        """Bristle damping over stiffness [s], 0 where the file gives none."""
+        pre, stiffness = self.presliding, self.bristle_stiffness
+        if pre is None or stiffness is None:
+            return 0.0
+        if pre.damping is not None:
+            return pre.damping / stiffness
+        if pre.relative_damping is not None and pre.inertia is not None:
+            return bristle_damping(stiffness, pre.relative_damping, pre.inertia) / stiffness
+        return pre.lead or 0.0
 
     @property
     def radius(self) -> float:

@@ -13,7 +13,6 @@ from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
 from armtwin.drives.friction.load import LEAST, Loads, of_load
-from armtwin.drives.friction.presliding import bristle_damping
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
@@ -253,15 +252,12 @@ def friction_tables(
 
 def _bristle(element: FrictionElement) -> tuple[float, float]:
     """Stiffness and damping of the bristles of an element."""
-    pre = element.presliding
+    pre, stiffness = element.presliding, element.bristle_stiffness
     assert pre is not None  # a robot without is refused before
-    stiffness = element.bristle_stiffness
     assert stiffness is not None
     if pre.damping is not None:
         return stiffness, pre.damping
-    if pre.relative_damping is not None and pre.inertia is not None:
-        return stiffness, bristle_damping(stiffness, pre.relative_damping, pre.inertia)
-    return stiffness, 0.0
+    return stiffness, element.lead * stiffness
 
 
 def _springs(places: Coordinates, rows: RowList) -> Springs:

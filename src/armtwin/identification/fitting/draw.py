@@ -118,7 +118,9 @@ def best_draw(
 
 
 def others(parts: Sequence[Factors]) -> list[Factors]:
-    """For each part all the others as one."""
+    """For each part all the others as one; a single part has none."""
+    if len(parts) == 1:
+        return []
     return [together([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
 
 

@@ -22,6 +22,7 @@ from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.loaded_friction import load_of
 
 RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
+WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 THINNED = 10  # samples of which one tells the usual load
@@ -80,9 +81,12 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     first = len(kept)
     numbers: list[int] = []
     if memory:
-        kept = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
-        found = {places[place].number: radius for place, (radius, _) in memory.items()}
-        added = _shape_terms(places, found) + _load_terms(places, usual, found)
+        wider = _damped(some, places, memory, errors)
+        damped = wider is not None
+        radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
+        kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
+        added = _shape_terms(places, radii_of, damped=damped)
+        added += _load_terms(places, usual, radii_of, damped=damped)
         trial = trial_of(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
@@ -117,12 +121,12 @@ def _memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
     return tuple(found)
 
 
-def _shape_terms(places: Sequence[Host], radii: dict[int, float]) -> Terms:
-    """For every shape a term of each host, a fall with the host's memory where it has one."""
+def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
+    """For every shape a term of each host, a fall with the memory of its place if it has one."""
     found = []
     for share in FALLS:
-        for host in places:
-            found.append(host.fall(share, radii.get(host.number)))
+        for place, host in enumerate(places):
+            found.append(host.fall(share, radii.get(place), damped=damped))
     for exponent in ROOTS:
         for host in places:
             found.append(host.root(exponent))
@@ -145,13 +149,46 @@ def _usual_loads(some: Experiment, places: Sequence[Host]) -> dict[int, float]:
     return {place: load for place, load in usual.items() if load > 0}
 
 
-def _load_terms(places: Sequence[Host], usual: dict[int, float], radii: dict[int, float]) -> Terms:
-    """A load of every host with a gear of its own, with the host's memory where it has one."""
+def _load_terms(
+    places: Sequence[Host],
+    usual: dict[int, float],
+    radii: dict[int, float],
+    *,
+    damped: bool = False,
+) -> Terms:
+    """A load of every host with a gear of its own, with the memory of its place if it has one."""
     found = []
     for place, load in usual.items():
-        host = places[place]
-        found.append(host.load(load, radii.get(host.number)))
+        found.append(places[place].load(load, radii.get(place), damped=damped))
     return tuple(found)
+
+
+def _damped(
+    some: Experiment,
+    places: Sequence[Host],
+    memory: dict[int, tuple[float, bool]],
+    errors: dict[str, float],
+) -> float | None:
+    """How many times larger radii are with the file's damping; None where that is no better.
+
+    A contact that is damped turns round sooner than its radius says.
+    """
+    if not any(places[place].is_damped for place in memory):
+        return None
+    terms: Terms = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
+    for factor in WIDER:
+        for place, (radius, _) in memory.items():
+            terms += (places[place].memory(factor * radius, damped=True),)
+    trial = trial_of(some, terms)
+    size = len(memory)
+    shares = []
+    for first in range(0, len(terms), size):
+        numbers = trial.positive(range(first, first + size))
+        shares.append(trial.share(trial.missed(numbers)))
+    errors["with memory and its damping"] = min(shares[1:])
+    if min(shares[1:]) >= shares[0]:
+        return None
+    return vertex(WIDER, shares[1:])
 
 
 def _with_loads(

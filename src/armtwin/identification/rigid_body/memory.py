@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
@@ -35,7 +37,12 @@ def remembers(element: FrictionElement) -> bool:
 def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
     """Share of its dry friction that each element bears along a motion (m, n), (m, elements).
 
-    It is nan for elements without memory; None where none has any. A motion begins with no bend.
+    It is nan for elements without memory; None where none has any. A motion begins with no bend. A
+    contact whose torque leads its bend bears more while it bends:
+
+        share = s / r + lead d(s / r)/dt,    ds/dt = w (1 - sign(w) s / r)
+
+    of a stop operator w up to its corner. Other damping of a file is not counted: it is assumed.
     """
     every = list(elements)
     if not any(remembers(element) for element, _ in every):
@@ -58,12 +65,17 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
 
 def _bend(element: FrictionElement, x: Floats, w: Floats, share: Floats) -> None:
     """Fill the share of dry friction that an element bears along positions and speeds, (m,)."""
-    radius = element.radius
+    radius: Any = element.radius
     if isinstance(element.law, Falling):
-        reach = radius * _dry_share(element.law, w)
-        bristle_operator(x, reach, PLAY * radius, share)
+        play, radius = PLAY * radius, radius * _dry_share(element.law, w)
+        bristle_operator(x, radius, play, share)
+        bending = np.asarray(1 - np.sign(w) * share)
     else:
         stop_operator(x, radius, share)
+        bending = np.where(np.sign(w) * share < 1, 1.0, 0.0)
+    assert element.presliding is not None
+    if element.presliding.lead:
+        share += element.presliding.lead * w / radius * bending
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:

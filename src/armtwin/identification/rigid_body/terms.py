@@ -77,15 +77,15 @@ class Host:
     speed: float
     geared: bool
 
-    def memory(self, radius: float) -> Term:
-        """Dry friction that bends by a radius [rad]."""
-        presliding = Presliding(radius=radius)
+    def memory(self, radius: float, *, damped: bool = False) -> Term:
+        """Dry friction that bends by a radius [rad], with the file's damping where damped."""
+        presliding = self._bristle(radius, damped)
         element = self._added(MEMORY, _dry_shape(self.element.law), presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
-    def fall(self, share: float, radius: float | None) -> Term:
+    def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction that falls within a share of the highest speed, with a radius [rad]."""
-        presliding = self._bristle(radius)
+        presliding = self._bristle(radius, damped)
         element = self._added(SHAPE, Drop(0.0, share * self.speed), presliding)
         return Term(element, self.row, self.number, None)
 
@@ -94,9 +94,9 @@ class Host:
         element = self._added(SHAPE, Power(0.0, self.speed, exponent), self._bristle(None))
         return Term(element, self.row, self.number, None)
 
-    def load(self, usual: float, radius: float | None) -> Term:
+    def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
-        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius))
+        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
         return Term(element, self.row, self.number, None)
 
     def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
@@ -106,9 +106,23 @@ class Host:
             name, host.on, SOURCE, law, presliding=presliding, set=host.set, side=host.side
         )
 
-    def _bristle(self, radius: float | None) -> Presliding | None:
-        """Presliding of a radius, else the host's, so that a robot with bristles has all."""
-        return self.element.presliding if radius is None else Presliding(radius=radius)
+    @property
+    def is_damped(self) -> bool:
+        """Whether the file gives its bristles a damping."""
+        return self.element.lead > 0 and self.element.radius > 0
+
+    def _bristle(self, radius: float | None, damped: bool = False) -> Presliding | None:
+        """Presliding of a radius, else the host's, so that a robot with bristles has all.
+
+        With the damping of the file relative to critical, the lead grows with the root of the
+        radius: c1 / c0 = 2 ζ √(J / c0), c0 = level / radius.
+        """
+        if radius is None:
+            return self.element.presliding
+        if not (damped and self.is_damped):
+            return Presliding(radius=radius)
+        lead = self.element.lead * float(np.sqrt(radius / self.element.radius))
+        return Presliding(radius=radius, lead=lead)
 
     def _sharpest(self) -> str | None:
         """The host's dry parameter that at low speed acts most."""
