@@ -4,8 +4,8 @@
 
 Joints that ship thermal numbers follow a sine of 8 s over and over and heat themselves; the torque
 has noise of 2 % and of 10 % of the largest friction, sample by sample at 20 Hz. The truth is the
-heat balance linearised at the temperature the joint comes to. Beside it the time constant of a plain
-exponential through all cycles.
+heat balance linearised at the temperature the joint comes to. Beside it the time constant of a
+plain exponential through all cycles.
 """
 
 import sys

@@ -305,7 +305,7 @@ def _joint(
     if not plain.fall > 0:
         return replace(untold, refused="the friction does not fall"), unknown
     found = _bent(time, friction, plain)
-    if not found.std < TOLD or not 0 < found.final:
+    if not found.std < TOLD or not found.final > 0:
         words = "the friction does not fall long enough to tell where it ends"
         return replace(untold, refused=words), unknown
     curve = found.at(time)

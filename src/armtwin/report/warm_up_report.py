@@ -37,9 +37,9 @@ def warm_up_report(result: WarmUpIdentification) -> Report:
     blocks.append(
         Text(
             f"Warm: friction changes by less than {100 * result.limit:g} % from cycle to cycle, "
-            "by the fall through all cycles, or the mean absolute torque does where there is none. Friction is "
-            "the work of a cycle over its way, where the cycle closes. The time constant is that "
-            "of the end of the fall; cold oil makes friction fall faster than that at first.",
+            "by the fall through all cycles, or the mean absolute torque does where there is none. "
+            "Friction is the work of a cycle over its way, where the cycle closes. The time "
+            "constant is that of its end; cold oil makes friction fall faster at first.",
             "soft",
         )
     )

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -33,8 +34,11 @@ from armtwin.maths.batch import Flags, Floats
 HELD = 0.95  # probability that an interval holds the number
 AT_REST = 1e-6  # share of the fastest speed below which an element stands
 REFINED = 3  # best starts that are refined
+FAR = 1.0  # of the logarithm of some shape number between starts that may lead elsewhere
 ROUNDS = 3  # times that the weights follow the fitted torque
 FAINTEST = 0.02  # of the largest torque: relative noise is not taken to be less than of this
+SAME = 0.05  # of the logarithms of shapes within which two valleys are one
+CLOSE = 1e-8  # relative change at which a search ends
 STEP = 1e-5  # of the logarithm of a shape number, for slopes
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
 
@@ -73,26 +77,48 @@ class Fitting:
 
     def shapes_of(self, x: Floats) -> list[Floats]:
         """Shape numbers of each element from all of their logarithms."""
-        ends = np.cumsum([len(shape_names(kind)) for kind in self.kinds])
-        return np.split(np.exp(x), ends[:-1])
+        numbers, found, begin = np.exp(x), [], 0
+        for kind in self.kinds:
+            end = begin + len(shape_names(kind))
+            found.append(numbers[begin:end])
+            begin = end
+        return found
+
+    def element(self, e: int, shape: Floats) -> Floats:
+        """Torque per coefficient of an element with some shape, (k, its coefficients)."""
+        kind = self.kinds[e]
+        unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
+        return np.asarray(unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1])
 
     def columns(self, x: Floats) -> Floats:
         """Torque per coefficient at the logarithms x of the shapes, (k, p)."""
-        w, s = self.speeds, self.acting
-        found = []
-        for e, (kind, shape) in enumerate(zip(self.kinds, self.shapes_of(x), strict=True)):
-            unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
-            found.append(unit.columns(w[:, e]) * s[:, e : e + 1])
+        found = [self.element(e, shape) for e, shape in enumerate(self.shapes_of(x))]
         return np.concatenate(found, axis=1)
 
-    def whitened(self, x: Floats) -> tuple[Floats, Floats]:
-        """Columns and torques over the noise, without what standing elements may hold."""
-        A = self.columns(x) / self.sigma[:, None]
-        y = self.curves.torque / self.sigma
+    @cached_property
+    def target(self) -> Floats:
+        """Torques over the noise, without what standing elements may hold, (k,)."""
+        return self.over_noise(self.curves.torque)
+
+    def over_noise(self, values: Floats) -> Floats:
+        """Rows (k, ...) over the noise, without what standing elements may hold."""
+        scaled = (values.T / self.sigma).T
         if self._held.shape[1]:
-            A -= self._held @ (self._held.T @ A)
-            y -= self._held @ (self._held.T @ y)
-        return A, y
+            scaled = scaled - self._held @ (self._held.T @ scaled)
+        return np.asarray(scaled)
+
+    def bends(self, x: Floats, coefficients: Floats) -> Floats:
+        """Slopes of the torques over the noise with the logarithms x, (k, shapes)."""
+        ends = np.cumsum([len(coefficient_names(kind)) for kind in self.kinds])
+        found = [np.zeros((len(self.sigma), 0))]
+        parts = zip(self.shapes_of(x), np.split(coefficients, ends[:-1]), strict=True)
+        for e, (shape, own) in enumerate(parts):
+            for i in range(len(shape)):
+                factor = np.ones(len(shape))
+                factor[i] = np.exp(STEP)
+                ahead, behind = self.element(e, shape * factor), self.element(e, shape / factor)
+                found.append(((ahead - behind) @ own / (2 * STEP))[:, None])
+        return self.over_noise(np.concatenate(found, axis=1))
 
     @cached_property
     def _held(self) -> Floats:
@@ -182,17 +208,35 @@ def fit_laws(
     even = np.full(len(curves.torque), float(np.abs(curves.torque).max()) or 1.0)
     if np.isfinite(curves.std).all():
         known = Fitting(curves, rows, tuple(kinds), curves.std)
-        return _estimate(known, _best(known, first))
+        return _estimate(known, _valleys(known, first))
     one_size = Fitting(curves, rows, tuple(kinds), even)
-    x = _best(one_size, first)
-    growing, x_growing = one_size, x
+    growing = Fitting(curves, rows, tuple(kinds), _with_torque(curves.torque))
+    places = _valleys(growing, first)
     for _ in range(ROUNDS):
-        torque = np.abs(_fitted(growing, x_growing))
-        sigma = np.maximum(torque, FAINTEST * torque.max())
+        sigma = _with_torque(_fitted(growing, places[0].x))
         growing = Fitting(curves, rows, tuple(kinds), sigma)
-        x_growing, _ = _refined(growing, x_growing)
-    plain, relative = _estimate(one_size, x), _estimate(growing, x_growing)
+        places = _distinct([_refined(growing, place.x) for place in places])
+    plain = _estimate(one_size, _valleys(one_size, first))
+    relative = _estimate(growing, places)
     return relative if relative.unlikely < plain.unlikely else plain
+
+
+class Valley(NamedTuple):
+    """A least sum of squares among its neighbours.
+
+    Attributes:
+        left: The sum.
+        x: Logarithms of all shape numbers.
+    """
+
+    left: float
+    x: Floats
+
+
+def _with_torque(torque: Floats) -> Floats:
+    """Size of noise that grows with the torque, (k,)."""
+    size = np.abs(torque)
+    return np.maximum(size, FAINTEST * size.max())
 
 
 def _limits(fitting: Fitting) -> tuple[Floats, Floats]:
@@ -214,88 +258,159 @@ def _span(fitting: Fitting, e: int) -> tuple[float, float]:
     return float(moving.min()), float(moving.max())
 
 
-def _solved(fitting: Fitting, x: Floats) -> tuple[Floats, Floats]:
-    """Coefficients at the logarithms of shapes, none below zero, and what is left over σ."""
+class Solved(NamedTuple):
+    """Coefficients that follow from shapes.
+
+    Attributes:
+        A: Columns over the noise, (k, p).
+        coefficients: None of them below zero, (p,).
+        left: What is left over the noise, (k,).
+    """
+
+    A: Floats
+    coefficients: Floats
+    left: Floats
+
+
+def _solved(fitting: Fitting, x: Floats) -> Solved:
+    """Coefficients at the logarithms of shapes."""
     from scipy.optimize import nnls
 
-    A, y = fitting.whitened(x)
+    A = fitting.over_noise(fitting.columns(x))
     size = np.linalg.norm(A, axis=0)
     size[size == 0] = 1.0
-    found, _ = nnls(A / size, y)
-    return found / size, y - A @ (found / size)
+    found, _ = nnls(A / size, fitting.target)
+    return Solved(A, found / size, fitting.target - A @ (found / size))
+
+
+def _slopes_left(fitting: Fitting, x: Floats, solved: Solved) -> Floats:
+    """Slopes of what is left with the logarithms x, coefficients following, (k, shapes).
+
+    By Kaufman: -P dA/dx c, with P the projection away from the columns that are not at zero. What
+    it leaves out lies in the span of these columns, to which what is left is at right angles.
+    """
+    A = solved.A[:, solved.coefficients > 0]
+    span, _ = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))
+    bends = fitting.bends(x, solved.coefficients)
+    return np.asarray(span @ (span.T @ bends) - bends)
 
 
 def _left(fitting: Fitting, x: Floats) -> float:
-    return float((_solved(fitting, x)[1] ** 2).sum())
+    return float((_solved(fitting, x).left ** 2).sum())
 
 
-def _best(fitting: Fitting, first: Sequence[Floats | None] | None) -> Floats:
-    """Logarithms of the best shapes: element by element over a grid, then all together."""
+def _valleys(fitting: Fitting, first: Sequence[Floats | None] | None) -> list[Valley]:
+    """Least sums of squares that were found, the least first.
+
+    There are several, as elements may do parts of each other's work, and asperities that of the
+    shear. Starts are a grid over each element's shape; once all elements are at the foot of a
+    valley, each one's grid is tried again with the others there.
+    """
     low, high = _limits(fitting)
     if not len(low):
-        return low
+        return [_refined(fitting, low)]
     ends = np.cumsum([0, *(len(shape_names(kind)) for kind in fitting.kinds)])
     x = 0.5 * (low + high)
     for e, given in enumerate(first or ()):
         if given is not None:
             x[ends[e] : ends[e + 1]] = np.log(given)
-    x = np.clip(x, low, high)
-    options: list[tuple[float, Floats]] = [(_left(fitting, x), x)]
-    rounds = 1 if len(fitting.kinds) == 1 else 2
-    for _ in range(rounds):
-        for e, kind in enumerate(fitting.kinds):
-            tried = []
-            for start in starts(kind, *_span(fitting, e)):
-                other = x.copy()
-                other[ends[e] : ends[e + 1]] = np.log(start)
-                tried.append((_left(fitting, other), other))
-            options += tried
-            x = min(options, key=lambda option: option[0])[1]
-    options.sort(key=lambda option: option[0])
-    refined = [_refined(fitting, start) for _, start in options[:REFINED]]
-    return min(refined, key=lambda option: option[1])[0]
+    options = [Valley(_left(fitting, x), np.clip(x, low, high))]
+    if len(fitting.kinds) == 1:
+        options += _tried(fitting, x, 0, 0)
+        return _distinct([_refined(fitting, start) for start in _apart(options)])
+    for _ in range(2):
+        for e in range(len(fitting.kinds)):
+            options += _tried(fitting, x, e, ends[e])
+            x = min(options, key=_depth).x
+    found = [_refined(fitting, x)]
+    for e in range(len(fitting.kinds)):
+        around = _tried(fitting, min(found, key=_depth).x, e, ends[e])
+        found += [_refined(fitting, start) for start in _apart(around)]
+    return _distinct(found)
 
 
-def _refined(fitting: Fitting, x: Floats) -> tuple[Floats, float]:
-    """Logarithms of shapes at a least sum of squares near x, and that sum."""
+def _depth(valley: Valley) -> float:
+    return valley.left
+
+
+def _distinct(valleys: list[Valley]) -> list[Valley]:
+    """Valleys at different places, the least first."""
+    kept: list[Valley] = []
+    for valley in sorted(valleys, key=_depth):
+        if all(np.abs(valley.x - other.x).max(initial=0.0) > SAME for other in kept):
+            kept.append(valley)
+    return kept
+
+
+def _tried(fitting: Fitting, x: Floats, e: int, begin: int) -> list[Valley]:
+    """What is left with each start of an element's shape in place of that in x."""
+    found = []
+    for start in starts(fitting.kinds[e], *_span(fitting, e)):
+        other = x.copy()
+        other[begin : begin + len(start)] = np.log(start)
+        found.append(Valley(_left(fitting, other), other))
+    return found
+
+
+def _apart(options: list[Valley]) -> list[Floats]:
+    """The best starts that are far from each other."""
+    chosen: list[Floats] = []
+    for _, x in sorted(options, key=_depth):
+        if all(np.abs(x - other).max() > FAR for other in chosen):
+            chosen.append(x)
+        if len(chosen) == REFINED:
+            break
+    return chosen
+
+
+def _refined(fitting: Fitting, x: Floats) -> Valley:
+    """The least sum of squares near x."""
     from scipy.optimize import least_squares
 
     low, high = _limits(fitting)
     if not len(x):
-        return x, _left(fitting, x)
+        return Valley(_left(fitting, x), x)
     inside = np.clip(x, low + 1e-9, high - 1e-9)
+    last: dict[bytes, Solved] = {}  # slopes are asked for where the sum was
+
+    def left(place: Floats) -> Floats:
+        last.clear()
+        last[place.tobytes()] = _solved(fitting, place)
+        return last[place.tobytes()].left
+
+    def slopes(place: Floats) -> Floats:
+        solved = last.get(place.tobytes()) or _solved(fitting, place)
+        return _slopes_left(fitting, place, solved)
+
     found = least_squares(
-        lambda place: _solved(fitting, place)[1],
+        left,
         inside,
+        jac=slopes,
         bounds=(low, high),
-        xtol=1e-10,
-        ftol=1e-10,
-        gtol=1e-10,
+        xtol=CLOSE,
+        ftol=CLOSE,
+        gtol=CLOSE,
     )
-    return np.asarray(found.x), float(2 * found.cost)
+    return Valley(float(2 * found.cost), np.asarray(found.x))
 
 
 def _fitted(fitting: Fitting, x: Floats) -> Floats:
-    return fitting.columns(x) @ _solved(fitting, x)[0]
+    """Torque of the fit, (k,); the measured one where an element stands and holds any torque."""
+    moving = fitting.columns(x) @ _solved(fitting, x).coefficients
+    return np.where(fitting.at_rest.any(axis=1), fitting.curves.torque, moving)
 
 
-def _estimate(fitting: Fitting, x: Floats) -> LawFit:
+def _estimate(fitting: Fitting, valleys: list[Valley]) -> LawFit:
     """The laws with standard deviations from the slopes of the fit."""
-    from scipy.stats import t
-
-    coefficients, left = _solved(fitting, x)
-    J = _slopes(fitting, x, coefficients)
+    x = valleys[0].x
+    _, coefficients, left = _solved(fitting, x)
     values = np.concatenate([coefficients, np.exp(x)])
-    free = _free(fitting, x, coefficients)
-    used = int(free.sum())
+    used = int(_free(fitting, x, coefficients).sum())
     rows = len(left) - fitting.lost
     freedom = max(rows - used, 1)
     misfit = max(float(left @ left), 1e-30)
-    spread = np.full(len(values), np.nan)
-    spread[free] = _deviations(J[:, free], misfit / freedom)
-    width = t.ppf(0.5 + 0.5 * HELD, freedom) * spread / np.maximum(values, 1e-300)
-    with np.errstate(over="ignore"):
-        low, high = values * np.exp(-width), values * np.exp(width)
+    spread = _spread(fitting, x, misfit / freedom)
+    low, high = _intervals(fitting, valleys, misfit / freedom, freedom)
     laws = []
     ends = np.cumsum([len(coefficient_names(kind)) for kind in fitting.kinds])
     for kind, own, shape in zip(
@@ -328,6 +443,42 @@ def _estimate(fitting: Fitting, x: Floats) -> LawFit:
     )
 
 
+def _spread(fitting: Fitting, x: Floats, variance: float) -> Floats:
+    """Standard deviations of coefficients and shapes, (p,); nan for one at its bound."""
+    coefficients = _solved(fitting, x).coefficients
+    free = _free(fitting, x, coefficients)
+    found = np.full(len(free), np.nan)
+    found[free] = _deviations(_slopes(fitting, x, coefficients)[:, free], variance)
+    return found
+
+
+def _intervals(
+    fitting: Fitting, valleys: list[Valley], variance: float, freedom: int
+) -> tuple[Floats, Floats]:
+    """Ends of the intervals of coefficients and shapes, (p,) each; nan for one at its bound.
+
+    The intervals t s of all valleys whose sums are within t² s² of the least one, each taken as a
+    parabola over the logarithms of the numbers: what noise alone may have made the deepest one does
+    not refute the others.
+    """
+    from scipy.stats import t
+
+    reach = float(t.ppf(0.5 + 0.5 * HELD, freedom))
+    lows, highs = [], []
+    for valley in valleys:
+        if valley.left - valleys[0].left > reach**2 * variance:
+            break
+        values = np.concatenate([_solved(fitting, valley.x).coefficients, np.exp(valley.x)])
+        spread = _spread(fitting, valley.x, variance)
+        if valley is not valleys[0]:
+            spread = np.nan_to_num(spread)
+        width = reach * spread / np.maximum(values, 1e-300)
+        with np.errstate(over="ignore"):
+            lows.append(values * np.exp(-width))
+            highs.append(values * np.exp(width))
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
 def _in_order(fitting: Fitting) -> list[tuple[int, tuple[int, str]]]:
     """For each number, element by element: its place among all coefficients and shapes."""
     found = []
@@ -344,16 +495,9 @@ def _in_order(fitting: Fitting) -> list[tuple[int, tuple[int, str]]]:
 
 
 def _slopes(fitting: Fitting, x: Floats, coefficients: Floats) -> Floats:
-    """Slopes of the whitened torques with coefficients and shapes, (k, p)."""
-    A, _ = fitting.whitened(x)
-    slopes = [A]
-    for i in range(len(x)):
-        ahead, behind = x.copy(), x.copy()
-        ahead[i] += STEP
-        behind[i] -= STEP
-        rise = (fitting.whitened(ahead)[0] - fitting.whitened(behind)[0]) @ coefficients
-        slopes.append((rise / (2 * STEP) / np.exp(x[i]))[:, None])
-    return np.concatenate(slopes, axis=1)
+    """Slopes of the torques over the noise with coefficients and shapes, (k, p)."""
+    A = fitting.over_noise(fitting.columns(x))
+    return np.concatenate([A, fitting.bends(x, coefficients) / np.exp(x)], axis=1)
 
 
 def _free(fitting: Fitting, x: Floats, coefficients: Floats) -> Flags:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -37,11 +38,13 @@ FILM_EXPONENTS = (0.01, 0.99)  # of a film whose shear grows with the speed
 TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
 
 
+@cache
 def coefficient_names(kind: type[Law]) -> tuple[str, ...]:
     """Names of the linear numbers of a law."""
     return tuple(name for name, _ in kind.coefficients)
 
 
+@cache
 def shape_names(kind: type[Law]) -> tuple[str, ...]:
     """Names of the shape numbers of a law."""
     linear = (*coefficient_names(kind), "law")
