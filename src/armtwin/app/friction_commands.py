@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -131,7 +132,7 @@ def friction(
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 
-def _refuse(option: str, others: dict[str, object]) -> None:
+def _refuse(option: str, others: Mapping[str, object]) -> None:
     """Refuse options that do not go with another."""
     given = [name for name, value in others.items() if value]
     if given:

@@ -1,11 +1,7 @@
 """Friction laws fitted to torques at constant speeds: separable least squares.
 
-    τ_k = Σ_e s_e[j] L_e(s_e · v_k) + noise        for a row k of joint j
-
-Every element e has a row s_e of the joints and a law; joints of a coupled wrist share elements. The
-linear numbers of the laws follow from the shape numbers by least squares, none below zero, so that
-only shapes are sought. An element that stands while its joint is measured holds any torque: what it
-may hold is taken out of the rows of its plateau, which leaves their differences.
+Where the size of the noise is not given, it is one size or grows with the torque, as the rows find
+more likely.
 
 Ref: [Golub-Pereyra 2003], [Waiboer 2007, eq. 3.53-3.64]
 """
@@ -14,132 +10,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.shapes import (
-    bounds,
-    coefficient_names,
-    law_of,
-    shape_names,
-    starts,
+from armtwin.identification.friction_curves.intervals import deviations, free_numbers, intervals
+from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
+from armtwin.identification.friction_curves.torque_rows import TorqueRows
+from armtwin.identification.friction_curves.valleys import (
+    Valley,
+    distinct,
+    refined,
+    solved,
+    valleys_of,
 )
-from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.batch import Floats
 
-HELD = 0.95  # probability that an interval holds the number
-AT_REST = 1e-6  # share of the fastest speed below which an element stands
-REFINED = 3  # best starts that are refined
-FAR = 1.0  # of the logarithm of some shape number between starts that may lead elsewhere
 ROUNDS = 3  # times that the weights follow the fitted torque
 FAINTEST = 0.02  # of the largest torque: relative noise is not taken to be less than of this
-SAME = 0.05  # of the logarithms of shapes within which two valleys are one
-CLOSE = 1e-8  # relative change at which a search ends
-STEP = 1e-5  # of the logarithm of a shape number, for slopes
-LEAST = 1e-12  # of the largest coefficient below which one is at its bound
-
-
-@dataclass(frozen=True, eq=False)
-class Fitting:
-    """Rows of torques, and the elements that shall explain them.
-
-    Attributes:
-        curves: The rows, friction alone.
-        rows: s of each element, (elements, n).
-        kinds: Law of each element.
-        sigma: Relative size of each row's noise, (k,).
-    """
-
-    curves: FrictionCurves
-    rows: Floats
-    kinds: tuple[type[Law], ...]
-    sigma: Floats
-
-    @cached_property
-    def speeds(self) -> Floats:
-        """Speed of each element in each row, (k, elements)."""
-        return np.asarray(self.curves.speeds @ self.rows.T)
-
-    @cached_property
-    def acting(self) -> Floats:
-        """Lever of each element on the joint of each row, (k, elements)."""
-        return self.rows[:, self.curves.joint].T
-
-    @cached_property
-    def at_rest(self) -> Flags:
-        """Elements that stand and act on the joint of a row, (k, elements)."""
-        slow = np.abs(self.speeds) <= AT_REST * np.abs(self.speeds).max()
-        return np.asarray(slow & (self.acting != 0))
-
-    def shapes_of(self, x: Floats) -> list[Floats]:
-        """Shape numbers of each element from all of their logarithms."""
-        numbers, found, begin = np.exp(x), [], 0
-        for kind in self.kinds:
-            end = begin + len(shape_names(kind))
-            found.append(numbers[begin:end])
-            begin = end
-        return found
-
-    def element(self, e: int, shape: Floats) -> Floats:
-        """Torque per coefficient of an element with some shape, (k, its coefficients)."""
-        kind = self.kinds[e]
-        unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
-        return np.asarray(unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1])
-
-    def columns(self, x: Floats) -> Floats:
-        """Torque per coefficient at the logarithms x of the shapes, (k, p)."""
-        found = [self.element(e, shape) for e, shape in enumerate(self.shapes_of(x))]
-        return np.concatenate(found, axis=1)
-
-    @cached_property
-    def target(self) -> Floats:
-        """Torques over the noise, without what standing elements may hold, (k,)."""
-        return self.over_noise(self.curves.torque)
-
-    def over_noise(self, values: Floats) -> Floats:
-        """Rows (k, ...) over the noise, without what standing elements may hold."""
-        scaled = (values.T / self.sigma).T
-        if self._held.shape[1]:
-            scaled = scaled - self._held @ (self._held.T @ scaled)
-        return np.asarray(scaled)
-
-    def bends(self, x: Floats, coefficients: Floats) -> Floats:
-        """Slopes of the torques over the noise with the logarithms x, (k, shapes)."""
-        ends = np.cumsum([len(coefficient_names(kind)) for kind in self.kinds])
-        found = [np.zeros((len(self.sigma), 0))]
-        parts = zip(self.shapes_of(x), np.split(coefficients, ends[:-1]), strict=True)
-        for e, (shape, own) in enumerate(parts):
-            for i in range(len(shape)):
-                factor = np.ones(len(shape))
-                factor[i] = np.exp(STEP)
-                ahead, behind = self.element(e, shape * factor), self.element(e, shape / factor)
-                found.append(((ahead - behind) @ own / (2 * STEP))[:, None])
-        return self.over_noise(np.concatenate(found, axis=1))
-
-    @cached_property
-    def _held(self) -> Floats:
-        """Orthonormal directions of the rows that standing elements may take, (k, directions)."""
-        found = [np.zeros((len(self.sigma), 0))]
-        rest = self.at_rest
-        for plateau in np.unique(self.curves.plateau[rest.any(axis=1)]):
-            rows = np.flatnonzero(self.curves.plateau == plateau)
-            standing = np.flatnonzero(rest[rows].any(axis=0))
-            levers = self.acting[np.ix_(rows, standing)] / self.sigma[rows, None]
-            span, size, _ = np.linalg.svd(levers, full_matrices=False)
-            told = span[:, size > 1e-9 * size[0]]
-            direction = np.zeros((len(self.sigma), told.shape[1]))
-            direction[rows] = told
-            found.append(direction)
-        return np.concatenate(found, axis=1)
-
-    @property
-    def lost(self) -> int:
-        """Rows that standing elements cost."""
-        return self._held.shape[1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -207,30 +97,19 @@ def fit_laws(
         )
     even = np.full(len(curves.torque), float(np.abs(curves.torque).max()) or 1.0)
     if np.isfinite(curves.std).all():
-        known = Fitting(curves, rows, tuple(kinds), curves.std)
-        return _estimate(known, _valleys(known, first))
-    one_size = Fitting(curves, rows, tuple(kinds), even)
-    growing = Fitting(curves, rows, tuple(kinds), _with_torque(curves.torque))
-    places = _valleys(growing, first)
+        known = TorqueRows(curves, rows, tuple(kinds), curves.std)
+        return _estimate(known, valleys_of(known, first))
+    one_size = TorqueRows(curves, rows, tuple(kinds), even)
+    growing = TorqueRows(curves, rows, tuple(kinds), _with_torque(curves.torque))
+    places = valleys_of(growing, first)
     for _ in range(ROUNDS):
         sigma = _with_torque(_fitted(growing, places[0].x))
-        growing = Fitting(curves, rows, tuple(kinds), sigma)
-        places = _distinct([_refined(growing, place.x) for place in places])
-    plain = _estimate(one_size, _valleys(one_size, first))
-    relative = _estimate(growing, places)
-    return relative if relative.unlikely < plain.unlikely else plain
-
-
-class Valley(NamedTuple):
-    """A least sum of squares among its neighbours.
-
-    Attributes:
-        left: The sum.
-        x: Logarithms of all shape numbers.
-    """
-
-    left: float
-    x: Floats
+        growing = TorqueRows(curves, rows, tuple(kinds), sigma)
+        places = distinct([refined(growing, place.x) for place in places])
+    plain = valleys_of(one_size, first)
+    if _unlikely(growing, places[0].left) < _unlikely(one_size, plain[0].left):
+        return _estimate(growing, places)
+    return _estimate(one_size, plain)
 
 
 def _with_torque(torque: Floats) -> Floats:
@@ -239,178 +118,31 @@ def _with_torque(torque: Floats) -> Floats:
     return np.maximum(size, FAINTEST * size.max())
 
 
-def _limits(fitting: Fitting) -> tuple[Floats, Floats]:
-    """Logarithms of the least and largest shape numbers."""
-    low, high = [np.zeros(0)], [np.zeros(0)]
-    for e, kind in enumerate(fitting.kinds):
-        least, most = bounds(kind, *_span(fitting, e))
-        low.append(np.log(least))
-        high.append(np.log(most))
-    return np.concatenate(low), np.concatenate(high)
-
-
-def _span(fitting: Fitting, e: int) -> tuple[float, float]:
-    """Slowest and fastest speed of an element that moves."""
-    w = np.abs(fitting.speeds[:, e])
-    moving = w[(w > AT_REST * w.max()) & (fitting.acting[:, e] != 0)]
-    if not len(moving):
-        raise ArmtwinError("an element of the joint's friction never moves in these rows")
-    return float(moving.min()), float(moving.max())
-
-
-class Solved(NamedTuple):
-    """Coefficients that follow from shapes.
-
-    Attributes:
-        A: Columns over the noise, (k, p).
-        coefficients: None of them below zero, (p,).
-        left: What is left over the noise, (k,).
-    """
-
-    A: Floats
-    coefficients: Floats
-    left: Floats
-
-
-def _solved(fitting: Fitting, x: Floats) -> Solved:
-    """Coefficients at the logarithms of shapes."""
-    from scipy.optimize import nnls
-
-    A = fitting.over_noise(fitting.columns(x))
-    size = np.linalg.norm(A, axis=0)
-    size[size == 0] = 1.0
-    found, _ = nnls(A / size, fitting.target)
-    return Solved(A, found / size, fitting.target - A @ (found / size))
-
-
-def _slopes_left(fitting: Fitting, x: Floats, solved: Solved) -> Floats:
-    """Slopes of what is left with the logarithms x, coefficients following, (k, shapes).
-
-    By Kaufman: -P dA/dx c, with P the projection away from the columns that are not at zero. What
-    it leaves out lies in the span of these columns, to which what is left is at right angles.
-    """
-    A = solved.A[:, solved.coefficients > 0]
-    span, _ = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))
-    bends = fitting.bends(x, solved.coefficients)
-    return np.asarray(span @ (span.T @ bends) - bends)
-
-
-def _left(fitting: Fitting, x: Floats) -> float:
-    return float((_solved(fitting, x).left ** 2).sum())
-
-
-def _valleys(fitting: Fitting, first: Sequence[Floats | None] | None) -> list[Valley]:
-    """Least sums of squares that were found, the least first.
-
-    There are several, as elements may do parts of each other's work, and asperities that of the
-    shear. Starts are a grid over each element's shape; once all elements are at the foot of a
-    valley, each one's grid is tried again with the others there.
-    """
-    low, high = _limits(fitting)
-    if not len(low):
-        return [_refined(fitting, low)]
-    ends = np.cumsum([0, *(len(shape_names(kind)) for kind in fitting.kinds)])
-    x = 0.5 * (low + high)
-    for e, given in enumerate(first or ()):
-        if given is not None:
-            x[ends[e] : ends[e + 1]] = np.log(given)
-    options = [Valley(_left(fitting, x), np.clip(x, low, high))]
-    if len(fitting.kinds) == 1:
-        options += _tried(fitting, x, 0, 0)
-        return _distinct([_refined(fitting, start) for start in _apart(options)])
-    for _ in range(2):
-        for e in range(len(fitting.kinds)):
-            options += _tried(fitting, x, e, ends[e])
-            x = min(options, key=_depth).x
-    found = [_refined(fitting, x)]
-    for e in range(len(fitting.kinds)):
-        around = _tried(fitting, min(found, key=_depth).x, e, ends[e])
-        found += [_refined(fitting, start) for start in _apart(around)]
-    return _distinct(found)
-
-
-def _depth(valley: Valley) -> float:
-    return valley.left
-
-
-def _distinct(valleys: list[Valley]) -> list[Valley]:
-    """Valleys at different places, the least first."""
-    kept: list[Valley] = []
-    for valley in sorted(valleys, key=_depth):
-        if all(np.abs(valley.x - other.x).max(initial=0.0) > SAME for other in kept):
-            kept.append(valley)
-    return kept
-
-
-def _tried(fitting: Fitting, x: Floats, e: int, begin: int) -> list[Valley]:
-    """What is left with each start of an element's shape in place of that in x."""
-    found = []
-    for start in starts(fitting.kinds[e], *_span(fitting, e)):
-        other = x.copy()
-        other[begin : begin + len(start)] = np.log(start)
-        found.append(Valley(_left(fitting, other), other))
-    return found
-
-
-def _apart(options: list[Valley]) -> list[Floats]:
-    """The best starts that are far from each other."""
-    chosen: list[Floats] = []
-    for _, x in sorted(options, key=_depth):
-        if all(np.abs(x - other).max() > FAR for other in chosen):
-            chosen.append(x)
-        if len(chosen) == REFINED:
-            break
-    return chosen
-
-
-def _refined(fitting: Fitting, x: Floats) -> Valley:
-    """The least sum of squares near x."""
-    from scipy.optimize import least_squares
-
-    low, high = _limits(fitting)
-    if not len(x):
-        return Valley(_left(fitting, x), x)
-    inside = np.clip(x, low + 1e-9, high - 1e-9)
-    last: dict[bytes, Solved] = {}  # slopes are asked for where the sum was
-
-    def left(place: Floats) -> Floats:
-        last.clear()
-        last[place.tobytes()] = _solved(fitting, place)
-        return last[place.tobytes()].left
-
-    def slopes(place: Floats) -> Floats:
-        solved = last.get(place.tobytes()) or _solved(fitting, place)
-        return _slopes_left(fitting, place, solved)
-
-    found = least_squares(
-        left,
-        inside,
-        jac=slopes,
-        bounds=(low, high),
-        xtol=CLOSE,
-        ftol=CLOSE,
-        gtol=CLOSE,
-    )
-    return Valley(float(2 * found.cost), np.asarray(found.x))
-
-
-def _fitted(fitting: Fitting, x: Floats) -> Floats:
+def _fitted(fitting: TorqueRows, x: Floats) -> Floats:
     """Torque of the fit, (k,); the measured one where an element stands and holds any torque."""
-    moving = fitting.columns(x) @ _solved(fitting, x).coefficients
+    moving = fitting.columns(x) @ solved(fitting, x).coefficients
     return np.where(fitting.at_rest.any(axis=1), fitting.curves.torque, moving)
 
 
-def _estimate(fitting: Fitting, valleys: list[Valley]) -> LawFit:
+def _unlikely(fitting: TorqueRows, misfit: float) -> float:
+    """Minus twice the logarithm of the likelihood, the size of the noise by what is left."""
+    rows = len(fitting.sigma) - fitting.lost
+    size = max(misfit, 1e-30) / rows
+    return rows * float(np.log(size)) + 2 * float(np.log(fitting.sigma).sum())
+
+
+def _estimate(fitting: TorqueRows, valleys: list[Valley]) -> LawFit:
     """The laws with standard deviations from the slopes of the fit."""
     x = valleys[0].x
-    _, coefficients, left = _solved(fitting, x)
+    here = solved(fitting, x)
+    coefficients, left = here.coefficients, here.left
     values = np.concatenate([coefficients, np.exp(x)])
-    used = int(_free(fitting, x, coefficients).sum())
+    used = int(free_numbers(fitting, x, coefficients).sum())
     rows = len(left) - fitting.lost
     freedom = max(rows - used, 1)
     misfit = max(float(left @ left), 1e-30)
-    spread = _spread(fitting, x, misfit / freedom)
-    low, high = _intervals(fitting, valleys, misfit / freedom, freedom)
+    spread = deviations(fitting, x, misfit / freedom)
+    low, high = intervals(fitting, valleys, misfit / freedom, freedom)
     laws = []
     ends = np.cumsum([len(coefficient_names(kind)) for kind in fitting.kinds])
     for kind, own, shape in zip(
@@ -424,7 +156,7 @@ def _estimate(fitting: Fitting, valleys: list[Valley]) -> LawFit:
     numbers = len(values)
     places, names = zip(*_in_order(fitting), strict=True)
     order = list(places)
-    unlikely = rows * float(np.log(misfit / rows)) + 2 * float(np.log(fitting.sigma).sum())
+    unlikely = _unlikely(fitting, misfit)
     correction = 2 * numbers * (numbers + 1) / max(rows - numbers - 1, 1)
     return LawFit(
         laws=tuple(laws),
@@ -443,43 +175,7 @@ def _estimate(fitting: Fitting, valleys: list[Valley]) -> LawFit:
     )
 
 
-def _spread(fitting: Fitting, x: Floats, variance: float) -> Floats:
-    """Standard deviations of coefficients and shapes, (p,); nan for one at its bound."""
-    coefficients = _solved(fitting, x).coefficients
-    free = _free(fitting, x, coefficients)
-    found = np.full(len(free), np.nan)
-    found[free] = _deviations(_slopes(fitting, x, coefficients)[:, free], variance)
-    return found
-
-
-def _intervals(
-    fitting: Fitting, valleys: list[Valley], variance: float, freedom: int
-) -> tuple[Floats, Floats]:
-    """Ends of the intervals of coefficients and shapes, (p,) each; nan for one at its bound.
-
-    The intervals t s of all valleys whose sums are within t² s² of the least one, each taken as a
-    parabola over the logarithms of the numbers: what noise alone may have made the deepest one does
-    not refute the others.
-    """
-    from scipy.stats import t
-
-    reach = float(t.ppf(0.5 + 0.5 * HELD, freedom))
-    lows, highs = [], []
-    for valley in valleys:
-        if valley.left - valleys[0].left > reach**2 * variance:
-            break
-        values = np.concatenate([_solved(fitting, valley.x).coefficients, np.exp(valley.x)])
-        spread = _spread(fitting, valley.x, variance)
-        if valley is not valleys[0]:
-            spread = np.nan_to_num(spread)
-        width = reach * spread / np.maximum(values, 1e-300)
-        with np.errstate(over="ignore"):
-            lows.append(values * np.exp(-width))
-            highs.append(values * np.exp(width))
-    return np.min(lows, axis=0), np.max(highs, axis=0)
-
-
-def _in_order(fitting: Fitting) -> list[tuple[int, tuple[int, str]]]:
+def _in_order(fitting: TorqueRows) -> list[tuple[int, tuple[int, str]]]:
     """For each number, element by element: its place among all coefficients and shapes."""
     found = []
     linear = 0
@@ -492,29 +188,3 @@ def _in_order(fitting: Fitting) -> list[tuple[int, tuple[int, str]]]:
             found.append((shape, (e, name)))
             shape += 1
     return found
-
-
-def _slopes(fitting: Fitting, x: Floats, coefficients: Floats) -> Floats:
-    """Slopes of the torques over the noise with coefficients and shapes, (k, p)."""
-    A = fitting.over_noise(fitting.columns(x))
-    return np.concatenate([A, fitting.bends(x, coefficients) / np.exp(x)], axis=1)
-
-
-def _free(fitting: Fitting, x: Floats, coefficients: Floats) -> Flags:
-    """Numbers that are not at a bound, (p,); a shape of a coefficient that is zero is not free."""
-    low, high = _limits(fitting)
-    linear = coefficients > LEAST * max(float(coefficients.max(initial=0.0)), 1e-300)
-    inside = (x > low + 1e-4) & (x < high - 1e-4)
-    J = _slopes(fitting, x, coefficients)
-    felt = np.linalg.norm(J[:, len(coefficients) :], axis=0) > 0
-    return np.concatenate([linear, inside & felt])
-
-
-def _deviations(J: Floats, variance: float) -> Floats:
-    """Standard deviations from slopes, by singular values; large where a direction is not told."""
-    size = np.linalg.norm(J, axis=0)
-    size[size == 0] = 1.0
-    _, values, Vt = np.linalg.svd(J / size, full_matrices=False)
-    least = 1e-12 * values[0]
-    parts = (Vt.T / np.maximum(values, least)) ** 2
-    return np.asarray(np.sqrt(variance * parts.sum(axis=1)) / size)
