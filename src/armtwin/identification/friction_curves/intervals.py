@@ -3,8 +3,9 @@
     (S(θ) - S_least) / s² = t²        S(θ) the least sum of squares with the number held at θ
 
 The deviations come from the slopes at the least sum. An interval goes as far as S(θ) stays within
-t² s² of it: the slopes give a first end, one fit with the number held there tells how the valley
-bends, and a parabola through both places the end. Valleys that the rows do not refute all count.
+t² s² of it: the slopes give a first end, one or two fits with the number held there tell how the
+valley bends, and a parabola d(ζ) of the distance over the root ζ of the rise places the end.
+Valleys that the rows do not refute all count.
 
 Ref: [Bates-Watts 1988, section 6.1]
 """
@@ -19,7 +20,8 @@ from armtwin.maths.batch import Flags, Floats
 
 HELD = 0.95  # probability that an interval holds the number
 LEAST = 1e-12  # of the largest coefficient below which one is at its bound
-STRAIGHT = 0.03  # relative width up to which slopes alone are taken
+STRAIGHT = 1e-3  # relative width up to which slopes alone are taken
+STRONG = 0.1  # relative difference from the rise that is sought which asks for a second fit
 UNTOLD = 4.0  # logarithm from which on an interval says nothing, and slopes will do
 WIDEST = 3.0  # times by which an end may lie farther than its slopes say
 
@@ -77,12 +79,42 @@ def _ends(
             return number.value * float(np.exp(-width)), number.value * float(np.exp(width))
     found = []
     for sign in (-1.0, 1.0):
-        first = _inside(rows, number, sign * width)
-        held = Pin(number.place, number.value * float(np.exp(first)))
-        risen = (refined(rows, valley.x, held).left - valley.left) / variance
-        end = _bent(abs(first), np.sqrt(max(risen, 0.0)), 1 / spread, reach)
+
+        def risen(distance: float, sign: float = sign) -> tuple[float, float]:
+            """A distance within the limits, and the root of the rise there."""
+            change = _inside(rows, number, sign * distance)
+            held = Pin(number.place, number.value * float(np.exp(change)))
+            rise = (refined(rows, valley.x, held).left - valley.left) / variance
+            return abs(change), float(np.sqrt(max(rise, 0.0)))
+
+        distance, root = risen(width)
+        end = _on_parabola((spread * root, root, distance), reach, width)
+        if abs(root - reach) > STRONG * reach:
+            farther, higher = risen(end)
+            if abs(higher - root) > STRONG * reach:
+                slope = _slope_at_zero((root, distance), (higher, farther))
+                end = _on_parabola((slope * higher, higher, farther), reach, width)
         found.append(number.value * float(np.exp(sign * end)))
     return found[0], found[1]
+
+
+def _slope_at_zero(first: tuple[float, float], second: tuple[float, float]) -> float:
+    """Slope at 0 of the parabola through 0 and two points (ζ, d)."""
+    (z, d), (z2, d2) = first, second
+    if not z > 0 or not z2 > 0:
+        return 0.0
+    return (d / z * z2 - d2 / z2 * z) / (z2 - z)
+
+
+def _on_parabola(known: tuple[float, float, float], reach: float, width: float) -> float:
+    """Distance at a root ζ = reach of d = a ζ + b ζ², from (a ζ₁, ζ₁, d₁)."""
+    straight, root, distance = known
+    most = WIDEST * width
+    if not root > 0:
+        return most
+    bent = (distance - straight) / root**2
+    end = straight / root * reach + bent * reach**2
+    return float(np.clip(end, width / WIDEST, most))
 
 
 def _inside(rows: TorqueRows, number: Pin, change: float) -> float:
@@ -93,18 +125,6 @@ def _inside(rows: TorqueRows, number: Pin, change: float) -> float:
     low, high = rows.limits
     here = np.log(number.value)
     return float(np.clip(here + change, low[shape] + 1e-6, high[shape] - 1e-6) - here)
-
-
-def _bent(tried: float, risen: float, slope: float, reach: float) -> float:
-    """Distance at which the root of the rise, slope d + bend d², is at reach."""
-    if tried <= 0:
-        return reach / slope
-    bend = (risen - slope * tried) / tried**2
-    root = slope**2 + 4 * bend * reach
-    most = WIDEST * reach / slope
-    if root <= 0:
-        return most
-    return float(min(2 * reach / (slope + np.sqrt(root)), most))
 
 
 def _slopes(rows: TorqueRows, x: Floats, coefficients: Floats) -> Floats:

@@ -208,7 +208,7 @@ def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
         bounds=(low[moving], high[moving]),
         xtol=close,
         ftol=close,
-        gtol=close,
+        gtol=1e-14,
     )
     return Valley(float(2 * found.cost), _in_order(rows, whole(found.x)))
 
