@@ -19,11 +19,15 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+from tests.identification.virtual import (
+    NOISE,
+    excitation,
+    least_deviations,
+    measured,
+    on_the_bench,
+)
 
 import armtwin as at
-from armtwin.identification.payload.difference import SIZES, flange_columns
-from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.robot.bodies import parameters_of
 
 MASS = 4.12
@@ -42,26 +46,6 @@ def as_currents(robot, log, constants):
     return at.Log.of(log.time, q=log.q, current=torque / constants)
 
 
-def bounds(bare, motion, parameters):
-    """Least relative deviations of the mass, and of the torque constants with the mass known."""
-    Y = flange_columns(bare, Motion(motion.q, motion.v, motion.a))
-    noise = NOISE * bare.limits.torque
-    scaled = Y * SIZES / (np.sqrt(2) * noise[:, None])
-    rows = scaled.reshape(-1, 10)
-    mass = np.sqrt(np.linalg.inv(rows.T @ rows)[0, 0]) / parameters[0]
-    at_motors = bare.assembly.motor_inverse
-    Z = np.einsum("mnk,ne->mek", Y, at_motors)
-    torque = Z @ parameters
-    motors = torque.shape[1]
-    slopes = np.zeros((*torque.shape, motors + 9))
-    for e in range(motors):
-        slopes[:, e, e] = -torque[:, e]
-    slopes[:, :, motors:] = Z[:, :, 1:] * SIZES[1:]
-    weight = np.linalg.inv(2 * (at_motors.T * noise**2) @ at_motors)
-    information = np.einsum("mei,ef,mfj->ij", slopes, weight, slopes)
-    return mass, np.sqrt(np.diag(np.linalg.inv(information)))[:motors]
-
-
 def main():
     """Print errors and coverage."""
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 100
@@ -77,7 +61,7 @@ def main():
     for draw in range(draws):
         if draw % max(1, draws // MOTIONS) == 0:
             motion = excitation(head, 100 + draw)
-            least.append(bounds(bare, motion, parameters_of(body)))
+            least.append(least_deviations(bare, motion, parameters_of(body)))
             silent = [measured(robot, motion, 0, noise=0.0) for robot in (bare, head)]
         logs = [noisy(bare, log, chance) for log in silent]
         found = at.identify_payload(bare, *logs)
@@ -87,7 +71,7 @@ def main():
         gain = at.identify_payload(blind, *currents, known=MASS, torque="current").gain
         gains.append(gain.constants / constants - 1)
         told.append(gain.std / gain.constants)
-        gain_covered.append(np.abs(gain.constants - constants) < 2.26 * gain.std)
+        gain_covered.append((gain.low < constants) & (constants < gain.high))
     values, covered = np.array(values), np.array(covered)
     error = values[:, 0] / MASS - 1
     print(f"{draws} draws of {MOTIONS} motions")
