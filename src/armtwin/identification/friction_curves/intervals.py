@@ -12,6 +12,8 @@ Ref: [Bates-Watts 1988, section 6.1]
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from armtwin.identification.friction_curves.torque_rows import TorqueRows
@@ -58,44 +60,78 @@ def intervals(
         spread = deviations(rows, valley.x, variance) / np.maximum(values, 1e-300)
         if valley is not valleys[0]:
             spread = np.nan_to_num(spread)
-        low, high = values * spread, values * spread
-        for place in range(len(values)):
-            number = Pin(place, float(values[place]))
-            ends = _ends(rows, valley, number, float(spread[place]), (variance, np.sqrt(room)))
-            low[place], high[place] = ends
+        ends = []
+        for place, value in enumerate(values.tolist()):
+            profile = _Profile(rows, valley, Pin(place, value), variance)
+            ends.append(_ends(profile, float(spread[place]), float(np.sqrt(room))))
+        low, high = np.array(ends).T
         lows.append(low)
         highs.append(high)
     return np.min(lows, axis=0), np.max(highs, axis=0)
 
 
-def _ends(
-    rows: TorqueRows, valley: Valley, number: Pin, spread: float, far: tuple[float, float]
-) -> tuple[float, float]:
-    """Where a valley has risen by far[1]² times the variance far[0], below and above a number."""
-    variance, reach = far
-    width = reach * spread
+@dataclass(frozen=True, eq=False)
+class _Profile:
+    """The least sum of squares of a valley over one number that is held.
+
+    Attributes:
+        rows: The rows.
+        valley: The valley.
+        number: The number at the foot of the valley.
+        variance: Of the noise.
+    """
+
+    rows: TorqueRows
+    valley: Valley
+    number: Pin
+    variance: float
+
+    def risen(self, change: float) -> tuple[float, float]:
+        """Root ζ of the rise at a change of the number's logarithm, and that change's size.
+
+        The change is less where a shape number would leave its limits.
+        """
+        inside = self._inside(change)
+        held = Pin(self.number.place, self.number.value * float(np.exp(inside)))
+        rise = (refined(self.rows, self.valley.x, held).left - self.valley.left) / self.variance
+        return float(np.sqrt(max(rise, 0.0))), abs(inside)
+
+    def _inside(self, change: float) -> float:
+        shape = self.number.place - self.rows.coefficients
+        if shape < 0:
+            return change
+        low, high = self.rows.limits
+        here = np.log(self.number.value)
+        return float(np.clip(here + change, low[shape] + 1e-6, high[shape] - 1e-6) - here)
+
+
+def _ends(profile: _Profile, spread: float, reach: float) -> tuple[float, float]:
+    """Where a valley has risen by reach² times the variance, below and above a number.
+
+    Args:
+        profile: The valley over the number.
+        spread: Relative deviation of the number by the slopes.
+        reach: Root ζ of the rise that is sought.
+    """
+    value, width = profile.number.value, reach * spread
     if not STRAIGHT < width < UNTOLD:
         with np.errstate(over="ignore"):
-            return number.value * float(np.exp(-width)), number.value * float(np.exp(width))
-    found = []
-    for sign in (-1.0, 1.0):
+            return value * float(np.exp(-width)), value * float(np.exp(width))
+    below, above = _end(profile, -1.0, spread, reach), _end(profile, 1.0, spread, reach)
+    return value * float(np.exp(-below)), value * float(np.exp(above))
 
-        def risen(distance: float, sign: float = sign) -> tuple[float, float]:
-            """A distance within the limits, and the root of the rise there."""
-            change = _inside(rows, number, sign * distance)
-            held = Pin(number.place, number.value * float(np.exp(change)))
-            rise = (refined(rows, valley.x, held).left - valley.left) / variance
-            return abs(change), float(np.sqrt(max(rise, 0.0)))
 
-        distance, root = risen(width)
-        end = _on_parabola((spread * root, root, distance), reach, width)
-        if abs(root - reach) > STRONG * reach:
-            farther, higher = risen(end)
-            if abs(higher - root) > STRONG * reach:
-                slope = _slope_at_zero((root, distance), (higher, farther))
-                end = _on_parabola((slope * higher, higher, farther), reach, width)
-        found.append(number.value * float(np.exp(sign * end)))
-    return found[0], found[1]
+def _end(profile: _Profile, side: float, spread: float, reach: float) -> float:
+    """Change of a number's logarithm at which the root of the rise is at reach, on one side."""
+    width = reach * spread
+    first = profile.risen(side * width)
+    end = _on_parabola(spread, first, reach, width)
+    if abs(first[0] - reach) <= STRONG * reach:
+        return end
+    second = profile.risen(side * end)
+    if abs(second[0] - first[0]) <= STRONG * reach:
+        return end
+    return _on_parabola(_slope_at_zero(first, second), second, reach, width)
 
 
 def _slope_at_zero(first: tuple[float, float], second: tuple[float, float]) -> float:
@@ -106,25 +142,14 @@ def _slope_at_zero(first: tuple[float, float], second: tuple[float, float]) -> f
     return (d / z * z2 - d2 / z2 * z) / (z2 - z)
 
 
-def _on_parabola(known: tuple[float, float, float], reach: float, width: float) -> float:
-    """Distance at a root ζ = reach of d = a ζ + b ζ², from (a ζ₁, ζ₁, d₁)."""
-    straight, root, distance = known
-    most = WIDEST * width
+def _on_parabola(slope: float, point: tuple[float, float], reach: float, width: float) -> float:
+    """Distance at ζ = reach on d = slope ζ + bend ζ² through a point (ζ, d), of width's order."""
+    root, distance = point
     if not root > 0:
-        return most
-    bent = (distance - straight) / root**2
-    end = straight / root * reach + bent * reach**2
-    return float(np.clip(end, width / WIDEST, most))
-
-
-def _inside(rows: TorqueRows, number: Pin, change: float) -> float:
-    """A change of a number's logarithm that keeps a shape within its limits."""
-    shape = number.place - rows.coefficients
-    if shape < 0:
-        return change
-    low, high = rows.limits
-    here = np.log(number.value)
-    return float(np.clip(here + change, low[shape] + 1e-6, high[shape] - 1e-6) - here)
+        return WIDEST * width
+    bend = (distance - slope * root) / root**2
+    end = slope * reach + bend * reach**2
+    return float(np.clip(end, width / WIDEST, WIDEST * width))
 
 
 def _slopes(rows: TorqueRows, x: Floats, coefficients: Floats) -> Floats:
