@@ -147,6 +147,8 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
         )
         yield Text(sentence)
     yield Data("torque_constant_nm_a", [record["value"] for record in records])
+    ends = np.column_stack([gain.low, gain.high])
+    yield Data("torque_constant_interval_nm_a", ends.tolist())
     yield Data("refused", sentence or None)
 
 
