@@ -6,6 +6,9 @@ The virtual RX90B with the laser head of 4.12 kg, ten harmonics in 8 s, four per
 own closed loop with quantised encoders and currents; every tenth draw is of another motion, each of
 other noise. The payload is found by the difference of two runs, the torque constants from the same
 runs with the mass as known.
+
+The bound is that of Cramer and Rao for the difference of two runs with white noise on the torques
+of the joints, from the regressor on the motion that was asked for: no filter, no loop.
 """
 
 import sys
@@ -16,9 +19,16 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+from tests.identification.virtual import (
+    NOISE,
+    excitation,
+    least_deviations,
+    measured,
+    on_the_bench,
+)
 
 import armtwin as at
+from armtwin.robot.bodies import parameters_of
 
 MASS = 4.12
 MOTIONS = 10
@@ -47,10 +57,11 @@ def main():
     motors = [replace(m, torque_constant=None, current_limit=None) for m in bare.description.motor]
     blind = at.Robot(replace(bare.description, motor=tuple(motors)), bare.origin)
     chance = np.random.default_rng(20)
-    values, covered, gains, gain_covered = [], [], [], []
+    values, covered, gains, gain_covered, told, least = [], [], [], [], [], []
     for draw in range(draws):
         if draw % max(1, draws // MOTIONS) == 0:
             motion = excitation(head, 100 + draw)
+            least.append(least_deviations(bare, motion, parameters_of(body)))
             silent = [measured(robot, motion, 0, noise=0.0) for robot in (bare, head)]
         logs = [noisy(bare, log, chance) for log in silent]
         found = at.identify_payload(bare, *logs)
@@ -59,7 +70,8 @@ def main():
         currents = [as_currents(bare, log, constants) for log in logs]
         gain = at.identify_payload(blind, *currents, known=MASS, torque="current").gain
         gains.append(gain.constants / constants - 1)
-        gain_covered.append(np.abs(gain.constants - constants) < 2.26 * gain.std)
+        told.append(gain.std / gain.constants)
+        gain_covered.append((gain.low < constants) & (constants < gain.high))
     values, covered = np.array(values), np.array(covered)
     error = values[:, 0] / MASS - 1
     print(f"{draws} draws of {MOTIONS} motions")
@@ -69,10 +81,22 @@ def main():
     )
     for name, share in zip([row.name for row in found.table], covered.mean(axis=0), strict=True):
         print(f"  {name:12} covered in {100 * share:.0f} %")
-    gains = np.array(gains)
+    gains, told = np.array(gains), np.array(told)
+    mass_bound = np.sqrt(np.mean([mass**2 for mass, _ in least]))
+    gain_bound = np.sqrt(np.mean([gain**2 for _, gain in least], axis=0))
+    print(f"  scatter of the mass {100 * error.std():.3f} %, bound {100 * mass_bound:.3f} %")
     print("torque constants, motor by motor:")
     print("  mean error %   ", np.round(100 * gains.mean(axis=0), 2))
     print("  largest error %", np.round(100 * np.abs(gains).max(axis=0), 2))
+    print("  scatter %      ", np.round(100 * gains.std(axis=0), 2))
+    print("  bound %        ", np.round(100 * gain_bound, 2))
+    print("  bound of motor 1 by motion %", np.round([100 * gain[0] for _, gain in least], 2))
+    for limit in (0.01, 0.0075):
+        sure = told < limit
+        largest = 100 * np.abs(gains[sure]).max()
+        within = 100 * np.mean(np.abs(gains[sure]) < 0.02)
+        words = f"{100 * sure.mean():.0f} % of the constants, {within:.1f} % of them within 2 %"
+        print(f"  told to {100 * limit:g} %: {words}, largest error {largest:.2f} %")
     print("  covered %      ", np.round(100 * np.mean(gain_covered, axis=0)))
 
 

@@ -107,6 +107,12 @@ def test_a_known_payload_tells_torque_constants(here, runs):
     assert code == 0
     assert result["torque_constant_nm_a"] == pytest.approx(constants.tolist(), rel=0.02)
     assert len(result["std"]["torque_constant_nm_a"]) == 6
+    held = 0
+    for (low, high), exact in zip(
+        result["torque_constant_interval_nm_a"], constants.tolist(), strict=True
+    ):
+        held += low < exact < high
+    assert held >= 5  # of six intervals of 95 %
 
 
 def test_payload_without_a_second_run_says_what_to_do(here, runs):

@@ -1,6 +1,7 @@
 """The commands friction and warmup, as a user calls them."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,7 +10,14 @@ from typer.testing import CliRunner
 import armtwin as at
 from armtwin.app.commands import app
 from tests.identification.test_warm_up import virtual_log
-from tests.identification.virtual_friction import SPEEDS, torque_of
+from tests.identification.virtual import excitation, measured, on_the_bench
+from tests.identification.virtual_friction import (
+    SPEEDS,
+    telling_runs,
+    torque_of,
+    wrist,
+    wrist_elements,
+)
 
 
 @pytest.fixture
@@ -55,6 +63,26 @@ def test_friction_prints_within_80_columns(here, robots, rng):
     assert "half the difference" in done.stdout.replace("\n", " ")
 
 
+def test_a_table_of_runs_in_which_model_c_creeps_parts_the_wrist(here, robots, rng):
+    """Speeds of joints 5 and 6 as columns, both directions, with 2 N m of weight on joint 5: model
+    b comes back though it is a tenth of what joint 5 feels."""
+    robot = robots["rx90b"]
+    curves = wrist(robot, rng, runs=telling_runs(), series=2)
+    lines = ["joint,v,tau,v5,v6"]
+    for j, v, tau in zip(curves.joint, curves.speeds, curves.torque, strict=True):
+        for sign in (1, -1):
+            numbers = sign * np.array([v[j], tau, v[4], v[5]])
+            numbers[1] += 2 if j == 4 else 0
+            lines.append(f"{j + 1}," + ",".join(f"{x:.9g}" for x in numbers))
+    (here / "wrist.csv").write_text("\n".join(lines))
+    done = called("friction", "rx90b", "wrist.csv", "--law", "file", "--json")
+    assert done.exit_code in (0, 1), done.exception
+    found = at.Robot.load(here / "armtwin_out" / "rx90b_friction" / "robot.toml")
+    between = np.geomspace(0.01, 4.5, 40)
+    for had, now in zip(wrist_elements(robot)[0], wrist_elements(found)[0], strict=True):
+        assert np.abs(torque_of(now, between) / torque_of(had, between) - 1).max() < 0.06
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -69,6 +97,62 @@ def test_what_cannot_be_done_is_told_and_writes_nothing(here, robots, rng, words
     t = np.arange(0, 1, 0.01)
     at.Log.of(t, q=np.zeros((100, 6)), tau=np.zeros((100, 6))).write("run.csv")
     done = called("friction", *words)
+    assert isinstance(done.exception, at.ArmtwinError)
+    assert sentence in str(done.exception)
+    assert not (here / "armtwin_out").exists()
+
+
+@pytest.fixture(scope="module")
+def moving_log():
+    """The virtual RX90B on an excitation, 16 s."""
+    robot = on_the_bench()
+    return robot, measured(robot, excitation(robot, 1, periods=2), 1)
+
+
+def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_log):
+    """Joint 3's oil, 40 % off in the file, comes back; what the log does not tell is kept."""
+    robot, log = moving_log
+    third = robot.description.friction[2]
+    exact = third.law.viscous_exponent
+    wrong = replace(third, law=replace(third.law, viscous_exponent=1.4 * exact))
+    elements = [wrong if e.name == third.name else e for e in robot.description.friction]
+    at.Robot(replace(robot.description, friction=tuple(elements))).save("wrong.toml")
+    log.write("run.csv")
+    done = called("friction", "wrong.toml", "run.csv", "--moving", "--cutoff", "10 Hz", "--json")
+    result = json.loads(done.stdout)
+    rows = {row["name"]: row for row in result["shapes"]}
+    found = rows[f"{third.name}.viscous_exponent"]
+    assert found["told"]
+    assert abs(found["value"] - exact) < 3 * found["std"]
+    assert done.exit_code == 1  # Stribeck speeds are not told by a fast motion
+    assert not rows[f"{third.name}.speed"]["told"]
+    folder = here / "armtwin_out" / "rx90b_friction"
+    again = at.Robot.load(folder / "robot.toml").description.friction[2].law
+    assert again.viscous_exponent == pytest.approx(found["value"])
+    assert again.speed == third.law.speed
+    assert "dynamic logs" in (folder / "report.html").read_text(encoding="utf-8")
+    assert json.loads((folder / "result.json").read_text())["shapes"] == result["shapes"]
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("curves.csv", "--moving"), "--moving needs logs, not a table"),
+        (("run.csv", "--moving", "--sweep"), "--moving does not go with --sweep"),
+        (("run.csv", "--moving", "--law", "stribeck"), "--moving does not go with --law"),
+        (("run.csv", "--moving", "--weight", "file"), "--moving does not go with --weight"),
+        (("run.csv", "--moving", "--cutoff", "10 mm"), "--cutoff"),
+        (("curves.csv", "--cutoff", "10 Hz"), "--cutoff goes with --moving alone"),
+        (("run.csv", "--moving"), "joint"),  # a log in which nothing moves
+    ],
+)
+def test_moving_with_what_it_cannot_use_is_told_and_writes_nothing(
+    here, robots, rng, words, sentence
+):
+    write_table(robots["rx90b"], rng)
+    t = np.arange(0, 1, 0.01)
+    at.Log.of(t, q=np.zeros((100, 6)), tau=np.zeros((100, 6))).write("run.csv")
+    done = called("friction", "rx90b", *words)
     assert isinstance(done.exception, at.ArmtwinError)
     assert sentence in str(done.exception)
     assert not (here / "armtwin_out").exists()

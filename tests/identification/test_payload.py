@@ -12,10 +12,17 @@ import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import flange_columns
 from armtwin.identification.payload.identify_payload import nearest_body
+from armtwin.identification.payload.load_fit import quantile, wider
 from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.robot.bodies import parameters_of
-from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
+from tests.identification.virtual import (
+    NOISE,
+    excitation,
+    least_deviations,
+    measured,
+    on_the_bench,
+)
 
 MASS = 4.12  # of the laser head [kg]
 
@@ -222,3 +229,50 @@ def test_the_load_of_a_real_ur10e_shows_in_measured_currents_alone(shared_data):
     told = back.told
     assert told.sum() >= 5
     np.testing.assert_allclose(back.constants[told], had[told], rtol=0.1)
+
+
+def currents_of(robot, silent, seed):
+    """Both runs as currents, and the robot without torque constants."""
+    constants = np.array([motor.torque_constant for motor in robot.description.motor])
+    logs = []
+    for k, log in enumerate(silent):
+        torque = noisy(robot, log, seed + k).tau @ robot.assembly.motor_inverse
+        logs.append(at.Log.of(log.time, q=log.q, current=torque / constants))
+    motors = [replace(m, torque_constant=None, current_limit=None) for m in robot.description.motor]
+    return at.Robot(replace(robot.description, motor=tuple(motors)), robot.origin), logs, constants
+
+
+def test_deviations_of_mass_and_torque_constants_are_those_of_the_information(
+    bare, head, motion, silent, found
+):
+    """Two roads: what the fits say of themselves, and the bound of Cramer and Rao for white noise
+    on the difference of two runs of the motion that was asked for. Jackknifes of ten parts scatter
+    by a quarter and only ever add."""
+    mass, constants = least_deviations(
+        bare, motion, parameters_of(head.description.tool["laser_head"].body)
+    )
+    assert 0.85 * mass < found.table[0].std / MASS < 1.6 * mass
+    blind, logs, truth = currents_of(bare, silent, 80)
+    gain = at.identify_payload(blind, *logs, known=MASS, torque="current").gain
+    share = gain.std / gain.constants
+    assert (share > 0.8 * constants).all()
+    assert (share < 2.0 * constants).all()
+    assert (np.abs(gain.constants / truth - 1)[share < 0.01] < 0.02).all()
+
+
+def test_an_interval_by_all_rows_is_narrower_than_one_by_ten_parts():
+    """Equal deviations by both roads: those of thousands of rows need 1.96 of them, not 2.26."""
+    one = np.eye(2)
+    reach = wider(quantile(9) ** 2 * 0.5 * one, quantile(5000) ** 2 * one)
+    assert np.sqrt(np.diag(reach)) == pytest.approx([1.96, 1.96], abs=0.01)
+    reach = wider(quantile(9) ** 2 * 4 * one, quantile(5000) ** 2 * one)
+    assert np.sqrt(np.diag(reach)) == pytest.approx([4.52, 4.52], abs=0.01)
+
+
+def test_the_page_says_how_much_longer_a_log_tells_a_constant(bare, silent, tmp_path):
+    blind, logs, _ = currents_of(bare, silent, 80)
+    result = at.identify_payload(blind, *logs, known=MASS, torque="current")
+    at.write_report(result, tmp_path / "gain.html")
+    page = (tmp_path / "gain.html").read_text(encoding="utf-8")
+    wide = (result.gain.std / result.gain.constants) > 0.01
+    assert ("times as long" in page) == bool(wide.any())

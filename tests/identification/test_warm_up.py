@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.temperature import viscosity_factor, warm_up
-from armtwin.identification.warm_up import repeats_after
+from armtwin.identification.warm_up import _bent, _exponential, repeats_after
 
 RATE, PERIOD = 20.0, 8.0
 
@@ -51,23 +51,68 @@ def heating_rate(element, amplitude, kelvin):
     return (thermal.loss + thermal.viscosity / kelvin**2 * power) / thermal.capacity
 
 
-@pytest.mark.parametrize(
-    ("name", "joint", "amplitude", "hours"),
-    [("lwa4p", "joint_4", 0.55, 1.5), ("rx90b", "joint_1", 1.0, 4.0)],
-)
-def test_the_time_constant_is_that_of_the_shipped_thermal_numbers(
+SHIPPED = [("lwa4p", "joint_4", 0.55, 1.5), ("rx90b", "joint_1", 1.0, 4.0)]
+
+
+@pytest.mark.parametrize(("name", "joint", "amplitude", "hours"), SHIPPED)
+def test_the_time_constant_is_that_of_the_heat_balance_at_its_end(
     robots, name, joint, amplitude, hours, rng
 ):
-    """Within 10 %, by linearising heat balance half way: oil that warms heats itself less."""
+    """To half a per cent without noise: 1 / T = (L - dP/dT) / C where the joint ends, by
+    linearising the balance there. An exponential through all of the fall is 9 to 15 % short: cold
+    oil thins faster.
+    """
     cycles = int(3600 * hours / PERIOD)
-    log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng)
+    log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng, noise=0.0)
     found = at.identify_warm_up(log)
     (row,) = found.table
-    middle = 0.5 * (element.thermal.ambient + run.temperature[-1])
-    expected = 1 / heating_rate(element, amplitude, middle)
+    expected = 1 / heating_rate(element, amplitude, run.temperature[-1])
     assert found.period == pytest.approx(PERIOD, rel=1e-3)
     assert row.by == "work"
-    assert row.time_constant == pytest.approx(expected, rel=0.1)
+    assert row.time_constant == pytest.approx(expected, rel=0.005)
+    assert row.time_constant_low < expected < row.time_constant_high
+    times = found.state.time - PERIOD / 2
+    exponential = _exponential(times, found.friction[:, 0])
+    assert 0.84 < exponential.constant / expected < 0.92
+
+
+@pytest.mark.parametrize(("name", "joint", "amplitude", "hours"), SHIPPED)
+def test_the_bend_of_the_fall_is_what_the_heat_balance_says(
+    robots, name, joint, amplitude, hours, rng
+):
+    """k = (1 + h) (1 + 2 T/β) / (2 s) fall / final, s and h from the robot's own numbers. What
+    comes after the second term is a tenth of it.
+    """
+    cycles = int(3600 * hours / PERIOD)
+    log, element, run = virtual_log(robots[name], joint, amplitude, cycles, rng, noise=0.0)
+    found = at.identify_warm_up(log)
+    thermal, warm = element.thermal, run.temperature[-1]
+    fall = _bent(
+        found.state.time - PERIOD / 2,
+        found.friction[:, 0],
+        _exponential(found.state.time - PERIOD / 2, found.friction[:, 0]),
+    )
+    rate = heating_rate(element, amplitude, warm) * thermal.capacity
+    h = 1 - thermal.loss / rate
+    viscous = (rate - thermal.loss) * warm**2 / thermal.viscosity  # power of the oil's shear
+    speed = amplitude * 2 / np.pi
+    expected = (1 + h) * (1 + 2 * warm / thermal.viscosity) / 2 * fall.fall * speed / viscous
+    assert fall.bend == pytest.approx(expected, rel=0.15)
+
+
+def test_errors_of_the_time_constant_scatter_about_zero_and_intervals_hold_it(robots):
+    """Ten logs with 2 % of noise, the mean error within three of its own deviations."""
+    errors, held = [], 0
+    for seed in range(10):
+        chance = np.random.default_rng(seed)
+        log, element, run = virtual_log(robots["lwa4p"], "joint_4", 0.55, 675, chance)
+        (row,) = at.identify_warm_up(log, period=PERIOD).table
+        truth = 1 / heating_rate(element, 0.55, run.temperature[-1])
+        errors.append(row.time_constant / truth - 1)
+        held += row.time_constant_low < truth < row.time_constant_high
+    assert abs(np.mean(errors)) < 3 * np.std(errors) / np.sqrt(10)
+    assert np.abs(errors).max() < 0.1
+    assert held >= 8
 
 
 def test_the_powerballs_friction_falls_by_about_ten_percent(robots, rng):
@@ -77,14 +122,17 @@ def test_the_powerballs_friction_falls_by_about_ten_percent(robots, rng):
     assert row.decay == pytest.approx(0.10, abs=0.02)
 
 
-def test_a_joint_is_warm_when_its_exponential_has_calmed_down(robots, rng):
-    """fall / T exp(-t / T) period below 1e-4 of the friction, though single cycles scatter more."""
+def test_a_joint_is_warm_when_its_fall_has_calmed_down(robots, rng):
+    """When the friction without noise changes by 1e-4 from cycle to cycle; with it, a cycle differs
+    from the next by more even then."""
+    silent, _, run = virtual_log(robots["lwa4p"], "joint_4", 0.55, 700, rng, noise=0.0)
     log, _, _ = virtual_log(robots["lwa4p"], "joint_4", 0.55, 700, rng)
     found = at.identify_warm_up(log, limit=1e-4)
     (row,) = found.table
-    fall = row.decay * row.first
-    expected = row.time_constant * np.log(fall * PERIOD / row.time_constant / row.final / 1e-4)
-    assert row.warm_at == pytest.approx(expected, abs=3 * PERIOD)
+    friction = at.identify_warm_up(silent).friction[:, 0]
+    change = -np.diff(friction) / friction[:-1]
+    expected = run.time[np.flatnonzero(change < 1e-4)[0]]
+    assert row.warm_at == pytest.approx(expected, rel=0.05)
     scatter = np.abs(np.diff(found.friction[-100:, 0]) / row.final).mean()
     assert scatter > 3e-4
 

@@ -5,6 +5,8 @@ noise.
 import numpy as np
 
 import armtwin as at
+from armtwin.identification.payload.difference import SIZES, flange_columns
+from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.robot.overrides import overridden
 
 PERIOD, RATE, HARMONICS, PERIODS = 8.0, 250.0, 10, 4
@@ -68,3 +70,26 @@ def measured(robot, motion, seed, noise=NOISE, model=None):
     chance = np.random.default_rng(seed)
     tau = log.tau + noise * robot.limits.torque * chance.normal(size=log.tau.shape)
     return at.Log.of(log.time, q=log.q, q_ref=log.q_ref, tau=tau)
+
+
+def least_deviations(bare, motion, parameters):
+    """Least relative deviations of a payload's mass, and of torque constants with it known.
+
+    By Cramer and Rao for the difference of two runs of a motion, white noise on the joints.
+    """
+    Y = flange_columns(bare, Motion(motion.q, motion.v, motion.a))
+    noise = NOISE * bare.limits.torque
+    scaled = Y * SIZES / (np.sqrt(2) * noise[:, None])
+    rows = scaled.reshape(-1, 10)
+    mass = np.sqrt(np.linalg.inv(rows.T @ rows)[0, 0]) / parameters[0]
+    at_motors = bare.assembly.motor_inverse
+    Z = np.einsum("mnk,ne->mek", Y, at_motors)
+    torque = Z @ parameters
+    motors = torque.shape[1]
+    slopes = np.zeros((*torque.shape, motors + 9))
+    for e in range(motors):
+        slopes[:, e, e] = -torque[:, e]
+    slopes[:, :, motors:] = Z[:, :, 1:] * SIZES[1:]
+    weight = np.linalg.inv(2 * (at_motors.T * noise**2) @ at_motors)
+    information = np.einsum("mei,ef,mfj->ij", slopes, weight, slopes)
+    return mass, np.sqrt(np.diag(np.linalg.inv(information)))[:motors]

@@ -1,4 +1,8 @@
-"""Friction curves of robots whose laws are known: mean torques with noise, a wrist that couples."""
+"""Friction curves of robots whose laws are known: mean torques with noise, a wrist that couples,
+and the least deviation that any estimate from such curves can have.
+"""
+
+from dataclasses import fields, replace
 
 import numpy as np
 
@@ -8,6 +12,14 @@ from armtwin.identification.friction_curves.curves import FrictionCurves
 # 20 speeds as of document 000: 13 below 0.5 rad/s, evenly in ratio, and 7 from there to 4.5
 SPEEDS = np.concatenate([np.geomspace(0.005, 0.5, 14)[:-1], np.linspace(0.5, 4.5, 7)])
 NOISE, SERIES = 0.02, 3
+CREEP, SLOWEST = 0.03, 0.01  # speeds of model c and of joint 5 in the runs that tell b [rad/s]
+
+
+def denser_at_the_ends(count, slowest=SPEEDS[0], fastest=SPEEDS[-1]):
+    """Speeds that are Chebyshev's in their logarithm: a curve errs most at its ends."""
+    x = -np.cos(np.pi * (np.arange(count) + 0.5) / count)
+    share = 0.5 * (1 + x / x.max())
+    return slowest * (fastest / slowest) ** share
 
 
 def torque_of(law, v):
@@ -25,21 +37,96 @@ def single_joint(robot, joint, rng, *, law=None, speeds=SPEEDS, noise=NOISE, ser
     return FrictionCurves.of(robot.joint_names, [j] * len(v), v, tau)
 
 
-def wrist(robot, rng, *, speeds=SPEEDS, noise=NOISE, series=SERIES):
-    """Curves of joints 5 and 6 of the RX90B: against each other and along with each other."""
-    rows, torques, joints = [], [], []
-    for _ in range(series):
-        for sign in (-1.0, 1.0):
-            for v in speeds:
-                moving = np.array([0, 0, 0, 0, v, sign * v])
-                held = rng.uniform(-0.7, 0.7)  # of model c, which stands where they turn against
-                for j in (4, 5):
-                    tau = 0.0
-                    for element, row in robot.assembly.friction:
-                        w = float(row.weights @ moving)
-                        force = torque_of(element.law, [w])[0] if w else held
-                        tau += row.weights[j] * force
-                    rows.append(moving)
-                    torques.append(tau * (1 + noise * rng.standard_normal()))
-                    joints.append(j)
-    return FrictionCurves.of(robot.joint_names, joints, np.array(rows), np.array(torques))
+def document_runs(speeds=SPEEDS):
+    """Speeds of joints 5 and 6, (k, 2): against each other, then along with each other."""
+    return np.concatenate([np.outer(speeds, [1, -1]), np.outer(speeds, [1, 1])])
+
+
+def telling_runs():
+    """As many plateaus that tell model b, (40, 2).
+
+    Joint 5 turns against joint 6, but for a creep to either side in turn: model c slides slowly, at
+    its least torque, and joint 6 feels b and little else. In the last ten joint 5 creeps alone, so
+    that c is told at all speeds.
+    """
+    fast = denser_at_the_ends(30)
+    creep = CREEP * np.resize([1, -1], len(fast))
+    near = np.column_stack([creep - fast, fast])
+    few = denser_at_the_ends(10)
+    alone = np.column_stack([np.full(len(few), -SLOWEST), few + SLOWEST])
+    return np.concatenate([near, alone])
+
+
+def wrist_elements(robot):
+    """Laws of models a, b, c and their rows of joints 5 and 6, (3, 2)."""
+    placed = [pair for pair in robot.assembly.friction if pair[0].name.startswith("wrist")]
+    return [e.law for e, _ in placed], np.array([row.weights[4:6] for _, row in placed])
+
+
+def wrist(robot, rng, *, speeds=SPEEDS, noise=NOISE, series=SERIES, runs=None):
+    """Curves of joints 5 and 6 of the RX90B, by default in the runs of document 000."""
+    laws, rows = wrist_elements(robot)
+    plateaus = np.tile(document_runs(speeds) if runs is None else runs, (series, 1))
+    turning = plateaus @ rows.T
+    forces = np.column_stack([torque_of(law, w) for law, w in zip(laws, turning.T, strict=True)])
+    # an element that stands holds anything
+    held = rng.uniform(-0.7, 0.7, turning.shape)
+    torque = np.where(turning == 0, held, forces) @ rows
+    torque *= 1 + noise * rng.standard_normal(torque.shape)
+    moving = np.zeros((len(plateaus), robot.n))
+    moving[:, 4:6] = plateaus
+    joints = np.tile([4, 5], len(plateaus))
+    return FrictionCurves.of(
+        robot.joint_names, joints, np.repeat(moving, 2, axis=0), torque.reshape(-1)
+    )
+
+
+def slopes_of(law, v):
+    """Change of a law's torque with the logarithm of each of its numbers, (k, numbers)."""
+    found = []
+    for name in (field.name for field in fields(law) if field.name != "law"):
+        value, step = getattr(law, name), 1e-5
+        more = torque_of(replace(law, **{name: value * np.exp(step)}), v)
+        less = torque_of(replace(law, **{name: value * np.exp(-step)}), v)
+        found.append((more - less) / (2 * step))
+    return np.array(found).T
+
+
+def least_covariance(laws, rows, plateaus, *, noise=NOISE, series=SERIES):
+    """Cramer-Rao bound of the logarithms of all numbers, for noise of a share of each torque.
+
+    Of a plateau (speeds of the joints) with torques μ = Σ sᵉ Lᵉ(sᵉ·v) the information is JᵀWJ,
+    W = diag(1/(noise μ)²); what a standing element holds is one more unknown of its plateau, whose
+    direction leaves W. A held torque of 0.4 N m stands for any.
+    """
+    sizes = [len(fields(law)) - 1 for law in laws]
+    ends = np.cumsum([0, *sizes])
+    total = np.zeros((ends[-1], ends[-1]))
+    for speeds in plateaus:
+        J, mean, held = np.zeros((len(speeds), ends[-1])), np.zeros(len(speeds)), []
+        for e, (law, row) in enumerate(zip(laws, rows, strict=True)):
+            w = row @ speeds
+            if w == 0:
+                held.append(row)
+                mean = mean + 0.4 * row
+                continue
+            mean = mean + row * torque_of(law, [w])[0]
+            J[:, ends[e] : ends[e + 1]] = np.outer(row, slopes_of(law, [w])[0])
+        W = np.diag(1 / (noise * mean) ** 2)
+        for row in held:
+            W = W - np.outer(W @ row, W @ row) / (row @ W @ row)
+        total += series * J.T @ W @ J
+    size = np.sqrt(np.diag(total))
+    return np.linalg.inv(total / np.outer(size, size)) / np.outer(size, size)
+
+
+def curve_slopes(laws, speeds):
+    """Relative change of each law's curve with the logarithms of all numbers, a matrix for each."""
+    sizes = [len(fields(law)) - 1 for law in laws]
+    ends = np.cumsum([0, *sizes])
+    found = []
+    for e, law in enumerate(laws):
+        G = np.zeros((len(speeds), ends[-1]))
+        G[:, ends[e] : ends[e + 1]] = slopes_of(law, speeds) / torque_of(law, speeds)[:, None]
+        found.append(G)
+    return found

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NoReturn
 
 import typer
 
 import armtwin as at
 from armtwin.app.options import Force, Json, Mounting, given_path, optional_quantity
 from armtwin.app.places import Source, files_of_log, result_folder, robot_place
-from armtwin.app.progress import progress_bar
+from armtwin.app.progress import of, progress_bar
 from armtwin.app.robots import mounted, on_base
 from armtwin.app.showing import REPORT, ROBOT, Place, finish
 from armtwin.errors import ArmtwinError
@@ -42,6 +43,18 @@ def friction(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Logs of slow motion to and fro, not of plateaus.")
     ] = False,
+    moving: Annotated[
+        bool,
+        typer.Option(
+            "--moving",
+            help="Logs of any motion, as an excitation: shape numbers (speeds, exponents) of the "
+            "file's laws, everything linear fitted with them; then no curves are fitted.",
+        ),
+    ] = False,
+    cutoff: Annotated[
+        str | None,
+        typer.Option("--cutoff", help='With --moving: cut-off of the filter, as "10 Hz".'),
+    ] = None,
     law: Annotated[
         str | None, typer.Option("--law", help='The law to take, or "file" for the file\'s own.')
     ] = None,
@@ -79,7 +92,7 @@ def friction(
     json: Json = False,
     force: Force = False,
 ) -> None:
-    """Friction laws from torques at constant speed: robot file with them, and report.
+    """Friction laws from torques at constant speed, or of any motion: robot file, and report.
 
     Exit code 1: some number of a law is not told.
     """
@@ -90,6 +103,19 @@ def friction(
     for path in [*files, *([] if breakaway is None else [breakaway])]:
         inputs += files_of_log(path, columns)
     place = robot_place("friction", prior, out, inputs, force)
+    if moving:
+        others = {
+            "--sweep": sweep,
+            "--law": law,
+            "--breakaway": breakaway,
+            "--load": load,
+            "--weight": weight != "directions",
+        }
+        _refuse("--moving", others)
+        hertz = optional_quantity("--cutoff", cutoff, "Hz")
+        _moving(prior, (files, columns), (torque, hertz), place, json)
+    if cutoff is not None:
+        raise ArmtwinError("--cutoff goes with --moving alone; curves are not filtered")
     if load is not None:
         _worm(prior, files, columns, (load, tools), place, json)
         return
@@ -103,6 +129,37 @@ def friction(
     if found.curves.unit == "N m":
         contents[ROBOT] = to_text(found.robot.description)
     finish(friction_report(found, bending), place, contents, json)
+    raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
+
+
+def _refuse(option: str, others: Mapping[str, object]) -> None:
+    """Refuse options that do not go with another."""
+    given = [name for name, value in others.items() if value]
+    if given:
+        raise ArmtwinError(f"{option} does not go with {' and '.join(given)}")
+
+
+def _moving(
+    robot: at.Robot,
+    sources: tuple[list[Path], Path | None],
+    choices: tuple[str | None, float | None],
+    place: Place,
+    json: bool,
+) -> NoReturn:
+    """Shape numbers of the file's laws, from logs of any motion."""
+    from armtwin.report.shape_report import shape_report
+
+    files, columns = sources
+    torque, cutoff = choices
+    for path in files:
+        if _is_table(path):
+            raise ArmtwinError(f"{path}: --moving needs logs, not a table of friction curves")
+    with progress_bar("logs") as progress:
+        logs = [at.Log.read(path, columns) for path in files]
+        found = at.fit_friction_shapes(
+            robot, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
+        )
+    finish(shape_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 

@@ -1,14 +1,25 @@
 """Warm-up of joints from a log of one motion repeated: is the robot warm, and how fast it warms.
 
-    m(t) = m_∞ + (m_0 - m_∞) exp(-t / T)
+    m(t) = m_∞ + x(t),   x' = -x/T (1 + k x/x_0),   x = x_0 e / (1 + k (1 - e)),   e = exp(-t/T)
 
 m is the friction of a cycle, the work of the torque over the way: weight and inertia do no work in
 a closed cycle, so that joints that carry weight are told too. Where positions are not closed, it is
 the mean absolute torque of document 004. A joint is warm, as there, when the relative change from
-cycle to cycle is below a limit: of the exponential, which noise of single cycles does not move, or
-of the mean torques where there is none.
+cycle to cycle is below a limit: of the curve, which noise of single cycles does not move, or of the
+mean torques where there is none.
 
-Ref: [Memar-Esfahani 2015, section II, fig. 3]
+Why not an exponential: the temperature obeys C T' = P(T) - L (T - T_ambient), and the viscous part
+of the friction falls as exp(β/T), steepest while the oil is cold. Friction then falls faster at
+first than in the end, and an exponential through all of it has a time constant 10 to 15 % short of
+that of the end, 1/T = (L - dP/dT) / C. Any such balance is x' = F(x) with F(0) = 0; its first two
+terms are those above, and the second follows from the balance:
+
+    k = r (m_0 - m_∞) / m_∞,   r = (1 + h) (1 + 2 T/β) / (2 s)
+
+with s the viscous share of the final friction and h the share of L - dP/dT that is -dP/dT. Neither
+is known; r is held to its usual size only as far as the cycles leave it open.
+
+Ref: [Memar-Esfahani 2015, section II, fig. 3], [Waiboer 2007, eq. 3.67]
 """
 
 from __future__ import annotations
@@ -35,6 +46,11 @@ CLOSED = 0.02  # of the way of a cycle by which its ends may differ
 FEWEST = 6  # cycles that tell an exponential
 STILL = 1e-3  # of the fastest joint's way below which a joint does not move
 TOLD = 0.3  # relative standard deviation up to which a time constant is told
+HELD = 0.95  # probability that an interval holds the time constant
+USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
+THIRD = 0.005  # of the time constant that the balance's third term may be worth
+WIDEST = 4.0  # logarithm by which a number may differ from where its search starts
+FACTOR = 2.0  # that r may be off by, one standard deviation: viscous shares of 0.25 to 1
 REPEATS = 0.9  # correlation of the motion with itself one cycle later
 
 
@@ -48,8 +64,11 @@ class JointWarmUp:
         last: Friction of the last cycle.
         final: Friction that it falls to; nan where it is not told.
         decay: Share of the first friction that is lost until then, of all cycles where it is not.
-        time_constant: Of the fall [s]; nan where it is not told.
+        time_constant: Of the last of the fall, when the friction is near its final one [s]; nan
+            where it is not told.
         time_constant_std: Its standard deviation [s].
+        time_constant_low: Lower end of its 95 % interval [s].
+        time_constant_high: Upper end [s].
         warm_at: Time from which on the joint is warm [s]; nan where it never is.
         by: What the friction is, "work" or "mean torque".
         refused: Why there is no time constant, "" where there is one.
@@ -62,6 +81,8 @@ class JointWarmUp:
     decay: float
     time_constant: float
     time_constant_std: float
+    time_constant_low: float
+    time_constant_high: float
     warm_at: float
     by: str
     refused: str = ""
@@ -80,7 +101,7 @@ class WarmUpIdentification:
         table: The joints that move.
         state: Mean absolute torques of the cycles, and when they stopped to fall.
         friction: Friction of each cycle and joint of the table, (cycles, joints).
-        fitted: The exponential through it; nan where it is not told, (cycles, joints).
+        fitted: The fall through it; nan where it is not told, (cycles, joints).
         period: Duration of a cycle [s].
         limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
         unit: Unit of the torques.
@@ -115,14 +136,14 @@ class WarmUpIdentification:
         return cards.table(repr(self), rows, heads)
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the friction of each cycle and its exponential, a panel for each joint.
+        """Draw the friction of each cycle and its fall, a panel for each joint.
 
         Args:
             axes: One for each joint; new ones where none are given.
         """
         panels = []
         for k, row in enumerate(self.table):
-            lines = {"cycle": self.friction[:, k], "exponential": self.fitted[:, k]}
+            lines = {"cycle": self.friction[:, k], "fall": self.fitted[:, k]}
             panels.append(Panel(f"joint {row.joint} [{self.unit}]", lines))
         return draw_panels(self.state.time, "time [s]", panels, axes)
 
@@ -231,37 +252,88 @@ def _friction(
     return state.mean_torque[:, j], "mean torque"
 
 
+@dataclass(frozen=True)
+class _Fall:
+    """A fall of friction.
+
+    Attributes:
+        final: Friction at the end.
+        fall: Friction at time 0 above it.
+        constant: Time constant of the end [s].
+        bend: k, by how much the fall is faster at time 0.
+        std: Standard deviation of the logarithm of the time constant.
+    """
+
+    final: float
+    fall: float
+    constant: float
+    bend: float
+    std: float
+
+    def at(self, time: Floats) -> Floats:
+        """Friction at times."""
+        fade = np.exp(-time / self.constant)
+        return np.asarray(self.final + self.fall * fade / (1 + self.bend * (1 - fade)))
+
+
 def _joint(
     j: int, time: Floats, friction: Floats, state: WarmUpState, limit: float, by: str
 ) -> tuple[JointWarmUp, Floats]:
-    """A joint's row and the exponential through the friction of its cycles."""
-    ends, warm_at = state.time, float(state.warm_at[j])
+    """A joint's row and the fall through the friction of its cycles."""
+    ends = state.time
     first, last = float(friction[0]), float(friction[-1])
+    untold = JointWarmUp(
+        joint=j + 1,
+        first=first,
+        last=last,
+        final=np.nan,
+        decay=1 - last / first,
+        time_constant=np.nan,
+        time_constant_std=np.nan,
+        time_constant_low=np.nan,
+        time_constant_high=np.nan,
+        warm_at=float(state.warm_at[j]),
+        by=by,
+    )
     unknown = np.full(len(friction), np.nan)
-
-    def row(final: float, constant: float, std: float, refused: str) -> JointWarmUp:
-        least = last if np.isnan(final) else final
-        decay = 1 - least / first
-        return JointWarmUp(j + 1, first, last, final, decay, constant, std, warm_at, by, refused)
-
     if len(friction) < FEWEST:
         few = f"{len(friction)} cycles do not tell an exponential, {FEWEST} are needed"
-        return row(np.nan, np.nan, np.nan, few), unknown
-    numbers, std = _exponential(time, friction)
-    final, fall, constant = (float(x) for x in numbers)
-    if not std[2] < TOLD * constant or constant > 10 * np.ptp(time):
-        return row(np.nan, np.nan, np.nan, "the friction does not fall as an exponential"), unknown
-    if not fall > 0:
-        return row(np.nan, np.nan, np.nan, "the friction does not fall"), unknown
-    curve = final + fall * np.exp(-time / constant)
+        return replace(untold, refused=few), unknown
+    plain = _exponential(time, friction)
+    if not plain.std < TOLD or plain.constant > 10 * np.ptp(time):
+        return replace(untold, refused="the friction does not fall as an exponential"), unknown
+    if not plain.fall > 0:
+        return replace(untold, refused="the friction does not fall"), unknown
+    found = _bent(time, friction, plain)
+    if not found.std < TOLD or not found.final > 0:
+        words = "the friction does not fall long enough to tell where it ends"
+        return replace(untold, refused=words), unknown
+    curve = found.at(time)
     change = -np.diff(curve) / curve[:-1]
     calm = np.flatnonzero(change < limit)
-    warm_at = float(ends[calm[0] + 1]) if len(calm) else np.nan
-    return replace(row(final, constant, float(std[2]), ""), warm_at=warm_at), curve
+    width = float(np.exp(_quantile(len(friction)) * found.std))
+    told = replace(
+        untold,
+        final=found.final,
+        decay=1 - found.final / first,
+        time_constant=found.constant,
+        time_constant_std=found.std * found.constant,
+        time_constant_low=found.constant / width,
+        time_constant_high=found.constant * width,
+        warm_at=float(ends[calm[0] + 1]) if len(calm) else np.nan,
+    )
+    return told, curve
 
 
-def _exponential(time: Floats, y: Floats) -> tuple[Floats, Floats]:
-    """Final value, fall and time constant of an exponential through points, and their std."""
+def _quantile(cycles: int) -> float:
+    """How many standard deviations an interval spans to either side."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + 0.5 * HELD, max(cycles - 4, 1)))
+
+
+def _exponential(time: Floats, y: Floats) -> _Fall:
+    """The exponential through points."""
     from scipy.optimize import least_squares
 
     span = float(np.ptp(time))
@@ -276,9 +348,41 @@ def _exponential(time: Floats, y: Floats) -> tuple[Floats, Floats]:
     start = np.log(tried[int(np.argmin(left))])
     found = least_squares(lambda x: linear(float(np.exp(x[0])))[1], [start])
     constant = float(np.exp(found.x[0]))
-    values, missed = linear(constant)
+    (final, fall), missed = linear(constant)
     fade = np.exp(-time / constant)
-    J = np.column_stack([np.ones(len(time)), fade, values[1] * fade * time / constant**2])
+    J = np.column_stack([np.ones(len(time)), fade, fall * fade * time / constant])
     variance = float(missed @ missed) / max(len(y) - 3, 1)
-    spread = np.sqrt(np.diag(np.linalg.pinv(J.T @ J)) * variance)
-    return np.array([*values, constant]), spread
+    std = np.sqrt(np.linalg.pinv(J.T @ J)[2, 2] * variance)
+    return _Fall(float(final), float(fall), constant, 0.0, float(std))
+
+
+def _bent(time: Floats, y: Floats, plain: _Fall) -> _Fall:
+    """The fall through points that is faster at first, from an exponential through them.
+
+    Unknowns are final and fall over the exponential's, and logarithms of the time constant over its
+    own and of r over its usual size; the last is drawn to 0 as hard as it is known.
+    """
+    from scipy.optimize import least_squares
+
+    def fall_of(x: Floats) -> _Fall:
+        final, fall = plain.final * x[0], plain.fall * x[1]
+        bend = USUAL * float(np.exp(x[3])) * plain.fall / abs(plain.final)
+        return _Fall(final, fall, plain.constant * float(np.exp(x[2])), bend, 0.0)
+
+    noise = _scatter(y)
+
+    def gap(x: Floats) -> Floats:
+        return np.concatenate([(y - fall_of(x).at(time)) / noise, [x[3] / np.log(FACTOR)]])
+
+    low, high = [-np.inf, 0.0, -WIDEST, -WIDEST], [np.inf, np.inf, WIDEST, WIDEST]
+    found = least_squares(gap, [1.0, 1.0, 0.0, 0.0], bounds=(low, high))
+    left = (gap(found.x)[:-1] ** 2).sum() / max(len(y) - 4, 1)
+    covariance = np.linalg.pinv(found.jac.T @ found.jac) * max(float(left), 1.0)
+    std = float(np.hypot(np.sqrt(covariance[2, 2]), THIRD))
+    return replace(fall_of(found.x), std=std)
+
+
+def _scatter(y: Floats) -> float:
+    """Noise of points about a smooth curve, by their second differences."""
+    bend = np.diff(y, 2)
+    return max(float(np.sqrt((bend**2).mean() / 6)), 1e-9 * float(np.abs(y).max()))

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.identification.payload.drive_gain import DriveGain
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.maths.batch import Floats
 from armtwin.report.charts import Chart, Multiples
@@ -27,6 +28,7 @@ from armtwin.report.sections import (
 
 DRAWN = 1500
 FOUR = Number(digits=4)
+SURE = 0.01  # relative deviation of a torque constant that is well told
 METHODS = {
     "difference": "the difference of two runs",
     "held": "one run, the arm as in its file",
@@ -122,6 +124,8 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
                 "name": name,
                 "value": value if gain.told[k] else None,
                 "std": float(gain.std[k]),
+                "low": float(gain.low[k]),
+                "high": float(gain.high[k]),
                 "file": file,
             }
         )
@@ -129,9 +133,11 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
         Column("name", "motor" if motors else "joint"),
         Column("value", "constant N m/A", FOUR),
         Column("std", "deviation", Number(digits=2)),
+        Column("interval", "95 %", words=_interval),
         Column("file", "in the file", FOUR),
     )
     yield Table(columns, records)
+    yield from _longer(gain, names)
     refused = [record["name"] for record in records if record["value"] is None]
     sentence = ""
     if refused:
@@ -141,7 +147,22 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
         )
         yield Text(sentence)
     yield Data("torque_constant_nm_a", [record["value"] for record in records])
+    ends = np.column_stack([gain.low, gain.high])
+    yield Data("torque_constant_interval_nm_a", ends.tolist())
     yield Data("refused", sentence or None)
+
+
+def _longer(gain: DriveGain, names: list[str]) -> Iterator[Block]:
+    """Constants that are told to more than a per cent, and what longer logs would do."""
+    share = gain.std / gain.constants
+    for k, name in enumerate(names):
+        if gain.told[k] and share[k] > SURE:
+            times = (share[k] / SURE) ** 2
+            yield Text(
+                f"{name} is told to {100 * share[k]:.2g} % only; logs {times:.2g} times as long "
+                f"bring that to {100 * SURE:g} %, or a motion in which the payload loads it more.",
+                "soft",
+            )
 
 
 def _basis(result: PayloadIdentification) -> Iterator[Block]:

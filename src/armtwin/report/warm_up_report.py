@@ -37,8 +37,9 @@ def warm_up_report(result: WarmUpIdentification) -> Report:
     blocks.append(
         Text(
             f"Warm: friction changes by less than {100 * result.limit:g} % from cycle to cycle, "
-            "by the exponential, or the mean absolute torque does where there is none. Friction is "
-            "the work of a cycle over its way, where the cycle closes.",
+            "by the fall through all cycles, or the mean absolute torque does where there is none. "
+            "Friction is the work of a cycle over its way, where the cycle closes. The time "
+            "constant is that of its end; cold oil makes friction fall faster at first.",
             "soft",
         )
     )
@@ -73,7 +74,7 @@ def _charts(result: WarmUpIdentification) -> Multiples:
     for k, row in enumerate(result.table):
         layers: list[Layer] = [Points("cycle", time, result.friction[::step, k])]
         if np.isfinite(row.time_constant):
-            layers.append(Curve("exponential", time, result.fitted[::step, k]))
+            layers.append(Curve("fall", time, result.fitted[::step, k]))
         torque = Axis("friction", result.unit)
         charts.append(Chart(f"joint {row.joint}", Axis("time", "s"), torque, tuple(layers)))
     return Multiples(tuple(charts), columns=2, shared="x")

@@ -48,6 +48,7 @@ CLOSE = 1e-5  # relative change of the squares at which a search ends
 STEP = 1e-3  # of a logarithm in differences
 REST = 0.01  # share of a joint's highest speed below which its rows do not count
 ROWS = 2500  # of all logs at most, for each joint
+READY, SEARCHED = 0.3, 0.8  # shares of the work when logs are clean and all shapes were searched
 KEPT = 64  # columns of elements that are kept while others change
 
 Elements = list[tuple[FrictionElement, Row]]
@@ -123,6 +124,7 @@ def fit_friction_shapes(
     torque: str | None = None,
     cutoff: float | None = None,
     recipe: Recipe | None = None,
+    progress: Callable[[float], None] | None = None,
 ) -> ShapeFit:
     """Fit speeds and exponents of a robot's friction laws to logs of its motion.
 
@@ -132,9 +134,18 @@ def fit_friction_shapes(
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default as for `identify` [Hz].
         recipe: Other choices.
+        progress: Told the share of the work that is done.
     """
+    say = progress or _silent
     chosen = replace(recipe or Recipe(), friction="file", tilt="file")
-    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen)
+    ready = preparation(
+        robot,
+        logs,
+        torque=torque,
+        cutoff=cutoff,
+        recipe=chosen,
+        progress=lambda share: say(READY * share),
+    )
     task = _Task(ready.experiment)
     if not task.places:
         raise ArmtwinError(f"robot '{robot.name}': its friction laws have no shape numbers")
@@ -142,7 +153,9 @@ def fit_friction_shapes(
     before = task.residual_of_joints(start)
     task = replace(task, sigma=before)
     everything = np.ones(len(start), dtype=bool)
+    say(READY)
     x, deviation = _searched(task, start, everything)
+    say(SEARCHED)
     told = deviation < TOLD * SPREAD
     if told.any():
         x, again = _searched(task, np.where(told, x, 0.0), told)
@@ -154,6 +167,10 @@ def fit_friction_shapes(
         before=before,
         after=task.residual_of_joints(x),
     )
+
+
+def _silent(_: float) -> None:
+    """Say nothing."""
 
 
 def _searched(task: _Task, start: Floats, free: Flags) -> tuple[Floats, Floats]:

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.maths.batch import Floats
 
 Gravity = Literal["directions", "file", "pose"]
 SAME_TEMPERATURE = 2.0  # difference of the temperatures of such halves [K]
@@ -77,18 +76,19 @@ def _refuse_one_direction(curves: FrictionCurves) -> None:
 def _partners(curves: FrictionCurves) -> NDArray[np.int64]:
     """For each row the one of the same joint, series and opposite speeds, or -1, (k,)."""
     found = np.full(len(curves.joint), -1)
-    taken: set[int] = set()
-    forward = _is_forward(curves)
-    for row in np.flatnonzero(forward).tolist():
-        for other in np.flatnonzero((curves.joint == curves.joint[row]) & ~forward):
-            warmer = abs(curves.temperature[row] - curves.temperature[other])
-            if int(other) in taken or warmer > SAME_TEMPERATURE:
-                continue
-            if not _opposite(curves.speeds[row], curves.speeds[other]):
-                continue
-            taken.add(int(other))
+    free = ~_is_forward(curves)
+    for row in np.flatnonzero(_is_forward(curves)).tolist():
+        warmer = np.abs(curves.temperature - curves.temperature[row]) > SAME_TEMPERATURE
+        others = np.flatnonzero(free & (curves.joint == curves.joint[row]) & ~warmer)
+        if not len(others):
+            continue
+        # the nearest: runs of a wrist may differ by a creep of some joint alone
+        apart = np.abs(curves.speeds[others] + curves.speeds[row]).max(axis=1)
+        nearest = int(np.argmin(apart))
+        if apart[nearest] <= SAME_SPEED * np.abs(curves.speeds[row]).max():
+            other = int(others[nearest])
+            free[other] = False
             found[row], found[other] = other, row
-            break
     return found
 
 
@@ -96,8 +96,3 @@ def _is_forward(curves: FrictionCurves) -> NDArray[np.bool_]:
     """Whether the first joint that moves turns forward, (k,): the same for a whole plateau."""
     first = np.argmax(curves.speeds != 0, axis=1)
     return np.asarray(curves.speeds[np.arange(len(first)), first] > 0)
-
-
-def _opposite(one: Floats, other: Floats) -> bool:
-    size = float(np.abs(one).max())
-    return bool(np.abs(one + other).max() <= SAME_SPEED * size)

@@ -51,13 +51,20 @@ def shape_names(kind: type[Law]) -> tuple[str, ...]:
 def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
     """The law with its numbers."""
     names = (*coefficient_names(kind), *shape_names(kind))
-    values = [float(x) for x in (*coefficients, *shape)]
-    if kind is Makkar:  # the steeper of the two tangents of the bump is its rise
-        rise, fall = names.index("rise_slope"), names.index("fall_slope")
-        steeper, flatter = max(values[rise], values[fall]), min(values[rise], values[fall])
-        values[rise], values[fall] = steeper, flatter
+    values = [float(x) for x in (*coefficients, *ordered(kind, shape))]
     numbers: dict[str, Any] = dict(zip(names, values, strict=True))
     return kind(**numbers)
+
+
+def ordered(kind: type[Law], shape: Floats) -> Floats:
+    """Shape numbers of a law in their order: Makkar's bump rises by its steeper tangent."""
+    if kind is not Makkar:
+        return shape
+    names = shape_names(kind)
+    slopes = [names.index("rise_slope"), names.index("fall_slope")]
+    found = shape.copy()
+    found[slopes] = np.sort(shape[slopes])[::-1]
+    return found
 
 
 def bounds(kind: type[Law], slowest: float, fastest: float) -> tuple[Floats, Floats]:

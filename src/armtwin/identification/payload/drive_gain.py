@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
-from armtwin.identification.payload.load_fit import LoadFit
+from armtwin.identification.payload.load_fit import LoadFit, quantile, wider
 from armtwin.maths.batch import Flags, Floats
 
 STEPS = 60
@@ -33,12 +33,14 @@ class DriveGain:
     Attributes:
         constants: Torque constants, (motors,) [N m/A].
         covariance: Of their logarithms, (motors, motors).
+        widths: Half the widths of their 95 % intervals, as logarithms, (motors,).
         load: The payload, its mass as given.
         known: The mass that was given [kg].
     """
 
     constants: Floats
     covariance: Floats
+    widths: Floats
     load: LoadFit
     known: float
 
@@ -46,6 +48,16 @@ class DriveGain:
     def std(self) -> Floats:
         """Standard deviations of the constants, (motors,)."""
         return np.asarray(self.constants * np.sqrt(np.diag(self.covariance)))
+
+    @property
+    def low(self) -> Floats:
+        """Lower ends of their 95 % intervals, (motors,)."""
+        return np.asarray(self.constants * np.exp(-self.widths))
+
+    @property
+    def high(self) -> Floats:
+        """Upper ends of their 95 % intervals, (motors,)."""
+        return np.asarray(self.constants * np.exp(self.widths))
 
     @property
     def told(self) -> Flags:
@@ -92,18 +104,21 @@ def drive_gain(rows: LoadRows, at_motors: Floats, known: float) -> DriveGain:
         left_out.append(_solved(whole.part(rest), known, x, sigma)[0])
     white = _white(whole, x, sigma, known, rows.independent)
     jack = jackknife(np.array(left_out))
-    factor = np.sqrt(np.maximum(np.diag(jack), np.diag(white)) / np.diag(white))
-    spread = white * np.outer(factor, factor)
+    spread = wider(jack, white)
+    rows_free = rows.independent * float(whole.used.sum()) - len(x)
+    reach = wider(quantile(PARTS - 1) ** 2 * jack, quantile(rows_free) ** 2 * white)
     motors = rows.target.shape[1]
     gap, _ = _linear(whole, x, known)
     power = (whole.used * whole.current**2).sum(axis=0)
     load = LoadFit(
         parameters=_ten(x, known),
         covariance=_with_known_mass(spread[motors:, motors:]),
+        reach=_with_known_mass(reach[motors:, motors:]),
         sigma=sigma,
         explained=1 - (whole.used * gap**2).sum(axis=0) / np.maximum(power, 1e-300),
     )
-    return DriveGain(np.exp(x[:motors]), spread[:motors, :motors], load, known)
+    widths = np.sqrt(np.diag(reach)[:motors])
+    return DriveGain(np.exp(x[:motors]), spread[:motors, :motors], widths, load, known)
 
 
 def _ten(x: Floats, known: float) -> Floats:

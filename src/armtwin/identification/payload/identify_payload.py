@@ -16,7 +16,7 @@ from armtwin.identification.payload.difference import (
     with_arm_held,
 )
 from armtwin.identification.payload.drive_gain import DriveGain, drive_gain
-from armtwin.identification.payload.load_fit import LoadFit, fitted, quantile
+from armtwin.identification.payload.load_fit import LoadFit, fitted
 from armtwin.identification.payload.one_motion import OneMotion, one_motion
 from armtwin.identification.payload.prior_road import PriorRoad, by_prior
 from armtwin.identification.rigid_body.log_checks import check_logs
@@ -101,8 +101,7 @@ class PayloadIdentification:
     @cached_property
     def table(self) -> tuple[LoadRow, ...]:
         """Mass, centre and inertia with deviations and intervals."""
-        value, std = self.fit.seen()
-        wide = quantile() * std
+        value, std, wide = self.fit.seen()
         found = []
         for k, (name, unit) in enumerate(ROWS):
             x, s, w = float(value[k]), float(std[k]), float(wide[k])

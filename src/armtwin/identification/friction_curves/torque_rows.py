@@ -1,0 +1,154 @@
+"""Rows of friction torques as a regression: elements with laws, seen over the noise.
+
+    τ_k = Σ_e s_e[j] L_e(s_e · v_k) + noise        for a row k of joint j
+
+Every element e has a row s_e of the joints and a law; joints of a coupled wrist share elements. An
+element that stands while its joint is measured holds any torque: what it may hold is taken out of
+the rows of its plateau, which leaves their differences.
+
+Ref: [Waiboer 2007, eq. 3.53]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.drives.friction.laws import Law
+from armtwin.errors import ArmtwinError
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.shapes import (
+    bounds,
+    coefficient_names,
+    law_of,
+    shape_names,
+)
+from armtwin.maths.batch import Flags, Floats
+
+AT_REST = 1e-6  # share of the fastest speed below which an element stands
+STEP = 1e-7  # of the logarithm of a shape number, for slopes
+
+
+@dataclass(frozen=True, eq=False)
+class TorqueRows:
+    """Rows of torques, and the elements that shall explain them.
+
+    Attributes:
+        curves: The rows, friction alone.
+        rows: s of each element, (elements, n).
+        kinds: Law of each element.
+        sigma: Relative size of each row's noise, (k,).
+    """
+
+    curves: FrictionCurves
+    rows: Floats
+    kinds: tuple[type[Law], ...]
+    sigma: Floats
+
+    @cached_property
+    def speeds(self) -> Floats:
+        """Speed of each element in each row, (k, elements)."""
+        return np.asarray(self.curves.speeds @ self.rows.T)
+
+    @cached_property
+    def acting(self) -> Floats:
+        """Lever of each element on the joint of each row, (k, elements)."""
+        return self.rows[:, self.curves.joint].T
+
+    @cached_property
+    def at_rest(self) -> Flags:
+        """Elements that stand and act on the joint of a row, (k, elements)."""
+        slow = np.abs(self.speeds) <= AT_REST * np.abs(self.speeds).max()
+        return np.asarray(slow & (self.acting != 0))
+
+    @property
+    def coefficients(self) -> int:
+        """Number of all coefficients."""
+        return sum(len(coefficient_names(kind)) for kind in self.kinds)
+
+    def shapes_of(self, x: Floats) -> list[Floats]:
+        """Shape numbers of each element from all of their logarithms."""
+        numbers, found, begin = np.exp(x), [], 0
+        for kind in self.kinds:
+            end = begin + len(shape_names(kind))
+            found.append(numbers[begin:end])
+            begin = end
+        return found
+
+    def element(self, e: int, shape: Floats) -> Floats:
+        """Torque per coefficient of an element with some shape, (k, its coefficients)."""
+        kind = self.kinds[e]
+        unit = law_of(kind, np.ones(len(coefficient_names(kind))), shape)
+        return np.asarray(unit.columns(self.speeds[:, e]) * self.acting[:, e : e + 1])
+
+    def columns(self, x: Floats) -> Floats:
+        """Torque per coefficient at the logarithms x of the shapes, (k, p)."""
+        found = [self.element(e, shape) for e, shape in enumerate(self.shapes_of(x))]
+        return np.concatenate(found, axis=1)
+
+    @cached_property
+    def target(self) -> Floats:
+        """Torques over the noise, without what standing elements may hold, (k,)."""
+        return self.over_noise(self.curves.torque)
+
+    def over_noise(self, values: Floats) -> Floats:
+        """Rows (k, ...) over the noise, without what standing elements may hold."""
+        scaled = (values.T / self.sigma).T
+        if self._held.shape[1]:
+            scaled = scaled - self._held @ (self._held.T @ scaled)
+        return np.asarray(scaled)
+
+    def bends(self, x: Floats, coefficients: Floats) -> Floats:
+        """Slopes of the torques over the noise with the logarithms x, (k, shapes)."""
+        ends = np.cumsum([len(coefficient_names(kind)) for kind in self.kinds])
+        found = [np.zeros((len(self.sigma), 0))]
+        parts = zip(self.shapes_of(x), np.split(coefficients, ends[:-1]), strict=True)
+        for e, (shape, own) in enumerate(parts):
+            here = self.element(e, shape) @ own
+            for i in range(len(shape)):
+                factor = np.ones(len(shape))
+                factor[i] = np.exp(STEP)
+                ahead = self.element(e, shape * factor) @ own
+                found.append(((ahead - here) / STEP)[:, None])
+        return self.over_noise(np.concatenate(found, axis=1))
+
+    @cached_property
+    def _held(self) -> Floats:
+        """Orthonormal directions of the rows that standing elements may take, (k, directions)."""
+        found = [np.zeros((len(self.sigma), 0))]
+        rest = self.at_rest
+        for plateau in np.unique(self.curves.plateau[rest.any(axis=1)]):
+            rows = np.flatnonzero(self.curves.plateau == plateau)
+            standing = np.flatnonzero(rest[rows].any(axis=0))
+            levers = self.acting[np.ix_(rows, standing)] / self.sigma[rows, None]
+            span, size, _ = np.linalg.svd(levers, full_matrices=False)
+            told = span[:, size > 1e-9 * size[0]]
+            direction = np.zeros((len(self.sigma), told.shape[1]))
+            direction[rows] = told
+            found.append(direction)
+        return np.concatenate(found, axis=1)
+
+    @property
+    def lost(self) -> int:
+        """Rows that standing elements cost."""
+        return self._held.shape[1]
+
+    @cached_property
+    def limits(self) -> tuple[Floats, Floats]:
+        """Logarithms of the least and largest shape numbers."""
+        low, high = [np.zeros(0)], [np.zeros(0)]
+        for e, kind in enumerate(self.kinds):
+            least, most = bounds(kind, *self.span(e))
+            low.append(np.log(least))
+            high.append(np.log(most))
+        return np.concatenate(low), np.concatenate(high)
+
+    def span(self, e: int) -> tuple[float, float]:
+        """Slowest and fastest speed of an element that moves."""
+        w = np.abs(self.speeds[:, e])
+        moving = w[(w > AT_REST * w.max()) & (self.acting[:, e] != 0)]
+        if not len(moving):
+            raise ArmtwinError("an element of the joint's friction never moves in these rows")
+        return float(moving.min()), float(moving.max())

@@ -1,0 +1,222 @@
+"""Shapes of friction laws that leave the least sum of squares, coefficients following.
+
+    min over x  ‖y - A(x) c(x)‖²,   c(x) = argmin over c >= 0 of ‖y - A(x) c‖²
+
+The linear numbers c of the laws follow from the logarithms x of their shape numbers, so that only
+shapes are sought. The sum has several valleys; all that are found are kept.
+
+Ref: [Golub-Pereyra 2003], [Kaufman 1975]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.identification.friction_curves.shapes import ordered, shape_names, starts
+from armtwin.identification.friction_curves.torque_rows import TorqueRows
+from armtwin.maths.batch import Flags, Floats
+
+REFINED = 3  # best starts that are refined
+FAR = 1.0  # of the logarithm of some shape number between starts that may lead elsewhere
+SAME = 0.05  # of the logarithms of shapes within which two valleys are one
+CLOSE = 1e-8  # relative change at which a search ends
+NEAR = 1e-4  # the same where a number is held, to see how far the sum rises
+
+
+class Valley(NamedTuple):
+    """A least sum of squares among its neighbours.
+
+    Attributes:
+        left: The sum.
+        x: Logarithms of all shape numbers.
+    """
+
+    left: float
+    x: Floats
+
+
+class Pin(NamedTuple):
+    """A number that is held.
+
+    Attributes:
+        place: Among all coefficients, then all shape numbers.
+        value: What it is held at.
+    """
+
+    place: int
+    value: float
+
+
+class Solved(NamedTuple):
+    """Coefficients that follow from shapes.
+
+    Attributes:
+        A: Columns over the noise, (k, p).
+        coefficients: None of them below zero, (p,).
+        left: What is left over the noise, (k,).
+        free: Coefficients that are neither held nor zero, (p,).
+    """
+
+    A: Floats
+    coefficients: Floats
+    left: Floats
+    free: Flags
+
+
+def solved(rows: TorqueRows, x: Floats, pin: Pin | None = None) -> Solved:
+    """Coefficients at the logarithms of shapes."""
+    from scipy.optimize import nnls
+
+    A = rows.over_noise(rows.columns(x))
+    target = rows.target
+    coefficients, sought = np.zeros(A.shape[1]), np.ones(A.shape[1], dtype=bool)
+    if pin is not None and pin.place < len(sought):
+        sought[pin.place] = False
+        coefficients[pin.place] = pin.value
+        target = target - A[:, pin.place] * pin.value
+    size = np.linalg.norm(A[:, sought], axis=0)
+    size[size == 0] = 1.0
+    coefficients[sought] = nnls(A[:, sought] / size, target)[0] / size
+    left = rows.target - A @ coefficients
+    return Solved(A, coefficients, left, sought & (coefficients > 0))
+
+
+def _slopes_left(rows: TorqueRows, x: Floats, here: Solved) -> Floats:
+    """Slopes of what is left with the logarithms x, coefficients following, (k, shapes).
+
+    By Kaufman: -P dA/dx c, with P the projection away from the columns that are free. What it
+    leaves out lies in the span of these columns, to which what is left is at right angles.
+    """
+    A = here.A[:, here.free]
+    span, _ = np.linalg.qr(A / np.maximum(np.linalg.norm(A, axis=0), 1e-300))
+    bends = rows.bends(x, here.coefficients)
+    return np.asarray(span @ (span.T @ bends) - bends)
+
+
+def _left(rows: TorqueRows, x: Floats) -> float:
+    return float((solved(rows, x).left ** 2).sum())
+
+
+def valleys_of(rows: TorqueRows, first: Sequence[Floats | None] | None) -> list[Valley]:
+    """Least sums of squares that were found, the least first.
+
+    There are several, as elements may do parts of each other's work, and asperities that of the
+    shear. Starts are a grid over each element's shape; once all elements are at the foot of a
+    valley, each one's grid is tried again with the others there.
+    """
+    low, high = rows.limits
+    if not len(low):
+        return [refined(rows, low)]
+    ends = np.cumsum([0, *(len(shape_names(kind)) for kind in rows.kinds)])
+    x = 0.5 * (low + high)
+    for e, given in enumerate(first or ()):
+        if given is not None:
+            x[ends[e] : ends[e + 1]] = np.log(given)
+    options = [Valley(_left(rows, x), np.clip(x, low, high))]
+    if len(rows.kinds) == 1:
+        options += _tried(rows, x, 0, 0)
+        return distinct([refined(rows, start) for start in _apart(options)])
+    for _ in range(2):
+        for e in range(len(rows.kinds)):
+            options += _tried(rows, x, e, ends[e])
+            x = min(options, key=_depth).x
+    found = [refined(rows, x)]
+    for e in range(len(rows.kinds)):
+        around = _tried(rows, min(found, key=_depth).x, e, ends[e])
+        found += [refined(rows, start) for start in _apart(around)]
+    return distinct(found)
+
+
+def _depth(valley: Valley) -> float:
+    return valley.left
+
+
+def distinct(valleys: list[Valley]) -> list[Valley]:
+    """Valleys at different places, the least first."""
+    kept: list[Valley] = []
+    for valley in sorted(valleys, key=_depth):
+        if all(np.abs(valley.x - other.x).max(initial=0.0) > SAME for other in kept):
+            kept.append(valley)
+    return kept
+
+
+def _tried(rows: TorqueRows, x: Floats, e: int, begin: int) -> list[Valley]:
+    """What is left with each start of an element's shape in place of that in x."""
+    found = []
+    for start in starts(rows.kinds[e], *rows.span(e)):
+        other = x.copy()
+        other[begin : begin + len(start)] = np.log(start)
+        found.append(Valley(_left(rows, other), other))
+    return found
+
+
+def _apart(options: list[Valley]) -> list[Floats]:
+    """The best starts that are far from each other."""
+    chosen: list[Floats] = []
+    for _, x in sorted(options, key=_depth):
+        if all(np.abs(x - other).max() > FAR for other in chosen):
+            chosen.append(x)
+        if len(chosen) == REFINED:
+            break
+    return chosen
+
+
+def refined(rows: TorqueRows, start: Floats, pin: Pin | None = None) -> Valley:
+    """The least sum of squares near some logarithms of shapes.
+
+    Args:
+        rows: The rows.
+        start: Where to begin, (shapes,).
+        pin: A number that is held.
+    """
+    from scipy.optimize import least_squares
+
+    low, high = rows.limits
+    close = CLOSE if pin is None else NEAR
+    x = np.clip(start, low + 1e-9, high - 1e-9)
+    moving = np.ones(len(x), dtype=bool)
+    shape = -1 if pin is None else pin.place - rows.coefficients
+    if pin is not None and shape >= 0:
+        moving[shape] = False
+        x[shape] = np.log(pin.value)
+    if not moving.any():
+        return Valley(float((solved(rows, x, pin).left ** 2).sum()), x)
+    last: dict[bytes, Solved] = {}  # slopes are asked for where the sum was
+
+    def whole(some: Floats) -> Floats:
+        place = x.copy()
+        place[moving] = some
+        return place
+
+    def left(some: Floats) -> Floats:
+        last.clear()
+        last[some.tobytes()] = solved(rows, whole(some), pin)
+        return last[some.tobytes()].left
+
+    def slopes(some: Floats) -> Floats:
+        place = whole(some)
+        here = last.get(some.tobytes()) or solved(rows, place, pin)
+        return _slopes_left(rows, place, here)[:, moving]
+
+    found = least_squares(
+        left,
+        x[moving],
+        jac=slopes,
+        bounds=(low[moving], high[moving]),
+        xtol=close,
+        ftol=close,
+        gtol=1e-14,
+    )
+    return Valley(float(2 * found.cost), _in_order(rows, whole(found.x)))
+
+
+def _in_order(rows: TorqueRows, x: Floats) -> Floats:
+    """Logarithms of shapes, those that a law may exchange in its order."""
+    parts = zip(rows.kinds, rows.shapes_of(x), strict=True)
+    found = [np.zeros(0)]
+    for kind, shape in parts:
+        found.append(np.log(ordered(kind, shape)))
+    return np.concatenate(found)
