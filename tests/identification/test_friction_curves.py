@@ -184,6 +184,23 @@ def test_plateaus_of_a_staircase_give_the_curve(rx90b):
     assert curves.torque - 4.0 == pytest.approx(torque_of(law, curves.speed), rel=2e-3)
 
 
+def test_a_joint_that_creeps_beside_a_fast_one_moves(rx90b):
+    """Joint 5 at 0.01 rad/s while joint 1 turns at up to 2: elsewhere it has a staircase."""
+    first, other = staircase(rx90b, [0.5, 1.0, 2.0]), staircase(rx90b, [0.1, 0.2, 0.4], joint=4)
+    crept = np.full(len(first.time), -0.01)
+    v = np.concatenate([first.v, other.v])
+    tau = np.concatenate([first.tau, other.tau])
+    v[: len(crept), 4], tau[: len(crept), 4] = crept, -3.0
+    t = np.arange(len(v)) / 200.0
+    curves = at.curves_of_logs(rx90b, [at.Log.of(t, q=np.cumsum(v, axis=0) / 200, v=v, tau=tau)])
+    creeping = (curves.joint == 4) & (np.abs(curves.speed) < 0.02)
+    assert creeping.sum() == 6
+    assert curves.speeds[creeping, 4] == pytest.approx(-0.01, rel=1e-3)
+    assert curves.torque[creeping] == pytest.approx(-3.0, rel=1e-6)
+    alone = at.Log.of(first.time, q=np.cumsum(v[: len(crept)], axis=0) / 200, tau=first.tau)
+    assert set(at.curves_of_logs(rx90b, [alone]).joint) == {0}  # one that only drifts has no curve
+
+
 def test_a_slow_wave_gives_the_curve_at_each_place(rx90b):
     """Weight that changes along the way and inertia drop out of the two directions."""
     law, rate = rx90b.description.friction[0].law, 200.0

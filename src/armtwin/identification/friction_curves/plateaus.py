@@ -21,6 +21,8 @@ from armtwin.robot.robot import Robot
 
 BAND = 0.05  # about its mean in which a speed is constant
 WITHIN = 0.02  # of the fastest speed of the log in which slow joints are taken to stand
+CREPT = 2e-3  # way in a plateau that no joint goes that stands [rad]
+STEADY = 0.25  # of its speed by which a joint that creeps may differ from it
 SHORTEST = 0.2  # duration of a plateau [s]
 SETTLING = 0.15  # share of a plateau that is cut at each end
 SMOOTH = 20.0  # cut-off of speeds [Hz]
@@ -178,7 +180,11 @@ def _rows(
     inside = slice(*span)
     speeds = v[inside].mean(axis=0)
     slack = WITHIN * float(np.abs(v).max())
-    speeds = np.where(np.abs(speeds) > slack, speeds, 0.0)
+    way = np.abs(log.q[span[1] - 1] - log.q[span[0]])
+    apart = np.abs(v[inside] - speeds).mean(axis=0)
+    elsewhere = np.abs(v).max(axis=0) > slack  # one that never moves but drifts
+    creeps = elsewhere & (way > CREPT) & (apart < STEADY * np.abs(speeds))
+    speeds = np.where((np.abs(speeds) > slack) | creeps, speeds, 0.0)
     weight = robot.gravity(log.q[inside]).mean(axis=0)
     for j in np.flatnonzero(speeds).tolist():
         warm = np.nan
