@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
+from functools import cache
 from itertools import product
 from typing import Any
 
@@ -39,13 +40,22 @@ TRIED_EXPONENTS, TRIED_FILMS, TRIED_SPEEDS = (0.4, 0.7, 1.5), (0.2, 0.5, 0.8), 4
 
 def coefficient_names(kind: type[Law]) -> tuple[str, ...]:
     """Names of the linear numbers of a law."""
-    return tuple(name for name, _ in kind.coefficients)
+    known: Any = kind
+    return _names(known)[0]
 
 
 def shape_names(kind: type[Law]) -> tuple[str, ...]:
     """Names of the shape numbers of a law."""
-    linear = (*coefficient_names(kind), "law")
-    return tuple(field.name for field in fields(kind) if field.name not in linear)
+    known: Any = kind
+    return _names(known)[1]
+
+
+@cache
+def _names(kind: type[Law]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Names of linear and of shape numbers, which a fit asks for at every step."""
+    linear = tuple(name for name, _ in kind.coefficients)
+    names = tuple(field.name for field in fields(kind))
+    return linear, tuple(name for name in names if name not in (*linear, "law"))
 
 
 def law_of(kind: type[Law], coefficients: Floats, shape: Floats) -> Law:
