@@ -126,9 +126,23 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         job.result()
 
 
-def rows_of_each(which: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Each number that occurs in `which` with the rows where it does, in one sort."""
+def rows_of_each(
+    which: NDArray[np.int64],
+) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
+    """Each number that occurs in `which` with the rows where it does, in one sort.
+
+    Where the numbers only rise, as along a path, rows are a slice and nothing is copied.
+    """
+    if not len(which):
+        return
+    steps = np.flatnonzero(which[1:] != which[:-1]) + 1
+    edges = [0, *steps.tolist(), len(which)]
+    numbers = which[edges[:-1]]
+    if (numbers[1:] > numbers[:-1]).all():
+        for number, (first, last) in zip(numbers, pairwise(edges), strict=True):
+            yield int(number), slice(first, last)
+        return
     order = np.argsort(which, kind="stable")
-    numbers, first = np.unique(which[order], return_index=True)
-    for number, rows in zip(numbers, np.split(order, first[1:]), strict=True):
+    found, firsts = np.unique(which[order], return_index=True)
+    for number, rows in zip(found, np.split(order, firsts[1:]), strict=True):
         yield int(number), rows
