@@ -82,6 +82,7 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
         raise ArmtwinError(
             f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}"
         )
+    poses = np.require(poses, requirements=("C", "W"))  # others are other types to kernels
     command = seam.command(stamps - shift)
     place, lateral, vertical, orientation = np.empty((4, len(stamps)))
     for start in range(0, len(stamps), CHUNK):

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import on_one_thread
+from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.units import whole_number
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.executors import MOST_WORKERS
@@ -142,6 +143,7 @@ def check_workers(client: Any, version: str) -> None:
 def _on_worker(work: Callable[..., R], *arguments: Any) -> R:
     """A piece of work on one thread: a worker has a piece for each of its own."""
     on_one_thread()
+    keep_freed_memory()
     return work(*arguments)
 
 

@@ -18,7 +18,8 @@ from typing import Any, Protocol, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths import runner
-from armtwin.maths.batch import on_one_thread
+from armtwin.maths.batch import on_one_thread, thread_count
+from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.runner import Executor
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.work import keep
@@ -55,9 +56,17 @@ class OnThreads:
 
 
 @contextmanager
-def on_threads(parcel: Parcel, count: int | None = None) -> Iterator[OnThreads]:
-    """Threads of this process; by default as many as there are cores."""
-    with runner.threads(count) as threads:
+def on_threads(parcel: Parcel, runs: int, count: int | None = None) -> Iterator[OnThreads]:
+    """Threads of this process.
+
+    Args:
+        parcel: What they need.
+        runs: Runs of the sweep; the threads that these leave idle help with the others' batches.
+        count: How many; by default as many as there are cores.
+    """
+    keep_freed_memory()
+    alone = count is not None or runs >= thread_count()
+    with runner.threads(count, alone=alone) as threads:
         yield OnThreads(threads, parcel)
 
 
@@ -98,6 +107,7 @@ def _begin_process(parcel: Parcel) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     Thread(target=_end_with_parent, daemon=True).start()
     on_one_thread()
+    keep_freed_memory()
     keep(parcel)
 
 

@@ -73,7 +73,7 @@ def sweep(
         if missing.look():
             d = asked.description
             parcel = parcel_of(asked.bases, d.band, d.method, found["armtwin"])
-            with _place(parcel, workers, cluster, threads) as executor:
+            with _place(parcel, total, workers, cluster, threads) as executor:
                 words = executor.words
                 _run(missing, executor, _Watched(total, progress))
         course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
@@ -96,7 +96,7 @@ def check_place(
 
 
 def _place(
-    parcel: Parcel, workers: int | None, cluster: str | None, threads: int | None
+    parcel: Parcel, runs: int, workers: int | None, cluster: str | None, threads: int | None
 ) -> AbstractContextManager[Place]:
     """Where it is run."""
     if cluster is not None:
@@ -105,7 +105,7 @@ def _place(
         return on_cluster(parcel, cluster)
     if workers is not None:
         return on_processes(parcel, workers)
-    return on_threads(parcel, threads)
+    return on_threads(parcel, runs, threads)
 
 
 class _Missing(Iterator[Run]):
