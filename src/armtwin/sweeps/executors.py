@@ -7,20 +7,20 @@ disk; one that is lost is replaced, and what it was doing is given out again.
 from __future__ import annotations
 
 import os
-import signal
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths import runner
-from armtwin.maths.batch import on_one_thread, thread_count
+from armtwin.maths.batch import thread_count
 from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.runner import Executor
+from armtwin.sweeps import worker
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.work import keep
 
@@ -82,8 +82,9 @@ class OnProcesses:
         self.pool = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
+        packed = pickle.dumps(self.parcel)
         return ProcessPoolExecutor(
-            self.width, get_context("spawn"), initializer=_begin_process, initargs=(self.parcel,)
+            self.width, get_context("spawn"), initializer=worker.begin, initargs=(packed,)
         )
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
@@ -100,22 +101,6 @@ def check_count(count: int) -> None:
     """Refuse a number of workers that nobody can start."""
     if not 1 <= count <= MOST_WORKERS:
         raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
-
-
-def _begin_process(parcel: Parcel) -> None:
-    """A worker of ours: it leaves stopping to its parent, and ends where that is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    on_one_thread()
-    keep_freed_memory()
-    keep(parcel)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager
