@@ -255,7 +255,7 @@ def placement() -> Iterator[str]:
 class Idle:
     """An executor that has every answer at once: what is left is the cost of the sweep itself."""
 
-    width, words, task_s = 1000, "nobody", 2.0
+    width, words, task_s, least_s = 1000, "nobody", 2.0, 0.0
 
     def submit(self, work: object, piece: list[Run]) -> Future[list[Row]]:
         """Rows that look like those of runs."""

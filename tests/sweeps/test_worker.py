@@ -59,7 +59,7 @@ class Runs:
 
 
 class Place:
-    width, task_s = 3, 0.4
+    width, task_s, least_s = 3, 0.4, 0.0
 
 
 @pytest.mark.parametrize("total", [1, 10, 1000])
@@ -75,3 +75,13 @@ def test_the_last_pieces_are_single_runs_and_none_is_more_than_a_share(total):
         found.append(piece)
     assert [number for piece in found for number in piece] == list(range(total))
     assert all(len(piece) == 1 for piece in found[-SHARES * Place.width :])
+
+
+def test_no_piece_but_the_last_is_shorter_than_a_scheduler_can_bear():
+    place = Place()
+    place.least_s = 0.1
+    pieces = _Pieces(Runs(1003), place)
+    pieces.learn([Row("holds", cpu_s=0.02)])
+    sizes = [len(piece) for piece in pieces]
+    assert sum(sizes) == 1003
+    assert min(sizes[:-1]) == 5  # of 0.02 s each

@@ -34,16 +34,18 @@ class Place(Executor, Protocol):
     Attributes:
         words: What it is, in words.
         task_s: How long a piece of work should be [s].
+        least_s: How long it should be at least, also towards the end [s].
     """
 
     words: str
     task_s: float
+    least_s: float
 
 
 class OnThreads:
     """Threads of this process."""
 
-    task_s = 0.2
+    task_s, least_s = 0.2, 0.0
 
     def __init__(self, threads: runner.Threads, parcel: Parcel) -> None:
         self.threads, self.width = threads, threads.width
@@ -73,7 +75,7 @@ def on_threads(parcel: Parcel, runs: int, count: int | None = None) -> Iterator[
 class OnProcesses:
     """Processes of this machine, each with one thread; lost ones are replaced."""
 
-    task_s = 0.4
+    task_s, least_s = 0.4, 0.0
 
     def __init__(self, parcel: Parcel, count: int) -> None:
         self.parcel, self.width = parcel, count

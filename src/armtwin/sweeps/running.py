@@ -205,7 +205,7 @@ def _record(asked: Sweep, run: Run, row: Row) -> tuple[bytes, str, str, dict[str
 class _Pieces(Iterator[Sequence[Run]]):
     """Pieces of work: one run at first, then as many as take about the time that suits the place.
 
-    Towards the end they get smaller, so that all workers end together.
+    Towards the end they get as small as it allows, so that all workers end together.
 
     Attributes:
         runs: What is run.
@@ -232,6 +232,7 @@ class _Pieces(Iterator[Sequence[Run]]):
         if not self._count:
             return 1
         mean = max(self._cost / self._count, 1e-4)
-        suiting = round(self.place.task_s / mean)
+        usual = round(self.place.task_s / mean)
+        least = round(self.place.least_s / mean)
         even = self.runs.left // (SHARES * self.place.width)
-        return max(1, min(LARGEST_TASK, suiting, even))
+        return max(1, min(LARGEST_TASK, usual, max(least, even)))
