@@ -22,7 +22,7 @@ from armtwin.sweeps.table import ResultTable, open_table
 from armtwin.sweeps.work import Run, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together
-LARGEST_TASK = 256  # runs of one piece of work
+LARGEST_TASK = 1024  # runs of one piece of work
 SHARES = 4  # pieces for each worker that what is left is at least good for
 
 
