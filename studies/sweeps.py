@@ -255,7 +255,7 @@ def placement() -> Iterator[str]:
 class Idle:
     """An executor that has every answer at once: what is left is the cost of the sweep itself."""
 
-    width, words, task_s = 1000, "nobody", 2.0
+    width, words, task_s, least_s = 1000, "nobody", 2.0, 0.0
 
     def submit(self, work: object, piece: list[Run]) -> Future[list[Row]]:
         """Rows that look like those of runs."""
@@ -287,7 +287,7 @@ def million() -> Iterator[str]:
     for name, asked in (("the line at 100 mm/s", line_places()), ("0.3 s", short_runs(100))):
         found = estimate(asked, None)
         each = found.each_s
-        tasks = runs / min(256.0, piece_s / each)
+        tasks = runs / min(float(running.LARGEST_TASK), piece_s / each)
         took = runs * each / cores
         yield (
             f"{name}: {1e3 * each:.0f} ms a run, {runs * each / 3600:.0f} core hours, {took:.0f} s "

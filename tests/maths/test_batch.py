@@ -78,7 +78,13 @@ def test_an_error_in_a_thread_reaches_the_caller(monkeypatch):
 
 def test_rows_of_each_number_are_those_that_hold_it(rng):
     which = rng.integers(-3, 4, 200)
-    found = dict(batch.rows_of_each(which))
-    assert sorted(found) == sorted(set(which))
-    for number, rows in found.items():
-        assert (rows == np.flatnonzero(which == number)).all()
+    for numbers in (which, np.sort(which), np.full(9, 2), which[:0]):
+        found = dict(batch.rows_of_each(numbers))
+        assert sorted(found) == sorted(set(numbers))
+        for number, rows in found.items():
+            assert (np.arange(len(numbers))[rows] == np.flatnonzero(numbers == number)).all()
+
+
+def test_rows_of_rising_numbers_are_not_copied(rng):
+    which = np.sort(rng.integers(-3, 4, 200))
+    assert all(isinstance(rows, slice) for _, rows in batch.rows_of_each(which))

@@ -1,10 +1,12 @@
 """One runner for all work: order, bounded waiting, lost workers."""
 
 from concurrent.futures import BrokenExecutor, Future
+from threading import get_ident
 
 import pytest
 
 from armtwin.errors import ArmtwinError
+from armtwin.maths import batch
 from armtwin.maths.runner import AHEAD, TRIES, as_done, run_all, threads
 
 
@@ -37,6 +39,26 @@ def test_results_come_in_the_order_of_their_items():
         assert list(run_all(pow, range(20), [2] * 20, executor=executor)) == [
             k**2 for k in range(20)
         ]
+
+
+def visited(count):
+    """Which threads take part in a batch."""
+    names = set()
+
+    def kernel(start, stop):
+        names.add(get_ident())
+
+    batch.spread(kernel, count, batch.LEAST_PER_THREAD)
+    return names
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_a_batch_stays_on_the_thread_that_keeps_to_itself(alone, monkeypatch):
+    monkeypatch.setattr(batch, "_threads", lambda: 3)
+    with threads(2, alone=alone) as executor:
+        here, names = executor.submit(lambda: (get_ident(), visited(3))).result()
+    assert (names == {here}) == alone
+    assert get_ident() not in visited(3)  # of three, none runs on a thread that waits
 
 
 def test_an_error_of_the_work_is_raised():

@@ -181,9 +181,9 @@ def _checked_channel(name: str, values: ArrayLike, samples: int) -> Floats:
     if array.ndim != 2 or len(array) != samples:
         contract = f"must have shape ({samples}, joints)"
         raise ArmtwinError(f"log channel '{name}' {contract}, got {array.shape}")
-    bad = np.argwhere(~np.isfinite(array))
-    if len(bad):
-        row, column = bad[0]
+    finite = np.isfinite(array)
+    if not finite.all():
+        row, column = np.argwhere(~finite)[0]
         place = f"sample {row + 1}, column {column + 1}"
         raise ArmtwinError(
             f"log channel '{name}' must be finite, got {array[row, column]} at {place}"

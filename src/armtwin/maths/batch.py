@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
@@ -76,9 +77,27 @@ def reusable(out: Floats | None, shape: tuple[int, ...]) -> Floats | None:
     return out if out.flags.c_contiguous and out.flags.writeable else None
 
 
-@cache
+class _Here(threading.local):
+    """What holds on this thread.
+
+    Attributes:
+        alone: Whether its work stays on it.
+    """
+
+    alone = False
+
+
+_here = _Here()
+
+
 def thread_count() -> int:
-    """Threads for large batches: ARMTWIN_THREADS, or the cores this process may use."""
+    """Threads for large batches: all that there are, or one on a thread that keeps to itself."""
+    return 1 if _here.alone else _threads()
+
+
+@cache
+def _threads() -> int:
+    """ARMTWIN_THREADS, or the cores this process may use."""
     given = os.environ.get("ARMTWIN_THREADS")
     if given:
         threads = whole_number(given)
@@ -90,10 +109,18 @@ def thread_count() -> int:
     return os.cpu_count() or 1
 
 
+def keep_to_this_thread() -> None:
+    """Keep large batches on this thread from now on: for one of many that have work of their own.
+
+    Otherwise each of them would hand parts of its batches to the others and wait for them.
+    """
+    _here.alone = True
+
+
 def on_one_thread() -> None:
     """Keep large batches on one thread from now on: for a process that is one of many."""
     os.environ["ARMTWIN_THREADS"] = "1"
-    thread_count.cache_clear()
+    _threads.cache_clear()
 
 
 @cache
@@ -126,9 +153,23 @@ def spread(kernel: Callable[..., Any], rows: int, width: int, *arguments: Any) -
         job.result()
 
 
-def rows_of_each(which: NDArray[np.int64]) -> Iterator[tuple[int, NDArray[np.int64]]]:
-    """Each number that occurs in `which` with the rows where it does, in one sort."""
+def rows_of_each(
+    which: NDArray[np.int64],
+) -> Iterator[tuple[int, NDArray[np.int64] | slice]]:
+    """Each number that occurs in `which` with the rows where it does, in one sort.
+
+    Where the numbers only rise, as along a path, rows are a slice and nothing is copied.
+    """
+    if not len(which):
+        return
+    steps = np.flatnonzero(which[1:] != which[:-1]) + 1
+    edges = [0, *steps.tolist(), len(which)]
+    numbers = which[edges[:-1]]
+    if (numbers[1:] > numbers[:-1]).all():
+        for number, (first, last) in zip(numbers, pairwise(edges), strict=True):
+            yield int(number), slice(first, last)
+        return
     order = np.argsort(which, kind="stable")
-    numbers, first = np.unique(which[order], return_index=True)
-    for number, rows in zip(numbers, np.split(order, first[1:]), strict=True):
+    found, firsts = np.unique(which[order], return_index=True)
+    for number, rows in zip(found, np.split(order, firsts[1:]), strict=True):
         yield int(number), rows

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol, TypeVar
 
 from armtwin.errors import ArmtwinError
-from armtwin.maths.batch import thread_count
+from armtwin.maths.batch import keep_to_this_thread, thread_count
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -49,10 +49,16 @@ class Threads:
 
 
 @contextmanager
-def threads(count: int | None = None) -> Iterator[Threads]:
-    """Threads for a while: by default as many as large batches use."""
+def threads(count: int | None = None, *, alone: bool = True) -> Iterator[Threads]:
+    """Threads for a while: by default as many as large batches use.
+
+    Args:
+        count: How many.
+        alone: Whether large batches of a piece of work stay on its thread.
+    """
     width = thread_count() if count is None else count
-    with ThreadPoolExecutor(width) as pool:
+    begin = keep_to_this_thread if alone else None
+    with ThreadPoolExecutor(width, initializer=begin) as pool:
         try:
             yield Threads(pool, width)
         except BaseException:

@@ -12,7 +12,9 @@ six linear functions of t: least at an end, or where two of them cross.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import combinations
 from typing import Annotated, NamedTuple, Protocol
 
@@ -35,6 +37,7 @@ UPRIGHT = 1e-6  # share of gravity across the base's axis that is taken for roun
 MOST = 200  # planes and boxes of a cell: more would be checked for minutes
 PROBES = 4  # postures that show which frames never move
 CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long motions
+RECENT_ROBOTS = 4  # whose lines are remembered: a sweep asks for those of one again and again
 STAND_IN = "which stands for the floor; [cell] floor gives another"
 
 
@@ -252,7 +255,8 @@ class _Line(NamedTuple):
         return f"the line from {self.from_what} to {self.to_what}"
 
 
-def _lines(robot: Robot) -> list[_Line]:
+@lru_cache(RECENT_ROBOTS)
+def _lines(robot: Robot) -> tuple[_Line, ...]:
     """The lines of a robot, from its base on."""
     assembly = robot.assembly
     joints = assembly.tree.joints
@@ -267,10 +271,10 @@ def _lines(robot: Robot) -> list[_Line]:
     if robot.description.mounted.tool:
         found.append(_Line("flange", "tool", "the flange", "the tool point", last, is_tool=True))
     fixed = _fixed(robot, found)
-    return [line._replace(fixed=fixed & {line.start, line.end}) for line in found]
+    return tuple(line._replace(fixed=fixed & {line.start, line.end}) for line in found)
 
 
-def _fixed(robot: Robot, lines: list[_Line]) -> frozenset[str]:
+def _fixed(robot: Robot, lines: Sequence[_Line]) -> frozenset[str]:
     """The frames whose origins are at one place whatever the joints do, as on the first axis."""
     some = np.random.default_rng(0).uniform(-1.0, 1.0, size=(PROBES, robot.n))
     fixed = []
@@ -296,7 +300,7 @@ class Nearness:
     distance: Floats
     line: NDArray[np.intp]
     share: Floats
-    lines: list[_Line]
+    lines: Sequence[_Line]
 
     def part(self, sample: int) -> str:
         """What of the robot is nearest at a sample, in words."""
@@ -341,7 +345,7 @@ def stays_clear(robot: Robot, cell: Cell, q: Floats) -> bool:
     return not any((near.distance < -TOUCH).any() for near in nearness(robot, cell, q))
 
 
-def _ends(robot: Robot, lines: list[_Line], q: Floats) -> dict[str, Floats]:
+def _ends(robot: Robot, lines: Sequence[_Line], q: Floats) -> dict[str, Floats]:
     """Where the frames are between which lines run, (m, 3) each."""
     frames = sorted({line.start for line in lines} | {line.end for line in lines})
     places = robot.origins(q, frames)

@@ -245,6 +245,8 @@ def _clearances(near: Sequence[Nearness], s: Floats) -> Iterator[Clearance]:
 def runs(mask: NDArray[np.bool_]) -> Iterator[NDArray[np.int64]]:
     """Samples of each stretch where a mask holds; short gaps do not part it."""
     inside = np.flatnonzero(mask)
+    if not len(inside):
+        return
     for part in np.split(inside, np.flatnonzero(np.diff(inside) > GAP) + 1):
         if len(part):
             yield part

@@ -10,16 +10,20 @@ Ref: [Siciliano 2009, section 3.8]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
+from armtwin.maths.compiled import compiled, exactly
+from armtwin.maths.exact_vectors import cross, minus, plus
+from armtwin.maths.vectors import Vector, put, vector
 from armtwin.motion.seam import Command, Seam
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
 
-CHUNK = 20_000  # samples worked on at a time: memory stays bounded on long jobs
+CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 RAMP_SHARES = np.linspace(0.0, 1.0, 17)  # of a ramp's time; its largest acceleration is at one half
 
 
@@ -170,10 +174,35 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
 
     Σ_j v_j [ Ω_j × Jv_j + Jω_j × Σ_{i>j} v_i Jv_i ;  Ω_j × Jω_j ],   Ω_j = Σ_{i≤j} v_i Jω_i
     """
-    columns = np.swapaxes(J, 1, 2) * v[:, :, None]
-    linear, angular = columns[..., :3], columns[..., 3:]
-    before = np.cumsum(angular, axis=1)
-    after = np.cumsum(linear[:, ::-1], axis=1)[:, ::-1] - linear
-    moved = np.cross(before, linear) + np.cross(angular, after)
-    turned = np.cross(before, angular)
-    return np.concatenate([moved.sum(axis=1), turned.sum(axis=1)], axis=1)
+    found = np.empty((len(J), 6))
+    _jacobian_rates(np.ascontiguousarray(J), np.ascontiguousarray(v), found)
+    return found
+
+
+@partial(compiled, exact=True)
+def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
+    """The same for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
+    n = J.shape[2]
+    later = np.empty((n, 3))
+    for i in range(J.shape[0]):
+        linear = _share(J, v, i, n - 1, 0)
+        put(later, n - 1, linear)
+        for j in range(n - 2, -1, -1):
+            put(later, j, plus(vector(later, j + 1), _share(J, v, i, j, 0)))
+        moved = turned = before = 0.0, 0.0, 0.0
+        for j in range(n):
+            linear = _share(J, v, i, j, 0)
+            angular = _share(J, v, i, j, 3)
+            before = plus(before, angular)
+            after = minus(vector(later, j), linear)
+            moved = plus(moved, plus(cross(before, linear), cross(angular, after)))
+            turned = plus(turned, cross(before, angular))
+        for k in range(3):
+            out[i, k] = moved[k]
+            out[i, 3 + k] = turned[k]
+
+
+@exactly
+def _share(J: Any, v: Any, i: int, j: int, first: int) -> Vector:
+    """What joint j has in the tool's speed: three rows of its column of Jacobian i, times v_j."""
+    return J[i, first, j] * v[i, j], J[i, first + 1, j] * v[i, j], J[i, first + 2, j] * v[i, j]

@@ -105,6 +105,8 @@ class Path:
     def at(self, s: Floats) -> Jet:
         """The path at arc lengths s, (m,); beyond its ends it is the end."""
         s = np.clip(s, 0.0, self.length)
+        if len(self.pieces) == 1:
+            return Jet(*map(np.ascontiguousarray, self.pieces[0].at(s)))
         which = np.clip(np.searchsorted(self.bounds, s, side="right") - 1, 0, len(self.pieces) - 1)
         out = Jet(*np.empty((4, len(s), 3)))
         for k, some in rows_of_each(which):

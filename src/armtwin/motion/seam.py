@@ -10,7 +10,8 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.motion.curves import Jet
-from armtwin.motion.orientations import Orientations, Turning, across
+from armtwin.motion.frames import NOWHERE, seam_frames
+from armtwin.motion.orientations import Orientations, Turning
 from armtwin.motion.path import Path
 from armtwin.motion.time_laws import Profile
 
@@ -82,13 +83,13 @@ class Seam:
         Columns of a seam frame: x along the path, z against the beam made perpendicular to x,
         y = z × x.
         """
-        jet, turning = self.at(s)
-        x = jet.t
-        up, size, along = across(-turning.R[:, :, 2], x)
-        if along is not None:
+        jet = self.path.at(s)
+        R = self.orientations.rotations(s, jet)
+        frames = np.empty((len(s), 3, 3))
+        along = seam_frames(R, jet.t, frames)
+        if along != NOWHERE:
             raise ArmtwinError(
                 f"the tool's beam runs along the seam at {1e3 * s[along]:.1f} mm, so lateral and "
                 "vertical have no meaning there; change the tool's orientation"
             )
-        z = up / size
-        return jet, np.stack([x, np.cross(z, x), z], axis=2), turning.R
+        return jet, frames, R

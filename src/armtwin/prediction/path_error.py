@@ -9,18 +9,24 @@ The closest point is sought near the commanded one, so a seam may cross itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
+from armtwin.maths.compiled import compiled, exactly
+from armtwin.maths.exact_vectors import dot, minus
+from armtwin.maths.vectors import vector
 from armtwin.motion.seam import Seam
 from armtwin.notebook import cards
 
-CHUNK = 20_000  # samples worked on at a time
+CHUNK = 4096  # samples worked on at a time: they lie in a core's own cache
 WINDOW = 0.05  # the closest point is sought this far [m] from the commanded one
 STEPS = 30
+FLATTEST = 0.1  # slope of Newton's method
 CLOSE = 1e-12
 
 
@@ -76,17 +82,17 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
         raise ArmtwinError(
             f"X must have shape ({len(stamps)}, 4, 4), a pose for each time, got {poses.shape}"
         )
+    poses = np.require(poses, requirements=("C", "W"))  # others are other types to kernels
     command = seam.command(stamps - shift)
     place, lateral, vertical, orientation = np.empty((4, len(stamps)))
     for start in range(0, len(stamps), CHUNK):
         rows = slice(start, start + CHUNK)
-        points = poses[rows, :3, 3]
-        place[rows] = closest(seam, points, command.s[rows])
+        place[rows] = closest(seam, poses[rows, :3, 3], command.s[rows])
         jet, E, R = seam.frames(place[rows])
-        e = points - jet.p
-        lateral[rows], vertical[rows] = (np.einsum("mi,mi->m", e, E[:, :, k]) for k in (1, 2))
+        apart = orientation[rows]
+        _beside(poses[rows], jet.p, E, R, lateral[rows], vertical[rows], apart)
         # ‖R - R*‖² = 8 sin²(angle / 2): exact for small angles
-        apart = np.linalg.norm(poses[rows, :3, :3] - R, axis=(1, 2))
+        np.sqrt(apart, out=apart)
         orientation[rows] = 2 * np.arcsin(np.clip(apart / np.sqrt(8), 0.0, 1.0))
     speed = np.gradient(place, stamps) if len(stamps) > 1 else np.zeros(1)
     lag = command.s - place
@@ -95,21 +101,69 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
     )
 
 
+@partial(compiled, exact=True)
+def _beside(
+    poses: Any, points: Any, E: Any, R: Any, lateral: Any, vertical: Any, apart: Any
+) -> None:
+    """Error of poses (m, 4, 4) beside their closest points (m, 3), and ‖R - R*‖², (m,) each."""
+    for i in range(poses.shape[0]):
+        e = minus((poses[i, 0, 3], poses[i, 1, 3], poses[i, 2, 3]), vector(points, i))
+        lateral[i] = dot(e, (E[i, 0, 1], E[i, 1, 1], E[i, 2, 1]))
+        vertical[i] = dot(e, (E[i, 0, 2], E[i, 1, 2], E[i, 2, 2]))
+        apart[i] = _squares(poses, R, i)
+
+
+@exactly
+def _squares(X: Any, R: Any, i: int) -> Any:
+    """Sum of the squares of the differences of two rotations, added in pairs as numpy does."""
+    a, b, c = X[i, 0, 0] - R[i, 0, 0], X[i, 0, 1] - R[i, 0, 1], X[i, 0, 2] - R[i, 0, 2]
+    d, e, f = X[i, 1, 0] - R[i, 1, 0], X[i, 1, 1] - R[i, 1, 1], X[i, 1, 2] - R[i, 1, 2]
+    g, h, k = X[i, 2, 0] - R[i, 2, 0], X[i, 2, 1] - R[i, 2, 1], X[i, 2, 2] - R[i, 2, 2]
+    first = (a * a + b * b) + (c * c + d * d)
+    second = (e * e + f * f) + (g * g + h * h)
+    return (first + second) + k * k
+
+
 def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
     """Arc lengths of a seam closest to points p, (m, 3), near arc lengths s; Newton's method."""
-    low, high = np.maximum(s - WINDOW, 0.0), np.minimum(s + WINDOW, seam.length)
-    found, open_ = s.copy(), np.arange(len(s))
+    points, found = np.ascontiguousarray(p), np.array(s)
+    bounds = np.empty((len(found), 2))
+    bounds[:, 0] = np.maximum(found - WINDOW, 0.0)
+    bounds[:, 1] = np.minimum(found + WINDOW, seam.length)
+    rows = np.arange(len(found))
     for _ in range(STEPS):
-        jet = seam.path.at(found[open_])
-        e = p[open_] - jet.p
-        slope = np.maximum(
-            1 - (e * jet.c).sum(axis=1), 0.1
-        )  # beyond the centre of curvature there is no minimum
-        step = (e * jet.t).sum(axis=1) / slope
-        moved = np.clip(found[open_] + step, low[open_], high[open_])
-        change = np.abs(moved - found[open_])
-        found[open_] = moved
-        open_ = open_[change > CLOSE]
-        if not len(open_):
+        jet = seam.path.at(found[rows])
+        left = _nearer(points, jet.p, jet.t, jet.c, bounds, rows, found)
+        rows = rows[:left]
+        if not left:
             break
     return found
+
+
+@partial(compiled, exact=True)
+def _nearer(p: Any, here: Any, t: Any, c: Any, bounds: Any, rows: Any, found: Any) -> int:
+    """A step of Newton's method; moves the rows that are not there yet to the front.
+
+    Args:
+        p: Points, (m, 3).
+        here: The path where the rows are, (r, 3).
+        t: Its tangents.
+        c: Its curvature vectors.
+        bounds: Lowest and highest arc length of each point, (m, 2).
+        rows: Numbers of the points that are sought, (r,).
+        found: Arc lengths, (m,).
+    """
+    left = 0
+    for k in range(rows.shape[0]):
+        i = rows[k]
+        e = minus(vector(p, i), vector(here, k))
+        # beyond the centre of curvature there is no minimum
+        slope = max(1 - dot(e, vector(c, k)), FLATTEST)
+        moved = found[i] + dot(e, vector(t, k)) / slope
+        moved = min(max(moved, bounds[i, 0]), bounds[i, 1])
+        change = abs(moved - found[i])
+        found[i] = moved
+        if change > CLOSE:
+            rows[left] = i
+            left += 1
+    return left

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from importlib import resources
 from pathlib import Path
 
@@ -21,8 +22,14 @@ from armtwin.robot.reading import of_table, read_robot
 
 def shipped() -> dict[str, Path]:
     """Names and files of the robots that come with the package."""
+    return dict(_library())
+
+
+@cache
+def _library() -> tuple[tuple[str, Path], ...]:
+    """The same; what comes with the package stays as it is."""
     folder = Path(str(resources.files("armtwin.robot") / "library"))
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    return tuple((path.stem, path) for path in sorted(folder.glob("*.toml")))
 
 
 def path_of(name_or_path: str | Path) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -84,9 +85,10 @@ class Lanes:
     def view(self, name: str) -> Any:
         """An array in the memory of numbers, (lanes, ...)."""
         _, first, shape = self.memory.arrays[name]
-        size = int(np.prod(shape))
+        size = math.prod(shape)
         rows = self.numbers.reshape(-1, self.count)[first : first + size]
-        return np.moveaxis(rows.reshape(*shape, self.count), -1, 0)
+        woven = rows.reshape(*shape, self.count)
+        return woven.transpose(len(shape), *range(len(shape)))
 
     def finish(self, lane: int) -> None:
         """Write the state and the record of a loop that has ended."""

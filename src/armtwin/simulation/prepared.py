@@ -156,8 +156,9 @@ def servo_of(robot: Robot, model: Model) -> Servo:
     return robot.description.servo[model.servo]
 
 
+@lru_cache(RECENT_PLANTS)
 def controller_of(robot: Robot, model: Model) -> Controller:
-    """The servo of a model, packed for the robot's drives."""
+    """The servo of a model, packed for the robot's drives; no run writes into it."""
     return controller(servo_of(robot, model), len(robot.assembly.drives))
 
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import on_one_thread
+from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.units import whole_number
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.executors import MOST_WORKERS
@@ -21,7 +22,7 @@ from armtwin.sweeps.executors import MOST_WORKERS
 R = TypeVar("R")
 LOCAL = "local:"
 EACH_S = 0.003  # CPU of client and scheduler for a piece of work (benchmarks/sweeps.py)
-SHORTEST_S = 1.0  # of a piece of work
+USUAL_S = 1.0  # of a piece of work
 PATIENCE = 10.0  # time [s] within which a scheduler must answer
 FIRST_WORKER = 60.0  # and a first worker be there
 
@@ -32,7 +33,8 @@ class OnCluster:
     def __init__(self, client: Any, parcel: Parcel, words: str) -> None:
         self.client, self.words = client, words
         self.width = max(1, sum(client.nthreads().values()))
-        self.task_s = max(SHORTEST_S, 2 * EACH_S * self.width)
+        self.least_s = 2 * EACH_S * self.width  # half of what the scheduler can do
+        self.task_s = max(USUAL_S, self.least_s)
         # the result of a task: each worker that needs it gets it once, and it outlives all of them
         self.sent = client.submit(_same, parcel, pure=False)
         self.pool = client.get_executor(pure=False)
@@ -142,6 +144,7 @@ def check_workers(client: Any, version: str) -> None:
 def _on_worker(work: Callable[..., R], *arguments: Any) -> R:
     """A piece of work on one thread: a worker has a piece for each of its own."""
     on_one_thread()
+    keep_freed_memory()
     return work(*arguments)
 
 

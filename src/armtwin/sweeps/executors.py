@@ -7,19 +7,20 @@ disk; one that is lost is replaced, and what it was doing is given out again.
 from __future__ import annotations
 
 import os
-import signal
+import pickle
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import get_context, parent_process
-from threading import Thread
+from multiprocessing import get_context
 from typing import Any, Protocol, TypeVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths import runner
-from armtwin.maths.batch import on_one_thread
+from armtwin.maths.batch import thread_count
+from armtwin.maths.heap import keep_freed_memory
 from armtwin.maths.runner import Executor
+from armtwin.sweeps import worker
 from armtwin.sweeps.bases import Parcel
 from armtwin.sweeps.work import keep
 
@@ -33,16 +34,18 @@ class Place(Executor, Protocol):
     Attributes:
         words: What it is, in words.
         task_s: How long a piece of work should be [s].
+        least_s: How long it should be at least, also towards the end [s].
     """
 
     words: str
     task_s: float
+    least_s: float
 
 
 class OnThreads:
     """Threads of this process."""
 
-    task_s = 0.2
+    task_s, least_s = 0.2, 0.0
 
     def __init__(self, threads: runner.Threads, parcel: Parcel) -> None:
         self.threads, self.width = threads, threads.width
@@ -55,16 +58,24 @@ class OnThreads:
 
 
 @contextmanager
-def on_threads(parcel: Parcel, count: int | None = None) -> Iterator[OnThreads]:
-    """Threads of this process; by default as many as there are cores."""
-    with runner.threads(count) as threads:
+def on_threads(parcel: Parcel, runs: int, count: int | None = None) -> Iterator[OnThreads]:
+    """Threads of this process.
+
+    Args:
+        parcel: What they need.
+        runs: Runs of the sweep; the threads that these leave idle help with the others' batches.
+        count: How many; by default as many as there are cores.
+    """
+    keep_freed_memory()
+    alone = count is not None or runs >= thread_count()
+    with runner.threads(count, alone=alone) as threads:
         yield OnThreads(threads, parcel)
 
 
 class OnProcesses:
     """Processes of this machine, each with one thread; lost ones are replaced."""
 
-    task_s = 0.4
+    task_s, least_s = 0.4, 0.0
 
     def __init__(self, parcel: Parcel, count: int) -> None:
         self.parcel, self.width = parcel, count
@@ -73,8 +84,9 @@ class OnProcesses:
         self.pool = self._started()
 
     def _started(self) -> ProcessPoolExecutor:
+        packed = pickle.dumps(self.parcel)
         return ProcessPoolExecutor(
-            self.width, get_context("spawn"), initializer=_begin_process, initargs=(self.parcel,)
+            self.width, get_context("spawn"), initializer=worker.begin, initargs=(packed,)
         )
 
     def submit(self, work: Callable[..., R], *arguments: Any) -> Future[R]:
@@ -91,21 +103,6 @@ def check_count(count: int) -> None:
     """Refuse a number of workers that nobody can start."""
     if not 1 <= count <= MOST_WORKERS:
         raise ArmtwinError(f"workers must be from 1 to {MOST_WORKERS}, got {count}")
-
-
-def _begin_process(parcel: Parcel) -> None:
-    """A worker of ours: it leaves stopping to its parent, and ends where that is killed."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    Thread(target=_end_with_parent, daemon=True).start()
-    on_one_thread()
-    keep(parcel)
-
-
-def _end_with_parent() -> None:
-    parent = parent_process()
-    if parent is not None:
-        parent.join()
-        os._exit(1)
 
 
 @contextmanager

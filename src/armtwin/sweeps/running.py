@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ from armtwin.sweeps.table import ResultTable, open_table
 from armtwin.sweeps.work import Run, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together
-LARGEST_TASK = 256  # runs of one piece of work
+LARGEST_TASK = 1024  # runs of one piece of work
+SHARES = 4  # pieces for each worker that what is left is at least good for
 
 
 @dataclass(frozen=True)
@@ -73,7 +75,7 @@ def sweep(
         if missing.look():
             d = asked.description
             parcel = parcel_of(asked.bases, d.band, d.method, found["armtwin"])
-            with _place(parcel, workers, cluster, threads) as executor:
+            with _place(parcel, total, workers, cluster, threads) as executor:
                 words = executor.words
                 _run(missing, executor, _Watched(total, progress))
         course = Course(missing.given, total - missing.given, time.monotonic() - start, words)
@@ -96,7 +98,7 @@ def check_place(
 
 
 def _place(
-    parcel: Parcel, workers: int | None, cluster: str | None, threads: int | None
+    parcel: Parcel, runs: int, workers: int | None, cluster: str | None, threads: int | None
 ) -> AbstractContextManager[Place]:
     """Where it is run."""
     if cluster is not None:
@@ -105,7 +107,7 @@ def _place(
         return on_cluster(parcel, cluster)
     if workers is not None:
         return on_processes(parcel, workers)
-    return on_threads(parcel, threads)
+    return on_threads(parcel, runs, threads)
 
 
 class _Missing(Iterator[Run]):
@@ -151,6 +153,11 @@ class _Missing(Iterator[Run]):
         self._out.difference_update(run.key for run in runs)
 
     @property
+    def left(self) -> int:
+        """Runs that may still be given out: those that are missing, and those not looked up."""
+        return len(self._waiting) + len(self.sweep) - self.seen
+
+    @property
     def done(self) -> int:
         """Runs that are known to be in the table."""
         return self.seen - len(self._waiting) - (self.given - self.kept)
@@ -175,7 +182,7 @@ class _Watched:
 
 def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
     """Run what is missing, and keep each piece when it is done."""
-    pieces = _Pieces(runs, executor, watched.total)
+    pieces = _Pieces(runs, executor)
     for done in as_done(run_some, pieces, executor):
         records = []
         for piece, rows in done:
@@ -198,13 +205,15 @@ def _record(asked: Sweep, run: Run, row: Row) -> tuple[bytes, str, str, dict[str
 class _Pieces(Iterator[Sequence[Run]]):
     """Pieces of work: one run at first, then as many as take about the time that suits the place.
 
+    Towards the end they get as small as it allows, so that all workers end together.
+
     Attributes:
         runs: What is run.
-        seconds: Mean cost of a run [s]; None until one is done.
+        place: Where.
     """
 
-    def __init__(self, runs: Iterator[Run], place: Place, total: int) -> None:
-        self.runs, self.place, self.total = runs, place, total
+    def __init__(self, runs: _Missing, place: Place) -> None:
+        self.runs, self.place = runs, place
         self._cost = 0.0
         self._count = 0
 
@@ -214,11 +223,7 @@ class _Pieces(Iterator[Sequence[Run]]):
         self._count += len(rows)
 
     def __next__(self) -> Sequence[Run]:
-        found = []
-        for run in self.runs:
-            found.append(run)
-            if len(found) >= self._size():
-                break
+        found = list(islice(self.runs, self._size()))
         if not found:
             raise StopIteration
         return found
@@ -227,5 +232,7 @@ class _Pieces(Iterator[Sequence[Run]]):
         if not self._count:
             return 1
         mean = max(self._cost / self._count, 1e-4)
-        even = max(1, self.total // (8 * self.place.width))  # so that all end together
-        return min(LARGEST_TASK, even, max(1, round(self.place.task_s / mean)))
+        usual = round(self.place.task_s / mean)
+        least = round(self.place.least_s / mean)
+        even = self.runs.left // (SHARES * self.place.width)
+        return max(1, min(LARGEST_TASK, usual, max(least, even)))

@@ -52,6 +52,15 @@ def keep(parcel: Parcel) -> str:
     return parcel.digest
 
 
+def forget() -> None:
+    """Remove the files of all parcels that are kept here."""
+    with _lock:
+        for here in _known.values():
+            if here.folder is not None:
+                here.folder.cleanup()
+        _known.clear()
+
+
 def refuse_other_version(parcel: Parcel) -> None:
     """Refuse a parcel of another version of armtwin, whose runs would differ."""
     own = version_of("armtwin")
