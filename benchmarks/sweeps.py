@@ -3,9 +3,10 @@
     python benchmarks/sweeps.py [--quick] [RUNS]
 
 Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
-they need two idle cores, and say little on a machine that others use. Naps show how pieces are
-handed out, whatever the machine does. Before these, what a piece of work costs that does nothing,
-and 1 s of work per piece on processes and on dask.
+they need two idle cores, and say little on a machine that others use. After these, as the threads
+that dask leaves behind would slow the others, what a piece of work costs that does nothing, and
+1 s of work per piece on processes and on dask. Naps show how pieces are handed out, whatever the
+machine does.
 """
 
 import os
@@ -137,5 +138,5 @@ def overhead() -> None:
 
 
 if __name__ == "__main__":
-    overhead()
     spread()
+    overhead()
