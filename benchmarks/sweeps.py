@@ -3,9 +3,9 @@
     python benchmarks/sweeps.py [--quick] [RUNS]
 
 Wall time of whole sweeps, start of workers included, with the CPU time of all processes beside it;
-they need two idle cores, and say little on a machine that others use. After these, as the threads
-that dask leaves behind would slow the others, what a piece of work costs that does nothing, and
-1 s of work per piece on processes and on dask. Naps show how pieces are handed out, whatever the
+they need two idle cores, and say little on a machine that others use. They come first, before a
+cluster has run in this process. After them, what a piece of work costs that does nothing, and 1 s
+of work per piece on processes and on dask. Naps show how pieces are handed out, whatever the
 machine does.
 """
 
