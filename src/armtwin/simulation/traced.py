@@ -212,7 +212,7 @@ class Structure:
             **dict.fromkeys(("slow", "z", "F", *(("level",) if self.levelled else ())), (e,)),
             **dict.fromkeys(OF_SPRINGS, plant.springs.row.shape),
             **dict.fromkeys(OF_RIPPLES, plant.ripples.spring.shape),
-            **dict.fromkeys((*OF_LOADS, "load", "carried", "loaded_level"), (self.loaded,)),
+            **dict.fromkeys((*OF_LOADS, "passed", "carried", "loaded_level"), (self.loaded,)),
             **dict.fromkeys((*OF_DRIVES, "position", "speed", "current"), (m,)),
             **dict.fromkeys(("u", "v", "before", "tau", "outside", "force", "bias"), (N,)),
             **dict.fromkeys(("acceleration", "resistance"), (N,)),
@@ -466,7 +466,9 @@ class _Tracer:
     def _carry(self) -> Part:
         tape = Tape()
         part = Part(tape)
-        least, share, load, carried = self._all(tape, "load_least", "load_share", "load", "carried")
+        least, share, load, carried = self._all(
+            tape, "load_least", "load_share", "passed", "carried"
+        )
         level = scratch(self.structure.loaded)
         python_of(carry)(least, share, load, carried, level)
         put_all(part, "carried", carried)
@@ -575,8 +577,8 @@ class _Tracer:
         changing["F"], gone = F, tape.choose(solved, lost, N)
         (known["F"],) = self._all(tape, "F")
         if self.structure.loaded:
-            changing["load"] = self._load(tape, (dt, F, D, G))
-            (known["load"],) = self._all(tape, "load")
+            changing["passed"] = self._load(tape, (dt, F, D, G))
+            (known["passed"],) = self._all(tape, "passed")
         if is_chosen:
             taken = self._number(tape, "taken") > 0.5
             gone = tape.choose(taken, gone, -1)
