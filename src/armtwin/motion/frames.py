@@ -33,6 +33,17 @@ def put_frame(frames: Any, i: int, z: Vector, x: Vector) -> None:
         frames[i, k, 2] = z[k]
 
 
+@exactly
+def put_across(frames: Any, i: int, direction: Vector, x: Vector) -> bool:
+    """Store the frame whose z is a direction made perpendicular to x; whether there is one."""
+    rest = across(direction, x)
+    size = math.sqrt(dot(rest, rest))
+    if size < LEAST_SINE:
+        return False
+    put_frame(frames, i, over(rest, size), x)
+    return True
+
+
 @partial(compiled, exact=True)
 def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
     """Frames (m, 3, 3) whose z is a normal (3,) made perpendicular to tangents (m, 3).
@@ -41,12 +52,8 @@ def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
     """
     n = normal[0], normal[1], normal[2]
     for i in range(tangents.shape[0]):
-        x = vector(tangents, i)
-        rest = across(n, x)
-        size = math.sqrt(dot(rest, rest))
-        if size < LEAST_SINE:
+        if not put_across(frames, i, n, vector(tangents, i)):
             return i
-        put_frame(frames, i, over(rest, size), x)
     return NOWHERE
 
 
@@ -57,12 +64,9 @@ def seam_frames(turns: Any, tangents: Any, frames: Any) -> int:
     Returns the first row where the path runs along the beam, or NOWHERE.
     """
     for i in range(tangents.shape[0]):
-        x = vector(tangents, i)
-        rest = across((-turns[i, 0, 2], -turns[i, 1, 2], -turns[i, 2, 2]), x)
-        size = math.sqrt(dot(rest, rest))
-        if size < LEAST_SINE:
+        up = -turns[i, 0, 2], -turns[i, 1, 2], -turns[i, 2, 2]
+        if not put_across(frames, i, up, vector(tangents, i)):
             return i
-        put_frame(frames, i, over(rest, size), x)
     return NOWHERE
 
 
