@@ -145,6 +145,33 @@ def moving_only(robot):
     return at.Log.of(t[:, 0], q=q, tau=tau)
 
 
+def test_friction_that_grows_as_a_root_of_the_speed_is_no_memory_where_joints_never_stand():
+    """Both are small about a reversal; a root beside the file's laws explains all of it."""
+    robot = at.Robot.load("tx40")
+    places = hosts(robot, Recipe(), np.ones(robot.n))
+    wide = with_terms(robot, tuple(host.root(0.5) for host in places))
+    values = dict(zip(wide.parameter_names, wide.parameters, strict=True))
+    for host in places:
+        name = host.element.name
+        values[f"{name}_shape.torque"] = 0.5 * values[f"{name}.level"]
+        values[f"{name}.level"] *= 0.5
+    truth = wide.with_parameters(np.array(list(values.values())))
+    chance = np.random.default_rng(3)
+    t = np.arange(0, LENGTH, 1 / RATE)[:, None]
+    q = np.tile([0.0, 0.3, 1.0, 0.0, 0.6, 0.0], (len(t), 1))
+    v, a = np.zeros_like(q), np.zeros_like(q)
+    for k in range(1, 6):
+        w, size, phase = 2 * np.pi * k / 8, 0.4 * chance.normal(size=6) / k, chance.uniform(0, 6, 6)
+        q = q + size * np.sin(w * t + phase)
+        v = v + size * w * np.cos(w * t + phase)
+        a = a - size * w**2 * np.sin(w * t + phase)
+    tau = truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)
+    log = at.Log.of(t[:, 0], q=q, tau=tau + NOISE * chance.normal(size=q.shape))
+    found = at.identify(robot, [log], cutoff=20.0)
+    endings = {term.element.name.rpartition("_")[2] for term in found.model.terms}
+    assert endings == {"shape"}
+
+
 def test_a_doubted_torque_is_trusted_when_asked_and_the_doubt_is_kept():
     robot = at.Robot.load("tx40")
     log = moving_only(robot)

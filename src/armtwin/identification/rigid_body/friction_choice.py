@@ -80,6 +80,8 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     memory = _best_memory(trial, len(places), len(radii), errors)
     first = len(kept)
     numbers: list[int] = []
+    if memory and _is_a_shape(trial, memory, len(places)):
+        memory = {}
     if memory:
         wider = _damped(some, places, memory, errors)
         damped = wider is not None
@@ -161,6 +163,22 @@ def _load_terms(
     for place, load in usual.items():
         found.append(places[place].load(load, radii.get(place), damped=damped))
     return tuple(found)
+
+
+def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
+    """Whether a shape of the speed predicts left-out parts better, and memory beside it no more.
+
+    Friction that falls towards rest looks like a contact that bends where joints never stand.
+    """
+    shape = _best_shape(trial, (), places * len(RADII), places, {})
+    if not shape:
+        return False
+    bent = []
+    for place, (radius, _) in memory.items():
+        nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(radius))))
+        bent.append(len(RADII) * place + nearest)
+    both = trial.positive([*bent, *shape])
+    return not gain(trial.missed(shape), trial.missed(both)).shows
 
 
 def _damped(
