@@ -123,6 +123,10 @@ def test_the_folder_of_a_killed_sweep_is_taken_by_the_next(folder, tmp_path, mon
 REFUSED = {
     "two places": (["--workers", "2", "--cluster", "local:2"], "give one of them"),
     "no workers": (["--workers", "0"], "workers must be from 1 to 1024, got 0"),
+    "no workers to time": (
+        ["--workers", "0", "--dry-run"],
+        "workers must be from 1 to 1024, got 0",
+    ),
     "an unknown run": (["--report", "13"], "--report must be a run from 1 to 12, got 13"),
     "a wrong local cluster": (["--cluster", "local:x"], "local:N needs N from 1 to 1024"),
 }

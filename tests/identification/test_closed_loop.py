@@ -162,6 +162,15 @@ def test_exponents_of_the_oil_are_found_in_a_dynamic_log(bench, shapes):
             assert told[name].value == pytest.approx(exact, rel=0.1)
 
 
+def test_the_robot_with_the_shapes_predicts_its_log_no_worse_than_identified_without(bench, shapes):
+    """Coefficients, bodies and rotors are those that go with the shapes."""
+    log = measured(bench, excitation(bench, 1, periods=2), 1)
+    recipe = at.Recipe(friction="file", tilt="file")
+    plain = at.identify(shapes.prior, [log], cutoff=10.0, recipe=recipe)
+    own = plain.validate(log, robot=shapes.robot).rmse
+    assert (own < 1.02 * plain.validate(log).rmse).all()
+
+
 def test_shapes_are_shown_and_written(shapes, tmp_path):
     at.write_report(shapes, tmp_path / "shapes.html")
     assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")

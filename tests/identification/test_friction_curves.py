@@ -1,5 +1,7 @@
 """Friction curves: laws recovered with intervals that hold them, wrists parted, logs read."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -233,6 +235,23 @@ def test_laws_compared_on_the_ur10e(shared_data):
         assert group.fit.rms < 0.005 * np.abs(group.curves.torque).max()
     with pytest.raises(at.ArmtwinError, match="known in amperes only"):
         _ = fit.robot
+
+
+def test_torques_that_are_no_friction_are_refused(rx90b):
+    curves = FrictionCurves.of(rx90b.joint_names, [0] * 6, [-3, -2, -1, 1, 2, 3], np.zeros(6))
+    with pytest.raises(at.ArmtwinError, match="joint_1: its friction must be above 1e-06 N m"):
+        at.fit_friction(rx90b, curves)
+
+
+def test_elements_that_an_identification_added_give_way_to_the_law_of_the_curve(rx90b, rng):
+    """Friction of a joint is its curve, however many elements a file had for it."""
+    (first, *others) = rx90b.description.friction
+    beside = replace(first, name="joint_1_shape")
+    wide = at.Robot(replace(rx90b.description, friction=(first, beside, *others)))
+    curves = single_joint(rx90b, "joint_1", rng, noise=0.0)
+    both = [at.fit_friction(robot, curves, gravity="pose", law="file") for robot in (rx90b, wide)]
+    one, two = (fit.robot.friction_torque(np.eye(6)[0]) for fit in both)
+    assert two == pytest.approx(one, rel=1e-9)
 
 
 def test_logs_without_plateaus_are_refused(rx90b):

@@ -137,3 +137,25 @@ def test_a_loaded_law_refuses_a_load_of_another_and_a_second_side(robots):
     twice = replace(first, law=Loaded(0.1, 50.0), load=Load(0.1))
     with pytest.raises(at.ArmtwinError, match="follows its load by itself"):
         at.Robot(replace(robots["rx90b"].description, friction=(twice, *others)))
+
+
+def test_a_share_that_the_file_has_is_taken_as_known(rubbing, robots):
+    """Its steady column is that of a level: logs would tell their sum only."""
+    truth, found = rubbing
+    again = at.identify(found.robot, [logged(truth, 2)], cutoff=CUTOFF)
+    first = {row.name: row.value for row in found.table}
+    for row in again.table:
+        if row.name.endswith(f"{LOAD}.share"):
+            assert row.value == pytest.approx(first[row.name], rel=1e-12)
+            assert row.from_logs == 0
+    other = logged(truth, 3)
+    assert (missed_while_moving(again, other)[1:3] < 1.2 * NOISE).all()
+
+
+def test_a_load_without_memory_bends_as_far_as_its_host(rubbing):
+    """Bristles of the host's stiffness would make a small share stiffer than all the rest."""
+    _, found = rubbing
+    elements = {element.name: element for element in found.robot.description.friction}
+    load = elements[f"joint_2{LOAD}"]
+    host = {e.name: e for e in found.prior.description.friction}["joint_2"]
+    assert load.radius == pytest.approx(host.radius, rel=1e-6)

@@ -96,7 +96,9 @@ def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: s
     from armtwin.report.sweep_estimate import estimate_report
     from armtwin.sweeps.cluster import LOCAL
     from armtwin.sweeps.estimate import estimate
+    from armtwin.sweeps.running import check_place
 
+    check_place(workers, cluster)
     width = workers
     if cluster is not None:
         given = cluster.removeprefix(LOCAL)

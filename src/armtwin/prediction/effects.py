@@ -224,12 +224,17 @@ def _gear_effects(
 
 
 def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
-    """Each friction element taken out."""
-    for e, (element, row) in enumerate(stretch.prediction.robot.assembly.friction):
+    """Friction taken out, row by row: all elements of a row together."""
+    friction = stretch.prediction.robot.assembly.friction
+    rows: dict[tuple[bytes, str], list[int]] = {}
+    for e, (_, row) in enumerate(friction):
+        rows.setdefault((row.weights.tobytes(), row.side), []).append(e)
+    for numbers in rows.values():
+        element, row = friction[numbers[0]]
         kind = "friction reversal" if _reverses(stretch, row.weights) else "friction"
         name = element.on if isinstance(element.on, str) else element.name
-        without = _changed(stretch, partial(without_friction, [e]))
-        yield Effect(kind, name, ("friction", e), without)
+        without = _changed(stretch, partial(without_friction, numbers))
+        yield Effect(kind, name, ("friction", numbers[0]), without)
 
 
 def all_friction(stretch: Stretch) -> Effect:

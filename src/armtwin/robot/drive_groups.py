@@ -225,7 +225,8 @@ class FrictionElement:
 
     def problem(self) -> str:
         """What is wrong, as a phrase; empty if nothing is."""
-        if isinstance(self.law, Loaded) and (self.load is not None or self.negative is not None):
+        loaded = isinstance(self.law, Loaded), isinstance(self.negative, Loaded)
+        if any(loaded) and (self.load is not None or self.negative is not None):
             return "the law 'loaded' follows its load by itself, in both directions alike"
         if self.load is not None and not breakaway(self.law) > 0:
             return "load needs a law with dry friction above 0, which it multiplies"

@@ -19,10 +19,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.clean_log import CleanLog
 from armtwin.identification.rigid_body.experiment import Experiment
 from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.preparation import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.regression import kept_rows
@@ -50,6 +52,8 @@ REST = 0.01  # share of a joint's highest speed below which its rows do not coun
 ROWS = 2500  # of all logs at most, for each joint
 READY, SEARCHED = 0.3, 0.8  # shares of the work when logs are clean and all shapes were searched
 KEPT = 64  # columns of elements that are kept while others change
+
+UNITS = {(Power, "speed"), (Loaded, "usual")}  # keys that only say what a coefficient is a unit of
 
 Elements = list[tuple[FrictionElement, Row]]
 
@@ -79,7 +83,7 @@ class ShapeFit:
 
     Attributes:
         prior: The robot it started from.
-        robot: The robot with the shapes, and coefficients of friction, that the logs tell.
+        robot: The robot with the shapes that the logs tell, identified from the same logs.
         table: The shape numbers.
         before: Residual of each joint with the shapes of the file, everything linear fitted,
             (n,) [N m].
@@ -150,19 +154,22 @@ def fit_friction_shapes(
     if not task.places:
         raise ArmtwinError(f"robot '{robot.name}': its friction laws have no shape numbers")
     start = np.zeros(len(task.places))
+    task = replace(task, sigma=task.residual_of_joints(start))
     before = task.residual_of_joints(start)
-    task = replace(task, sigma=before)
     everything = np.ones(len(start), dtype=bool)
     say(READY)
     x, deviation = _searched(task, start, everything)
     say(SEARCHED)
-    told = deviation < TOLD * SPREAD
+    told = (deviation < TOLD * SPREAD) & (np.abs(x) < WIDEST - CLOSE)
+    x = np.where(told, x, 0.0)
     if told.any():
-        x, again = _searched(task, np.where(told, x, 0.0), told)
+        x, again = _searched(task, x, told)
         deviation = np.where(told, again, deviation)
+    applied = ready.experiment.clean[0].how.cutoff
+    shaped = task.robot_with(x)
     return ShapeFit(
         prior=robot,
-        robot=task.robot_with(x),
+        robot=identify(shaped, logs, torque=torque, cutoff=applied, recipe=chosen).robot,
         table=tuple(task.numbers(x, deviation, told)),
         before=before,
         after=task.residual_of_joints(x),
@@ -224,7 +231,7 @@ class _Task:
                 continue
             for key in shape_numbers(element.law) or ():
                 value = float(getattr(element.law, key))
-                if value > 0:
+                if value > 0 and (type(element.law), key) not in UNITS:
                     found.append(_Place(k, key, value))
         return found
 
@@ -334,12 +341,15 @@ class _Task:
         return np.asarray(np.linalg.pinv(normal, rcond=1e-12) @ (F.T @ self._rest / sizes) / sizes)
 
     def robot_with(self, x: Floats) -> Robot:
-        """The robot with shapes x, and with the coefficients that go with them."""
+        """The robot with shapes x, and about the coefficients that go with them."""
         named = {element.name: element for element, _ in self.elements(x)}
+        active = self.robot.description.active_friction()
         elements = []
         for element in self.robot.description.friction:
-            elements.append(named.get(element.name, element))
+            elements.append(named[element.name] if element in active else element)
         robot = Robot(replace(self.robot.description, friction=tuple(elements)), self.robot.origin)
+        if self.experiment.needs_gains:
+            return robot  # its coefficients are torques, these are currents
         phi = robot.parameters.copy()
         some = phi[robot.layout.friction]
         fitted = self.coefficients(x)

@@ -22,6 +22,7 @@ from armtwin.identification.friction_curves.temperature import (
     fit_temperature,
     reference_rows,
 )
+from armtwin.identification.rigid_body.terms import without_terms
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import chosen_axes, legend
@@ -32,6 +33,7 @@ from armtwin.robot.robot import Robot
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+LEAST_TORQUE = 1e-6  # of friction that is told from none [N m or A]
 FILE = "file"  # the laws that the robot file has
 WORTH = 2.0  # of Akaike's criterion that a law with more numbers must gain
 
@@ -193,7 +195,8 @@ def fit_friction(
     """Friction laws of the joints that curves are of.
 
     Laws are compared by what they leave and how many numbers they have; elements that share joints,
-    as those of a coupled wrist, are fitted together.
+    as those of a coupled wrist, are fitted together. Elements that an identification has added to
+    others are not kept: the laws that are found hold all of a joint's friction.
 
     Args:
         robot: The robot; one without friction gets an element for each joint.
@@ -213,9 +216,10 @@ def fit_friction(
         raise ArmtwinError(f"law '{law}' is not known. {did_you_mean(law, [*LAWS, FILE])}")
     if curves.joint_names != robot.joint_names:
         raise ArmtwinError("curves and robot must have the same joints")
-    prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
+    prior = without_terms(with_assumed_drives(robot) if lacks_drives(robot) else robot)
     friction = without_gravity(curves, gravity)
     _refuse_pushing(friction)
+    _refuse_none(friction)
     groups = []
     for numbers in _groups(prior):
         rows = np.array([prior.assembly.friction[e][1].weights for e in numbers])
@@ -226,6 +230,18 @@ def fit_friction(
     if not groups:
         raise ArmtwinError(f"robot '{robot.name}': the curves are of joints without friction")
     return FrictionFit(prior, curves, gravity, tuple(groups))
+
+
+def _refuse_none(friction: FrictionCurves) -> None:
+    """Refuse joints whose torques are no friction at all."""
+    for j in np.unique(friction.joint):
+        torque = friction.torque[friction.joint == j]
+        if np.abs(torque).max() < LEAST_TORQUE:
+            raise ArmtwinError(
+                f"{friction.joint_names[j]}: its friction must be above {LEAST_TORQUE:g} "
+                f"{friction.unit} at some speed, got {np.abs(torque).max():.3g} at most; is it the "
+                "right column, and in the right unit?"
+            )
 
 
 def _refuse_pushing(friction: FrictionCurves) -> None:

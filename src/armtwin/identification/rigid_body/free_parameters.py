@@ -21,7 +21,7 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
     """The free directions that a recipe leaves a robot."""
     names = robot.parameter_names
     table = robot.parameter_table
-    held = recipe.held(table)
+    held = recipe.held(table) | _known_shares(robot)
     if len(held) == len(names):
         raise ArmtwinError("recipe: every parameter is held, so nothing is left to identify")
     place = {name: k for k, name in enumerate(names)}
@@ -30,6 +30,15 @@ def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
         start[place[name]] = 0.0
     equal = [(place[a], place[b]) for a, b in recipe.equal]
     return free_directions(start, sizes_of(table), {place[name] for name in held}, equal)
+
+
+def _known_shares(robot: Robot) -> set[str]:
+    """Shares of loads that the file has: they are taken as known, with the loads by its bodies."""
+    found = set()
+    for element, _ in robot.assembly.friction:
+        if isinstance(element.law, Loaded):
+            found.add(f"{element.name}.share")
+    return found
 
 
 def sizes_of(table: tuple[Parameter, ...]) -> Floats:

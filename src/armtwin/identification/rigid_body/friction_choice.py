@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from armtwin.drives.friction.load import LOCKS
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
@@ -25,6 +24,8 @@ RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
 WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
+# of a load that friction takes at most: gears but worms pass on two thirds and more of their torque
+MOST_SHARE = 0.5
 THINNED = 10  # samples of which one tells the usual load
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
@@ -248,12 +249,12 @@ def _one_more(
 ) -> tuple[int, list[int], Squares] | None:
     """The offered term that gains most: it, all that are then taken, and the squares missed.
 
-    None where none resists as a gear does that does not lock itself.
+    None where none resists as a gear does that is no worm.
     """
     added, options, squares = [], [], []
     for k in offered:
         numbers = trial.positive([*taken, k])
-        if k in numbers and trial.parameters(numbers)[-len(trial.terms) + k] < LOCKS:
+        if k in numbers and trial.parameters(numbers)[-len(trial.terms) + k] < MOST_SHARE:
             added.append(k)
             options.append(numbers)
             squares.append(trial.missed(numbers))

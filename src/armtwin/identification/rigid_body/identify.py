@@ -23,7 +23,7 @@ from armtwin.identification.rigid_body.experiment import Experiment, Robust, fas
 from armtwin.identification.rigid_body.gain_spread import gain_spread
 from armtwin.identification.rigid_body.preparation import Preparation, preparation
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.terms import with_terms
+from armtwin.identification.rigid_body.terms import with_own_bristles, with_terms
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
@@ -243,6 +243,7 @@ def _identified(
         f"cut-off {cutoff:.4g} Hz, {experiment.recipe.estimator}"
     )
     found = with_values(_with_term_sources(experiment, source), phi, source, told)
+    found = replace(found, friction=with_own_bristles(found.friction, experiment.terms))
     free = np.asarray(experiment.free.basis.any(axis=1))
     names = experiment.extended.parameter_names
     deviation = known_deviations(names, spread, free, source)

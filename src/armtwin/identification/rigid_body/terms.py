@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.drives.friction.coulomb import Coulomb
+from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.terms import Drop, Loaded, Power
@@ -21,7 +22,7 @@ from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.identification.rigid_body.memory import mean_sign, of_all_joints
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import FrictionElement, Presliding
+from armtwin.robot.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
 from armtwin.robot.friction_columns import bent_columns
 from armtwin.robot.loaded_friction import is_turned, load_of
 from armtwin.robot.robot import Robot
@@ -42,12 +43,14 @@ class Term:
         row: The row that it acts on.
         host: Number of the friction element that it is added to.
         tied: Parameter of the host whose place it takes in part, None where of none.
+        bends_by: Elastic travel of its host by the file [rad].
     """
 
     element: FrictionElement
     row: Row
     host: int
     tied: str | None
+    bends_by: float = 0.0
 
     @property
     def name(self) -> str:
@@ -97,7 +100,7 @@ class Host:
     def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
         """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
         element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
-        return Term(element, self.row, self.number, None)
+        return Term(element, self.row, self.number, None, self.element.radius)
 
     def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
         host = self.element
@@ -240,8 +243,46 @@ def with_terms(robot: Robot, terms: Terms) -> Robot:
     return Robot(description, robot.origin)
 
 
+def without_terms(robot: Robot) -> Robot:
+    """The robot without friction elements that an identification has added to others."""
+    names = {element.name for element in robot.description.friction}
+    kept = []
+    for element in robot.description.friction:
+        host, _, ending = element.name.rpartition("_")
+        if f"_{ending}" not in ENDINGS or host not in names:
+            kept.append(element)
+    if len(kept) == len(names):
+        return robot
+    description = replace(robot.description, friction=tuple(kept), standard_deviation=None)
+    return Robot(description, robot.origin)
+
+
 def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
     """Names of the elements with memory, and their radii [rad]."""
     for term in terms:
         if term.element.name.endswith(MEMORY):
             yield term.element.name, term.element.radius
+
+
+def with_own_bristles(
+    friction: tuple[FrictionElement, ...], terms: Terms
+) -> tuple[FrictionElement, ...]:
+    """Friction elements of which added loads have bristles by their own level.
+
+    A load without a memory has those of its host, whose stiffness is for the host's level.
+    """
+    radii = {}
+    for term in terms:
+        pre = term.element.presliding
+        if term.element.name.endswith(LOAD) and pre is not None and pre.stiffness is not None:
+            radii[term.element.name] = term.bends_by
+    found = []
+    for element in friction:
+        radius, pre = radii.get(element.name, 0.0), element.presliding
+        if radius > 0 and pre is not None and pre.stiffness is not None:
+            stiffness = max(breakaway(element.law), LEAST_TORQUE) / radius
+            damping = None if pre.damping is None else pre.damping * stiffness / pre.stiffness
+            own = replace(pre, stiffness=stiffness, damping=damping)
+            element = replace(element, presliding=own)
+        found.append(element)
+    return tuple(found)
