@@ -72,6 +72,18 @@ def test_a_wide_table_has_a_row_for_each_record_and_a_narrow_one_a_card():
     assert card in re.sub(r" +\n", "\n", narrow)
 
 
+@pytest.mark.parametrize("width", [70, 80, 120, 300])
+def test_no_width_cuts_a_word_of_a_table_of_long_texts(width):
+    """A list of long names beside a sentence: both are broken between words, none is lost."""
+    names = ", ".join(f"motor.motor_shoulder_lift_joint.torque_constant_{k}" for k in range(9))
+    source = "1 log with 3691 samples, torque from current, cut-off 10 Hz, consistent; as before"
+    columns = (Column("group", "group"), Column("source", "source"))
+    table = Table(columns, [{"group": names, "source": source}, {"group": "a", "source": "b"}])
+    lines = printed(Report("t", "", (Section("", (table,)),)), width).splitlines()
+    assert max(len(line) for line in lines) <= width
+    assert set(f"{names} {source}".split()) <= set(" ".join(lines).split())
+
+
 def test_explanations_and_folded_tables_are_for_the_page():
     folded = Table((Column("x", "x", Number()),), [{"x": 4711.0}], folded="All")
     text = printed(Report("t", "", (Section("a", (Text("long story", "soft"), folded)),)), 80)

@@ -106,9 +106,9 @@ class _Sheet:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         cells = [[self.spelled(c.cell(record)) for c in self.columns] for record in self.records]
         if self._width(cells, narrow=False) <= options.max_width:
-            yield self._grid(cells, narrow=False)
+            yield self._grid(cells)
         elif self._width(cells, narrow=True) <= options.max_width:
-            yield self._grid(cells, narrow=True)
+            yield self._grid(cells, options.max_width)
         else:
             yield from self._cards(cells)
         if self.left_out:
@@ -117,11 +117,27 @@ class _Sheet:
 
     def _width(self, cells: list[list[str]], narrow: bool) -> int:
         """Width of the table; where it is narrow, heads and words are broken between words."""
+        widths = self._widths(cells, narrow)
+        return sum(widths) + GAP * (len(widths) - 1)
+
+    def _widths(self, cells: list[list[str]], narrow: bool) -> list[int]:
+        """Width of each column that its head and its cells need."""
         widths = []
         for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
             head = _length(self.spelled(column.title), narrow)
             widths.append(max(head, self._widest(column, texts, narrow)))
-        return sum(widths) + GAP * (len(widths) - 1)
+        return widths
+
+    def _within(self, cells: list[list[str]], width: int) -> list[int]:
+        """Widths of the columns of a narrow table; those that want more share what is left."""
+        widths, wanted = self._widths(cells, narrow=True), self._widths(cells, narrow=False)
+        left = width - self._width(cells, narrow=True)
+        while left > 0 and widths != wanted:
+            for k, full in enumerate(wanted):
+                if widths[k] < full and left > 0:
+                    widths[k] += 1
+                    left -= 1
+        return widths
 
     @staticmethod
     def _widest(column: Column, texts: tuple[str, ...], narrow: bool) -> int:
@@ -132,21 +148,21 @@ class _Sheet:
         longest_word = max(_length(text, narrow) for text in texts)
         return max(longest_word, min(longest, NARROWEST_WORDS))
 
-    def _grid(self, cells: list[list[str]], narrow: bool) -> Grid:
+    def _grid(self, cells: list[list[str]], narrow: int | None = None) -> Grid:
+        """The table as wide as it is, or within a narrower width."""
         grid = Grid(
             box=box.SIMPLE_HEAD, pad_edge=False, padding=(0, GAP - 1, 0, 0), show_edge=False
         )
-        for column, texts in zip(self.columns, zip(*cells, strict=True), strict=True):
+        widths = self._widths(cells, False) if narrow is None else self._within(cells, narrow)
+        for column, width in zip(self.columns, widths, strict=True):
             head = self.spelled(column.title)
-            if narrow:
-                head = _broken(head, self._widest(column, texts, narrow))
             numbers = column.number is not None
             grid.add_column(
-                head,
+                head if narrow is None else _broken(head, width),
                 justify="right" if numbers else "left",
-                no_wrap=numbers or not narrow,
+                no_wrap=numbers or narrow is None,
                 overflow="fold",
-                min_width=self._widest(column, texts, narrow),
+                width=width,
             )
         for number, row in enumerate(cells):
             style = "red" if number in self.bad else ""
