@@ -61,14 +61,21 @@ class Gain:
 
 def gain(before: Floats, after: Floats) -> Gain:
     """What squares missed of parts, (parts, n), gain over those before, (parts, n)."""
-    count = len(before)
-    a, b = _above_none(before.sum(axis=0)), _above_none(after.sum(axis=0))
-    fall = -float(np.log(b / a).mean())
-    apart = (after / b - before / a).mean(axis=1)
-    error = np.sqrt(count / max(count - 1, 1) * (apart**2).sum())
-    each = -np.log(_above_none(after) / _above_none(before)).mean(axis=1)
-    error_of_each = each.std(ddof=1) / np.sqrt(count) if count > 1 else np.inf
-    return Gain(fall, float(error), float(each.mean()), float(error_of_each), count)
+    parts = len(before)
+    whole_before = _above_none(before.sum(axis=0))
+    whole_after = _above_none(after.sum(axis=0))
+    fall = -np.log(whole_after / whole_before).mean()
+    apart = (after / whole_after - before / whole_before).mean(axis=1)
+    error = np.sqrt(parts / max(parts - 1, 1) * (apart**2).sum())
+    falls = -np.log(_above_none(after) / _above_none(before)).mean(axis=1)
+    error_of_parts = falls.std(ddof=1) / np.sqrt(parts) if parts > 1 else np.inf
+    return Gain(
+        fall=float(fall),
+        error=float(error),
+        of_parts=float(falls.mean()),
+        error_of_parts=float(error_of_parts),
+        parts=parts,
+    )
 
 
 def by_the_others(options: Sequence[Floats]) -> Floats:

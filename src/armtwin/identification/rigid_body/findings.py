@@ -8,8 +8,9 @@ import numpy as np
 
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.friction_choice import RADII, is_set_value
+from armtwin.identification.rigid_body.friction_choice import is_set_value
 from armtwin.identification.rigid_body.memory import Falling
+from armtwin.identification.rigid_body.memory_choice import RADII
 from armtwin.identification.rigid_body.terms import LOAD, MEMORY, SHAPE, radii_of
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.log import Log

@@ -12,21 +12,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
-from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
-from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
+from armtwin.identification.rigid_body.friction_trial import Trial, trial_of
+from armtwin.identification.rigid_body.load_choice import load_terms, usual_loads, with_loads
+from armtwin.identification.rigid_body.memory_choice import (
+    RADII,
+    best_memory,
+    damped_radii,
+    memory_terms,
+)
 from armtwin.identification.rigid_body.terms import Host, Terms, hosts
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.loaded_friction import load_of
 
-RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
-WIDER = tuple((RADII[1] / RADII[0]) ** k for k in (-0.5, 0, 0.5, 1, 1.5, 2))  # with damping
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
-# of a load that friction takes at most: gears but worms pass on two thirds and more of their torque
-MOST_SHARE = 0.5
-THINNED = 10  # samples of which one tells the usual load
 SAMPLES = 20_000  # of all logs on which terms are compared
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
@@ -72,29 +72,29 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     places = hosts(some.prior, some.recipe, fastest(some.clean))
     if not places:
         return Chosen((), {})
-    usual = _usual_loads(some, places)
+    usual = usual_loads(some, places)
     radii = () if is_set_value(some.source) else RADII
-    kept = _memory_terms(places, radii)
-    added = _shape_terms(places, {}) + _load_terms(places, usual, {})
+    kept = memory_terms(places, radii)
+    added = _shape_terms(places, {}) + load_terms(places, usual, {})
     trial = trial_of(some, kept + added)
     errors = {"the laws of the file": trial.share(trial.missed(()))}
-    memory = _best_memory(trial, len(places), len(radii), errors)
+    memory = best_memory(trial, len(places), len(radii), errors)
     first = len(kept)
     numbers: list[int] = []
     if memory and _is_a_shape(trial, memory, len(places)):
         memory = {}
     if memory:
-        wider = _damped(some, places, memory, errors)
+        wider = damped_radii(some, places, memory, errors)
         damped = wider is not None
         radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
         kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
         added = _shape_terms(places, radii_of, damped=damped)
-        added += _load_terms(places, usual, radii_of, damped=damped)
+        added += load_terms(places, usual, radii_of, damped=damped)
         trial = trial_of(some, kept + added)
         first = len(kept)
         numbers = list(range(first))
     numbers += _best_shape(trial, numbers, first, len(places), errors)
-    numbers = _with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
+    numbers = with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
     own = trial.parameters(numbers)[: len(some.prior.parameters)]
     told = [told for _, told in memory.values()]
     return Chosen(
@@ -115,15 +115,6 @@ def _some_rows(experiment: Experiment) -> Experiment:
     return replace(experiment, clean=tuple(clean)).with_all_rows()
 
 
-def _memory_terms(places: Sequence[Host], radii: Sequence[float]) -> Terms:
-    """Memory of every radius for every host."""
-    found = []
-    for host in places:
-        for radius in radii:
-            found.append(host.memory(radius))
-    return tuple(found)
-
-
 def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
     """For every shape a term of each host, a fall with the memory of its place if it has one."""
     found = []
@@ -133,36 +124,6 @@ def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: boo
     for exponent in ROOTS:
         for host in places:
             found.append(host.root(exponent))
-    return tuple(found)
-
-
-def _usual_loads(some: Experiment, places: Sequence[Host]) -> dict[int, float]:
-    """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
-    geared = [place for place, host in enumerate(places) if host.geared]
-    if some.carried is None or not geared:
-        return {}
-    power, samples = dict.fromkeys(geared, 0.0), 0
-    for log in some.clean:
-        on_links = some.model.on_links(log.motion.at(slice(None, None, THINNED)))
-        samples += len(on_links)
-        for place in geared:
-            load = load_of(some.prior.assembly, on_links, places[place].row)
-            power[place] += float(load @ load)
-    usual = {place: float(np.sqrt(power[place] / samples)) for place in geared}
-    return {place: load for place, load in usual.items() if load > 0}
-
-
-def _load_terms(
-    places: Sequence[Host],
-    usual: dict[int, float],
-    radii: dict[int, float],
-    *,
-    damped: bool = False,
-) -> Terms:
-    """A load of every host with a gear of its own, with the memory of its place if it has one."""
-    found = []
-    for place, load in usual.items():
-        found.append(places[place].load(load, radii.get(place), damped=damped))
     return tuple(found)
 
 
@@ -180,156 +141,6 @@ def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int
         bent.append(len(RADII) * place + nearest)
     both = trial.positive([*bent, *shape])
     return not gain(trial.missed(shape), trial.missed(both)).shows
-
-
-def _damped(
-    some: Experiment,
-    places: Sequence[Host],
-    memory: dict[int, tuple[float, bool]],
-    errors: dict[str, float],
-) -> float | None:
-    """How many times larger radii are with the file's damping; None where that is no better.
-
-    A contact that is damped turns round sooner than its radius says.
-    """
-    if not any(places[place].is_damped for place in memory):
-        return None
-    terms: Terms = tuple(places[place].memory(radius) for place, (radius, _) in memory.items())
-    for factor in WIDER:
-        for place, (radius, _) in memory.items():
-            terms += (places[place].memory(factor * radius, damped=True),)
-    trial = trial_of(some, terms)
-    size = len(memory)
-    shares = []
-    for first in range(0, len(terms), size):
-        numbers = trial.positive(range(first, first + size))
-        shares.append(trial.share(trial.missed(numbers)))
-    errors["with memory and its damping"] = min(shares[1:])
-    if min(shares[1:]) >= shares[0]:
-        return None
-    return vertex(WIDER, shares[1:])
-
-
-def _with_loads(
-    trial: Trial, taken: Sequence[int], first: int, errors: dict[str, float]
-) -> list[int]:
-    """Terms that were taken, and those that follow loads where parts are predicted better so.
-
-    They are added one after the other, the one that gains most first. Whether friction follows
-    loads is one question for the whole robot, whose gears are of a kind. Loads are those of one fit
-    to all parts: gravity is known much better than friction.
-
-    Args:
-        trial: The terms.
-        taken: Numbers of the terms that were taken; one that would no more resist is given up.
-        first: Number of the first term that follows a load.
-        errors: What was tried, added to.
-    """
-    options, squares = [], []
-    numbers, rest = list(taken), list(range(first, len(trial.terms)))
-    while rest:
-        found = _one_more(trial, numbers, rest)
-        if found is None:
-            break
-        added, numbers, missed = found
-        rest.remove(added)
-        options.append(numbers)
-        squares.append(missed)
-    if not options:
-        return list(taken)
-    best = trial.best(squares)
-    errors["with the loads of gears"] = trial.share(squares[best])
-    if not gain(trial.missed(taken), by_the_others(squares)).shows:
-        return list(taken)
-    return options[best]
-
-
-def _one_more(
-    trial: Trial, taken: Sequence[int], offered: Sequence[int]
-) -> tuple[int, list[int], Squares] | None:
-    """The offered term that gains most: it, all that are then taken, and the squares missed.
-
-    None where none resists as a gear does that is no worm.
-    """
-    added, options, squares = [], [], []
-    for k in offered:
-        numbers = trial.positive([*taken, k])
-        if k in numbers and trial.parameters(numbers)[-len(trial.terms) + k] < MOST_SHARE:
-            added.append(k)
-            options.append(numbers)
-            squares.append(trial.missed(numbers))
-    if not added:
-        return None
-    best = trial.best(squares)
-    return added[best], options[best], squares[best]
-
-
-def _best_memory(
-    trial: Trial, places: int, radii: int, errors: dict[str, float]
-) -> dict[int, tuple[float, bool]]:
-    """Best radius [rad] of each host that gets a memory, and whether it is told; none of any.
-
-    One radius for all is found first, then each host's own. Where joints never stand, a memory of
-    the least radius is the sign of the speed, told more sharply; it must do better than that too.
-    """
-    if not radii:
-        return {}
-    numbers, squares = [], []
-    for r in range(radii):
-        every = trial.positive([radii * host + r for host in range(places)])
-        numbers.append(every)
-        squares.append(trial.missed(every))
-    best = trial.best(squares)
-    errors["with memory of one radius"] = trial.share(squares[best])
-    rivals = [trial.missed(())]
-    if not trial.stands:
-        rivals.append(squares[0])
-    rival = rivals[trial.best(rivals)]
-    if not gain(rival, by_the_others(squares)).shows:
-        return {}
-    larger = gain(squares[0], squares[best]).shows
-    finer = vertex(RADII, [trial.share(missed) for missed in squares])
-    chosen = dict.fromkeys(range(places), -1)
-    for k in numbers[best]:
-        chosen[k // radii] = k % radii
-    missed = _with_own_radii(trial, chosen, radii, squares[best])
-    errors["with memory"] = trial.share(missed)
-    found = {}
-    for host, r in chosen.items():
-        if r >= 0:
-            found[host] = finer if r == best else RADII[r], larger and r > 0
-    return found
-
-
-def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:
-    """Squares missed where each host has a radius of its own, or none, that does better.
-
-    Args:
-        trial: The terms.
-        chosen: Number of the radius of each host, -1 for none; changed where another is better.
-        radii: Number of radii.
-        missed: Squares missed as chosen before.
-    """
-    for host in chosen:
-        options, squares = [], []
-        for r in range(-1, radii):
-            numbers = _numbers({**chosen, host: r}, radii)
-            if trial.positive(numbers) == numbers:
-                options.append(r)
-                squares.append(trial.missed(numbers))
-        if squares and gain(missed, by_the_others(squares)).shows:
-            best = trial.best(squares)
-            chosen[host], missed = options[best], squares[best]
-    return missed
-
-
-def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
-    """Numbers of the terms from the radius of each host."""
-    found = []
-    for host in sorted(chosen):
-        if chosen[host] >= 0:
-            found.append(radii * host + chosen[host])
-    return found
 
 
 def _best_shape(
