@@ -68,9 +68,10 @@ def test_squares_of_another_gravity_are_those_of_a_robot_that_has_it(robots):
     other = robot.with_gravity(gravity_of("30 deg about x"))
     how = Filter(10.0, True, at.Recipe())
     here, there = (weights(prepared(x, (log,), "tau", how)) for x in (robot, other))
-    T = here.columns(there.gravity)
+    every = np.eye(len(robot.parameters) + 1)
+    T = here.mapped(every, there.gravity)
     moved = T.T @ here.whole @ T
-    own = there.columns(there.gravity)
+    own = there.mapped(every, there.gravity)
     expected = own.T @ there.whole @ own
     scale = np.sqrt(np.einsum("jaa->ja", expected))
     size = scale[:, :, None] * scale[:, None, :] + 1e-12

@@ -11,6 +11,7 @@ import numpy as np
 
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.narrow import ranges
 
 FAR = 8.0  # times the distance from the median of its neighbourhood that nine of ten samples keep
 SHARE = 0.01  # of the channel's range that a jump must have to count
@@ -33,7 +34,7 @@ def _wild(x: Floats) -> Flags:
     wild = np.zeros(x.shape, dtype=bool)
     if len(x) < 5:
         return wild
-    least = SHARE * np.ptp(x, axis=0)
+    least = SHARE * ranges(x)
     step = np.diff(x, axis=0)
     size = np.abs(step)
     if not (size > least).any():

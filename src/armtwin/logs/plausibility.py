@@ -18,6 +18,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
 
@@ -152,8 +153,10 @@ def _wrapped(time: Floats, q: Floats, pace: Pace) -> str:
         return ""
     turns = np.round(step / TURN)
     whole = np.abs(step - TURN * turns) < NEAR_TURN
-    steady = np.quantile(np.abs(step), 0.95, axis=0) < STEADY
-    jumps = (turns != 0) & whole & steady
+    jumps = (turns != 0) & whole
+    if not jumps.any():
+        return ""
+    jumps &= np.quantile(np.abs(step), 0.95, axis=0) < STEADY
     count = int(jumps.sum())
     if not count:
         return ""
@@ -169,8 +172,10 @@ def _wrapped(time: Floats, q: Floats, pace: Pace) -> str:
 def _time(log: Log, channel: str, pace: Pace) -> str:
     """A sentence about time stamps that cannot be seconds, "" where they can."""
     q = log.channels[channel]
-    moved = np.ptp(q, axis=0) > MOVED
-    if len(q) < SHORTEST or not moved.any():
+    if len(q) < SHORTEST:
+        return ""
+    moved = ranges(q) > MOVED
+    if not moved.any():
         return ""
     speed = _speeds(log.time, q)
     if not speed[moved].any():
@@ -196,8 +201,7 @@ def _speeds(time: Floats, q: Floats) -> Floats:
         t = time[piece]
         way = smooth[2:] - smooth[:-2]
         duration = (t[2:] - t[:-2])[:, None]
-        speeds = np.abs(way / duration)
-        highest = np.maximum(highest, speeds.max(axis=0))
+        highest = np.maximum(highest, largest(way / duration))
     return highest
 
 

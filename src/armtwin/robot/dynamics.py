@@ -17,7 +17,7 @@ from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor, traced
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.assembly import Assembly
-from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.friction_columns import SURE, Contacts, friction_columns
 from armtwin.robot.traced import whole_regressor
 
 
@@ -121,15 +121,22 @@ def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
     return tau
 
 
-def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Floats) -> None:
+def full_regressor(
+    robot: Assembly,
+    state: tuple[Floats, Floats, Floats],
+    Y: Floats,
+    contacts: Contacts = SURE,
+) -> None:
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
     m, n = q.shape
+    places = robot.layout
     formula = whole_regressor(robot) if is_traced(m) else None
     if formula is not None:
         compute(formula, state, (Y,))
+        if contacts is not SURE:
+            Y[:, :, places.friction] = friction_regressor(robot, v, q, contacts)
         return
-    places = robot.layout
     spread(regressor.body_regressor, m, 20 * n, robot.arm, q, v, a, Y)
     if len(robot.gear):
         drives = robot.rotors, robot.gear, robot.spin_on
@@ -137,17 +144,33 @@ def full_regressor(robot: Assembly, state: tuple[Floats, Floats, Floats], Y: Flo
         spread(regressor.rotor_regressor, m, 4 * n, robot.arm, *drives, q, v, a, Y, first)
     for k, strut in enumerate(robot.struts):
         Y[:, strut.joint, places.balancer(k)] = strut.columns(q)
-    Y[:, :, places.friction] = friction_regressor(robot, v, q)
+    Y[:, :, places.friction] = friction_regressor(robot, v, q, contacts)
+
+
+def weight_regressor(robot: Assembly, q: Floats) -> Floats:
+    """Torques (m, 3, n, 10 n) per parameter of the links, at rest, with gravity 1 along each axis.
+
+    Only masses and first moments have any.
+    """
+    m, n = q.shape
+    Y = np.zeros((m, 3, n, 10 * n))
+    rest = np.zeros_like(q)
+    for axis, along in enumerate(np.eye(3)):
+        arm = robot.arm._replace(gravity=along)
+        of_axis = np.zeros((m, n, 10 * n))
+        spread(regressor.body_regressor, m, 20 * n, arm, q, rest, rest, of_axis)
+        Y[:, axis] = of_axis
+    return Y
 
 
 def friction_regressor(
-    robot: Assembly, v: Floats, q: Floats | None, bends: Floats | None = None
+    robot: Assembly, v: Floats, q: Floats | None, contacts: Contacts = SURE
 ) -> Floats:
     """Columns (m, n, k) of the coefficients of all friction elements."""
     places = robot.layout.friction
     Y = np.zeros((*v.shape, places.stop - places.start))
     at = 0
-    for row, columns, _ in friction_columns(robot.friction, v, q, bends):
+    for row, columns, _ in friction_columns(robot.friction, v, q, contacts):
         width = columns.shape[1]
         for joint in np.flatnonzero(row.any(axis=0)):
             Y[:, joint, at : at + width] = row[:, joint, None] * columns

@@ -24,6 +24,7 @@ from armtwin.robot.checks import mounting_problems, problems
 from armtwin.robot.denavit_hartenberg import Convention
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
+from armtwin.robot.friction_columns import SURE, Contacts
 from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.limits import Limits, motion_limits, position_limits
 from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
@@ -438,7 +439,13 @@ class Robot:
         return kinetic.reshape(lead), potential.reshape(lead)
 
     def regressor(
-        self, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, out: Floats | None = None
+        self,
+        q: ArrayLike,
+        v: ArrayLike,
+        a: ArrayLike,
+        *,
+        contacts: Contacts = SURE,
+        out: Floats | None = None,
     ) -> Floats:
         """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p).
 
@@ -446,6 +453,7 @@ class Robot:
             q: Joint positions.
             v: Joint speeds.
             a: Joint accelerations.
+            contacts: What is known of the contacts of friction beside the speeds.
             out: An earlier regressor of this robot for as many samples, whose memory is used again.
         """
         lead, (positions, speeds, accelerations) = self._states(q=q, v=v, a=a)
@@ -454,25 +462,34 @@ class Robot:
         Y = reusable(out, shape)
         if Y is None:
             Y = np.zeros(shape)
-        dynamics.full_regressor(self.assembly, (positions, speeds, accelerations), Y)
+        known = self._contacts(contacts)
+        dynamics.full_regressor(self.assembly, (positions, speeds, accelerations), Y, known)
         return self._columns(Y).reshape(*lead, self.n, p)
 
     def friction_regressor(
-        self, v: ArrayLike, q: ArrayLike | None = None, bends: Floats | None = None
+        self, v: ArrayLike, q: ArrayLike | None = None, contacts: Contacts = SURE
     ) -> Floats:
         """Columns of the regressor for friction, (..., n, k).
 
         Args:
             v: Joint speeds.
             q: Joint positions, only where a linkage needs them.
-            bends: Share of its dry friction that each element bears, -1 to 1, nan for all of it in
-                the direction of its speed, (..., elements).
+            contacts: What is known of the contacts beside the speeds.
         """
         lead, speeds, positions = self._speeds(v, q)
-        shares = None if bends is None else bends.reshape(len(speeds), -1)
-        Y = dynamics.friction_regressor(self.assembly, speeds, positions, shares)
+        known = self._contacts(contacts)
+        Y = dynamics.friction_regressor(self.assembly, speeds, positions, known)
         k = Y.shape[2]
         return self._columns(Y).reshape(*lead, self.n, k)
+
+    def weight_regressor(self, q: ArrayLike) -> Floats:
+        """Torque per parameter of the links with gravity 1 along each base axis, (..., 3, n, 10 n).
+
+        They are those of the regressor's first columns at rest, whose gravity is a sum of these.
+        """
+        lead, (positions,) = self._states(q=q)
+        Y = self._columns(dynamics.weight_regressor(self.assembly, positions))
+        return Y.reshape(*lead, 3, self.n, Y.shape[-1])
 
     def motor_inertia(self, q: ArrayLike) -> Floats:
         """Inertia that each motor feels while the others hold, (..., motors) [kg m²].
@@ -518,6 +535,17 @@ class Robot:
             return lead, speeds, None
         lead, (speeds, positions) = self._states(v=v, q=q)
         return lead, speeds, positions
+
+    def _contacts(self, contacts: Contacts) -> Contacts:
+        """What is known of contacts as tables, doubts of coordinates as those of all joints."""
+        if contacts is SURE:
+            return SURE
+        bends, doubt = contacts
+        if bends is not None:
+            bends = bends.reshape(-1, bends.shape[-1])
+        if doubt is not None:
+            _, (doubt,) = self._states(doubt=doubt)
+        return Contacts(bends, doubt)
 
     def _torques(self, tau: Floats) -> Floats:
         return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)

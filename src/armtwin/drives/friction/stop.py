@@ -32,6 +32,8 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 
+FORGETS = 40.0  # radii of way after which nothing is left of a bend in double precision
+
 
 @compiled
 def stop_operator(x: Floats, radius: float, share: Floats) -> None:
@@ -58,6 +60,7 @@ def bristle_operator(x: Floats, radius: Floats, play: float, share: Floats) -> N
         moved = here - before
         if moved != 0.0:
             end = r if moved > 0.0 else -r
-            s = end + (s - end) * np.exp(-abs(moved) / r)
+            far = abs(moved) / r
+            s = end + (s - end) * np.exp(-far) if far < FORGETS else end
         s = min(max(s, -r), r)
         share[k] = s / r

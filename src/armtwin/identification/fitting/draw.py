@@ -7,13 +7,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.factors import Factors, reduced, together
+from armtwin.identification.fitting.factors import Factors, together, weighted
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import Fit, fit, scales
 from armtwin.maths.batch import Flags, Floats
 
 WEIGHTS = np.logspace(-8, 2, 31)
 FAMILY_SIZES = (1.0, 0.2, 0.03, 5.0)
+ROUNDING = 1e-15  # of the largest square below which one is rounding
 CLEARLY = 0.95  # share of an error that a less simple draw must reach to be taken
 
 
@@ -81,7 +82,7 @@ def drawn_fit(
     sigma = scales(whole, free)
     rest = others(parts)
     if weight is None:
-        draw = best_draw(parts, rest, sigma, free, family)
+        draw = best_draw(left_out_fits(parts, rest, sigma), free, family)
     else:
         draw = Draw(weight, 1.0, {})
     sized = free.scaled(family, draw.family_size)
@@ -89,27 +90,19 @@ def drawn_fit(
     return DrawnFit(whole, sized, sigma, draw, found, tuple(parts), tuple(rest))
 
 
-def best_draw(
-    parts: Sequence[Factors],
-    without: Sequence[Factors],
-    sigma: Floats,
-    free: FreeDirections,
-    family: Flags,
-) -> Draw:
+def best_draw(fits: LeftOutFits, free: FreeDirections, family: Flags) -> Draw:
     """The draw to the prior that predicts best the part that was left out.
 
     One family of parameters has a size of its own, as the prior may know it better or worse.
 
     Args:
-        parts: Factors of parts of the rows.
-        without: For each part all the others as one.
-        sigma: Residuals by which the rows are weighted, (n,).
+        fits: Fits to all parts but one each.
         free: The free directions.
         family: The parameters of the family, (p,).
     """
     best = None
     for size in FAMILY_SIZES if family.any() else FAMILY_SIZES[:1]:
-        errors = _left_out_errors(parts, without, sigma, free.scaled(family, size))
+        errors = fits.errors(free.scaled(family, size))
         weight = min(errors, key=errors.__getitem__)
         if best is None or errors[weight] < CLEARLY * best.errors[best.weight]:
             best = Draw(weight, size, errors)
@@ -124,36 +117,74 @@ def others(parts: Sequence[Factors]) -> list[Factors]:
     return [together([*parts[:k], *parts[k + 1 :]]) for k in range(len(parts))]
 
 
-def _left_out_errors(
-    parts: Sequence[Factors], without: Sequence[Factors], sigma: Floats, free: FreeDirections
-) -> dict[float, float]:
-    """For each weight the squared residual of left-out parts over that of a fit to all.
+@dataclass(frozen=True, eq=False)
+class LeftOutFits:
+    """Fits to all parts but one each, for any sizes of the parameters.
 
-    The mean over channels is taken.
+    Attributes:
+        left: Factors of each channel of the parts left out, (k, n, r + 1, r + 1).
+        rest: Factors of all channels of the others over σ √rows, (k, r + 1, r + 1).
+        power: Squares of each channel that a fit to all leaves, (n,).
+        C: Base parameters from all, (r, p).
     """
-    errors = np.zeros(len(WEIGHTS))
+
+    left: Floats
+    rest: Floats
+    power: Floats
+    C: Floats
+
+    def errors(self, free: FreeDirections) -> dict[float, float]:
+        """For each weight the squared residual of left-out parts over that of a fit to all.
+
+        The mean over channels is taken.
+        """
+        slopes, start = self.C @ free.map, self.C @ free.start
+        A = self.rest[:, :, :-1] @ slopes
+        b = self.rest[:, :, -1] - self.rest[:, :, :-1] @ start
+        beta = slopes @ _coordinates(A, b) + start[:, None]
+        gap = self.left[:, :, :, -1:] - self.left[:, :, :, :-1] @ beta[:, None]
+        squares = (gap**2).sum(axis=2)
+        errors = (squares / self.power[:, None]).mean(axis=1).sum(axis=0)
+        return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
+
+
+def left_out_fits(
+    parts: Sequence[Factors], without: Sequence[Factors], sigma: Floats
+) -> LeftOutFits:
+    """Fits to all parts but one each, as far as others have rows.
+
+    Args:
+        parts: Factors of the parts.
+        without: For each part all the others as one.
+        sigma: Residuals by which the rows are weighted, (n,).
+    """
     total = np.maximum(np.sum([part.count for part in parts], axis=0), 1)
-    power = (sigma**2 * total)[:, None]
-    for left, rest in zip(parts, without, strict=True):
-        if not rest.count.any():
+    size = parts[0].R.shape[-1]
+    left, rest = [], []
+    for part, others_of_it in zip(parts, without, strict=True):
+        rows = others_of_it.count.sum()
+        if not rows:
             continue
-        z = _coordinates(rest, sigma, free)
-        start = left.predicted(free.start)[:, :, None]
-        predicted = left.predicted(free.map @ z) + start
-        gap = left.target[:, :, None] - predicted
-        squares = (gap**2).sum(axis=1)
-        errors += (squares / power).mean(axis=0)
-    return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
+        left.append(part.R)
+        small = weighted(others_of_it, sigma * np.sqrt(rows))
+        rest.append(np.pad(small, ((0, size - len(small)), (0, 0))))
+    return LeftOutFits(
+        left=np.array(left).reshape(-1, len(sigma), size, size),
+        rest=np.array(rest).reshape(-1, size, size),
+        power=sigma**2 * total,
+        C=parts[0].C,
+    )
 
 
-def _coordinates(rest: Factors, sigma: Floats, free: FreeDirections) -> Floats:
-    """Free coordinates of fits to some rows, one column for each weight, (f, weights).
+def _coordinates(A: Floats, b: Floats) -> Floats:
+    """Free coordinates (k, f, weights) of fits to some rows A (k, r, f), b (k, r).
 
-    z = V diag(s / (s² + λ)) Uᵀ b        with A = U diag(s) Vᵀ
+    z = Aᵀ U diag(1 / (s² + λ)) Uᵀ b        with A Aᵀ = U diag(s²) Uᵀ
+
+    There are fewer base parameters than free ones, so that this is the smaller of both squares.
     """
-    A, b = reduced(rest, sigma * np.sqrt(rest.count.sum()), free)
-    U, s, Vt = np.linalg.svd(A, full_matrices=False)
-    g = (U.T @ b)[:, None]
-    s = s[:, None]
-    drawn = s / (s**2 + WEIGHTS) * g
-    return np.asarray(Vt.T @ drawn)
+    squares, U = np.linalg.eigh(A @ np.swapaxes(A, 1, 2))
+    largest = squares[:, -1:]
+    told = np.maximum(squares, ROUNDING * largest)[:, :, None]
+    g = np.swapaxes(U, 1, 2) @ b[:, :, None]
+    return np.asarray(np.swapaxes(A, 1, 2) @ (U @ (g / (told + WEIGHTS))))

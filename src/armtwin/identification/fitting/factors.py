@@ -58,17 +58,6 @@ class Factors:
         return Factors(R, self.count, self.C)
 
 
-def first_columns(found: Factors, count: int, parameters: int) -> Factors:
-    """Factors of the same rows with so many of their first base columns and parameters only."""
-    n, size, _ = found.R.shape
-    kept = [*range(count), size - 1]
-    R = np.zeros((n, count + 1, count + 1))
-    for j in range(n):
-        small = _triangle(found.R[j][:, kept])
-        R[j][: len(small)] = small
-    return Factors(R, found.count, found.C[:count, :parameters])
-
-
 def factors(found: Rows, C: Floats, weights: Floats | None = None) -> Factors:
     """Factors of rows with columns of base parameters C φ, each times the root of its weight.
 
@@ -113,14 +102,19 @@ def _triangle(A: Floats) -> Floats:
     return np.ascontiguousarray(np.triu(packed[:columns]))
 
 
+def weighted(found: Factors, sigma: Floats) -> Floats:
+    """Triangular factor of all channels, each over its σ (n,): base columns and target."""
+    scaled = [R / s for R, s in zip(found.R, sigma, strict=True)]
+    return _triangle(np.vstack(scaled))
+
+
 def reduced(found: Factors, sigma: Floats, free: FreeDirections) -> tuple[Floats, Floats]:
     """Rows of all channels over their σ (n,) in the free coordinates.
 
     Returns:
         (A, b), so that ‖A z - b‖ is the weighted residual.
     """
-    scaled = [R / s for R, s in zip(found.R, sigma, strict=True)]
-    whole = _triangle(np.vstack(scaled))
+    whole = weighted(found, sigma)
     columns, target = whole[:, :-1], whole[:, -1]
     A = columns @ (found.C @ free.map)
     b = target - columns @ (found.C @ free.start)

@@ -1,9 +1,7 @@
 """What each part of the rows is predicted to be by a fit to the others, for many fits in short.
 
-    H_k = Σ_channels A_jᵀ A_j / σ_j²    of part k, [A | b] in the free coordinates
-    z_k = (Σ_{i≠k} H_i + λ)⁻¹ Σ_{i≠k} A_iᵀ b_i        error_j = Σ_k ‖b_kj - A_kj z_k‖² / ‖τ_j‖²
-
-The factors are squared here: fits are only compared, and λ bounds what that costs.
+H_k = Σ_channels A_jᵀ A_j / σ_j²    of part k, [A | b] in the free coordinates
+z_k = (Σ_{i≠k} H_i + λ)⁻¹ Σ_{i≠k} A_iᵀ b_i        error_j = Σ_k ‖b_kj - A_kj z_k‖² / ‖τ_j‖²
 """
 
 from __future__ import annotations
@@ -14,25 +12,23 @@ from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.squares import ChannelSquares, Squares
 from armtwin.maths.batch import Floats
 
-Integers = NDArray[np.intp]
 
-
-class ChannelSquares(NamedTuple):
-    """Squares of one channel in the coordinates that it has.
+class Reduced(NamedTuple):
+    """Normal equations in which the coordinates that every fit has are eliminated.
 
     Attributes:
-        own: Numbers of these coordinates, that of the target last, (s,).
-        parts: [A | b]ᵀ [A | b] of each part, (parts, s, s).
+        square: Of the other coordinates and the target, (k, g + 1, g + 1).
+        answer: What the eliminated ones are: answer[:, -1] - answer[:, :-1] @ the others,
+            (k, always, g + 1).
     """
 
-    own: Integers
-    parts: Floats
+    square: Floats
+    answer: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,89 +40,95 @@ class LeftOutParts:
         judged: Squares of each channel.
         power: Squares of the target of each channel, (n,).
         weight: λ.
+        always: So many of the first coordinates are in every fit.
     """
 
     fitted: Floats
     judged: tuple[ChannelSquares, ...]
     power: Floats
     weight: float
+    always: int
 
     @cached_property
-    def _whole(self) -> Floats:
-        """Squares of all parts, (f + 1, f + 1)."""
-        return np.asarray(self.fitted.sum(axis=0))
+    def _whole(self) -> Reduced:
+        """Equations of all parts."""
+        return self._reduced(self.fitted.sum(axis=0)[None])
 
-    def error(self, coordinates: Sequence[int]) -> float:
-        """Mean over the channels of ln(squares missed / squares) of left-out parts."""
-        missed = self.missed(coordinates).sum(axis=0)
+    @cached_property
+    def _others(self) -> Reduced:
+        """For each part those of the others."""
+        return self._reduced(self.fitted.sum(axis=0) - self.fitted)
+
+    def _reduced(self, H: Floats) -> Reduced:
+        """Squares (k, f + 1, f + 1) with the prior's and without the first coordinates."""
+        first, rest = slice(None, self.always), slice(self.always, None)
+        prior = self.weight * np.eye(self.always)
+        answer = np.linalg.solve(H[:, first, first] + prior, H[:, first, rest])
+        square = H[:, rest, rest] - H[:, rest, first] @ answer
+        return Reduced(np.asarray(square), np.asarray(answer))
+
+    def error(self) -> float:
+        """Mean over the channels of ln(squares missed / squares), with the first coordinates."""
+        missed = self.missed(()).sum(axis=0)
         return float(np.log(missed / self.power).mean())
 
-    def values(self, coordinates: Sequence[int]) -> Floats:
-        """The coordinates of a fit to all parts."""
-        used = np.asarray(coordinates)
-        return self._fits(self._whole[None], used)[0]
+    def values(self, more: Sequence[int]) -> Floats:
+        """Coordinates of a fit to all parts with some beyond the first, (f,); the others zero."""
+        return self._fits(self._whole, more)[0]
 
-    def missed(self, coordinates: Sequence[int]) -> Floats:
-        """Squares that are missed of each part and channel, (parts, n), never quite zero."""
-        used = np.asarray(coordinates)
-        parts, size, _ = self.fitted.shape
-        gap = np.zeros((parts, size))
-        gap[:, used] = -self._fits(self._whole - self.fitted, used)
-        gap[:, -1] = 1.0
-        missed = np.empty((parts, len(self.judged)))
+    def missed(self, more: Sequence[int]) -> Floats:
+        """Squares that are missed of each part and channel, (parts, n), never quite zero.
+
+        Args:
+            more: Numbers of the coordinates beyond the first that are fitted with these.
+        """
+        z = self._fits(self._others, more)
+        gap = np.column_stack([-z, np.ones(len(z))])
+        missed = np.empty((len(z), len(self.judged)))
         for j, channel in enumerate(self.judged):
             here = gap[:, channel.own]
             there = (channel.parts @ here[:, :, None])[:, :, 0]
             missed[:, j] = (here * there).sum(axis=1)
         return np.maximum(missed, 1e-30 * self.power)
 
-    def _fits(self, H: Floats, used: Integers) -> Floats:
-        """Used coordinates of fits with squares H (k, f + 1, f + 1), (k, used)."""
-        square = H[:, used[:, None], used] + self.weight * np.eye(len(used))
-        return np.asarray(np.linalg.solve(square, H[:, used, -1:])[:, :, 0])
+    def _fits(self, of: Reduced, more: Sequence[int]) -> Floats:
+        """Coordinates of fits, (k, f), those that are not fitted zero."""
+        used = np.array(more, dtype=np.intp)
+        square = of.square[:, used[:, None], used] + self.weight * np.eye(len(used))
+        found = np.linalg.solve(square, of.square[:, used, -1:])
+        first = of.answer[:, :, -1:] - of.answer[:, :, used] @ found
+        z = np.zeros((len(square), self.fitted.shape[1] - 1))
+        z[:, : self.always] = first[:, :, 0]
+        z[:, self.always + used] = found[:, :, 0]
+        return z
 
 
 def left_out_parts(
-    parts: Sequence[Factors],
+    parts: Squares,
     free: FreeDirections,
     sigma: Floats,
     weight: float,
-    judged: Sequence[Factors] | None = None,
+    *,
+    always: int,
+    judged: Squares | None = None,
 ) -> LeftOutParts:
     """Squares of parts in free coordinates.
 
     Args:
-        parts: Factors of the parts that are fitted.
+        parts: Squares of the parts that are fitted.
         free: The free directions.
         sigma: Residuals by which the channels are weighted, (n,).
         weight: λ of the prior.
-        judged: Factors of the same parts as they are judged, where not as they are fitted.
+        always: So many of the first coordinates are in every fit.
+        judged: Squares of the same parts as they are judged, where not as they are fitted.
     """
-    squares = _squares(parts, free)
-    rows = sum(int(part.count.sum()) for part in parts)
+    squares = parts.in_coordinates(free)
+    rows = float(parts.count.sum())
     size = free.count + 1
-    fitted = np.zeros((len(parts), size, size))
+    fitted = np.zeros((len(parts.count), size, size))
     for channel, deviation in zip(squares, sigma, strict=True):
-        place = np.ix_(np.arange(len(parts)), channel.own, channel.own)
-        fitted[place] += channel.parts / (deviation**2 * rows)
-    there = parts if judged is None else judged
-    as_judged = squares if judged is None else _squares(judged, free)
-    power = np.sum([part.target_squares() for part in there], axis=0)
-    return LeftOutParts(fitted, as_judged, np.maximum(power, 1e-300), weight)
-
-
-def _squares(parts: Sequence[Factors], free: FreeDirections) -> tuple[ChannelSquares, ...]:
-    """Squares of each channel of parts, in the free coordinates that it has."""
-    C = parts[0].C
-    slopes, start = C @ free.map, C @ free.start
-    found = []
-    for j in range(len(parts[0].R)):
-        R = np.stack([part.R[j] for part in parts])
-        busy = np.flatnonzero(R[:, :, :-1].any(axis=(0, 1)))
-        own = np.flatnonzero(slopes[busy].any(axis=0))
-        columns = R[:, :, busy]
-        b = R[:, :, -1:] - (columns @ start[busy])[:, :, None]
-        both = np.concatenate([columns @ slopes[np.ix_(busy, own)], b], axis=2)
-        squares = np.swapaxes(both, 1, 2) @ both
-        found.append(ChannelSquares(np.append(own, free.count), squares))
-    return tuple(found)
+        own = channel.own
+        fitted[:, own[:, None], own] += channel.parts / (deviation**2 * rows)
+    power = parts.power if judged is None else judged.power
+    as_judged = squares if judged is None else judged.in_coordinates(free)
+    return LeftOutParts(fitted, as_judged, np.maximum(power, 1e-300), weight, always)

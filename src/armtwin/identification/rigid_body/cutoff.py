@@ -8,7 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.factors import Factors, together
 from armtwin.identification.fitting.least_squares import scales
 from armtwin.identification.fitting.left_out import left_out_parts
 from armtwin.identification.rigid_body.clean_log import middle
@@ -18,7 +17,6 @@ from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import Terms, hosts
 from armtwin.logs.cleaning import LEAST_PERIODS
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
 
@@ -94,17 +92,14 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
 def _missed(work: Experiment) -> float:
     """Share of the left-out torque that is missed, mean of the joints."""
     work = work.with_width().with_all_rows().with_terms(_terms(work))
-    parts, judged = work.parts(), work.raw_parts(ROWS)
-    gains = work.gains(together(parts))
+    parts, judged = work.squares(), work.raw_squares(ROWS)
+    gains = work.gains(parts.whole())
     if gains is not None:
-        parts, judged = _scaled(parts, gains), _scaled(judged, gains)
-    sigma = scales(together(parts), work.free)
-    squares = left_out_parts(parts, work.free, sigma, WEIGHT, judged)
-    return float(np.exp(0.5 * squares.error(range(work.free.count))))
-
-
-def _scaled(parts: list[Factors], gains: Floats) -> list[Factors]:
-    return [part.scaled(gains) for part in parts]
+        parts, judged = parts.scaled(gains), judged.scaled(gains)
+    sigma = scales(parts.whole(), work.free)
+    count = work.free.count
+    squares = left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
+    return float(np.exp(0.5 * squares.error()))
 
 
 def _terms(work: Experiment) -> Terms:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.identification.fitting.robust import huber_weights
 from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.squares import Squares, squares
 from armtwin.identification.rigid_body.clean_log import (
     CleanLog,
     clean_log,
@@ -30,6 +31,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
+from armtwin.maths.narrow import largest
 from armtwin.robot.loaded_friction import has_loads, is_turned
 from armtwin.robot.robot import Robot
 
@@ -140,19 +142,35 @@ class Experiment:
         return float(np.average(shares, weights=counts))
 
     @one_blas_thread()
-    def parts(self, robust: Robust | None = None, count: int = PARTS) -> list[Factors]:
-        """Factors of so many parts of the logs at least, their rows weighted where robust."""
-        of_each_log = -(-count // len(self.clean))
-        found: list[Factors] = []
-        for log in self.clean:
-            found += self._parts_of(log, of_each_log, robust)
-        return found
+    def parts(self, robust: Robust | None = None) -> list[Factors]:
+        """Factors of parts of the logs, their rows weighted where robust."""
+        pieces: list[list[Factors]] = [[] for _ in range(self._count(PARTS))]
+        for part, some in self._pieces(PARTS):
+            pieces[part].append(self._factors(some, robust))
+        return [together(some) for some in pieces]
 
-    def _parts_of(self, log: CleanLog, count: int, robust: Robust | None) -> list[Factors]:
-        """Factors of so many parts of a log, made of blocks of its rows."""
+    @one_blas_thread()
+    def squares(self, count: int = PARTS) -> Squares:
+        """Squares of so many parts of the logs at least."""
+        model = self.model
+        return squares(self._pieces(count), self._count(count), model.busy, model.combination)
+
+    def _count(self, least: int) -> int:
+        """Number of parts, so many at least and as many of each log."""
+        logs = len(self.clean)
+        return -(-least // logs) * logs
+
+    def _pieces(self, least: int) -> Iterator[tuple[int, Rows]]:
+        """Rows of the logs, a few at a time, and the number of the part that they belong to."""
+        of_each_log = self._count(least) // len(self.clean)
+        for k, log in enumerate(self.clean):
+            for part, some in self._pieces_of(log, of_each_log):
+                yield k * of_each_log + part, some
+
+    def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, Rows]]:
+        """The same of one log that is cut into so many parts."""
         kept = kept_rows(log)
         edges = np.linspace(0, len(kept), count + 1).astype(int).tolist()
-        pieces: list[list[Factors]] = [[] for _ in range(count)]
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
         bent = self.model.bends(log.motion)
         for first in range(0, len(kept), length):
@@ -161,9 +179,7 @@ class Experiment:
             for part in range(count):
                 start, end = max(first, edges[part]), min(last, edges[part + 1])
                 if start < end or last - first == len(kept):  # a part of few rows may have none
-                    piece = block.between(start - first, end - first)
-                    pieces[part].append(self._factors(piece, robust))
-        return [together(some) for some in pieces]
+                    yield part, block.between(start - first, end - first)
 
     def _factors(self, some: Rows, robust: Robust | None) -> Factors:
         """Factors of rows, weighted by their residuals where robust."""
@@ -175,19 +191,21 @@ class Experiment:
         return factors(scaled, combination, huber_weights(gap, robust.sigma))
 
     @one_blas_thread()
-    def raw_parts(self, most: int) -> list[Factors]:
-        """Factors of the same parts with the torque as measured, of so many rows at most."""
-        combination = self.model.combination
-        of_each_log = -(-PARTS // len(self.clean))
+    def raw_squares(self, most: int) -> Squares:
+        """Squares of the same parts with the torque as measured, of so many rows at most."""
+        model = self.model
+        return squares(self._raw_pieces(most), self._count(PARTS), model.busy, model.combination)
+
+    def _raw_pieces(self, most: int) -> Iterator[tuple[int, Rows]]:
+        """Rows with the torque as measured, and the number of the part that they belong to."""
+        of_each_log = self._count(PARTS) // len(self.clean)
         samples = sum(len(log.time) for log in self.logs)
         step = -(-samples // most)
-        found = []
-        for log, cleaned in zip(self.logs, self.clean, strict=True):
+        for k, (log, cleaned) in enumerate(zip(self.logs, self.clean, strict=True)):
             torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
             whole = raw_rows(self.model, cleaned, log, torque, step)
-            for part in whole.in_parts(of_each_log):
-                found.append(factors(part, combination))
-        return found
+            for part, some in enumerate(whole.in_parts(of_each_log)):
+                yield k * of_each_log + part, some
 
     @property
     def needs_gains(self) -> bool:
@@ -216,7 +234,7 @@ class Experiment:
         """
         samples = max(LEAST_STRETCH, STRETCHES // len(self.clean))
         some = replace(self, clean=tuple(log.first(samples) for log in self.clean))
-        whole = together(some.parts())
+        whole = some.squares().whole()
         if not whole.count.any():  # every joint stands in all stretches
             return self
         gains = some.gains(whole)
@@ -294,5 +312,5 @@ def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
 
 def fastest(logs: Sequence[CleanLog]) -> Floats:
     """Highest speed of each joint in all logs, (n,) [rad/s]."""
-    speeds = [np.abs(log.clean.v).max(axis=0) for log in logs]
+    speeds = [largest(log.clean.v) for log in logs]
     return np.asarray(np.max(speeds, axis=0))

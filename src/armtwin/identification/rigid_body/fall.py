@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -33,7 +34,7 @@ LEAST_NOISE = 1e-3  # of a joint's torque that its residual is taken to have at 
 STEPS = 20  # of the search
 STEPS_AGAIN = 4  # of the same with a part left out
 LARGEST_STEP = 0.3  # of an angle [rad]
-SAME = 1e-9  # step below which the search ends [rad]
+SAME = 1e-6  # step below which the search ends [rad]
 SHARE = 0.9  # of an angle that the logs must tell, the rest being the draw's
 SURE = 3.0  # deviations that an angle must have to be believed
 SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
@@ -122,12 +123,29 @@ class _Search:
     Attributes:
         of: Squares with gravity free.
         free: The free directions of the parameters.
-        squares: Weighted squares of each part over all rows, (parts, c, c).
+        weights: What each joint's squares count, (n,).
     """
 
     of: Weights
     free: FreeDirections
-    squares: Floats
+    weights: Floats
+
+    @cached_property
+    def parts(self) -> Floats:
+        """Weighted squares of each part over all rows, (parts, c, c)."""
+        return np.tensordot(self.weights, self.of.squares, axes=(0, 1))
+
+    @cached_property
+    def whole(self) -> Floats:
+        """The same of all parts, (c, c)."""
+        return np.tensordot(self.weights, self.of.whole, axes=(0, 0))
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """Columns of z, and τ - Y φ₀ that they explain, in those of [Y | τ], (p + 1, f + 1)."""
+        both = np.column_stack([self.free.map, -self.free.start])
+        target = np.append(np.zeros(self.free.count), 1.0)
+        return np.vstack([both, target])
 
     def fit(self, S: Floats, g: Floats, weight: float = WEIGHT) -> tuple[Floats, float]:
         """Coordinates z of a fit to squares (c, c) for one gravity, and what it costs."""
@@ -140,11 +158,7 @@ class _Search:
 
     def _map(self, g: Floats) -> Floats:
         """Columns of z and of what is left to them, τ - Y φ₀, in those of Z, (c, f + 1)."""
-        T = self.of.columns(g)
-        both = np.column_stack([self.free.map, -self.free.start])
-        D = T[:, :-1] @ both
-        D[:, -1] += T[:, -1]
-        return np.asarray(D)
+        return self.of.mapped(self._columns, g)
 
     def left(self, z: Floats, g: Floats) -> Floats:
         """τ - Y(g) φ in the columns of Z, (c,)."""
@@ -172,8 +186,9 @@ class _Search:
         D = np.column_stack([-self._map(g)[:, :-1], -by_angle])
         off = across.T @ (g - self.of.gravity) / size
         drawn = np.append(z, off)
-        H = D.T @ S @ D + WEIGHT * np.eye(len(drawn))
-        return H, D.T @ S @ self.left(z, g) + WEIGHT * drawn, across
+        DS = D.T @ S
+        H = DS @ D + WEIGHT * np.eye(len(drawn))
+        return H, DS @ self.left(z, g) + WEIGHT * drawn, across
 
     def share(self, S: Floats, z: Floats, g: Floats) -> float:
         """Least share of the two angles that squares tell."""
@@ -208,7 +223,7 @@ def fall(experiment: Experiment) -> Fall | None:
         search, start = _begun(experiment, found)
     except (ArmtwinError, np.linalg.LinAlgError):  # no direction explains currents
         return None
-    whole = search.squares.sum(axis=0)
+    whole = search.whole
     z, _ = search.fit(whole, start)
     z, logs = search.descended(whole, z, start, STEPS)
     return _judged(search, z, logs)
@@ -228,7 +243,7 @@ def _begun(experiment: Experiment, found: Weights) -> tuple[_Search, Floats]:
     costs = []
     for g, gains in tried:
         search = _weighted(found, free, gains, noise)
-        costs.append(search.fit(search.squares.sum(axis=0), g)[1])
+        costs.append(search.fit(search.whole, g)[1])
     best, gains = tried[int(np.argmin(costs))]
     if needs_gains(experiment.prior, experiment.source):
         own = np.ones(len(gains), dtype=bool)
@@ -237,12 +252,13 @@ def _begun(experiment: Experiment, found: Weights) -> tuple[_Search, Floats]:
 
 
 def _likely(g: Floats) -> Iterator[Floats]:
-    """The file's gravity, and the same along each axis of the base."""
+    """The file's gravity, and the same along each other axis of the base."""
     yield g
     size = np.linalg.norm(g)
-    for axis in np.eye(3):
-        yield size * axis
-        yield -size * axis
+    for axis in np.vstack([np.eye(3), -np.eye(3)]):
+        along = size * axis
+        if not np.allclose(along, g):
+            yield along
 
 
 def _first_gains(experiment: Experiment, found: Weights, g: Floats) -> Floats | None:
@@ -262,7 +278,7 @@ def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Float
     least = np.full(len(power), np.inf)
     for g, gains in tried:
         search = _weighted(found, free, gains, np.sqrt(power / count))
-        z, _ = search.fit(search.squares.sum(axis=0), g, HARDLY)
+        z, _ = search.fit(search.whole, g, HARDLY)
         left = search.left(z, g)
         missed = np.einsum("a,jab,b->j", left, search.of.whole, left) / gains**2
         least = np.minimum(least, missed)
@@ -272,18 +288,17 @@ def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Float
 def _weighted(found: Weights, free: FreeDirections, gains: Floats, noise: Floats) -> _Search:
     """The search with each joint's logged torque times its gain, and over its residual."""
     scaled = found.scaled(gains)
-    share = (gains * noise) ** 2 * found.rows
-    squares = np.tensordot(1 / share, scaled.squares, axes=(0, 1))
-    return _Search(scaled, free, squares)
+    weights = 1 / ((gains * noise) ** 2 * found.rows)
+    return _Search(scaled, free, weights)
 
 
 def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
     """What a direction is worth, by leaving out each part in turn."""
     file = search.of.gravity
-    whole = search.squares.sum(axis=0)
+    whole = search.whole
     size = float(np.linalg.norm(file))
     turns, gains = [], []
-    for part, own in zip(search.squares, search.of.squares, strict=True):
+    for part, own in zip(search.parts, search.of.squares, strict=True):
         rest = whole - part
         z_k, g_k = search.descended(rest, z, logs, STEPS_AGAIN)
         turns.append((g_k - logs) / size)

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.fitting.factors import first_columns, together
+from armtwin.identification.fitting.draw import Draw, best_draw
 from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import scales
 from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
+from armtwin.identification.fitting.squares import Squares
 from armtwin.identification.rigid_body.experiment import Experiment, fastest
 from armtwin.identification.rigid_body.terms import Terms
 from armtwin.maths.batch import Floats
@@ -20,7 +21,7 @@ PARTS = 12  # left out in turn, as many as tell a standard error to a fifth
 STANDING = 0.05
 LEAST_WEIGHT = 1e-8  # of the prior
 
-Squares = Floats  # missed of each part and joint, (parts, n)
+Missed = Floats  # squares missed of each part and joint, (parts, n)
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,28 +29,26 @@ class Trial:
     """All terms that may be chosen, their squares computed once.
 
     Attributes:
-        own: Number of coordinates of the robot itself.
         stands: Whether the joints stand often enough to show that friction keeps its sign there.
         terms: The terms, in the order of the coordinates after those.
         free: The free directions of all, as drawn.
         squares: Squares of the parts.
     """
 
-    own: int
     stands: bool
     terms: Terms
     free: FreeDirections
     squares: LeftOutParts
 
-    def missed(self, chosen: Sequence[int]) -> Squares:
+    def missed(self, chosen: Sequence[int]) -> Missed:
         """Squares missed of each part and joint with some terms, (parts, n)."""
-        return self.squares.missed(self._used(chosen))
+        return self.squares.missed(chosen)
 
-    def share(self, missed: Squares) -> float:
+    def share(self, missed: Missed) -> float:
         """Share of the left-out torque that is missed, mean of the joints."""
         return float(np.exp(0.5 * self._error(missed)))
 
-    def best(self, options: Sequence[Squares]) -> int:
+    def best(self, options: Sequence[Missed]) -> int:
         """Number of the squares missed that are least."""
         return int(np.argmin([self._error(missed) for missed in options]))
 
@@ -57,24 +56,18 @@ class Trial:
         """Those of some terms whose friction resists."""
         kept = list(chosen)
         while kept:
-            values = self.squares.values(self._used(kept))[self.own :]
-            if (values > 0).all():
+            values = self.squares.values(kept)[self.squares.always :]
+            resisting = [k for k in kept if values[k] > 0]
+            if resisting == kept:
                 break
-            kept = [k for k, value in zip(kept, values, strict=True) if value > 0]
+            kept = resisting
         return kept
 
     def parameters(self, chosen: Sequence[int]) -> Floats:
         """Parameters of the robot and of all terms in a fit to all parts with some of these."""
-        used = self._used(chosen)
-        z = np.zeros(self.free.count)
-        z[used] = self.squares.values(used)
-        return self.free.parameters(z)
+        return self.free.parameters(self.squares.values(chosen))
 
-    def _used(self, chosen: Sequence[int]) -> list[int]:
-        """Coordinates of the robot and of some terms."""
-        return [*range(self.own), *(self.own + k for k in chosen)]
-
-    def _error(self, missed: Squares) -> float:
+    def _error(self, missed: Missed) -> float:
         """ln of the squares missed over those of the torque, mean of the joints."""
         return float(np.log(missed.sum(axis=0) / self.squares.power).mean())
 
@@ -82,18 +75,24 @@ class Trial:
 def trial_of(some: Experiment, terms: Terms) -> Trial:
     """The squares of left-out parts with all terms."""
     wide = some.with_terms(terms)
-    parts = wide.parts(count=PARTS)
-    gains = wide.gains(together(parts)) if wide.needs_gains else None
+    parts = wide.squares(PARTS)
+    gains = wide.gains(parts.whole()) if wide.needs_gains else None
     if gains is not None:
-        parts = [part.scaled(gains) for part in parts]
-    own = some.free.count
-    columns, parameters = some.model.combination.shape
-    narrow = [first_columns(part, columns, parameters) for part in parts]
-    drawn = drawn_fit(narrow, some.free, some.friction, some.recipe.weight)
-    sized = wide.free.scaled(wide.friction, drawn.draw.family_size)
-    weight = max(drawn.draw.weight, LEAST_WEIGHT)
-    squares = left_out_parts(parts, sized, drawn.sigma, weight)
-    return Trial(own, _stands(some), terms, sized, squares)
+        parts = parts.scaled(gains)
+    sigma, draw = _drawn(some, parts.first_columns(*some.model.combination.shape))
+    sized = wide.free.scaled(wide.friction, draw.family_size)
+    weight = max(draw.weight, LEAST_WEIGHT)
+    squares = left_out_parts(parts, sized, sigma, weight, always=some.free.count)
+    return Trial(_stands(some), terms, sized, squares)
+
+
+def _drawn(some: Experiment, parts: Squares) -> tuple[Floats, Draw]:
+    """Residuals of a fit without any term, (n,), and how strongly it is drawn to the file."""
+    sigma = scales(parts.whole(), some.free)
+    weight = some.recipe.weight
+    if weight is not None:
+        return sigma, Draw(weight, 1.0, {})
+    return sigma, best_draw(parts.left_out_fits(sigma), some.free, some.friction)
 
 
 def _stands(some: Experiment) -> bool:

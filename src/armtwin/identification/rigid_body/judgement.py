@@ -16,7 +16,7 @@ from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.left_out_logs import SAMPLES, LeftOut, leave_one_out
 from armtwin.identification.rigid_body.log_checks import check_positions, same_log
 from armtwin.identification.rigid_body.side_by_side import SideBySide, side_by_side
-from armtwin.identification.rigid_body.suspicion import suspect
+from armtwin.identification.rigid_body.suspicion import refuse_impossible, suspect
 from armtwin.identification.rigid_body.validation import Validation, pooled
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
@@ -206,4 +206,6 @@ def _check_robot(found: Estimate, log: Log, name: str) -> None:
     recipe = found.recipe.for_prediction()
     check_positions(found.robot, log, recipe.position_channel, name)
     torque = logged_torque(found.robot, log, torque_channel(log, found.torque_source))
-    suspect(found.robot, [clean_log(log, found.cutoff, recipe, torque)])
+    clean = [clean_log(log, found.cutoff, recipe, torque)]
+    refuse_impossible(found.robot, clean)
+    suspect(found.robot, clean)

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.rigid_body.experiment import Experiment
-from armtwin.identification.rigid_body.friction_trial import Squares, Trial
+from armtwin.identification.rigid_body.friction_trial import Missed, Trial
 from armtwin.identification.rigid_body.terms import Host, Terms
 from armtwin.robot.loaded_friction import load_of
 
@@ -83,7 +83,7 @@ def with_loads(
 
 def _one_more(
     trial: Trial, taken: Sequence[int], offered: Sequence[int]
-) -> tuple[int, list[int], Squares] | None:
+) -> tuple[int, list[int], Missed] | None:
     """The offered term that gains most: it, all that are then taken, and the squares missed.
 
     None where none resists as a gear does that is no worm.

@@ -10,6 +10,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.logs.plausibility import Pace, check_motion
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.narrow import largest, ranges
 from armtwin.robot.robot import Robot
 
 STILL = 1e-6  # range of a joint that does not move [rad]
@@ -55,7 +56,7 @@ def _refuse_standing(robot: Robot, logs: Sequence[Log], channel: str) -> None:
     """Refuse logs in which a joint never moves."""
     still = np.ones(robot.n, dtype=bool)
     for log in logs:
-        still &= np.ptp(getattr(log, channel), axis=0) < STILL
+        still &= ranges(getattr(log, channel)) < STILL
     if not still.any():
         return
     which = names_of_joints(robot, still)
@@ -95,7 +96,7 @@ def _refuse_out_of_reach(robot: Robot, q: Floats, name: str) -> None:
     limit = np.maximum(np.abs(low), np.abs(high))
     unlimited = np.where(slides(robot), np.inf, TURNS)
     reach = np.where(np.isfinite(high - low), FAR * limit, unlimited)
-    most = np.abs(q).max(axis=0)
+    most = largest(q)
     beyond = most > reach
     if not beyond.any():
         return

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
 from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
@@ -52,30 +53,56 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     if coupling is not None:
         joints = joints + coupling.c
     found = np.full((len(q), len(every)), np.nan, order="F")
-    ways: dict[int, tuple[Floats, Floats]] = {}  # several elements may share a row
+    ways: dict[int, _Way] = {}  # several elements may share a row
     for e, (element, row) in enumerate(every):
         if not remembers(element):
             continue
         if id(row) not in ways:
             x = np.ascontiguousarray(along(row, joints))
-            ways[id(row)] = x, speeds @ row.weights * row.lever(joints)
-        _bend(element, *ways[id(row)], found[:, e])
+            ways[id(row)] = _Way(x, speeds @ row.weights * row.lever(joints))
+        _bend(element, ways[id(row)], found[:, e])
     return found
 
 
-def _bend(element: FrictionElement, x: Floats, w: Floats, share: Floats) -> None:
-    """Fill the share of dry friction that an element bears along positions and speeds, (m,)."""
+class _Way:
+    """What contacts on one row pass.
+
+    Attributes:
+        x: Positions along it, (m,).
+        w: Speeds, (m,).
+    """
+
+    def __init__(self, x: Floats, w: Floats) -> None:
+        self.x = x
+        self.w = w
+        self._dry: dict[Falling, Floats] = {}
+
+    def dry_share(self, law: Falling) -> Floats:
+        """Share of its dry friction at rest that a law has along the way, computed once, (m,)."""
+        if law not in self._dry:
+            self._dry[law] = _dry_share(law, self.w)
+        return self._dry[law]
+
+
+def _bend(element: FrictionElement, way: _Way, share: Floats) -> None:
+    """Fill the share of dry friction that an element bears along its way, (m,)."""
     radius: Any = element.radius
+    x, w = way.x, way.w
     if isinstance(element.law, Falling):
-        play, radius = PLAY * radius, radius * _dry_share(element.law, w)
+        play, radius = PLAY * radius, radius * way.dry_share(element.law)
         bristle_operator(x, radius, play, share)
-        bending = np.asarray(1 - np.sign(w) * share)
     else:
         stop_operator(x, radius, share)
-        bending = np.where(np.sign(w) * share < 1, 1.0, 0.0)
     assert element.presliding is not None
     if element.presliding.lead:
-        share += element.presliding.lead * w / radius * bending
+        share += element.presliding.lead * w / radius * _bending(element.law, w, share)
+
+
+def _bending(law: Law, w: Floats, share: Floats) -> Floats:
+    """Share of a speed w (m,) with which a contact bends that bears a share of its friction."""
+    if isinstance(law, Falling):
+        return np.asarray(1 - np.sign(w) * share)
+    return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:

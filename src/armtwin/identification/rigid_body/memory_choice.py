@@ -9,7 +9,7 @@ import numpy as np
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.experiment import Experiment
-from armtwin.identification.rigid_body.friction_trial import Squares, Trial, trial_of
+from armtwin.identification.rigid_body.friction_trial import Missed, Trial, trial_of
 from armtwin.identification.rigid_body.terms import Host, Terms
 
 RADII = tuple(np.logspace(-5, -2, 16).tolist())  # tried [rad]
@@ -62,14 +62,14 @@ def best_memory(
     return found
 
 
-def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Squares) -> Squares:
+def _with_own_radii(trial: Trial, chosen: dict[int, int], radii: int, missed: Missed) -> Missed:
     """Squares missed where each host has a radius of its own, or none, that does better.
 
     Args:
         trial: The terms.
         chosen: Number of the radius of each host, -1 for none; changed where another is better.
         radii: Number of radii.
-        missed: Squares missed as chosen before.
+        missed: Missed missed as chosen before.
     """
     for host in chosen:
         options, squares = [], []

@@ -16,10 +16,11 @@ from armtwin.identification.fitting.structure import Group, Structure
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends
+from armtwin.identification.rigid_body.picking import pick, pick_weighted
 from armtwin.identification.rigid_body.reversals import (
-    CHUNK,
     doubt_of_speed,
-    doubtful_regressor,
+    doubtful_contacts,
+    in_chunks,
 )
 from armtwin.identification.rigid_body.terms import (
     Samples,
@@ -121,54 +122,67 @@ class Model:
         joint, column = np.nonzero(self.busy)
         own, added = np.flatnonzero(column < len(kept)), np.flatnonzero(column >= len(kept))
         places = joint[own] * len(self.robot.parameters) + kept[column[own]]
-        number = column[added] - len(kept)
-        weight = term_weights(self.robot, self.terms)[joint[added], number]
-        columns = np.empty((len(np.arange(len(motion.q))[which]), len(joint)))
-        first = 0
-        for Y, values in self._blocks(motion, bent, which, averaged):
-            here = columns[first : first + len(Y)]
-            first += len(Y)
-            if not self.terms:
-                np.take(Y.reshape(len(Y), -1), places, axis=1, out=here)
-                continue
-            here[:, own] = np.take(Y.reshape(len(Y), -1), places, axis=1)
-            here[:, added] = values[:, number] * weight
+        samples = np.arange(len(motion.q))[which]
+        doubt = doubt_of_speed(motion.v, self.width, averaged)[samples]
+        some = motion.at(samples)
+        columns = np.empty((len(samples), len(joint)))
+        on_links = np.empty((len(samples), self.robot.n)) if self._loaded else None
+        own_bends = None if bent.own is None else bent.own[samples]
+        for here, Y in self._regressors(some, doubt, own_bends):
+            pick(Y.reshape(len(Y), -1), places, own, columns[here])
+            if on_links is not None:
+                on_links[here] = self._beyond_gears(Y)
+        if self.terms:
+            number = column[added] - len(kept)
+            weight = term_weights(self.robot, self.terms)[joint[added], number]
+            bends_added = None if bent.added is None else bent.added[samples]
+            values = term_values(
+                self.robot, self.terms, Samples(some, doubt, bends_added, on_links)
+            )
+            pick_weighted(values, number, weight, added, columns)
         return columns
 
-    def _blocks(
-        self, motion: Motion, bent: Bends, which: slice, averaged: int
-    ) -> Iterator[tuple[Floats, Floats]]:
-        """The robot's regressor (k, n, p) and values of the terms (k, terms), a few at a time.
+    @property
+    def _loaded(self) -> bool:
+        """Whether a term follows a load."""
+        return any(term.element.follows_load for term in self.terms)
 
-        One array is filled with the regressor again and again.
+    def _regressors(
+        self, motion: Motion, doubt: Floats, bent: Floats | None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """The robot's regressor (k, n, p), a few samples at a time, and which samples these are.
+
+        One array is filled again and again.
         """
-        robot = self.robot
-        doubt = doubt_of_speed(motion.v, self.width, averaged)
-        samples = np.arange(len(motion.q))[which]
-        loaded = any(term.element.follows_load for term in self.terms)
         Y = None
-        for k in range(0, len(samples), CHUNK):
-            here = samples[k : k + CHUNK]
+        for here in in_chunks(len(motion.q)):
             some = motion.at(here)
-            own = None if bent.own is None else bent.own[here]
-            Y = doubtful_regressor(robot, some, doubt[here], own, Y)
-            on_links = self._beyond_gears(Y) if loaded else None
-            added = None if bent.added is None else bent.added[here]
-            yield Y, term_values(robot, self.terms, Samples(some, doubt[here], added, on_links))
+            own = None if bent is None else bent[here]
+            contacts = doubtful_contacts(some, doubt[here], own)
+            out = None if Y is None else Y[: len(some.q)]
+            Y = self.robot.regressor(*some, contacts=contacts, out=out)
+            yield here, Y
 
     def regressors(self, motion: Motion) -> Iterator[Floats]:
         """The regressor (k, n, p + terms) of a motion, a few samples at a time."""
+        bent = self.bends(motion)
+        doubt = doubt_of_speed(motion.v, self.width, averaged=1)
         weights = term_weights(self.robot, self.terms)
-        for Y, values in self._blocks(motion, self.bends(motion), slice(None), averaged=1):
+        for here, Y in self._regressors(motion, doubt, bent.own):
+            on_links = self._beyond_gears(Y) if self._loaded else None
+            added = None if bent.added is None else bent.added[here]
+            some = Samples(motion.at(here), doubt[here], added, on_links)
+            values = term_values(self.robot, self.terms, some)
             yield np.concatenate([Y, values[:, None, :] * weights], axis=2)
 
     def on_links(self, motion: Motion) -> Floats:
         """Joint torques beyond the gears along a motion, (m, n) [N m]."""
         found = np.empty_like(motion.q)
         Y = None
-        for k in range(0, len(found), CHUNK):
-            here = slice(k, k + CHUNK)
-            Y = self.robot.regressor(*motion.at(here), out=Y)
+        for here in in_chunks(len(found)):
+            some = motion.at(here)
+            out = None if Y is None else Y[: len(some.q)]
+            Y = self.robot.regressor(*some, out=out)
             found[here] = self._beyond_gears(Y)
         return found
 

@@ -11,7 +11,7 @@ The second part has the variance of N speeds with even steps. Far from a reversa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -19,41 +19,33 @@ from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.memory import bends, mean_sign, of_all_joints
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.friction_columns import Contacts
 from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
 from armtwin.robot.robot import Robot
 
-CHUNK = 4000  # samples whose regressor is held at a time
-POINTS = 8  # speeds over which friction is averaged near a reversal
-_SPREAD = (np.arange(POINTS) + 0.5) / POINTS * 2 - 1
+CHUNK = 2000  # samples whose regressor is held at a time
 WIDTHS = 2.0 ** np.arange(-1, 8)  # tried, in deviations of the speed's noise
 REVERSALS = 1500  # samples about reversals on which widths are compared
 
 
-def doubtful_regressor(
-    robot: Robot,
-    motion: Motion,
-    doubt: Floats,
-    bent: Floats | None = None,
-    out: Floats | None = None,
-) -> Floats:
-    """The regressor (m, n, p), friction columns averaged where a speed's sign is in doubt.
+def in_chunks(samples: int) -> Iterator[slice]:
+    """Slices of samples, as even as may be, none longer than the first."""
+    count = max(1, -(-samples // CHUNK))
+    size = max(1, -(-samples // count))
+    for first in range(0, samples, size):
+        yield slice(first, min(first + size, samples))
+
+
+def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> Contacts:
+    """What is known of contacts along a motion.
 
     Args:
-        robot: The robot.
         motion: The motion.
         doubt: Half widths of the speeds over which friction is averaged, (m, n) [rad/s].
         bent: Bends of the friction elements, None where none has a memory, (m, elements).
-        out: An earlier regressor for as many samples, whose memory is used again.
     """
-    Y = robot.regressor(*motion, out=out)
-    if bent is not None:
-        Y[:, :, robot.layout.friction] = robot.friction_regressor(motion.v, motion.q, bent)
-    near = near_reversal(robot, motion.v, doubt)
-    if near.any():
-        shares = None if bent is None else bent[near]
-        averaged = mean_friction_columns(robot, motion.at(near), doubt[near], shares)
-        Y[near, :, robot.layout.friction] = averaged
-    return Y
+    later = np.where(motion.a < 0, -1.0, 1.0)  # joints that pass a reversal together
+    return Contacts(bent, later * doubt)
 
 
 def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
@@ -83,41 +75,17 @@ def near_reversal(robot: Robot, v: Floats, doubt: Floats) -> Flags:
     return near
 
 
-def _possible_speeds(motion: Motion, doubt: Floats) -> Floats:
-    """Speeds that the joints may have had, (POINTS, m, n)."""
-    direction = np.where(motion.a < 0, -1.0, 1.0)
-    shift = direction * doubt
-    return np.asarray(motion.v + _SPREAD[:, None, None] * shift)
-
-
-def mean_friction_columns(
-    robot: Robot, motion: Motion, doubt: Floats, bent: Floats | None = None
-) -> Floats:
-    """Friction columns (k, n, f), averaged over the speeds that the joints may have had."""
-    speeds = _possible_speeds(motion, doubt)
-    shares = None
-    if bent is not None:
-        shares = np.repeat(bent[None], POINTS, axis=0)
-    every = robot.friction_regressor(speeds, motion.q, shares)
-    return np.asarray(every.mean(axis=0))
-
-
 def mean_friction(robot: Robot, motion: Motion, width: Floats) -> Floats:
     """Friction torque (m, n), with memory, averaged near reversals as in the regression."""
     values = robot.parameters[robot.layout.friction]
     shares = bends(robot, robot.assembly.friction, motion.q, motion.v)
     doubt = doubt_of_speed(motion.v, width, averaged=1)
     torque = np.empty_like(motion.q)
-    for k in range(0, len(torque), CHUNK):
-        some = slice(k, k + CHUNK)
+    for some in in_chunks(len(torque)):
         here = motion.at(some)
         bent = None if shares is None else shares[some]
-        columns = robot.friction_regressor(here.v, here.q, bent)
-        near = near_reversal(robot, here.v, doubt[some])
-        if near.any():
-            there = None if bent is None else bent[near]
-            columns[near] = mean_friction_columns(robot, here.at(near), doubt[some][near], there)
-        torque[some] = columns @ values
+        contacts = doubtful_contacts(here, doubt[some], bent)
+        torque[some] = robot.friction_regressor(here.v, here.q, contacts) @ values
     if has_loads(robot.assembly):
         torque += _more_by_loads(robot, motion, doubt, shares)
     return torque
@@ -164,7 +132,8 @@ def best_width(
     rest = torque - robot.regressor(*motion) @ without
     errors = []
     for deviations in WIDTHS:
-        columns = mean_friction_columns(robot, motion, spans + deviations * noise)
+        contacts = doubtful_contacts(motion, spans + deviations * noise)
+        columns = robot.friction_regressor(motion.v, motion.q, contacts)
         gap = rest - columns @ phi[of_friction]
         errors.append((gap**2).sum(axis=0))
     tried = WIDTHS.tolist()

@@ -18,6 +18,7 @@ from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.log_checks import names_of_joints, slides
 from armtwin.logs.plausibility import stretched
 from armtwin.maths.batch import Floats
+from armtwin.maths.narrow import ranges
 from armtwin.robot.robot import Robot
 
 SAMPLES = 600  # of all logs
@@ -58,7 +59,6 @@ class Reading(NamedTuple):
 
 def suspect(robot: Robot, logs: Sequence[CleanLog]) -> None:
     """Refuse logs whose torque another reading of the columns explains much better."""
-    refuse_impossible(robot, logs)
     logged = _samples(robot, logs)
     motion, rigid, tau = logged
     _refuse_stretched(robot, logged)
@@ -82,8 +82,8 @@ def _refuse_flat(robot: Robot, logs: Sequence[CleanLog]) -> None:
     """Refuse a torque that never changes while its joint moves."""
     flat = np.zeros(robot.n, dtype=bool)
     for log in logs:
-        constant = np.ptp(log.raw.tau, axis=0) == 0
-        flat |= constant & (np.ptp(log.clean.q, axis=0) > MOVES)
+        constant = ranges(log.raw.tau) == 0
+        flat |= constant & (ranges(log.clean.q) > MOVES)
     if flat.any():
         which = names_of_joints(robot, flat)
         raise ArmtwinError(
@@ -268,6 +268,5 @@ def _explain_both(
     pair: tuple[int, int], reading: tuple[Floats, Floats, Floats], here: Floats
 ) -> bool:
     """Whether torque, rigid torque and speed as read explain both joints well, and better."""
-    torque, rigid, v = (x[:, pair] for x in reading)
-    share = _explained_shares(torque, rigid, v)
-    return bool((share > np.maximum(GOOD, here[list(pair)])).all())
+    torque, rigid, v = reading
+    return all(_explained(torque[:, j], rigid[:, j], v[:, j]) > max(GOOD, here[j]) for j in pair)

@@ -23,7 +23,7 @@ from armtwin.identification.rigid_body.memory import mean_sign, of_all_joints
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
-from armtwin.robot.friction_columns import bent_columns
+from armtwin.robot.friction_columns import sliding_columns
 from armtwin.robot.loaded_friction import is_turned, load_of
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
@@ -200,7 +200,8 @@ class Samples:
 def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
     """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
     v, doubt = of_all_joints(robot, some.motion.v), of_all_joints(robot, some.doubt)
-    found = np.empty((len(v), len(terms)), order="F")
+    found = np.empty((len(terms), len(v)))
+    ahead: dict[tuple[int, Law], Floats] = {}  # radii of one host share a law
     for k, term in enumerate(terms):
         law = term.element.law
         w = v @ term.row.weights
@@ -210,12 +211,15 @@ def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
         if isinstance(law, Loaded):
             assert some.on_links is not None
             side = mean_sign(w, doubt @ np.abs(term.row.weights)) if bent is None else bent
-            found[:, k] = side * np.abs(load_of(robot.assembly, some.on_links, term.row))
-        elif bent is None:
-            found[:, k] = law.columns(w)[:, 0]
+            found[k] = side * np.abs(load_of(robot.assembly, some.on_links, term.row))
+        elif bent is None or not law.dry:
+            found[k] = law.columns(w)[:, 0]
         else:
-            found[:, k] = bent_columns(law, w, bent)[:, 0]
-    return found
+            key = id(term.row), law
+            if key not in ahead:
+                ahead[key] = sliding_columns(law, w)[:, 0]
+            found[k] = bent * ahead[key]
+    return found.T
 
 
 def elements_of(terms: Terms) -> list[tuple[FrictionElement, Row]]:

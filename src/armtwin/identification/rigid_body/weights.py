@@ -8,7 +8,7 @@ of each part and joint give every fit for every gravity; the rows are read once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -22,7 +22,6 @@ from armtwin.identification.rigid_body.regression import Model
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
 SAMPLES = 3000  # of all logs
@@ -66,17 +65,16 @@ class Weights:
         squares[:, :, :, -1] *= gains[:, None]
         return replace(self, squares=squares)
 
-    def columns(self, g: Floats) -> Floats:
-        """T with Z T = [Y(g) | τ], (c, p + 1)."""
-        c = self.squares.shape[-1]
-        h = len(self.heavy)
+    def mapped(self, A: Floats, g: Floats) -> Floats:
+        """T A with Z T = [Y(g) | τ], (c, ...), for coordinates of these columns A (p + 1, ...)."""
+        c, h = self.squares.shape[-1], len(self.heavy)
         p = c - 1 - 3 * h
-        T = np.zeros((c, p + 1))
-        T[:p, :p] = np.eye(p)
-        T[-1, -1] = 1.0
+        found = np.empty((c, *A.shape[1:]))
+        found[:p] = A[:-1]
+        found[-1] = A[-1]
         for k, more in enumerate(g - self.gravity):
-            T[p + k * h + np.arange(h), self.heavy] = more
-        return T
+            found[p + k * h : p + (k + 1) * h] = more * A[self.heavy]
+        return found
 
     def by_gravity(self, phi: Floats) -> Floats:
         """∂(Z T [φ, 0])/∂g in the columns of Z, (c, 3)."""
@@ -90,7 +88,8 @@ class Weights:
 
     def factors(self, g: Floats) -> Factors:
         """Factors of all parts for a gravity, in all parameters."""
-        T = self.columns(g)
+        p = self.squares.shape[-1] - 1 - 3 * len(self.heavy)
+        T = self.mapped(np.eye(p + 1), g)
         roots = []
         for square in T.T @ self.whole @ T:
             size, direction = np.linalg.eigh(square)
@@ -104,12 +103,11 @@ def weights(experiment: Experiment) -> Weights:
     samples = max(LEAST_SAMPLES, SAMPLES // (of_each_log * len(experiment.clean)))
     links = experiment.prior.layout.links
     heavy = np.concatenate([OF_A_LINK * k + np.arange(HEAVY) for k in range(links)])
-    along = [experiment.prior.with_gravity(axis) for axis in np.eye(3)]
     squares, count = [], []
     for log in experiment.clean:
         stretches = list(_stretches(log, of_each_log, samples))
         for stretch in stretches:
-            Z = _columns(experiment.model, along, stretch, heavy)
+            Z = _columns(experiment.model, stretch, heavy)
             used = _used(experiment, stretch)
             for rows in np.array_split(np.arange(len(Z)), of_each_log // len(stretches)):
                 squares.append(_squares(Z[rows], used[rows]))
@@ -138,21 +136,20 @@ def _cut(log: Log, some: slice) -> Log:
     return Log(log.time[some], channels)
 
 
-def _columns(model: Model, along: Sequence[Robot], log: CleanLog, heavy: Integers) -> Floats:
+def _columns(model: Model, log: CleanLog, heavy: Integers) -> Floats:
     """Z of a log through its filter, (k, n, c).
 
     Args:
         model: The columns with the file's gravity.
-        along: The robot with gravity 1 along each axis.
         log: The clean log.
         heavy: Which parameters have a weight, (h,).
     """
     how, motion = log.how, log.motion
-    rest = np.zeros_like(motion.q)
-    blocks = [np.concatenate([Y.copy() for Y in model.regressors(motion)])]
-    for robot in along:
-        blocks.append(robot.regressor(motion.q, rest, rest)[:, :, heavy])
-    columns = np.concatenate(blocks, axis=2)
+    blocks = [Y.copy() for Y in model.regressors(motion)]
+    falling = model.robot.weight_regressor(motion.q)[..., heavy]
+    m, _, n, h = falling.shape
+    by_joint = falling.transpose(0, 2, 1, 3).reshape(m, n, 3 * h)
+    columns = np.concatenate([np.concatenate(blocks), by_joint], axis=2)
     m, n, c = columns.shape
     flat = columns.reshape(m, n * c)
     busy = flat.any(axis=0)
