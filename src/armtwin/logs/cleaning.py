@@ -275,11 +275,14 @@ def _band(values: Floats, how: Cleaning, order: int = 0) -> Floats:
     return np.asarray(np.fft.irfft(derivative, len(values), axis=0))
 
 
-def filtered(values: Floats, how: Cleaning) -> Floats:
-    """Values (m, k) on the even grid through the filter that `clean` uses."""
+def filtered(values: Floats, how: Cleaning, *, overwrite: bool = False) -> Floats:
+    """Values (m, k) on the even grid through the filter that `clean` uses.
+
+    Their memory may be used for the result where they are to be overwritten.
+    """
     if how.differentiation == "fourier":
         return _band(values, how)
-    return low_pass(values, how.rate, how.cutoff)
+    return low_pass(values, how.rate, how.cutoff, overwrite=overwrite)
 
 
 def speed_noise(raw: Floats, clean_q: Floats, how: Cleaning) -> Floats:

@@ -24,13 +24,17 @@ MOST_RATE = 50.0
 _DIFFERENCE = np.array([-1.0, 3.0, -3.0, 1.0])
 
 
-def low_pass(values: Floats, rate: float, cutoff: float) -> Floats:
-    """Values (m, ...) at an even rate [Hz] without what is faster than the cut-off [Hz]."""
+def low_pass(values: Floats, rate: float, cutoff: float, *, overwrite: bool = False) -> Floats:
+    """Values (m, ...) at an even rate [Hz] without what is faster than the cut-off [Hz].
+
+    Their memory may be used for the result where they are to be overwritten.
+    """
     m = len(values)
     bins = int(rate / (MOST_RATE * cutoff))
     if bins > 1 and m > 4 * bins:
         return _coarse(values, rate, cutoff, bins)
-    smooth = np.array(values, dtype=np.float64, order="C").reshape(m, -1)
+    copied = None if overwrite else True
+    smooth = np.array(values, dtype=np.float64, order="C", copy=copied).reshape(m, -1)
     if m > ORDER:
         bands = _bands(m, rate, cutoff)
         _factor(bands)

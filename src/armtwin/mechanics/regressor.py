@@ -41,6 +41,10 @@ def _body_columns(
     Y[row, j, at + 9] = sy * az + sz * ay + by * wz + bz * wy
 
 
+OF_A_BODY = 10  # parameters of a body: mass, first moments, moments of inertia
+HEAVY = 4  # so many of them, the first, have a weight
+
+
 @compiled
 def body_regressor(arm: Any, q: Any, v: Any, a: Any, Y: Any, start: int, stop: int) -> None:
     """Write columns 0..10 n of Y, (m, n, p), for rows start..stop; Y comes as zeros."""

@@ -116,8 +116,8 @@ def linearise(
 def friction_torque(robot: Assembly, v: Floats, q: Floats | None) -> Floats:
     """Steady sliding friction on the joints, (m, n); 0 where a row is at rest, but for offsets."""
     tau = np.zeros_like(v)
-    for row, columns, values in friction_columns(robot.friction, v, q):
-        tau += (columns @ values)[:, None] * row
+    for found in friction_columns(robot.friction, v, q):
+        tau += (found.columns @ found.values)[:, None] * found.row
     return tau
 
 
@@ -148,19 +148,19 @@ def full_regressor(
 
 
 def weight_regressor(robot: Assembly, q: Floats) -> Floats:
-    """Torques (m, 3, n, 10 n) per parameter of the links, at rest, with gravity 1 along each axis.
+    """Torques (m, n, 3, n, 4) at rest with gravity 1 along each axis.
 
-    Only masses and first moments have any.
+    They are per mass and first moments of each link; its other parameters have no weight.
     """
     m, n = q.shape
-    Y = np.zeros((m, 3, n, 10 * n))
+    found = np.empty((m, n, 3, n, regressor.HEAVY))
+    Y = np.zeros((m, n, regressor.OF_A_BODY * n))
     rest = np.zeros_like(q)
     for axis, along in enumerate(np.eye(3)):
         arm = robot.arm._replace(gravity=along)
-        of_axis = np.zeros((m, n, 10 * n))
-        spread(regressor.body_regressor, m, 20 * n, arm, q, rest, rest, of_axis)
-        Y[:, axis] = of_axis
-    return Y
+        spread(regressor.body_regressor, m, 20 * n, arm, q, rest, rest, Y)
+        found[:, :, axis] = Y.reshape(m, n, n, -1)[..., : regressor.HEAVY]
+    return found
 
 
 def friction_regressor(

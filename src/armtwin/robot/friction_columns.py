@@ -30,12 +30,22 @@ class Columns(NamedTuple):
     Attributes:
         row: Row along which it acts, (m or 1, n).
         columns: Torque per coefficient, (m, k).
-        values: The coefficients, (k,).
+        element: The element.
     """
 
     row: Floats
     columns: Floats
-    values: Floats
+    element: FrictionElement
+
+    @property
+    def values(self) -> Floats:
+        """The coefficients, (k,)."""
+        values = list(coefficients(self.element.law).values())
+        if self.element.negative is not None:
+            values += coefficients(self.element.negative).values()
+        if self.element.offset is not None:
+            values.append(self.element.offset)
+        return np.array(values)
 
 
 class Contacts(NamedTuple):
@@ -81,12 +91,7 @@ def friction_columns(
             shift = np.asarray(lever * (doubt @ row.weights))
             here = None if bend is None else bend[near]
             columns[near] = _mean_columns(element, w[near], shift[near], here)
-        values = list(coefficients(element.law).values())
-        if element.negative is not None:
-            values += coefficients(element.negative).values()
-        if element.offset is not None:
-            values.append(element.offset)
-        yield Columns(np.atleast_2d(acting), columns, np.array(values))
+        yield Columns(np.atleast_2d(acting), columns, element)
 
 
 def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -> Floats:
@@ -102,7 +107,7 @@ def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -
         ]
     if element.offset is not None:
         columns.append(np.ones((len(w), 1)))
-    return np.concatenate(columns, axis=1)
+    return columns[0] if len(columns) == 1 else np.concatenate(columns, axis=1)
 
 
 def _mean_columns(

@@ -483,13 +483,15 @@ class Robot:
         return self._columns(Y).reshape(*lead, self.n, k)
 
     def weight_regressor(self, q: ArrayLike) -> Floats:
-        """Torque per parameter of the links with gravity 1 along each base axis, (..., 3, n, 10 n).
+        """Torque per mass and first moments of the links at rest, (..., n, 3, links, 4).
 
-        They are those of the regressor's first columns at rest, whose gravity is a sum of these.
+        Gravity is 1 along each base axis; that of the regressor is a sum of these.
         """
         lead, (positions,) = self._states(q=q)
-        Y = self._columns(dynamics.weight_regressor(self.assembly, positions))
-        return Y.reshape(*lead, 3, self.n, Y.shape[-1])
+        falling = dynamics.weight_regressor(self.assembly, positions)
+        m, joints, *shape = falling.shape
+        Y = self._columns(falling.reshape(m, joints, -1))
+        return Y.reshape(*lead, self.n, *shape)
 
     def motor_inertia(self, q: ArrayLike) -> Floats:
         """Inertia that each motor feels while the others hold, (..., motors) [kg m²].

@@ -69,10 +69,9 @@ def factors(found: Rows, C: Floats, weights: Floats | None = None) -> Factors:
     n, r = found.busy.shape
     R = np.zeros((n, r + 1, r + 1))
     for j in range(n):
-        use = found.used[:, j]
-        A = np.column_stack([found.of_channel(j), found.target[:, j]])[use]
+        A = found.table(j)
         if weights is not None:
-            A *= np.sqrt(weights[use, j])[:, None]
+            A *= np.sqrt(weights[found.used[:, j], j])[:, None]
         small = _triangle(A)
         R[j][: len(small), np.append(found.busy[j], True)] = small
     return Factors(R, found.used.sum(axis=0), C)

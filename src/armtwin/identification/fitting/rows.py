@@ -35,6 +35,17 @@ class Rows:
         last = first + int(self.busy[j].sum())
         return self.Y[:, first:last]
 
+    def table(self, j: int) -> Floats:
+        """Columns and target of one channel, of its rows that count, (k, its parameters + 1)."""
+        columns = self.of_channel(j)
+        used = self.used[:, j]
+        which = slice(None) if used.all() else used
+        target = self.target[which, j]
+        table = np.empty((len(target), columns.shape[1] + 1), order="F")
+        table[:, :-1] = columns[which]
+        table[:, -1] = target
+        return table
+
     def predicted(self, beta: Floats) -> Floats:
         """Y β of each channel, (k, n), for parameters β (r,)."""
         each = [self.of_channel(j) @ beta[busy] for j, busy in enumerate(self.busy)]

@@ -145,10 +145,7 @@ def squares(pieces: Iterable[tuple[int, Rows]], parts: int, busy: Flags, C: Floa
 
 def _of_channel(rows: Rows, j: int) -> Floats:
     """[Y_j | τ_j]ᵀ [Y_j | τ_j] of the rows of one channel that count."""
-    A = np.column_stack([rows.of_channel(j), rows.target[:, j]])
-    used = rows.used[:, j]
-    if not used.all():
-        A = A[used]
+    A = rows.table(j)
     return np.asarray(A.T @ A)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -63,11 +64,24 @@ class CleanLog:
 
     def first(self, samples: int) -> CleanLog:
         """The first samples of it."""
-        return replace(
-            self,
-            raw=_first(self.raw, samples),
-            clean=_first(self.clean, samples),
-        )
+        return self._cut(slice(samples))
+
+    def stretches(self, parts: int, samples: int) -> list[CleanLog]:
+        """The middle of each of so many parts of it, of so many samples at most.
+
+        Whole periods are one stretch, as their Fourier series cannot be cut before its rows are.
+        """
+        if self.how.differentiation == "fourier":
+            return [self]
+        edges = np.linspace(0, len(self.clean.time), parts + 1).astype(int)
+        found = []
+        for first, last in pairwise(edges.tolist()):
+            skipped = max(0, last - first - samples) // 2
+            found.append(self._cut(slice(first + skipped, last - skipped)))
+        return found
+
+    def _cut(self, some: slice) -> CleanLog:
+        return replace(self, raw=_cut(self.raw, some), clean=_cut(self.clean, some))
 
     def motion_at(self, time: Floats) -> Motion:
         """The motion at the samples (m,) of the log it was cleaned from."""
@@ -134,6 +148,6 @@ def within_rate(log: Log, cutoff: float) -> float:
     return min(cutoff, rate / LEAST_RATE)
 
 
-def _first(log: Log, samples: int) -> Log:
-    channels = {name: x[:samples] for name, x in log.channels.items()}
-    return Log(log.time[:samples], channels)
+def _cut(log: Log, some: slice) -> Log:
+    channels = {name: x[some] for name, x in log.channels.items()}
+    return Log(log.time[some], channels)

@@ -40,9 +40,9 @@ PARTS = 6  # into which the logs are cut at least, to be left out in turn
 FIRST_WIDTH = 8.0
 FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
 GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
-STRETCHES = 8000  # samples of all logs on which widths are tried
+STRETCHES = 4000  # samples of all logs on which widths are tried
 BLOCK = 8_000  # samples whose columns are held at a time, fewer with many terms
-LEAST_STRETCH = 1000  # the same at least of one
+LEAST_STRETCH = 500  # the same at least of one
 
 
 @dataclass(frozen=True, eq=False)

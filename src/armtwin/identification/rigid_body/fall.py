@@ -34,7 +34,7 @@ LEAST_NOISE = 1e-3  # of a joint's torque that its residual is taken to have at 
 STEPS = 20  # of the search
 STEPS_AGAIN = 4  # of the same with a part left out
 LARGEST_STEP = 0.3  # of an angle [rad]
-SAME = 1e-6  # step below which the search ends [rad]
+SAME = 1e-5  # step below which the search ends [rad]
 SHARE = 0.9  # of an angle that the logs must tell, the rest being the draw's
 SURE = 3.0  # deviations that an angle must have to be believed
 SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
@@ -280,7 +280,7 @@ def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Float
         search = _weighted(found, free, gains, np.sqrt(power / count))
         z, _ = search.fit(search.whole, g, HARDLY)
         left = search.left(z, g)
-        missed = np.einsum("a,jab,b->j", left, search.of.whole, left) / gains**2
+        missed = search.of.whole @ left @ left / gains**2
         least = np.minimum(least, missed)
     return np.asarray(np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count))
 
@@ -342,5 +342,5 @@ def _along(spread: Floats, file: Floats, logs: Floats) -> float:
 
 def _missed(left: Floats, squares: Floats) -> Floats:
     """Squares that are missed of each joint, (n,)."""
-    missed = np.einsum("a,jab,b->j", left, squares, left)
+    missed = squares @ left @ left
     return np.maximum(missed, 1e-12 * squares[:, -1, -1] + 1e-300)

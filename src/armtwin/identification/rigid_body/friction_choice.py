@@ -12,8 +12,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.rigid_body.clean_log import CleanLog
 from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
-from armtwin.identification.rigid_body.friction_trial import Trial, trial_of
+from armtwin.identification.rigid_body.friction_trial import PARTS, Trial, trial_of
 from armtwin.identification.rigid_body.load_choice import load_terms, usual_loads, with_loads
 from armtwin.identification.rigid_body.memory_choice import (
     RADII,
@@ -27,7 +28,8 @@ from armtwin.maths.blas import one_blas_thread
 
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
-SAMPLES = 20_000  # of all logs on which terms are compared
+SAMPLES = 6000  # of all logs on which terms are compared, more than short logs have
+LEAST_STRETCH = 100  # the same at least of one stretch
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
 
@@ -106,12 +108,15 @@ def chosen_terms(experiment: Experiment) -> Chosen:
 
 
 def _some_rows(experiment: Experiment) -> Experiment:
-    """The experiment with all rows of a stretch of each log."""
+    """The experiment with all rows, of stretches spread over the logs where these are long."""
     samples = sum(len(log.clean.time) for log in experiment.clean)
-    share = min(1.0, SAMPLES / samples)
-    clean = []
+    if samples <= SAMPLES:
+        return experiment.with_all_rows()
+    of_each_log = -(-PARTS // len(experiment.clean))
+    clean: list[CleanLog] = []
     for log in experiment.clean:
-        clean.append(log.first(max(100, int(share * len(log.clean.time)))))
+        length = SAMPLES * len(log.clean.time) // (samples * of_each_log)
+        clean += log.stretches(of_each_log, max(LEAST_STRETCH, length))
     return replace(experiment, clean=tuple(clean)).with_all_rows()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.rigid_body.clean_log import Motion
 from armtwin.identification.rigid_body.experiment import Experiment
 from armtwin.identification.rigid_body.friction_trial import Missed, Trial
 from armtwin.identification.rigid_body.terms import Host, Terms
@@ -22,15 +23,15 @@ def usual_loads(some: Experiment, places: Sequence[Host]) -> dict[int, float]:
     geared = [place for place, host in enumerate(places) if host.geared]
     if some.carried is None or not geared:
         return {}
-    power, samples = dict.fromkeys(geared, 0.0), 0
-    for log in some.clean:
-        on_links = some.model.on_links(log.motion.at(slice(None, None, THINNED)))
-        samples += len(on_links)
-        for place in geared:
-            load = load_of(some.prior.assembly, on_links, places[place].row)
-            power[place] += float(load @ load)
-    usual = {place: float(np.sqrt(power[place] / samples)) for place in geared}
-    return {place: load for place, load in usual.items() if load > 0}
+    motions = [log.motion.at(slice(None, None, THINNED)) for log in some.clean]
+    on_links = some.model.on_links(Motion.joined(motions))
+    usual = {}
+    for place in geared:
+        load = load_of(some.prior.assembly, on_links, places[place].row)
+        mean = float(np.sqrt((load**2).mean()))
+        if mean > 0:
+            usual[place] = mean
+    return usual
 
 
 def load_terms(

@@ -75,13 +75,13 @@ class _Way:
     def __init__(self, x: Floats, w: Floats) -> None:
         self.x = x
         self.w = w
-        self._dry: dict[Falling, Floats] = {}
+        self._dry: dict[int, Floats] = {}
 
     def dry_share(self, law: Falling) -> Floats:
         """Share of its dry friction at rest that a law has along the way, computed once, (m,)."""
-        if law not in self._dry:
-            self._dry[law] = _dry_share(law, self.w)
-        return self._dry[law]
+        if id(law) not in self._dry:
+            self._dry[id(law)] = _dry_share(law, self.w)
+        return self._dry[id(law)]
 
 
 def _bend(element: FrictionElement, way: _Way, share: Floats) -> None:

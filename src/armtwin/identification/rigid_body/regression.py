@@ -122,12 +122,12 @@ class Model:
         joint, column = np.nonzero(self.busy)
         own, added = np.flatnonzero(column < len(kept)), np.flatnonzero(column >= len(kept))
         places = joint[own] * len(self.robot.parameters) + kept[column[own]]
-        samples = np.arange(len(motion.q))[which]
-        doubt = doubt_of_speed(motion.v, self.width, averaged)[samples]
-        some = motion.at(samples)
-        columns = np.empty((len(samples), len(joint)))
-        on_links = np.empty((len(samples), self.robot.n)) if self._loaded else None
-        own_bends = None if bent.own is None else bent.own[samples]
+        doubt = doubt_of_speed(motion.v, self.width, averaged)[which]
+        some = motion.at(which)
+        samples = len(some.q)
+        columns = np.empty((samples, len(joint)))
+        on_links = np.empty((samples, self.robot.n)) if self._loaded else None
+        own_bends = None if bent.own is None else bent.own[which]
         for here, Y in self._regressors(some, doubt, own_bends):
             pick(Y.reshape(len(Y), -1), places, own, columns[here])
             if on_links is not None:
@@ -135,7 +135,7 @@ class Model:
         if self.terms:
             number = column[added] - len(kept)
             weight = term_weights(self.robot, self.terms)[joint[added], number]
-            bends_added = None if bent.added is None else bent.added[samples]
+            bends_added = None if bent.added is None else bent.added[which]
             values = term_values(
                 self.robot, self.terms, Samples(some, doubt, bends_added, on_links)
             )
@@ -173,7 +173,10 @@ class Model:
             added = None if bent.added is None else bent.added[here]
             some = Samples(motion.at(here), doubt[here], added, on_links)
             values = term_values(self.robot, self.terms, some)
-            yield np.concatenate([Y, values[:, None, :] * weights], axis=2)
+            if self.terms:
+                yield np.concatenate([Y, values[:, None, :] * weights], axis=2)
+            else:
+                yield Y
 
     def on_links(self, motion: Motion) -> Floats:
         """Joint torques beyond the gears along a motion, (m, n) [N m]."""
@@ -214,7 +217,8 @@ def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) ->
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
-    Y = filtered(model.columns(log.motion, bent, around, how.averaged), how)
+    columns = model.columns(log.motion, bent, around, how.averaged)
+    Y = filtered(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
     moving = np.abs(clean.v[here]) >= rest

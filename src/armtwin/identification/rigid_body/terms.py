@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -83,7 +84,7 @@ class Host:
     def memory(self, radius: float, *, damped: bool = False) -> Term:
         """Dry friction that bends by a radius [rad], with the file's damping where damped."""
         presliding = self._bristle(radius, damped)
-        element = self._added(MEMORY, _dry_shape(self.element.law), presliding)
+        element = self._added(MEMORY, self._dry_law, presliding)
         return Term(element, self.row, self.number, self._sharpest())
 
     def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
@@ -101,6 +102,11 @@ class Host:
         """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
         element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
         return Term(element, self.row, self.number, None, self.element.radius)
+
+    @cached_property
+    def _dry_law(self) -> Law:
+        """Dry friction of its law as one term of coefficient zero."""
+        return _dry_shape(self.element.law)
 
     def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
         host = self.element
@@ -201,24 +207,28 @@ def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
     """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
     v, doubt = of_all_joints(robot, some.motion.v), of_all_joints(robot, some.doubt)
     found = np.empty((len(terms), len(v)))
-    ahead: dict[tuple[int, Law], Floats] = {}  # radii of one host share a law
+    bends = np.zeros(len(terms), dtype=bool)
+    if some.bent is not None:
+        bends = ~np.isnan(some.bent[0])
+    speeds: dict[int, Floats] = {}  # terms of one host share a row
+    ahead: dict[tuple[int, int], Floats] = {}  # and their radii a law
     for k, term in enumerate(terms):
-        law = term.element.law
-        w = v @ term.row.weights
-        bent = None
-        if some.bent is not None and not np.isnan(some.bent[0, k]):
-            bent = some.bent[:, k]
+        law, row = term.element.law, term.row
+        if id(row) not in speeds:
+            speeds[id(row)] = v @ row.weights
+        w = speeds[id(row)]
+        bent = some.bent[:, k] if some.bent is not None and bends[k] else None
         if isinstance(law, Loaded):
             assert some.on_links is not None
-            side = mean_sign(w, doubt @ np.abs(term.row.weights)) if bent is None else bent
-            found[k] = side * np.abs(load_of(robot.assembly, some.on_links, term.row))
+            side = mean_sign(w, doubt @ np.abs(row.weights)) if bent is None else bent
+            found[k] = side * np.abs(load_of(robot.assembly, some.on_links, row))
         elif bent is None or not law.dry:
             found[k] = law.columns(w)[:, 0]
         else:
-            key = id(term.row), law
+            key = id(row), id(law)
             if key not in ahead:
                 ahead[key] = sliding_columns(law, w)[:, 0]
-            found[k] = bent * ahead[key]
+            np.multiply(bent, ahead[key], out=found[k])
     return found.T
 
 

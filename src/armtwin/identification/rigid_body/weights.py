@@ -8,10 +8,8 @@ of each part and joint give every fit for every gravity; the rows are read once.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 
 import numpy as np
 
@@ -20,14 +18,12 @@ from armtwin.identification.rigid_body.clean_log import CleanLog, Integers
 from armtwin.identification.rigid_body.experiment import Experiment
 from armtwin.identification.rigid_body.regression import Model
 from armtwin.logs.cleaning import filtered
-from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
+from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn
 SAMPLES = 3000  # of all logs
 LEAST_SAMPLES = 200  # the same at least of one part
-HEAVY = 4  # of a link's ten parameters have a weight: its mass and first moments, the first
-OF_A_LINK = 10
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,12 +98,12 @@ def weights(experiment: Experiment) -> Weights:
     of_each_log = -(-PARTS // len(experiment.clean))
     samples = max(LEAST_SAMPLES, SAMPLES // (of_each_log * len(experiment.clean)))
     links = experiment.prior.layout.links
-    heavy = np.concatenate([OF_A_LINK * k + np.arange(HEAVY) for k in range(links)])
+    heavy = np.concatenate([OF_A_BODY * k + np.arange(HEAVY) for k in range(links)])
     squares, count = [], []
     for log in experiment.clean:
-        stretches = list(_stretches(log, of_each_log, samples))
+        stretches = log.stretches(of_each_log, samples)
         for stretch in stretches:
-            Z = _columns(experiment.model, stretch, heavy)
+            Z = _columns(experiment.model, stretch)
             used = _used(experiment, stretch)
             for rows in np.array_split(np.arange(len(Z)), of_each_log // len(stretches)):
                 squares.append(_squares(Z[rows], used[rows]))
@@ -116,46 +112,24 @@ def weights(experiment: Experiment) -> Weights:
     return Weights(gravity, heavy, np.array(squares), np.array(count))
 
 
-def _stretches(log: CleanLog, parts: int, samples: int) -> Iterator[CleanLog]:
-    """The middle of each part of a log, of so many samples at most.
-
-    Whole periods are one stretch, as their Fourier series cannot be cut before its rows are.
-    """
-    if log.how.differentiation == "fourier":
-        yield log
-        return
-    edges = np.linspace(0, len(log.clean.time), parts + 1).astype(int)
-    for first, last in pairwise(edges.tolist()):
-        skipped = max(0, last - first - samples) // 2
-        some = slice(first + skipped, last - skipped)
-        yield replace(log, raw=_cut(log.raw, some), clean=_cut(log.clean, some))
-
-
-def _cut(log: Log, some: slice) -> Log:
-    channels = {name: values[some] for name, values in log.channels.items()}
-    return Log(log.time[some], channels)
-
-
-def _columns(model: Model, log: CleanLog, heavy: Integers) -> Floats:
-    """Z of a log through its filter, (k, n, c).
-
-    Args:
-        model: The columns with the file's gravity.
-        log: The clean log.
-        heavy: Which parameters have a weight, (h,).
-    """
+def _columns(model: Model, log: CleanLog) -> Floats:
+    """Z of a log through its filter, (k, n, c), of columns with the file's gravity."""
     how, motion = log.how, log.motion
-    blocks = [Y.copy() for Y in model.regressors(motion)]
-    falling = model.robot.weight_regressor(motion.q)[..., heavy]
-    m, _, n, h = falling.shape
-    by_joint = falling.transpose(0, 2, 1, 3).reshape(m, n, 3 * h)
-    columns = np.concatenate([np.concatenate(blocks), by_joint], axis=2)
-    m, n, c = columns.shape
+    m, n = motion.q.shape
+    falling = model.robot.weight_regressor(motion.q).reshape(m, n, -1)
+    p = len(model.robot.parameters)
+    c = p + falling.shape[2]
+    columns = np.empty((m, n, c))
+    columns[:, :, p:] = falling
+    first = 0
+    for Y in model.regressors(motion):
+        columns[first : first + len(Y), :, :p] = Y
+        first += len(Y)
     flat = columns.reshape(m, n * c)
     busy = flat.any(axis=0)
     kept = _kept(log)
     small = np.zeros((len(flat[kept]), n * c))
-    small[:, busy] = filtered(flat[:, busy], how)[kept]
+    small[:, busy] = filtered(flat[:, busy], how, overwrite=True)[kept]
     tau = log.clean.tau[kept]
     return np.concatenate([small.reshape(-1, n, c), tau[:, :, None]], axis=2)
 
