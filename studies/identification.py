@@ -20,6 +20,7 @@ from armtwin.identification.rigid_body.validation import pooled
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]
+AT_BOUND = 1e-3  # deviations from 0 within which a contract holds a number there
 CUTOFFS = (1.0, 2.0, 5.0, 10.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # [Hz]
 LEAST_RATE = 3  # rate of a log over the highest of them that is tried
 
@@ -151,15 +152,42 @@ def cells(nrmse):
 
 
 def between(first, second):
-    """z between two fits of each parameter that both tell."""
+    """z between two fits of each parameter that both tell, and not a contract, as friction >= 0.
+
+    A coefficient beside a power of the speed is another one beside another power.
+    """
     rows = {row.name: row for row in second.table}
+    other_laws = differing_laws(first.robot, second.robot)
     z = []
     for row in first.table:
         other = rows.get(row.name)
         if other is None or min(row.from_logs, other.from_logs) < 0.5 or row.std == 0:
             continue
+        if row.name.split(".")[0].removesuffix("_shape") in other_laws:
+            continue
+        if max(abs(row.value), abs(other.value)) < AT_BOUND * min(row.std, other.std):
+            continue
         z.append((row.value - other.value) / np.hypot(row.std, other.std))
     return z
+
+
+def differing_laws(first, second):
+    """Names of friction elements that two robots have beside shapes of other numbers."""
+    found = set()
+    shapes = [shapes_of(first), shapes_of(second)]
+    for name in shapes[0].keys() | shapes[1].keys():
+        if shapes[0].get(name) != shapes[1].get(name):
+            found.add(name.removesuffix("_shape"))
+    return found
+
+
+def shapes_of(robot):
+    """Kind and exponent of the shapes of the speed that friction elements were given."""
+    found = {}
+    for element in robot.description.friction:
+        if element.name.endswith("_shape"):
+            found[element.name] = element.law.law, element.law.exponent
+    return found
 
 
 def rms(z):

@@ -8,8 +8,12 @@ from armtwin.identification.fitting.draw import WEIGHTS, drawn_fit
 from armtwin.identification.fitting.factors import factors, together
 from armtwin.identification.fitting.fitted import fitted
 from armtwin.identification.fitting.free_directions import free_directions
+from armtwin.identification.fitting.least_squares import covariance, fit
+from armtwin.identification.fitting.left_out import left_out_parts
 from armtwin.identification.fitting.robust import huber_weights, refitted
 from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.scatter import jackknife, scatter
+from armtwin.identification.fitting.squares import squares
 
 NAMES = ("stiffness", "damping", "level", "offset")
 UNITS = ("N m/rad", "N m s/rad", "N m", "N m")
@@ -42,6 +46,60 @@ def test_standard_deviations_hold_the_truth_as_often_as_they_say():
     spread = np.sqrt((np.array(scores) ** 2).mean(axis=0))
     assert spread == pytest.approx(1.0, abs=0.15)  # 200 scores give a spread to 5 %, thrice that
     assert (np.abs(scores) < 1.96).mean() == pytest.approx(0.95, abs=0.025)  # 800 to 0.8 %
+
+
+def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows():
+    """Six parts, of which one holds most of what is told of each parameter.
+
+    Rows err alone, so that the deviations of a fit that takes them so are right and need no factor;
+    the plain jackknife asks for more than one.
+    """
+    asked, plain = [], []
+    for seed in range(150):
+        chance = np.random.default_rng(seed)
+        columns = chance.normal(size=(360, 1, 4))
+        for k in range(4):
+            columns[60 * k : 60 * (k + 1), :, k] *= 6.0
+        target = columns @ TRUTH + chance.normal(size=(360, 1))
+        rows = Rows(columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool))
+        parts = [factors(part, np.eye(4)) for part in rows.in_parts(6)]
+        drawn = drawn_fit(parts, free_directions(PRIOR, PRIOR), np.zeros(4, bool), 1e-9)
+        apart = scatter(drawn).apart
+        white = np.diag(covariance(drawn.fit, drawn.free, 1.0))
+        asked.append((apart**2).sum(axis=0) / white)
+        values = []
+        for rest in drawn.others:
+            values.append(drawn.free.parameters(fit(rest, drawn.free, 1e-9, drawn.sigma).z))
+        plain.append(jackknife(np.array(values)).diagonal() / white)
+    assert np.mean(asked, axis=0) == pytest.approx(1.0, abs=0.3)  # 150 of 1 to 3 parts: to a tenth
+    assert np.mean(plain, axis=0).min() > 2.0
+
+
+def test_squares_of_parts_give_the_fits_that_their_rows_give():
+    """Left-out parts by squares with coordinates eliminated, and by a fit to the other rows."""
+    columns, target = experiment(5, rows=240)
+    every = Rows(columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool))
+    pieces = list(enumerate(every.in_parts(6)))
+    some = squares(iter(pieces), 6, every.busy, np.eye(4))
+    free = free_directions(PRIOR, np.abs(PRIOR))
+    parts = left_out_parts(some, free, NOISE, 1e-4, always=2)
+    for more in ((), (1,), (0, 1)):
+        used = [0, 1, *(2 + k for k in more)]
+        missed = parts.missed(more)
+        for k, (_, left) in enumerate(pieces):
+            rest = [rows for i, rows in pieces if i != k]
+            A = np.concatenate([rows.Y.reshape(-1, 2, 4) for rows in rest])
+            b = np.concatenate([rows.target for rows in rest]) - A @ PRIOR
+            A = (A * np.abs(PRIOR))[:, :, used] / (NOISE[:, None] * np.sqrt(480))
+            normal = np.einsum("kja,kjb->ab", A, A) + 1e-4 * np.eye(len(used))
+            right = np.einsum("kja,kj->a", A, b / (NOISE * np.sqrt(480)))
+            phi = PRIOR.copy()
+            phi[used] += np.abs(PRIOR)[used] * np.linalg.solve(normal, right)
+            gap = left.target - left.Y.reshape(-1, 2, 4) @ phi
+            assert missed[k] == pytest.approx((gap**2).sum(axis=0), rel=1e-9)
+    whole = together([factors(part, np.eye(4)) for _, part in pieces])
+    assert some.whole().squares(TRUTH) == pytest.approx(whole.squares(TRUTH), rel=1e-9)
+    assert some.power == pytest.approx(whole.target_squares(), rel=1e-12)
 
 
 def test_channels_count_by_their_own_noise():

@@ -11,7 +11,7 @@ from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
 from armtwin.identification.rigid_body.friction_choice import is_set_value
-from armtwin.identification.rigid_body.memory import PLAY, bends
+from armtwin.identification.rigid_body.memory import PLAY, bends, settled
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
@@ -82,6 +82,55 @@ def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_
     at_rest = np.array([0.0, 0.1])
     stop_operator(at_rest, 1.0, share[:2])
     assert share[1] == pytest.approx(0.1)  # slope level / r, the bristle's c0
+
+
+def cut(log, first):
+    """The log from one of its samples on."""
+    channels = {name: values[first:] for name, values in log.channels.items()}
+    return at.Log.of(log.time[first:], **channels)
+
+
+def test_rows_count_once_contacts_have_forgotten_how_they_were_bent(robots):
+    """Bends from any start agree to 5 % after three radii of way, and not before one of them.
+
+    The first is what e⁻³ of a bristle's bend is; a stop operator has none of it left after two.
+    """
+    robot = remembering(robots["tx40"], RADIUS, 1.0)
+    _, q, v, _ = steps_between_poses(robot, 1)
+    first = int(1.2 * RATE)  # a standstill after the first move
+    known = settled(robot, robot.assembly.friction, q[first:])
+    whole = bends(robot, robot.assembly.friction, q, v)[first:]
+    later = bends(robot, robot.assembly.friction, q[first:], v[first:])
+    remembered = ~np.isnan(whole[0])
+    assert np.abs(whole - later)[0, remembered].min() > 0.9  # fully bent, and said not to be
+    assert not known[: int(0.3 * RATE)].any()  # the robot stands
+    assert known[int(0.5 * RATE) :].all()
+    of_joints = np.array([row.weights for _, row in robot.assembly.friction])[remembered] @ known.T
+    acting = np.abs(np.array([row.weights for _, row in robot.assembly.friction])[remembered])
+    sure = acting.sum(axis=1) == np.abs(of_joints).T
+    assert np.abs(whole - later)[:, remembered][sure].max() < 0.05
+
+
+def test_a_log_that_begins_with_bent_contacts_tells_as_much_as_another(robots):
+    """Cut within a standstill it begins with friction of which the motion shows nothing.
+
+    The level is then found as without the cut. A contact that is bent fully misses √3 deviations
+    of one that may be bent anyhow.
+    """
+    truth = remembering(robots["tx40"], RADIUS, 1.0)
+    log, exact = logged(truth, 1)
+    first = int(1.2 * RATE)
+    found = at.identify(robots["tx40"], [cut(log, first)], cutoff=20.0)
+    values = dict(zip(found.robot.parameter_names, found.robot.parameters, strict=True))
+    true = dict(zip(truth.parameter_names, truth.parameters, strict=True))
+    for name in true:
+        if name.endswith("_memory.level") and name in values:
+            host = name.removesuffix("_memory.level") + ".level"
+            assert values[name] + values[host] == pytest.approx(true[name] + true[host], rel=0.05)
+    standing = slice(0, int(0.25 * RATE))
+    gap = (found.validate(cut(log, first)).tau_hat - exact[first:])[standing]
+    deviation = found.torque_deviation(cut(log, first))[standing]
+    assert np.sqrt((gap**2).mean() / (deviation**2).mean()) == pytest.approx(np.sqrt(3), rel=0.1)
 
 
 def test_a_contact_that_is_bent_fully_slides(robots):

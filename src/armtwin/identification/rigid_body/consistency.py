@@ -24,6 +24,7 @@ from armtwin.robot.bodies import mounted_load
 from armtwin.robot.robot import Robot
 
 MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
+ROUNDING = 1e-6  # of a parameter's size by which a fit may miss a contract of 0
 SLACK = 1e-3  # of a parameter's size by which a solver may miss a contract of 0
 
 
@@ -60,6 +61,12 @@ def _at_least_zero(robot: Robot) -> Flags:
     return np.array([parameter.resists for parameter in robot.parameter_table])
 
 
+def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING) -> Floats:
+    """The parameters (p,), those at zero that miss it by less than a share of their size."""
+    missed = _at_least_zero(robot) & (phi < 0) & (phi > -share * free.sizes)
+    return np.where(missed, 0.0, phi)
+
+
 def nearest(
     robot: Robot, found: Fit, free: FreeDirections, mass: Mapping[str, tuple[float, float]]
 ) -> Floats:
@@ -70,9 +77,7 @@ def nearest(
         *_bodies(robot, free),
     ]
     phi = free.parameters(_least_within(found, contracts))
-    # a solver keeps a contract of 0 to its tolerance, the parameters exactly
-    missed = _at_least_zero(robot) & (phi < 0) & (phi > -SLACK * free.sizes)
-    return np.where(missed, 0.0, phi)
+    return at_zero(robot, phi, free, SLACK)
 
 
 class Contract(NamedTuple):

@@ -20,6 +20,7 @@ from armtwin.identification.rigid_body.cutoff import Cutoff
 from armtwin.identification.rigid_body.display import draw_parameters
 from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.friction_choice import Chosen
+from armtwin.identification.rigid_body.memory import unsettled_friction
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.regression import Model
 from armtwin.identification.rigid_body.reversals import mean_friction
@@ -220,7 +221,8 @@ class Estimate:
     def torque_deviation(self, log: Log) -> Floats:
         """Standard deviation of the predicted torque, (m, n) [N m].
 
-        It is that of the parameters, and what the model misses of parts left out of the fit.
+        It is that of the parameters, what the model misses of parts left out of the fit, and
+        friction whose contacts may still be bent from before the log.
         """
         motion = self._motion(log)
         size, direction = np.linalg.eigh(self.covariance_at_gains)
@@ -229,4 +231,5 @@ class Estimate:
         for Y in self.model.regressors(motion):
             own = np.linalg.norm(Y @ root, axis=-1)
             deviation.append(np.hypot(own, self.missed))
-        return np.concatenate(deviation)
+        before = unsettled_friction(self.robot, motion.q)
+        return np.hypot(np.concatenate(deviation), before)

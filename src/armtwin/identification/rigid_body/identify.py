@@ -15,7 +15,7 @@ from armtwin.identification.fitting.least_squares import covariance, residuals, 
 from armtwin.identification.fitting.robust import refitted
 from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.identification.rigid_body.consistency import nearest, violations
+from armtwin.identification.rigid_body.consistency import at_zero, nearest, violations
 from armtwin.identification.rigid_body.contracts import affordable
 from armtwin.identification.rigid_body.cutoff import Say
 from armtwin.identification.rigid_body.estimate import Estimate
@@ -175,7 +175,7 @@ def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) ->
     if recipe.estimator == "truncated":
         phi = analysis.truncated(recipe.kept)
     else:
-        phi = drawn.parameters
+        phi = at_zero(prior, drawn.parameters, drawn.free)
     broken = violations(prior, phi)
     if recipe.estimator == "consistent":
         if broken or recipe.mass:

@@ -6,11 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
 from armtwin.drives.friction.stop import bristle_operator, stop_operator
 from armtwin.drives.friction.terms import Drop
-from armtwin.maths.batch import Floats
+from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import SLOWEST, Elements
 from armtwin.robot.robot import Robot
@@ -19,6 +20,7 @@ from armtwin.robot.rows import Row
 # radius below which a logged position does not tell a contact that bends from one that slides
 LEAST_RADIUS = 1e-5  # [rad]
 LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
+FORGETS = 3.0  # radii of way after which a contact hardly knows how it was bent before
 PLAY = 0.05  # share of a radius within which a logged position may tremble
 
 Falling = Drop | GearPair | GearedJoint | RollerBearing  # laws whose dry friction falls with speed
@@ -48,10 +50,7 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     every = list(elements)
     if not any(remembers(element) for element, _ in every):
         return None
-    coupling = robot.assembly.coupling
-    joints, speeds = of_all_joints(robot, q), of_all_joints(robot, v)
-    if coupling is not None:
-        joints = joints + coupling.c
+    joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
     found = np.full((len(q), len(every)), np.nan, order="F")
     ways: dict[int, _Way] = {}  # several elements may share a row
     for e, (element, row) in enumerate(every):
@@ -105,6 +104,49 @@ def _bending(law: Law, w: Floats, share: Floats) -> Floats:
     return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
+def settled(robot: Robot, elements: Elements, q: Floats) -> Flags:
+    """Whether every contact on a joint has forgotten how it was bent at the start, (m, n).
+
+    A log does not tell that: a robot that stands has come from anywhere.
+    """
+    joints = joint_positions(robot, q)
+    widest: dict[int, tuple[Row, float]] = {}
+    for element, row in elements:
+        if remembers(element):
+            _, radius = widest.get(id(row), (row, 0.0))
+            widest[id(row)] = row, max(radius, element.radius)
+    found = np.ones(q.shape, dtype=bool)
+    for row, radius in widest.values():
+        acts = of_coordinates(robot, row.weights) != 0
+        found[:, acts] &= _forgotten(along(row, joints), radius)[:, None]
+    return found
+
+
+def unsettled_friction(robot: Robot, q: Floats) -> Floats:
+    """Standard deviation of friction whose contacts may still be bent from before, (m, n) [N m].
+
+    Any bend is as likely as another, which leaves a third of the square of dry friction.
+    """
+    joints = joint_positions(robot, q)
+    power = np.zeros(q.shape)
+    for element, row in robot.assembly.friction:
+        if not remembers(element):
+            continue
+        torque = breakaway(element.law) * of_coordinates(robot, row.weights)
+        unknown = ~_forgotten(along(row, joints), element.radius)
+        power += unknown[:, None] * torque**2 / 3
+    return np.asarray(np.sqrt(power))
+
+
+def _forgotten(x: Floats, radius: float) -> Flags:
+    """Whether a contact has forgotten its first bend on a way x, (m,).
+
+    It has once it has passed a few radii, or half of the way that there is at all.
+    """
+    way = np.maximum.accumulate(x) - np.minimum.accumulate(x)
+    return np.asarray(way >= min(FORGETS * radius, 0.5 * way[-1]))
+
+
 def mean_sign(w: Floats, doubt: Floats) -> Floats:
     """Mean sign of speeds within w ± doubt, (m,)."""
     return np.asarray(w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST)))
@@ -123,6 +165,19 @@ def along(row: Row, joints: Floats) -> Floats:
     """Position on a row, (m,), at those of all joints, (m, n)."""
     angle = joints @ row.weights
     return angle if row.linkage is None else np.asarray(row.linkage.length(angle))
+
+
+def joint_positions(robot: Robot, q: Floats) -> Floats:
+    """Positions of all joints from those of the coordinates, (m, joints)."""
+    coupling = robot.assembly.coupling
+    joints = of_all_joints(robot, q)
+    return joints if coupling is None else joints + coupling.c
+
+
+def of_coordinates(robot: Robot, weights: Floats) -> Floats:
+    """Torques of the coordinates from those of all joints, (..., n)."""
+    coupling = robot.assembly.coupling
+    return weights if coupling is None else weights @ coupling.G
 
 
 def of_all_joints(robot: Robot, x: Floats) -> Floats:

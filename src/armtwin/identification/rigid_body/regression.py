@@ -15,7 +15,7 @@ from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.fitting.structure import Group, Structure
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.memory import bends
+from armtwin.identification.rigid_body.memory import bends, settled
 from armtwin.identification.rigid_body.picking import pick, pick_weighted
 from armtwin.identification.rigid_body.reversals import (
     doubt_of_speed,
@@ -44,10 +44,13 @@ class Bends(NamedTuple):
     Attributes:
         own: That of the robot's friction elements, (m, elements).
         added: That of the terms, (m, terms).
+        settled: Whether the contacts on each joint have forgotten how they were bent at the start,
+            which a log does not tell, (m, n).
     """
 
     own: Floats | None
     added: Floats | None
+    settled: Flags
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +111,12 @@ class Model:
     def bends(self, motion: Motion) -> Bends:
         """Bends of all contacts along a motion."""
         robot = self.robot
-        own = bends(robot, robot.assembly.friction, motion.q, motion.v)
-        return Bends(own, bends(robot, elements_of(self.terms), motion.q, motion.v))
+        elements, terms = robot.assembly.friction, elements_of(self.terms)
+        return Bends(
+            own=bends(robot, elements, motion.q, motion.v),
+            added=bends(robot, terms, motion.q, motion.v),
+            settled=settled(robot, [*elements, *terms], motion.q),
+        )
 
     def columns(
         self, motion: Motion, bent: Bends, which: slice = slice(None), averaged: int = 1
@@ -221,8 +228,9 @@ def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) ->
     Y = filtered(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
-    moving = np.abs(clean.v[here]) >= rest
-    return Rows(Y[inside], model.busy, clean.tau[here], moving)
+    before = slice(kept.start - how.margin, kept.stop - how.margin, kept.step)
+    used = (np.abs(clean.v[here]) >= rest) & bent.settled[before]
+    return Rows(Y[inside], model.busy, clean.tau[here], used)
 
 
 def _around(log: CleanLog, kept: range) -> slice:
@@ -247,5 +255,6 @@ def raw_rows(model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: in
     some = slice(step // 2, None, step)
     motion = cleaned.motion_at(log.time)
     target = torque[some]
-    columns = model.columns(motion, model.bends(motion), some)
-    return Rows(columns, model.busy, target, np.ones(target.shape, dtype=bool))
+    bent = model.bends(motion)
+    columns = model.columns(motion, bent, some)
+    return Rows(columns, model.busy, target, bent.settled[some])

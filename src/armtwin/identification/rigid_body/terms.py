@@ -20,7 +20,11 @@ from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.terms import Drop, Loaded, Power
 from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.memory import mean_sign, of_all_joints
+from armtwin.identification.rigid_body.memory import (
+    mean_sign,
+    of_all_joints,
+    of_coordinates,
+)
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
@@ -242,10 +246,7 @@ def term_weights(robot: Robot, terms: Terms) -> Floats:
     if not terms:
         return np.zeros((robot.n, 0))
     weights = np.array([term.row.weights for term in terms])
-    coupling = robot.assembly.coupling
-    if coupling is not None:
-        weights = weights @ coupling.G
-    return weights.T
+    return of_coordinates(robot, weights).T
 
 
 def with_terms(robot: Robot, terms: Terms) -> Robot:
