@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.drives.balancers import GasForce
-from armtwin.errors import did_you_mean
+from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.maths.units import units_of
 from armtwin.robot.bodies import body_problems
@@ -19,7 +19,14 @@ from armtwin.robot.groups import Joint, Orientation
 from armtwin.robot.loops import loop_problems
 from armtwin.robot.mentions import name_problems
 from armtwin.robot.parameters import parameter_table
-from armtwin.robot.rows import gear_matrix, separating_joint, strut
+from armtwin.robot.rows import (
+    gear_matrix,
+    ordered_gear_matrix,
+    row,
+    separating_joint,
+    strut,
+    turning_motor,
+)
 from armtwin.robot.servo import count_problems
 from armtwin.robot.tree import grow, tree_problems
 
@@ -156,12 +163,28 @@ def _drive_problems(description: Description) -> Iterator[str]:
             yield f"balancer.{i} ('{balancer.name}'){why}"
     yield from _transmission_problems(description)
     yield from _side_problems(description)
+    yield from _load_problems(description)
     drives = len(description.motor) + len(description.hydraulic)
     yield from _wrist_problems(description)
     yield from _built_problems(description)
     for name, servo in description.servo.items():
         for phrase in count_problems(servo, drives):
             yield f"servo.{name}.{phrase}"
+
+
+def _load_problems(description: Description) -> Iterator[str]:
+    """Friction by the load of a gear on rows that no motor alone turns."""
+    followers = [element for element in description.friction if element.follows_load]
+    if not followers or any(joint.mimic is not None for joint in description.joint):
+        return
+    tree = grow(description)
+    motors = ordered_gear_matrix(description, tree)
+    for element in followers:
+        found = row(description, tree, element.on, element.side)
+        try:
+            turning_motor(found.weights, motors, element.name)
+        except ArmtwinError as error:
+            yield str(error)
 
 
 def _built_problems(description: Description) -> Iterator[str]:
