@@ -7,11 +7,11 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
-from armtwin.drives.friction.stop import bristle_operator, stop_operator
+from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
 from armtwin.identification.rigid_body.friction_choice import is_set_value
-from armtwin.identification.rigid_body.memory import PLAY, bends, settled
+from armtwin.identification.rigid_body.memory import bends, settled
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
@@ -66,12 +66,18 @@ def logged(robot, seed):
     return at.Log.of(t, q=q, tau=exact + noise), exact
 
 
+def bent_along(x):
+    """Share that a contact of radius 1 bears along positions."""
+    shares = np.empty((1, len(x)))
+    stop_operators(x, np.ones(1), np.arange(1), shares)
+    return shares[0]
+
+
 def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_the_same_work():
     """Bristle 1 - 2 exp(-x), stop -1 + x up to 1: apart by 1 - ln 2 at x = ln 2, in radii."""
     x = np.linspace(-3, 12, 15001)
     path = np.concatenate([np.linspace(3, -3, 1000), x])  # slides backwards, then turns round
-    share = np.empty(len(path))
-    stop_operator(path, 1.0, share)
+    share = bent_along(path)
     travel = x + 3
     stop, bristle = share[1000:], 1 - 2 * np.exp(-travel)
     gap = bristle - stop
@@ -79,8 +85,7 @@ def test_stop_and_bristle_differ_by_a_third_of_the_level_at_a_reversal_and_take_
     assert travel[gap.argmax()] == pytest.approx(np.log(2), abs=2e-3)
     assert gap.min() == pytest.approx(-2 * np.exp(-2), abs=1e-3)
     assert np.trapezoid(gap, travel) == pytest.approx(0, abs=1e-3)
-    at_rest = np.array([0.0, 0.1])
-    stop_operator(at_rest, 1.0, share[:2])
+    share = bent_along(np.array([0.0, 0.1]))
     assert share[1] == pytest.approx(0.1)  # slope level / r, the bristle's c0
 
 
@@ -308,6 +313,6 @@ def test_a_falling_contact_that_trembles_at_rest_keeps_its_bend():
     """White noise of a hundredth of the radius for 4 s does not wear it off."""
     x = np.concatenate([np.linspace(0, 5, 1000), np.full(1000, 4.5)])
     x += 0.01 * np.random.default_rng(2).normal(size=len(x))
-    share = np.empty(len(x))
-    bristle_operator(x, np.ones(len(x)), PLAY, share)
-    assert share[-1] == pytest.approx(share[1010], abs=0.02)
+    shares = np.empty((1, len(x)))
+    bristle_operators(x, np.ones(len(x)), np.ones(1), np.arange(1), shares)
+    assert shares[0, -1] == pytest.approx(shares[0, 1010], abs=0.02)

@@ -230,8 +230,11 @@ def on_grid(time: Floats, values: Floats, how: Cleaning) -> Floats:
     if how.averaged == 1:
         return values
     whole = count // how.averaged
-    groups = values[: whole * how.averaged].reshape(whole, how.averaged, -1)
-    return np.asarray(groups.mean(axis=1))
+    last = whole * how.averaged
+    total = values[: last : how.averaged].copy()
+    for k in range(1, how.averaged):
+        total += values[k : last : how.averaged]
+    return np.asarray(total / how.averaged)
 
 
 def _periodic(time: Floats, channels: dict[str, Floats], how: Cleaning) -> Log:

@@ -16,9 +16,9 @@ LARGEST = 32 * MB  # arrays that come from a heap; glibc takes no larger number
 def keep_freed_memory() -> bool:
     """Have the C library keep freed memory of this process; whether it does.
 
-    A prediction makes arrays of a few megabytes and gives them back at its end. By default glibc
-    then returns their pages to the system, which clears them anew for the next run: a tenth of a
-    run's CPU time, and one lock for all threads of the process. Here at most KEPT stays at the end
+    Predictions and identifications make arrays of a few megabytes and give them back. By default
+    glibc then returns their pages to the system, which clears them anew for the next ones: a tenth
+    of the CPU time, and one lock for all threads of the process. Here at most KEPT stays at the end
     of each thread's heap. C libraries other than glibc keep what they keep, and nothing is changed.
     """
     if not sys.platform.startswith("linux"):

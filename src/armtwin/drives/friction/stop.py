@@ -28,39 +28,61 @@ Ref: [Waiboer 2007, eq. 3.69-3.72], [Al-Bender-Lampaert-Swevers 2005]
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled
 
+Integers = NDArray[np.intp]
+
+PLAY = 0.05  # share of a radius within which a logged position may tremble
 FORGETS = 40.0  # radii of way after which nothing is left of a bend in double precision
 
 
 @compiled
-def stop_operator(x: Floats, radius: float, share: Floats) -> None:
-    """Fill share (m,) with s / r, -1 to 1, along positions x (m,), from no displacement on."""
-    s = 0.0
-    share[0] = 0.0
-    for k in range(1, len(x)):
-        s = min(max(s + x[k] - x[k - 1], -radius), radius)
-        share[k] = s / radius
+def stop_operators(x: Floats, radii: Floats, places: Integers, shares: Floats) -> None:
+    """Fill rows of shares (..., m) with s / r, -1 to 1, along positions x (m,).
+
+    Args:
+        x: The positions; there is no displacement at the first.
+        radii: Radius of each contact, (k,).
+        places: The row of each, (k,).
+        shares: What is filled.
+    """
+    for c in range(len(radii)):
+        radius, share = radii[c], shares[places[c]]
+        s = 0.0
+        share[0] = 0.0
+        for k in range(1, len(x)):
+            s = min(max(s + x[k] - x[k - 1], -radius), radius)
+            share[k] = s / radius
 
 
 @compiled
-def bristle_operator(x: Floats, radius: Floats, play: float, share: Floats) -> None:
-    """Fill share (m,) with s / r of a bristle along positions x (m,), from no displacement on.
+def bristle_operators(
+    x: Floats, dry: Floats, radii: Floats, places: Integers, shares: Floats
+) -> None:
+    """Fill rows of shares (..., m) with s / r of bristles along positions x (m,).
 
-    The radius r (m,) may change along the way; it is above zero. What moves less than the play to
-    either side does not count.
+    Args:
+        x: The positions; there is no displacement at the first.
+        dry: Share of its radius that a contact has at each, above zero, (m,).
+        radii: Radius of each contact at rest, (k,).
+        places: The row of each, (k,).
+        shares: What is filled.
     """
-    s, here = 0.0, x[0]
-    share[0] = 0.0
-    for k in range(1, len(x)):
-        before, r = here, radius[k]
-        here = min(max(here, x[k] - play), x[k] + play)
-        moved = here - before
-        if moved != 0.0:
-            end = r if moved > 0.0 else -r
-            far = abs(moved) / r
-            s = end + (s - end) * np.exp(-far) if far < FORGETS else end
-        s = min(max(s, -r), r)
-        share[k] = s / r
+    for c in range(len(radii)):
+        radius, share = radii[c], shares[places[c]]
+        play = PLAY * radius
+        s, here = 0.0, x[0]
+        share[0] = 0.0
+        for k in range(1, len(x)):
+            before, r = here, radius * dry[k]
+            here = min(max(here, x[k] - play), x[k] + play)
+            moved = here - before
+            if moved != 0.0:
+                end = r if moved > 0.0 else -r
+                far = abs(moved) / r
+                s = end + (s - end) * np.exp(-far) if far < FORGETS else end
+            s = min(max(s, -r), r)
+            share[k] = s / r

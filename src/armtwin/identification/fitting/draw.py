@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -122,13 +122,14 @@ class LeftOutFits:
     """Fits to all parts but one each, for any sizes of the parameters.
 
     Attributes:
-        left: Factors of each channel of the parts left out, (k, n, r + 1, r + 1).
+        left: Squares of each channel of the parts left out that base parameters (k, r, ...) miss,
+            (k, n, ...).
         rest: Factors of all channels of the others over σ √rows, (k, r + 1, r + 1).
         power: Squares of each channel that a fit to all leaves, (n,).
         C: Base parameters from all, (r, p).
     """
 
-    left: Floats
+    left: Callable[[Floats], Floats]
     rest: Floats
     power: Floats
     C: Floats
@@ -142,9 +143,7 @@ class LeftOutFits:
         A = self.rest[:, :, :-1] @ slopes
         b = self.rest[:, :, -1] - self.rest[:, :, :-1] @ start
         beta = slopes @ _coordinates(A, b) + start[:, None]
-        gap = self.left[:, :, :, -1:] - self.left[:, :, :, :-1] @ beta[:, None]
-        squares = (gap**2).sum(axis=2)
-        errors = (squares / self.power[:, None]).mean(axis=1).sum(axis=0)
+        errors = (self.left(beta) / self.power[:, None]).mean(axis=1).sum(axis=0)
         return dict(zip(WEIGHTS.tolist(), errors.tolist(), strict=True))
 
 
@@ -168,8 +167,14 @@ def left_out_fits(
         left.append(part.R)
         small = weighted(others_of_it, sigma * np.sqrt(rows))
         rest.append(np.pad(small, ((0, size - len(small)), (0, 0))))
+    R = np.array(left).reshape(-1, len(sigma), size, size)
+
+    def missed(beta: Floats) -> Floats:
+        gap = R[:, :, :, -1:] - R[:, :, :, :-1] @ beta[:, None]
+        return np.asarray((gap**2).sum(axis=2))
+
     return LeftOutFits(
-        left=np.array(left).reshape(-1, len(sigma), size, size),
+        left=missed,
         rest=np.array(rest).reshape(-1, size, size),
         power=sigma**2 * total,
         C=parts[0].C,

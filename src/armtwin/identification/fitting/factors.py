@@ -72,7 +72,7 @@ def factors(found: Rows, C: Floats, weights: Floats | None = None) -> Factors:
         A = found.table(j)
         if weights is not None:
             A *= np.sqrt(weights[found.used[:, j], j])[:, None]
-        small = _triangle(A)
+        small = triangle(A)
         R[j][: len(small), np.append(found.busy[j], True)] = small
     return Factors(R, found.used.sum(axis=0), C)
 
@@ -84,13 +84,13 @@ def together(parts: Sequence[Factors]) -> Factors:
     n, size, _ = parts[0].R.shape
     R = np.zeros((n, size, size))
     for j in range(n):
-        small = _triangle(np.vstack([part.R[j] for part in parts]))
+        small = triangle(np.vstack([part.R[j] for part in parts]))
         R[j][: len(small)] = small
     count = np.sum([part.count for part in parts], axis=0)
     return Factors(R, count, parts[0].C)
 
 
-def _triangle(A: Floats) -> Floats:
+def triangle(A: Floats) -> Floats:
     """Triangular factor of a matrix."""
     from scipy.linalg.lapack import dgeqrf  # numpy's own qr takes twice as long
 
@@ -104,7 +104,7 @@ def _triangle(A: Floats) -> Floats:
 def weighted(found: Factors, sigma: Floats) -> Floats:
     """Triangular factor of all channels, each over its σ (n,): base columns and target."""
     scaled = [R / s for R, s in zip(found.R, sigma, strict=True)]
-    return _triangle(np.vstack(scaled))
+    return triangle(np.vstack(scaled))
 
 
 def reduced(found: Factors, sigma: Floats, free: FreeDirections) -> tuple[Floats, Floats]:

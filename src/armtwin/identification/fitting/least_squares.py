@@ -14,13 +14,14 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.identification.fitting.factors import Factors, reduced
+from armtwin.identification.fitting.factors import Factors, reduced, triangle
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.maths.batch import Floats
 
 ITERATIONS = 6
 HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
 SAME = 1e-6  # relative change of the residuals below which they count as found
+CLEAR = 1e-9  # of the largest diagonal element that the least has where all are told
 LEAST = 1e-12  # of the target that a residual is taken to have at least
 
 
@@ -54,7 +55,7 @@ class Fit:
 def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> Fit:
     """Least squares with the rows of each channel over its σ (n,), drawn to the prior by λ."""
     R, d = _drawn(found, sigma, free, weight)
-    z = np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
+    z = _solved(R, d)
     return Fit(
         z=z,
         sigma=residuals(found, free.parameters(z)),
@@ -65,6 +66,16 @@ def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> F
     )
 
 
+def _solved(R: Floats, d: Floats) -> Floats:
+    """z with R z = d; the least where rounding hides what the prior alone tells."""
+    from scipy.linalg import solve_triangular
+
+    sizes = np.abs(R.diagonal())
+    if sizes.min() > CLEAR * sizes.max():
+        return np.asarray(solve_triangular(R, d))
+    return np.asarray(np.linalg.lstsq(R, d, rcond=None)[0], dtype=np.float64)
+
+
 def _drawn(
     found: Factors, sigma: Floats, free: FreeDirections, weight: float
 ) -> tuple[Floats, Floats]:
@@ -73,7 +84,7 @@ def _drawn(
     f = free.count
     prior = np.sqrt(weight) * np.eye(f, f + 1)
     stack = np.vstack([np.column_stack([A, b]), prior])
-    R = np.asarray(np.linalg.qr(stack, mode="r"))
+    R = triangle(stack)
     return R[:f, :f], R[:f, f]
 
 

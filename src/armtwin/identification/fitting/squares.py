@@ -8,7 +8,7 @@ the prior bounds what that costs.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -34,6 +34,11 @@ class ChannelSquares(NamedTuple):
 
     own: Integers
     parts: Floats
+
+    def missed(self, beta: Floats, some: Integers) -> Floats:
+        """Squares of some parts (k,) that parameters of columns (k, r, ...) miss, (k, ...)."""
+        gap = np.append(-beta[:, self.own[:-1]], np.ones_like(beta[:, :1]), axis=1)
+        return np.asarray(((self.parts[some] @ gap) * gap).sum(axis=1)).clip(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,8 +82,11 @@ class Squares:
 
     def whole(self) -> Factors:
         """Factors of all parts as one."""
-        sums = [parts.sum(axis=0, keepdims=True) for _, parts in self.channels]
-        return Factors(self._roots(sums)[0], self.count.sum(axis=0), self.C)
+        size = len(self.C) + 1
+        R = np.zeros((len(self.channels), size, size))
+        for j, (own, parts) in enumerate(self.channels):
+            R[j, : len(own), own] = _roots(parts.sum(axis=0)).T
+        return Factors(R, self.count.sum(axis=0), self.C)
 
     def left_out_fits(self, sigma: Floats) -> LeftOutFits:
         """Fits to all parts but one each, rows weighted by residuals σ (n,)."""
@@ -90,21 +98,16 @@ class Squares:
         for (own, parts), whole, deviation in zip(self.channels, sums, sigma, strict=True):
             others = (whole - parts[some]) / (deviation**2 * rows[some])[:, None, None]
             rest[:, own[:, None], own] += others
+
+        def missed(beta: Floats) -> Floats:
+            return np.stack([channel.missed(beta, some) for channel in self.channels], axis=1)
+
         return LeftOutFits(
-            left=self._roots([parts[some] for _, parts in self.channels]),
+            left=missed,
             rest=_roots(rest),
             power=sigma**2 * np.maximum(self.count.sum(axis=0), 1),
             C=self.C,
         )
-
-    def _roots(self, squares: Sequence[Floats]) -> Floats:
-        """Factors (k, n, r + 1, r + 1) from squares of channels in their own columns."""
-        size = len(self.C) + 1
-        R = np.zeros((len(squares[0]), len(squares), size, size))
-        for j, (channel, of_channel) in enumerate(zip(self.channels, squares, strict=True)):
-            own = channel.own
-            R[:, j, : len(own), own] = np.moveaxis(_roots(of_channel), 2, 0)
-        return R
 
     def in_coordinates(self, free: FreeDirections) -> tuple[ChannelSquares, ...]:
         """Squares of each channel in the free coordinates that it has, and of τ - Y φ₀."""
@@ -150,9 +153,9 @@ def _of_channel(rows: Rows, j: int) -> Floats:
 
 
 def _roots(squares: Floats) -> Floats:
-    """R with RᵀR = S of each of some squares (k, s, s), columns scaled to a size of one before."""
-    size = np.sqrt(np.diagonal(squares, axis1=1, axis2=2))
+    """R with RᵀR = S of squares (..., s, s), columns scaled to a size of one before."""
+    size = np.sqrt(np.diagonal(squares, axis1=-2, axis2=-1))
     size = np.where(size > 0, size, 1.0)
-    values, directions = np.linalg.eigh(squares / (size[:, :, None] * size[:, None, :]))
-    roots = np.sqrt(values.clip(0))[:, :, None] * np.swapaxes(directions, 1, 2)
-    return np.asarray(roots * size[:, None, :])
+    values, directions = np.linalg.eigh(squares / (size[..., :, None] * size[..., None, :]))
+    roots = np.sqrt(values.clip(0))[..., :, None] * np.swapaxes(directions, -1, -2)
+    return np.asarray(roots * size[..., None, :])

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.drives.friction.curves import breakaway
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
-from armtwin.drives.friction.stop import bristle_operator, stop_operator
+from armtwin.drives.friction.stop import bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.drive_groups import FrictionElement
@@ -21,7 +22,6 @@ from armtwin.robot.rows import Row
 LEAST_RADIUS = 1e-5  # [rad]
 LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
 FORGETS = 3.0  # radii of way after which a contact hardly knows how it was bent before
-PLAY = 0.05  # share of a radius within which a logged position may tremble
 
 Falling = Drop | GearPair | GearedJoint | RollerBearing  # laws whose dry friction falls with speed
 
@@ -48,53 +48,66 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     of a stop operator w up to its corner. Other damping of a file is not counted: it is assumed.
     """
     every = list(elements)
-    if not any(remembers(element) for element, _ in every):
+    bundles = _bundles(every)
+    if not bundles:
         return None
     joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
-    found = np.full((len(q), len(every)), np.nan, order="F")
-    ways: dict[int, _Way] = {}  # several elements may share a row
-    for e, (element, row) in enumerate(every):
-        if not remembers(element):
-            continue
+    shares = np.full((len(every), len(q)), np.nan)
+    ways: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
+    for bundle in bundles:
+        row = bundle.row
         if id(row) not in ways:
             x = np.ascontiguousarray(along(row, joints))
-            ways[id(row)] = _Way(x, speeds @ row.weights * row.lever(joints))
-        _bend(element, ways[id(row)], found[:, e])
-    return found
+            ways[id(row)] = x, np.asarray(speeds @ row.weights * row.lever(joints))
+        bundle.bend(*ways[id(row)], shares)
+    return shares.T
 
 
-class _Way:
-    """What contacts on one row pass.
+@dataclass(frozen=True, eq=False)
+class _Bundle:
+    """Contacts of one law on one row.
 
     Attributes:
-        x: Positions along it, (m,).
-        w: Speeds, (m,).
+        row: The row.
+        law: The law.
+        places: Their numbers among all elements.
+        radii: Their radii [rad].
+        leads: By how long the torque of each leads its bend [s].
     """
 
-    def __init__(self, x: Floats, w: Floats) -> None:
-        self.x = x
-        self.w = w
-        self._dry: dict[int, Floats] = {}
+    row: Row
+    law: Law
+    places: list[int]
+    radii: list[float]
+    leads: list[float]
 
-    def dry_share(self, law: Falling) -> Floats:
-        """Share of its dry friction at rest that a law has along the way, computed once, (m,)."""
-        if id(law) not in self._dry:
-            self._dry[id(law)] = _dry_share(law, self.w)
-        return self._dry[id(law)]
+    def bend(self, x: Floats, w: Floats, shares: Floats) -> None:
+        """Fill shares (elements, m) of dry friction along positions and speeds, (m,) each."""
+        radii, places = np.array(self.radii), np.array(self.places)
+        dry = np.ones(1)
+        if isinstance(self.law, Falling):
+            dry = _dry_share(self.law, w)
+            bristle_operators(x, dry, radii, places, shares)
+        else:
+            stop_operators(x, radii, places, shares)
+        for place, radius, lead in zip(self.places, self.radii, self.leads, strict=True):
+            if lead:
+                share = shares[place]
+                share += lead * w / (radius * dry) * _bending(self.law, w, share)
 
 
-def _bend(element: FrictionElement, way: _Way, share: Floats) -> None:
-    """Fill the share of dry friction that an element bears along its way, (m,)."""
-    radius: Any = element.radius
-    x, w = way.x, way.w
-    if isinstance(element.law, Falling):
-        play, radius = PLAY * radius, radius * way.dry_share(element.law)
-        bristle_operator(x, radius, play, share)
-    else:
-        stop_operator(x, radius, share)
-    assert element.presliding is not None
-    if element.presliding.lead:
-        share += element.presliding.lead * w / radius * _bending(element.law, w, share)
+def _bundles(every: Sequence[tuple[FrictionElement, Row]]) -> list[_Bundle]:
+    """Elements with memory, those of one law on one row together."""
+    found: dict[tuple[int, int], _Bundle] = {}
+    for place, (element, row) in enumerate(every):
+        if element.presliding is None or not remembers(element):
+            continue
+        key = id(row), id(element.law)
+        bundle = found.setdefault(key, _Bundle(row, element.law, [], [], []))
+        bundle.places.append(place)
+        bundle.radii.append(element.radius)
+        bundle.leads.append(element.presliding.lead or 0.0)
+    return list(found.values())
 
 
 def _bending(law: Law, w: Floats, share: Floats) -> Floats:

@@ -24,6 +24,7 @@ from armtwin.logs.cleaning import choices
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_channel
+from armtwin.maths.heap import keep_freed_memory
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
 
@@ -62,6 +63,7 @@ def preparation(
 ) -> Preparation:
     """The logs checked and clean, with what may change."""
     say = progress or _silent
+    keep_freed_memory()
     given = _checked(robot, logs, cutoff)
     prior = with_assumed_drives(robot) if lacks_drives(robot) else robot
     recipe.check(prior)

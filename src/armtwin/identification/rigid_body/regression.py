@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
@@ -86,13 +87,18 @@ class Model:
             combination=self.combination,
         )
 
-    @property
+    @cached_property
     def busy(self) -> Flags:
         """Which base parameters and terms each joint has, (n, r + terms)."""
         base = identifiable(self.robot)
-        return np.hstack([base.busy, term_weights(self.robot, self.terms) != 0])
+        return np.hstack([base.busy, self._weights != 0])
 
-    @property
+    @cached_property
+    def _weights(self) -> Floats:
+        """Torque of each joint per torque on the row of a term, (n, terms)."""
+        return term_weights(self.robot, self.terms)
+
+    @cached_property
     def combination(self) -> Floats:
         """Base parameters and terms from all parameters, (r + terms, p + terms)."""
         C = identifiable(self.robot).combination
@@ -141,7 +147,7 @@ class Model:
                 on_links[here] = self._beyond_gears(Y)
         if self.terms:
             number = column[added] - len(kept)
-            weight = term_weights(self.robot, self.terms)[joint[added], number]
+            weight = self._weights[joint[added], number]
             bends_added = None if bent.added is None else bent.added[which]
             values = term_values(
                 self.robot, self.terms, Samples(some, doubt, bends_added, on_links)
@@ -174,7 +180,7 @@ class Model:
         """The regressor (k, n, p + terms) of a motion, a few samples at a time."""
         bent = self.bends(motion)
         doubt = doubt_of_speed(motion.v, self.width, averaged=1)
-        weights = term_weights(self.robot, self.terms)
+        weights = self._weights
         for here, Y in self._regressors(motion, doubt, bent.own):
             on_links = self._beyond_gears(Y) if self._loaded else None
             added = None if bent.added is None else bent.added[here]

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
 
 import numpy as np
 
@@ -209,31 +211,42 @@ class Samples:
 
 def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
     """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
-    v, doubt = of_all_joints(robot, some.motion.v), of_all_joints(robot, some.doubt)
+    v = of_all_joints(robot, some.motion.v)
     found = np.empty((len(terms), len(v)))
-    bends = np.zeros(len(terms), dtype=bool)
-    if some.bent is not None:
-        bends = ~np.isnan(some.bent[0])
-    speeds: dict[int, Floats] = {}  # terms of one host share a row
-    ahead: dict[tuple[int, int], Floats] = {}  # and their radii a law
-    for k, term in enumerate(terms):
-        law, row = term.element.law, term.row
-        if id(row) not in speeds:
-            speeds[id(row)] = v @ row.weights
-        w = speeds[id(row)]
-        bent = some.bent[:, k] if some.bent is not None and bends[k] else None
+    first = 0
+    for (_, _, bent), alike in groupby(_kinds(terms, some), key=itemgetter(0)):
+        last = first + len(list(alike))
+        term = terms[first]
+        law, w = term.element.law, v @ term.row.weights
+        bends = some.bent[:, first:last].T if bent and some.bent is not None else None
         if isinstance(law, Loaded):
-            assert some.on_links is not None
-            side = mean_sign(w, doubt @ np.abs(row.weights)) if bent is None else bent
-            found[k] = side * np.abs(load_of(robot.assembly, some.on_links, row))
-        elif bent is None or not law.dry:
-            found[k] = law.columns(w)[:, 0]
+            found[first:last] = _load_values(robot, term, w, some, bends)
+        elif bends is None:
+            found[first:last] = law.columns(w)[:, 0]
         else:
-            key = id(row), id(law)
-            if key not in ahead:
-                ahead[key] = sliding_columns(law, w)[:, 0]
-            np.multiply(bent, ahead[key], out=found[k])
+            np.multiply(bends, sliding_columns(law, w)[:, 0], out=found[first:last])
+        first = last
     return found.T
+
+
+def _kinds(terms: Terms, some: Samples) -> Iterator[tuple[tuple[int, int, bool], Term]]:
+    """Terms, each with row, law and whether its contact bends: neighbours may share all three."""
+    for k, term in enumerate(terms):
+        law = term.element.law
+        dry = bool(law.dry) and some.bent is not None and not np.isnan(some.bent[0, k])
+        yield (id(term.row), id(law), dry), term
+
+
+def _load_values(
+    robot: Robot, term: Term, w: Floats, some: Samples, bends: Floats | None
+) -> Floats:
+    """Friction by the load of a term's gear, per unit of its share, (..., m)."""
+    assert some.on_links is not None
+    side = bends
+    if side is None:
+        doubt = of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
+        side = mean_sign(w, doubt)
+    return np.asarray(side * np.abs(load_of(robot.assembly, some.on_links, term.row)))
 
 
 def elements_of(terms: Terms) -> list[tuple[FrictionElement, Row]]:

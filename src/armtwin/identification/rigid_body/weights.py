@@ -147,8 +147,11 @@ def _kept(log: CleanLog) -> slice:
 
 def _squares(Z: Floats, used: Flags) -> Floats:
     """Zᵀ Z of each joint's rows that count, (n, c, c)."""
-    found = []
-    for j in range(Z.shape[1]):
+    _, n, c = Z.shape
+    found = np.zeros((n, c, c))
+    for j in range(n):
         rows = Z[used[:, j], j]
-        found.append(rows.T @ rows)
-    return np.array(found)
+        busy = np.flatnonzero(rows.any(axis=0))
+        some = rows[:, busy]
+        found[j][np.ix_(busy, busy)] = some.T @ some
+    return found
