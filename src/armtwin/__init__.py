@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.sensitivity import sensitivity
     from armtwin.prediction.side_by_side import SideBySide, side_by_side
     from armtwin.report.writing import write_report
+    from armtwin.robot.friction_columns import ContactStates
     from armtwin.robot.robot import Robot
     from armtwin.simulation.bench import (
         Bench,
@@ -126,6 +127,7 @@ __all__ = [
     "Comparison",
     "Completion",
     "Contact",
+    "ContactStates",
     "Correction",
     "Coupling",
     "EffectiveInertia",
@@ -305,6 +307,7 @@ _LATER = {
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",
     "Prediction": "armtwin.prediction.predict",
+    "ContactStates": "armtwin.robot.friction_columns",
     "Robot": "armtwin.robot.robot",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",

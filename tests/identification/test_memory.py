@@ -17,7 +17,7 @@ from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
 from armtwin.robot.drive_groups import Presliding
-from armtwin.robot.friction_columns import Contacts
+from armtwin.robot.friction_columns import ContactStates
 
 RATE, LENGTH, NOISE = 250.0, 24.0, 0.2
 RADIUS = 1e-3
@@ -60,7 +60,7 @@ def logged(robot, seed):
     shares = bends(robot, robot.assembly.friction, q, v)
     exact = (
         robot.inverse_dynamics(q, v, a)
-        + robot.friction_regressor(v, q, Contacts(shares)) @ friction
+        + robot.friction_regressor(v, q, ContactStates(shares)) @ friction
     )
     noise = NOISE * np.random.default_rng(seed).normal(size=exact.shape)
     return at.Log.of(t, q=q, tau=exact + noise), exact
@@ -143,7 +143,7 @@ def test_a_contact_that_is_bent_fully_slides(robots):
     robot = robots["rx90b"]
     v = np.random.default_rng(1).normal(size=(20, robot.n))
     rows = np.array([row.weights for _, row in robot.assembly.friction])
-    bent = robot.friction_regressor(v, None, Contacts(np.sign(v @ rows.T)))
+    bent = robot.friction_regressor(v, None, ContactStates(np.sign(v @ rows.T)))
     assert bent == pytest.approx(robot.friction_regressor(v), abs=1e-12)
 
 

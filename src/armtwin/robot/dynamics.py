@@ -17,7 +17,7 @@ from armtwin.maths.traced_rows import compute, is_traced
 from armtwin.mechanics import linearisation, mass, newton_euler, regressor, traced
 from armtwin.mechanics.rotors import Rotors
 from armtwin.robot.assembly import Assembly
-from armtwin.robot.friction_columns import SURE, Contacts, friction_columns
+from armtwin.robot.friction_columns import SURE, ContactStates, friction_columns
 from armtwin.robot.traced import whole_regressor
 
 
@@ -125,7 +125,7 @@ def full_regressor(
     robot: Assembly,
     state: tuple[Floats, Floats, Floats],
     Y: Floats,
-    contacts: Contacts = SURE,
+    contacts: ContactStates = SURE,
 ) -> None:
     """Fill Y (m, n, p), zeros or an earlier regressor of this robot, with all of its columns."""
     q, v, a = state
@@ -164,7 +164,7 @@ def weight_regressor(robot: Assembly, q: Floats) -> Floats:
 
 
 def friction_regressor(
-    robot: Assembly, v: Floats, q: Floats | None, contacts: Contacts = SURE
+    robot: Assembly, v: Floats, q: Floats | None, contacts: ContactStates = SURE
 ) -> Floats:
     """Columns (m, n, k) of the coefficients of all friction elements."""
     places = robot.layout.friction

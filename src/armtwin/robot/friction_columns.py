@@ -48,7 +48,7 @@ class Columns(NamedTuple):
         return np.array(values)
 
 
-class Contacts(NamedTuple):
+class ContactStates(NamedTuple):
     """What is known of contacts beside the speeds of the joints.
 
     Attributes:
@@ -62,11 +62,11 @@ class Contacts(NamedTuple):
     doubt: Floats | None = None
 
 
-SURE = Contacts()
+SURE = ContactStates()
 
 
 def friction_columns(
-    friction: Elements, v: Floats, q: Floats | None, contacts: Contacts = SURE
+    friction: Elements, v: Floats, q: Floats | None, contacts: ContactStates = SURE
 ) -> Iterator[Columns]:
     """Columns of all friction elements in the parameters' order.
 

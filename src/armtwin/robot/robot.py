@@ -24,7 +24,7 @@ from armtwin.robot.checks import mounting_problems, problems
 from armtwin.robot.denavit_hartenberg import Convention
 from armtwin.robot.description import Description
 from armtwin.robot.dynamics import Linearisation
-from armtwin.robot.friction_columns import SURE, Contacts
+from armtwin.robot.friction_columns import SURE, ContactStates
 from armtwin.robot.inverse import InverseKinematics
 from armtwin.robot.limits import Limits, motion_limits, position_limits
 from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
@@ -444,7 +444,7 @@ class Robot:
         v: ArrayLike,
         a: ArrayLike,
         *,
-        contacts: Contacts = SURE,
+        contacts: ContactStates = SURE,
         out: Floats | None = None,
     ) -> Floats:
         """Y with Y @ parameters = inverse_dynamics + friction_torque, (..., n, p).
@@ -467,7 +467,7 @@ class Robot:
         return self._columns(Y).reshape(*lead, self.n, p)
 
     def friction_regressor(
-        self, v: ArrayLike, q: ArrayLike | None = None, contacts: Contacts = SURE
+        self, v: ArrayLike, q: ArrayLike | None = None, contacts: ContactStates = SURE
     ) -> Floats:
         """Columns of the regressor for friction, (..., n, k).
 
@@ -538,7 +538,7 @@ class Robot:
         lead, (speeds, positions) = self._states(v=v, q=q)
         return lead, speeds, positions
 
-    def _contacts(self, contacts: Contacts) -> Contacts:
+    def _contacts(self, contacts: ContactStates) -> ContactStates:
         """What is known of contacts as tables, doubts of coordinates as those of all joints."""
         if contacts is SURE:
             return SURE
@@ -547,7 +547,7 @@ class Robot:
             bends = bends.reshape(-1, bends.shape[-1])
         if doubt is not None:
             _, (doubt,) = self._states(doubt=doubt)
-        return Contacts(bends, doubt)
+        return ContactStates(bends, doubt)
 
     def _torques(self, tau: Floats) -> Floats:
         return tau if self.assembly.coupling is None else self.assembly.coupling.torques(tau)

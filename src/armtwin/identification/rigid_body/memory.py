@@ -65,7 +65,7 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
 
 @dataclass(frozen=True, eq=False)
 class _Bundle:
-    """Contacts of one law on one row.
+    """ContactStates of one law on one row.
 
     Attributes:
         row: The row.

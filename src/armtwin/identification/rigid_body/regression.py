@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.fitting.structure import Group, Structure
-from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
+from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends, settled
 from armtwin.identification.rigid_body.picking import pick, pick_weighted
@@ -52,6 +52,24 @@ class Bends(NamedTuple):
     own: Floats | None
     added: Floats | None
     settled: Flags
+
+
+class _Places(NamedTuple):
+    """Where the columns of the joints come from.
+
+    Attributes:
+        own: Columns of the robot's own parameters.
+        of_own: Their places in its regressor, joint after joint.
+        added: Columns of the terms.
+        of_added: The number of the term of each.
+        weights: Torque of its joint per torque on the row of the term.
+    """
+
+    own: Integers
+    of_own: Integers
+    added: Integers
+    of_added: Integers
+    weights: Floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,29 +149,38 @@ class Model:
 
         Each sample is the mean of so many of a log.
         """
-        kept = np.array(identifiable(self.robot).kept)
-        joint, column = np.nonzero(self.busy)
-        own, added = np.flatnonzero(column < len(kept)), np.flatnonzero(column >= len(kept))
-        places = joint[own] * len(self.robot.parameters) + kept[column[own]]
         doubt = doubt_of_speed(motion.v, self.width, averaged)[which]
         some = motion.at(which)
-        samples = len(some.q)
-        columns = np.empty((samples, len(joint)))
-        on_links = np.empty((samples, self.robot.n)) if self._loaded else None
-        own_bends = None if bent.own is None else bent.own[which]
+        own, added = bent.own, bent.added
+        places = self._places
+        columns = np.empty((len(some.q), len(places.own) + len(places.added)))
+        on_links = np.empty_like(some.q) if self._loaded else None
+        own_bends = None if own is None else own[which]
         for here, Y in self._regressors(some, doubt, own_bends):
-            pick(Y.reshape(len(Y), -1), places, own, columns[here])
+            pick(Y.reshape(len(Y), -1), places.of_own, places.own, columns[here])
             if on_links is not None:
                 on_links[here] = self._beyond_gears(Y)
         if self.terms:
-            number = column[added] - len(kept)
-            weight = self._weights[joint[added], number]
-            bends_added = None if bent.added is None else bent.added[which]
-            values = term_values(
-                self.robot, self.terms, Samples(some, doubt, bends_added, on_links)
-            )
-            pick_weighted(values, number, weight, added, columns)
+            samples = Samples(some, doubt, None if added is None else added[which], on_links)
+            values = term_values(self.robot, self.terms, samples)
+            pick_weighted(values, places.of_added, places.weights, places.added, columns)
         return columns
+
+    @cached_property
+    def _places(self) -> _Places:
+        """Where the columns of the joints come from."""
+        kept = np.array(identifiable(self.robot).kept)
+        joint, column = np.nonzero(self.busy)
+        own = np.flatnonzero(column < len(kept))
+        added = np.flatnonzero(column >= len(kept))
+        number = column[added] - len(kept)
+        return _Places(
+            own=own,
+            of_own=joint[own] * len(self.robot.parameters) + kept[column[own]],
+            added=added,
+            of_added=number,
+            weights=self._weights[joint[added], number],
+        )
 
     @property
     def _loaded(self) -> bool:

@@ -19,7 +19,7 @@ from armtwin.identification.fitting.tried import vertex
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.memory import bends, mean_sign, of_all_joints
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.friction_columns import Contacts
+from armtwin.robot.friction_columns import ContactStates
 from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
 from armtwin.robot.robot import Robot
 
@@ -36,7 +36,7 @@ def in_chunks(samples: int) -> Iterator[slice]:
         yield slice(first, min(first + size, samples))
 
 
-def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> Contacts:
+def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None) -> ContactStates:
     """What is known of contacts along a motion.
 
     Args:
@@ -45,7 +45,7 @@ def doubtful_contacts(motion: Motion, doubt: Floats, bent: Floats | None = None)
         bent: Bends of the friction elements, None where none has a memory, (m, elements).
     """
     later = np.where(motion.a < 0, -1.0, 1.0)  # joints that pass a reversal together
-    return Contacts(bent, later * doubt)
+    return ContactStates(bent, later * doubt)
 
 
 def doubt_of_speed(v: Floats, width: Floats, averaged: int) -> Floats:
