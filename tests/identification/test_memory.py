@@ -116,6 +116,16 @@ def test_rows_count_once_contacts_have_forgotten_how_they_were_bent(robots):
     assert np.abs(whole - later)[:, remembered][sure].max() < 0.05
 
 
+def test_a_joint_that_stands_in_a_log_tells_nothing_of_its_friction_there(robots):
+    robot = remembering(robots["tx40"], RADIUS, 1.0)
+    _, q, _, _ = steps_between_poses(robot, 1)
+    q[:, 0] = 0.3
+    q[:, 1] = 0.2 + 0.9 * RADIUS * np.linspace(0, 1, len(q))
+    known = settled(robot, robot.assembly.friction, q)
+    assert not known[:, :2].any()
+    assert known[-1, 2:].all()
+
+
 def test_a_log_that_begins_with_bent_contacts_tells_as_much_as_another(robots):
     """Cut within a standstill it begins with friction of which the motion shows nothing.
 

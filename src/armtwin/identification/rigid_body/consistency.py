@@ -39,7 +39,8 @@ def violations(robot: Robot, phi: Floats) -> list[str]:
     signed = _at_least_zero(robot)
     for k, parameter in enumerate(robot.parameter_table):
         if signed[k] and phi[k] < 0:
-            contract = f"must be at least 0 {parameter.unit}"
+            unit = "" if parameter.unit == "1" else f" {parameter.unit}"
+            contract = f"must be at least 0{unit}"
             found.append(f"{parameter.name} {contract}, got {phi[k]:.4g}")
     return found
 

@@ -23,10 +23,11 @@ from armtwin.identification.rigid_body.clean_log import (
 )
 from armtwin.identification.rigid_body.drive_gains import drive_gains, first_gains
 from armtwin.identification.rigid_body.free_parameters import free_parameters, term_directions
+from armtwin.identification.rigid_body.memory import remembers
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.regression import Model, kept_rows, raw_rows, rows
 from armtwin.identification.rigid_body.reversals import best_width
-from armtwin.identification.rigid_body.terms import Terms, with_terms
+from armtwin.identification.rigid_body.terms import Terms, elements_of, with_terms
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
@@ -121,6 +122,12 @@ class Experiment:
         """Which parameters belong to friction, (p,)."""
         own = [p.group == "friction" for p in self.prior.parameter_table]
         return np.array(own + [True] * len(self.terms))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether some friction, of the robot or added, has a memory."""
+        elements = [*self.prior.assembly.friction, *elements_of(self.terms)]
+        return any(remembers(element) for element, _ in elements)
 
     def with_all_rows(self) -> Experiment:
         """The same with the rows of standing joints, where friction with memory has a sign."""

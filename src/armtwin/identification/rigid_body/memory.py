@@ -123,15 +123,15 @@ def settled(robot: Robot, elements: Elements, q: Floats) -> Flags:
     A log does not tell that: a robot that stands has come from anywhere.
     """
     joints = joint_positions(robot, q)
-    widest: dict[int, tuple[Row, float]] = {}
+    contacts: dict[int, tuple[Row, list[float]]] = {}
     for element, row in elements:
         if remembers(element):
-            _, radius = widest.get(id(row), (row, 0.0))
-            widest[id(row)] = row, max(radius, element.radius)
+            _, radii = contacts.setdefault(id(row), (row, []))
+            radii.append(element.radius)
     found = np.ones(q.shape, dtype=bool)
-    for row, radius in widest.values():
+    for row, radii in contacts.values():
         acts = of_coordinates(robot, row.weights) != 0
-        found[:, acts] &= _forgotten(along(row, joints), radius)[:, None]
+        found[:, acts] &= _forgotten(along(row, joints), min(radii), max(radii))[:, None]
     return found
 
 
@@ -146,18 +146,20 @@ def unsettled_friction(robot: Robot, q: Floats) -> Floats:
         if not remembers(element):
             continue
         torque = breakaway(element.law) * of_coordinates(robot, row.weights)
-        unknown = ~_forgotten(along(row, joints), element.radius)
+        unknown = ~_forgotten(along(row, joints), element.radius, element.radius)
         power += unknown[:, None] * torque**2 / 3
     return np.asarray(np.sqrt(power))
 
 
-def _forgotten(x: Floats, radius: float) -> Flags:
+def _forgotten(x: Floats, least: float, largest: float) -> Flags:
     """Whether a contact has forgotten its first bend on a way x, (m,).
 
-    It has once it has passed a few radii, or half of the way that there is at all.
+    It has once it has passed a few of its radii, or half of the way that there is at all where that
+    is more than one, the least of those that are tried.
     """
     way = np.maximum.accumulate(x) - np.minimum.accumulate(x)
-    return np.asarray(way >= min(FORGETS * radius, 0.5 * way[-1]))
+    enough = max(least, 0.5 * float(way[-1]))
+    return np.asarray(way >= min(FORGETS * largest, enough))
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:

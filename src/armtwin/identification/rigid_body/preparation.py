@@ -83,9 +83,9 @@ def preparation(
         experiment = replace(experiment, prior=leaning)
     experiment = experiment.with_width()
     friction = chosen_terms(experiment)
-    if friction.remembers:
-        experiment = experiment.with_all_rows()
     experiment = replace(experiment, carried=friction.carried).with_terms(friction.terms)
+    if experiment.remembers:
+        experiment = experiment.with_all_rows()
     say(FRICTION)
     return Preparation(prior, experiment, tried, friction, falls, distrusted)
 
