@@ -11,7 +11,7 @@ from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
 from armtwin.identification.rigid_body.friction_choice import is_set_value
-from armtwin.identification.rigid_body.memory import bends, settled
+from armtwin.identification.rigid_body.memory import bends, bundles_of, settled
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
@@ -103,7 +103,7 @@ def test_rows_count_once_contacts_have_forgotten_how_they_were_bent(robots):
     robot = remembering(robots["tx40"], RADIUS, 1.0)
     _, q, v, _ = steps_between_poses(robot, 1)
     first = int(1.2 * RATE)  # a standstill after the first move
-    known = settled(robot, robot.assembly.friction, q[first:])
+    known = settled(robot, bundles_of(robot.assembly.friction), q[first:])
     whole = bends(robot, robot.assembly.friction, q, v)[first:]
     later = bends(robot, robot.assembly.friction, q[first:], v[first:])
     remembered = ~np.isnan(whole[0])
@@ -121,7 +121,7 @@ def test_a_joint_that_stands_in_a_log_tells_nothing_of_its_friction_there(robots
     _, q, _, _ = steps_between_poses(robot, 1)
     q[:, 0] = 0.3
     q[:, 1] = 0.2 + 0.9 * RADIUS * np.linspace(0, 1, len(q))
-    known = settled(robot, robot.assembly.friction, q)
+    known = settled(robot, bundles_of(robot.assembly.friction), q)
     assert not known[:, :2].any()
     assert known[-1, 2:].all()
 

@@ -7,7 +7,7 @@ its Fourier series. What is compared with them must pass the same filter.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -168,8 +168,13 @@ def _power_of_motion(v: Floats, frequency: NDArray[np.floating], rate: float) ->
 
 def clean(log: Log, how: Cleaning) -> Log:
     """The log on an even grid: q filtered, v and a from it, others through the same filter."""
-    time = _grid(log.time, how)
-    raw = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
+    even = {name: on_grid(log.time, values, how) for name, values in log.channels.items()}
+    return replace(cleaned(log.time, even, how), events=log.events)
+
+
+def cleaned(stamps: Floats, raw: dict[str, Floats], how: Cleaning) -> Log:
+    """The same from channels on the even grid, and the time stamps (m,) of their log."""
+    time = _grid(stamps, how)
     if how.differentiation == "fourier":
         return _periodic(time, raw, how)
     smooth = {name: low_pass(values, how.rate, how.cutoff) for name, values in raw.items()}
@@ -180,7 +185,7 @@ def clean(log: Log, how: Cleaning) -> Log:
             f"the log of {len(time)} samples is too short for a cut-off of {how.cutoff:g} Hz"
         )
     channels = {name: values[kept] for name, values in smooth.items()}
-    return Log.of(time[kept], log.events, **channels)
+    return Log.of(time[kept], (), **channels)
 
 
 def _derivatives(q: Floats, rate: float) -> tuple[Floats, Floats]:

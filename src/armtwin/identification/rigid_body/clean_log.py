@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.averaging import chosen_periods
-from armtwin.logs.cleaning import Cleaning, choices, clean, on_grid, speed_noise
+from armtwin.logs.cleaning import Cleaning, choices, cleaned, on_grid, speed_noise
 from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
 from armtwin.maths.batch import Flags, Floats
@@ -114,10 +114,10 @@ def clean_log(
     if recipe.period is not None and recipe.periods is not None:
         bare = chosen_periods(bare, recipe.period, *recipe.periods)
     how = choices(bare, cutoff, recipe.period, recipe.rate or 0.0)
-    whole = clean(bare, replace(how, step=1, margin=0))
+    even = {name: on_grid(bare.time, x, how) for name, x in bare.channels.items()}
+    whole = cleaned(bare.time, even, replace(how, step=1, margin=0))
     m = len(whole.time)
-    unfiltered = {name: on_grid(bare.time, x, how)[:m] for name, x in bare.channels.items()}
-    raw = Log(whole.time, unfiltered)
+    raw = Log(whole.time, {name: values[:m] for name, values in even.items()})
     return CleanLog(
         raw=raw,
         clean=whole,

@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.rigid_body.clean_log import CleanLog
 from armtwin.identification.rigid_body.experiment import Experiment, beyond_gears, fastest
-from armtwin.identification.rigid_body.friction_trial import PARTS, Trial, trial_of
+from armtwin.identification.rigid_body.friction_trial import Trial, trial_of
 from armtwin.identification.rigid_body.load_choice import load_terms, usual_loads, with_loads
 from armtwin.identification.rigid_body.memory_choice import (
     RADII,
@@ -29,7 +29,8 @@ from armtwin.maths.blas import one_blas_thread
 FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
 ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
 SAMPLES = 6000  # of all logs on which terms are compared, more than short logs have
-LEAST_STRETCH = 100  # the same at least of one stretch
+STRETCHES = 6  # of all logs that these are spread over, or one of each
+LEAST_STRETCH = 100  # samples at least of one stretch
 SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
 
 
@@ -112,7 +113,7 @@ def _some_rows(experiment: Experiment) -> Experiment:
     samples = sum(len(log.clean.time) for log in experiment.clean)
     if samples <= SAMPLES:
         return experiment.with_all_rows()
-    of_each_log = -(-PARTS // len(experiment.clean))
+    of_each_log = -(-STRETCHES // len(experiment.clean))
     clean: list[CleanLog] = []
     for log in experiment.clean:
         length = SAMPLES * len(log.clean.time) // (samples * of_each_log)

@@ -48,11 +48,17 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
     of a stop operator w up to its corner. Other damping of a file is not counted: it is assumed.
     """
     every = list(elements)
-    bundles = _bundles(every)
+    return bends_of(robot, bundles_of(every), len(every), q, v)
+
+
+def bends_of(
+    robot: Robot, bundles: Sequence[Bundle], elements: int, q: Floats, v: Floats
+) -> Floats | None:
+    """The same from the bundles of so many elements."""
     if not bundles:
         return None
     joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
-    shares = np.full((len(every), len(q)), np.nan)
+    shares = np.full((elements, len(q)), np.nan)
     ways: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
     for bundle in bundles:
         row = bundle.row
@@ -64,7 +70,7 @@ def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | No
 
 
 @dataclass(frozen=True, eq=False)
-class _Bundle:
+class Bundle:
     """ContactStates of one law on one row.
 
     Attributes:
@@ -96,14 +102,14 @@ class _Bundle:
                 share += lead * w / (radius * dry) * _bending(self.law, w, share)
 
 
-def _bundles(every: Sequence[tuple[FrictionElement, Row]]) -> list[_Bundle]:
+def bundles_of(every: Elements) -> list[Bundle]:
     """Elements with memory, those of one law on one row together."""
-    found: dict[tuple[int, int], _Bundle] = {}
+    found: dict[tuple[int, int], Bundle] = {}
     for place, (element, row) in enumerate(every):
         if element.presliding is None or not remembers(element):
             continue
         key = id(row), id(element.law)
-        bundle = found.setdefault(key, _Bundle(row, element.law, [], [], []))
+        bundle = found.setdefault(key, Bundle(row, element.law, [], [], []))
         bundle.places.append(place)
         bundle.radii.append(element.radius)
         bundle.leads.append(element.presliding.lead or 0.0)
@@ -117,17 +123,16 @@ def _bending(law: Law, w: Floats, share: Floats) -> Floats:
     return np.where(np.sign(w) * share < 1, 1.0, 0.0)
 
 
-def settled(robot: Robot, elements: Elements, q: Floats) -> Flags:
+def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     """Whether every contact on a joint has forgotten how it was bent at the start, (m, n).
 
     A log does not tell that: a robot that stands has come from anywhere.
     """
     joints = joint_positions(robot, q)
     contacts: dict[int, tuple[Row, list[float]]] = {}
-    for element, row in elements:
-        if remembers(element):
-            _, radii = contacts.setdefault(id(row), (row, []))
-            radii.append(element.radius)
+    for bundle in bundles:
+        _, radii = contacts.setdefault(id(bundle.row), (bundle.row, []))
+        radii += bundle.radii
     found = np.ones(q.shape, dtype=bool)
     for row, radii in contacts.values():
         acts = of_coordinates(robot, row.weights) != 0

@@ -16,7 +16,7 @@ from armtwin.identification.fitting.rows import Rows
 from armtwin.identification.fitting.structure import Group, Structure
 from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.memory import bends, settled
+from armtwin.identification.rigid_body.memory import Bundle, bends_of, bundles_of, settled
 from armtwin.identification.rigid_body.picking import pick, pick_weighted
 from armtwin.identification.rigid_body.reversals import (
     doubt_of_speed,
@@ -134,13 +134,18 @@ class Model:
 
     def bends(self, motion: Motion) -> Bends:
         """Bends of all contacts along a motion."""
-        robot = self.robot
-        elements, terms = robot.assembly.friction, elements_of(self.terms)
+        robot, (own, added) = self.robot, self._bundles
+        elements = len(robot.assembly.friction)
         return Bends(
-            own=bends(robot, elements, motion.q, motion.v),
-            added=bends(robot, terms, motion.q, motion.v),
-            settled=settled(robot, [*elements, *terms], motion.q),
+            own=bends_of(robot, own, elements, motion.q, motion.v),
+            added=bends_of(robot, added, len(self.terms), motion.q, motion.v),
+            settled=settled(robot, own + added, motion.q),
         )
+
+    @cached_property
+    def _bundles(self) -> tuple[list[Bundle], list[Bundle]]:
+        """Contacts with memory: those of the robot, and those of the terms."""
+        return bundles_of(self.robot.assembly.friction), bundles_of(elements_of(self.terms))
 
     def columns(
         self, motion: Motion, bent: Bends, which: slice = slice(None), averaged: int = 1
