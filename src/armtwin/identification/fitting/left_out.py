@@ -94,10 +94,14 @@ class LeftOutParts:
     def _fits(self, of: Reduced, more: Sequence[int]) -> Floats:
         """Coordinates of fits, (k, f), those that are not fitted zero."""
         used = np.array(more, dtype=np.intp)
-        square = of.square[:, used[:, None], used] + self.weight * np.eye(len(used))
-        found = np.linalg.solve(square, of.square[:, used, -1:])
-        first = of.answer[:, :, -1:] - of.answer[:, :, used] @ found
-        z = np.zeros((len(square), self.fitted.shape[1] - 1))
+        prior = self.weight * np.eye(len(used))
+        square = of.square[:, used[:, None], used] + prior
+        target = of.square[:, used, -1:]
+        found = np.linalg.solve(square, target)
+        by_others = of.answer[:, :, used] @ found
+        first = of.answer[:, :, -1:] - by_others
+        coordinates = self.fitted.shape[1] - 1
+        z = np.zeros((len(found), coordinates))
         z[:, : self.always] = first[:, :, 0]
         z[:, self.always + used] = found[:, :, 0]
         return z

@@ -71,7 +71,7 @@ def bends_of(
 
 @dataclass(frozen=True, eq=False)
 class Bundle:
-    """ContactStates of one law on one row.
+    """Contacts of one law on one row.
 
     Attributes:
         row: The row.
