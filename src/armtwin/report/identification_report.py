@@ -407,8 +407,9 @@ def _consistency(found: Estimate) -> Iterator[Block]:
             "friction at least 0."
         )
     if found.price is not None:
-        share = PERCENT.text(found.price.share)
-        yield Text(f"On parts left out that costs {share} % of the error.")
+        share = found.price.share
+        does = "costs" if share >= 0 else "saves"
+        yield Text(f"On parts left out that {does} {100 * abs(share):.2g} % of the error.")
         yield Data("contracts", asdict(found.price))
     if not found.broken:
         yield Text("Plain least squares on the same rows breaks no contract either.")

@@ -63,9 +63,15 @@ def _at_least_zero(robot: Robot) -> Flags:
 
 
 def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING) -> Floats:
-    """The parameters (p,), those at zero that miss it by less than a share of their size."""
-    missed = _at_least_zero(robot) & (phi < 0) & (phi > -share * free.sizes)
-    return np.where(missed, 0.0, phi)
+    """The parameters (p,), those at zero that miss it by less than a share of their size.
+
+    Friction that is more than zero by rounding alone has none.
+    """
+    signed = _at_least_zero(robot)
+    missed = signed & (phi < 0) & (phi > -share * free.sizes)
+    friction = np.array([parameter.group == "friction" for parameter in robot.parameter_table])
+    rounding = signed & friction & (np.abs(phi) < ROUNDING * free.sizes)
+    return np.where(missed | rounding, 0.0, phi)
 
 
 def nearest(
