@@ -11,6 +11,7 @@ from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.findings import friction_sentences
 from armtwin.identification.rigid_body.friction_choice import is_set_value
+from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import bends, bundles_of, settled
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
@@ -116,14 +117,55 @@ def test_rows_count_once_contacts_have_forgotten_how_they_were_bent(robots):
     assert np.abs(whole - later)[:, remembered][sure].max() < 0.05
 
 
-def test_a_joint_that_stands_in_a_log_tells_nothing_of_its_friction_there(robots):
-    robot = remembering(robots["tx40"], RADIUS, 1.0)
-    _, q, _, _ = steps_between_poses(robot, 1)
-    q[:, 0] = 0.3
-    q[:, 1] = 0.2 + 0.9 * RADIUS * np.linspace(0, 1, len(q))
-    known = settled(robot, bundles_of(robot.assembly.friction), q)
-    assert not known[:, :2].any()
-    assert known[-1, 2:].all()
+@pytest.mark.parametrize("travel", [0.0, 1e-5, 2e-4, 1e-3])
+def test_a_joint_that_hardly_moves_does_not_spoil_the_others(robots, travel):
+    """It moves less than its contact bends; the memory of the others is found all the same."""
+    truth = remembering(robots["tx40"], RADIUS, 1.0)
+    t, q, v, a = steps_between_poses(truth, 1)
+    chance = np.random.default_rng(3)
+    w = 2 * np.pi / 3
+    q[:, 5] = travel * np.sin(w * t)
+    v[:, 5] = travel * w * np.cos(w * t)
+    a[:, 5] = -travel * w**2 * np.sin(w * t)
+    friction = truth.parameters[truth.layout.friction]
+    bent = ContactStates(bends(truth, truth.assembly.friction, q, v))
+    tau = truth.inverse_dynamics(q, v, a) + truth.friction_regressor(v, q, bent) @ friction
+    noisy = q + 1e-6 * chance.normal(size=q.shape)
+    tau += NOISE * chance.normal(size=tau.shape)
+    found = at.identify(robots["tx40"], [at.Log.of(t, q=noisy, tau=tau)], cutoff=10.0)
+    assert len(list(radii_of(found.model.terms))) >= 5
+    assert np.isfinite(list(found.friction.errors.values())).all()
+    other, exact = logged(truth, 2)
+    missed = found.validate(other).tau_hat[:, :5] - exact[:, :5]
+    assert 100 * np.sqrt((missed**2).sum() / (exact[:, :5] ** 2).sum()) < 3
+
+
+@pytest.mark.parametrize("rest", [10.0, 90.0])
+def test_a_long_standstill_before_a_motion_is_no_part_of_it(robots, rest):
+    truth = remembering(robots["tx40"], RADIUS, 1.0)
+    log, _ = logged(truth, 1)
+    count = int(rest * RATE)
+    standing = {name: np.repeat(x[:1], count, axis=0) for name, x in log.channels.items()}
+    standing["tau"] = standing["tau"] + NOISE * np.random.default_rng(4).normal(size=(count, 6))
+    channels = {name: np.concatenate([standing[name], x]) for name, x in log.channels.items()}
+    time = np.arange(len(channels["q"])) / RATE
+    found = at.identify(robots["tx40"], [at.Log.of(time, **channels)], cutoff=10.0)
+    other, exact = logged(truth, 2)
+    missed = found.validate(other).tau_hat - exact
+    assert 100 * np.sqrt((missed**2).sum() / (exact**2).sum()) < 3
+
+
+def test_a_robot_that_was_identified_is_identified_again_as_well(robots):
+    """Levels of a joint and of its memory are told apart, as contacts bend on their own."""
+    truth = remembering(robots["tx40"], RADIUS, 0.7)
+    log, _ = logged(truth, 1)
+    other, exact = logged(truth, 2)
+    first = at.identify(robots["tx40"], [log], cutoff=20.0)
+    again = at.identify(first.robot, [logged(truth, 3)[0]], cutoff=20.0)
+    assert identifiable(first.robot, bent=True).rank > identifiable(first.robot).rank
+    once = np.sqrt(((first.validate(other).tau_hat - exact) ** 2).mean())
+    twice = np.sqrt(((again.validate(other).tau_hat - exact) ** 2).mean())
+    assert twice < 1.2 * once
 
 
 def test_a_log_that_begins_with_bent_contacts_tells_as_much_as_another(robots):

@@ -22,6 +22,7 @@ ITERATIONS = 6
 HARDLY = 1e-8  # weight of a prior that only closes what the rows leave open
 SAME = 1e-6  # relative change of the residuals below which they count as found
 CLEAR = 1e-9  # of the largest diagonal element that the least has where all are told
+NONE = 1e-150  # residual of a channel without rows, whose square is a number
 LEAST = 1e-12  # of the target that a residual is taken to have at least
 
 
@@ -91,7 +92,7 @@ def _drawn(
 def residuals(found: Factors, phi: Floats) -> Floats:
     """Root mean square residual of each channel, (n,), never quite zero."""
     count = np.maximum(found.count, 1)
-    least = LEAST * np.sqrt(found.target_squares() / count) + 1e-300
+    least = LEAST * np.sqrt(found.target_squares() / count) + NONE
     left = np.sqrt(found.squares(phi) / count)
     return np.asarray(np.maximum(left, least))
 

@@ -135,4 +135,4 @@ def left_out_parts(
         fitted[:, own[:, None], own] += channel.parts / (deviation**2 * rows)
     power = parts.power if judged is None else judged.power
     as_judged = squares if judged is None else judged.in_coordinates(free)
-    return LeftOutParts(fitted, as_judged, np.maximum(power, 1e-300), weight, always)
+    return LeftOutParts(fitted, as_judged, np.maximum(power, 1e-270), weight, always)

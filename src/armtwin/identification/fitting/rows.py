@@ -56,7 +56,7 @@ class Rows:
         some = slice(first, last)
         return Rows(self.Y[some], self.busy, self.target[some], self.used[some])
 
-    def in_parts(self, count: int) -> list[Rows]:
-        """The rows in parts of equal length, one after the other."""
-        edges = np.linspace(0, len(self.target), count + 1).astype(int).tolist()
+    def in_parts(self, count: int, first: int = 0) -> list[Rows]:
+        """The rows from a first one on in parts of equal length, one after the other."""
+        edges = np.linspace(first, len(self.target), count + 1).astype(int).tolist()
         return [self.between(first, last) for first, last in pairwise(edges)]

@@ -63,11 +63,13 @@ def scatter(drawn: DrawnFit) -> Scatter:
     apart = []
     missed = np.zeros(len(drawn.sigma))
     for left, rest in zip(drawn.parts, drawn.others, strict=True):
+        if not rest.count.any():
+            continue
         without = fit(rest, free, drawn.draw.weight, drawn.sigma)
         apart.append(free.map @ _moved(whole, without))
         missed += left.squares(free.parameters(without.z))
     rows = np.maximum(drawn.whole.count, 1)
-    return Scatter(np.array(apart), np.sqrt(missed / rows))
+    return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(missed / rows))
 
 
 def _moved(whole: Fit, without: Fit) -> Floats:
@@ -75,11 +77,9 @@ def _moved(whole: Fit, without: Fit) -> Floats:
 
     I - M_k = SᵀS,  S = R_k R⁻¹ √(rows without the part / rows)        A = RᵀR
     """
-    from scipy.linalg import solve_triangular
-
     share = np.sqrt(without.rows / whole.rows)
-    S = share * solve_triangular(whole.R, without.R.T, trans="T").T
+    S = share * without.R @ whole.inverse
     squares, V = np.linalg.eigh(S.T @ S)
     root = np.sqrt(squares.clip(0, 1))
     change = whole.R @ (without.z - whole.z)
-    return np.asarray(solve_triangular(whole.R, V @ (root * (V.T @ change))))
+    return np.asarray(whole.inverse @ (V @ (root * (V.T @ change))))

@@ -81,6 +81,8 @@ def _missed(drawn: DrawnFit, weight: float, solve: Solve) -> float:
     sigma = drawn.sigma
     missed = np.zeros(len(sigma))
     for left, rest in zip(drawn.parts, drawn.others, strict=True):
+        if not rest.count.any():
+            continue
         missed += left.squares(solve(fit(rest, drawn.free, weight, sigma)))
     rows = np.maximum(drawn.whole.count, 1)
     return float(np.sqrt((missed / (sigma**2 * rows)).mean()))

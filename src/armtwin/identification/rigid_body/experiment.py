@@ -25,7 +25,13 @@ from armtwin.identification.rigid_body.drive_gains import drive_gains, first_gai
 from armtwin.identification.rigid_body.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.memory import remembers
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import Model, kept_rows, raw_rows, rows
+from armtwin.identification.rigid_body.regression import (
+    Model,
+    kept_rows,
+    raw_rows,
+    rows,
+    settled_rows,
+)
 from armtwin.identification.rigid_body.reversals import best_width
 from armtwin.identification.rigid_body.terms import Terms, elements_of, with_terms
 from armtwin.logs.log import Log
@@ -177,9 +183,10 @@ class Experiment:
     def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, Rows]]:
         """The same of one log that is cut into so many parts."""
         kept = kept_rows(log)
-        edges = np.linspace(0, len(kept), count + 1).astype(int).tolist()
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
         bent = self.model.bends(log.motion)
+        begins = first_of(settled_rows(log, bent, kept))
+        edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
             block = rows(self.model, log, bent, self.rest, kept[first:last])
@@ -211,7 +218,8 @@ class Experiment:
         for k, (log, cleaned) in enumerate(zip(self.logs, self.clean, strict=True)):
             torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
             whole = raw_rows(self.model, cleaned, log, torque, step)
-            for part, some in enumerate(whole.in_parts(of_each_log)):
+            begins = first_of(whole.used)
+            for part, some in enumerate(whole.in_parts(of_each_log, begins)):
                 yield k * of_each_log + part, some
 
     @property
@@ -287,6 +295,11 @@ def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> E
         rest=recipe.rest * fastest(clean),
         width=FIRST_WIDTH * _speed_noise(clean),
     )
+
+
+def first_of(flags: Flags) -> int:
+    """Number of the first row (m, n) with any flag."""
+    return int(flags.any(axis=1).argmax()) if len(flags) else 0
 
 
 def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Recipe) -> Floats:

@@ -136,7 +136,7 @@ def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
     found = np.ones(q.shape, dtype=bool)
     for row, radii in contacts.values():
         acts = of_coordinates(robot, row.weights) != 0
-        found[:, acts] &= _forgotten(along(row, joints), min(radii), max(radii))[:, None]
+        found[:, acts] &= _forgotten(along(row, joints), max(radii))[:, None]
     return found
 
 
@@ -151,20 +151,19 @@ def unsettled_friction(robot: Robot, q: Floats) -> Floats:
         if not remembers(element):
             continue
         torque = breakaway(element.law) * of_coordinates(robot, row.weights)
-        unknown = ~_forgotten(along(row, joints), element.radius, element.radius)
+        unknown = ~_forgotten(along(row, joints), element.radius)
         power += unknown[:, None] * torque**2 / 3
     return np.asarray(np.sqrt(power))
 
 
-def _forgotten(x: Floats, least: float, largest: float) -> Flags:
+def _forgotten(x: Floats, radius: float) -> Flags:
     """Whether a contact has forgotten its first bend on a way x, (m,).
 
-    It has once it has passed a few of its radii, or half of the way that there is at all where that
-    is more than one, the least of those that are tried.
+    It has once it has passed a few radii. Where it never does, its joint shall count all the same
+    after half of the way that there is.
     """
     way = np.maximum.accumulate(x) - np.minimum.accumulate(x)
-    enough = max(least, 0.5 * float(way[-1]))
-    return np.asarray(way >= min(FORGETS * largest, enough))
+    return np.asarray(way >= min(FORGETS * radius, 0.5 * float(way[-1])))
 
 
 def mean_sign(w: Floats, doubt: Floats) -> Floats:

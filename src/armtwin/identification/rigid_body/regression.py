@@ -92,7 +92,7 @@ class Model:
     @property
     def structure(self) -> Structure:
         """What any motion can tell; each term is told alone, as its contact bends on its own."""
-        base = identifiable(self.robot)
+        base = self._base
         names = tuple(term.name for term in self.terms)
         alone: list[Group] = ["alone"] * len(names)
         p = len(self.robot.parameters)
@@ -105,11 +105,15 @@ class Model:
             combination=self.combination,
         )
 
+    @property
+    def _base(self) -> Structure:
+        """What any motion can tell of the robot's own parameters."""
+        return identifiable(self.robot, bent=True)
+
     @cached_property
     def busy(self) -> Flags:
         """Which base parameters and terms each joint has, (n, r + terms)."""
-        base = identifiable(self.robot)
-        return np.hstack([base.busy, self._weights != 0])
+        return np.hstack([self._base.busy, self._weights != 0])
 
     @cached_property
     def _weights(self) -> Floats:
@@ -119,7 +123,7 @@ class Model:
     @cached_property
     def combination(self) -> Floats:
         """Base parameters and terms from all parameters, (r + terms, p + terms)."""
-        C = identifiable(self.robot).combination
+        C = self._base.combination
         r, p = C.shape
         more = len(self.terms)
         wide = np.zeros((r + more, p + more))
@@ -174,7 +178,7 @@ class Model:
     @cached_property
     def _places(self) -> _Places:
         """Where the columns of the joints come from."""
-        kept = np.array(identifiable(self.robot).kept)
+        kept = np.array(self._base.kept)
         joint, column = np.nonzero(self.busy)
         own = np.flatnonzero(column < len(kept))
         added = np.flatnonzero(column >= len(kept))
@@ -266,9 +270,17 @@ def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) ->
     Y = filtered(columns, how, overwrite=True)
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
-    before = slice(kept.start - how.margin, kept.stop - how.margin, kept.step)
-    used = (np.abs(clean.v[here]) >= rest) & bent.settled[before]
+    used = (np.abs(clean.v[here]) >= rest) & settled_rows(log, bent, kept)
     return Rows(Y[inside], model.busy, clean.tau[here], used)
+
+
+def settled_rows(log: CleanLog, bent: Bends, kept: range) -> Flags:
+    """Whether the contacts on each joint have forgotten the start of a log at some rows, (k, n).
+
+    A filter mixes what it had before a margin.
+    """
+    margin = log.how.margin
+    return bent.settled[kept.start - margin : kept.stop - margin : kept.step]
 
 
 def _around(log: CleanLog, kept: range) -> slice:
