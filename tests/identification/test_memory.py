@@ -368,3 +368,12 @@ def test_a_falling_contact_that_trembles_at_rest_keeps_its_bend():
     shares = np.empty((1, len(x)))
     bristle_operators(x, np.ones(len(x)), np.ones(1), np.arange(1), shares)
     assert shares[0, -1] == pytest.approx(shares[0, 1010], abs=0.02)
+
+
+def test_nothing_is_added_to_friction_of_a_joint_that_stands(robots):
+    robot = robots["tx40"]
+    moving = hosts(robot, Recipe(), np.ones(robot.n))
+    fewer = hosts(robot, Recipe(), np.array([1.0, 1.0, 1.0, 0.0, 1.0, 1.0]))
+    assert {host.element.name for host in moving} - {host.element.name for host in fewer} == {
+        "joint_4"
+    }

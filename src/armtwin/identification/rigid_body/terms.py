@@ -37,6 +37,7 @@ from armtwin.robot.rows import Row
 
 MEMORY, SHAPE, LOAD = "_memory", "_shape", "_load"
 ENDINGS = (MEMORY, SHAPE, LOAD)
+LEAST_SPEED = 1e-9  # [rad/s]
 SLOW = 1e-3  # of a joint's highest speed at which dry friction is told from viscous
 SOURCE = "assumed: added for identification"
 
@@ -179,6 +180,8 @@ def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
         if element.name.endswith(ENDINGS) or own & bound or added & names:
             continue
         speed = float(top @ np.abs(row.weights))
+        if speed < LEAST_SPEED:  # logs in which it stands tell nothing of its friction
+            continue
         found.append(Host(number, element, row, speed, _is_geared(robot, element, row)))
     return found
 
