@@ -125,11 +125,6 @@ def peer(robot, paths, step):
     return spent
 
 
-def least(runs):
-    """The run with the least sum of seconds."""
-    return min(runs, key=lambda spent: sum(spent.values()))
-
-
 def main():
     """Print stages and ratios of both sizes."""
     robot = Robot.load("rx90b")
@@ -139,34 +134,53 @@ def main():
         unknown = len(robot.parameters)
         print(f"RX90B, {RUNS} runs, {samples} samples, {unknown} parameters, cut-off {CUTOFF:g} Hz")
         given = Recipe(friction="file", tilt="file")
-        for words, recipe in (
-            ("every sample a row, laws and mounting of the file", replace(given, rate=RATE)),
-            ("every sample a row, default", Recipe(rate=RATE)),
-            ("thinned, laws and mounting of the file", given),
-            ("thinned, default", Recipe()),
-        ):
-            ours(robot, paths, recipe)
-            step = 1 if recipe.rate else 4
-            whole, parts, other = [], [], []
-            for _ in range(REPEATS):  # in turn, as a machine may be slow for a while
-                whole.append(timed(robot, paths, recipe))
-                other.append(peer(robot, paths, step))
-                parts.append(stages(robot, paths, recipe))
-            print(f"{words}:")
-            for title, spent in (("ours", least(parts)), ("peer", least(other))):
-                for key, value in spent.items():
-                    print(f"  {title:6}{key:52}{1e3 * value:8.0f} ms")
-            a, b = min(whole), sum(least(other).values())
-            less = b - least(other)["filter of every column"]
-            print(f"  ours {a:.2f} s, peer {b:.2f} s, ratio {b / a:.1f}")
-            print(f"  peer without the filter of its columns {less:.2f} s, ratio {less / a:.1f}")
+        for words, step, rate in (("every sample a row", 1, RATE), ("thinned", 4, None)):
+            recipes = {
+                "laws and mounting of the file": replace(given, rate=rate),
+                "default": Recipe(rate=rate),
+            }
+            work = {"peer": lambda step=step: peer(robot, paths, step)}
+            for name, recipe in recipes.items():
+                work[name] = lambda recipe=recipe: stages(robot, paths, recipe)
+                work[f"{name}, whole"] = lambda recipe=recipe: timed(robot, paths, recipe)
+            show(words, recipes, best_of(work))
+
+
+def best_of(work):
+    """The run with the least sum of seconds of each kind of work.
+
+    They take turns, as a machine may be slow for a while, each warmed up by a run before.
+    """
+    runs = {name: [] for name in work}
+    for _ in range(REPEATS):
+        for name, do in work.items():
+            do()
+            runs[name].append(do())
+    return {name: min(of, key=lambda spent: sum(spent.values())) for name, of in runs.items()}
+
+
+def show(words, recipes, best):
+    """Print stages and ratios of one size."""
+    other = best["peer"]
+    all_of_it = sum(other.values())
+    less = all_of_it - other["filter of every column"]
+    for key, value in other.items():
+        print(f"  peer  {key:52}{1e3 * value:8.0f} ms")
+    for name in recipes:
+        print(f"{words}, {name}:")
+        for key, value in best[name].items():
+            print(f"  ours  {key:52}{1e3 * value:8.0f} ms")
+        ours_took = best[f"{name}, whole"]["all"]
+        ratio, ratio_less = all_of_it / ours_took, less / ours_took
+        print(f"  ours {ours_took:.2f} s, peer {all_of_it:.2f} s, ratio {ratio:.1f}")
+        print(f"  peer without the filter of its columns {less:.2f} s, ratio {ratio_less:.1f}")
 
 
 def timed(robot, paths, recipe):
     """Seconds of our way, whole."""
     start = time.process_time()
     ours(robot, paths, recipe)
-    return time.process_time() - start
+    return {"all": time.process_time() - start}
 
 
 if __name__ == "__main__":

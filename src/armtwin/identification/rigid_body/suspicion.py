@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.factors import triangle
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.log_checks import names_of_joints, slides
 from armtwin.logs.plausibility import stretched
@@ -190,7 +191,7 @@ def _nonnegative(columns: Floats, tau: Floats) -> tuple[Floats, float]:
     size = np.linalg.norm(columns, axis=0)
     size = np.where(size > 0, size, 1.0)
     stack = np.column_stack([columns / size, tau])
-    R = np.asarray(np.linalg.qr(stack, mode="r"))
+    R = triangle(stack)
     factors, left = nnls(R[:, :-1], R[:, -1])
     return factors / size, float(left**2)
 
