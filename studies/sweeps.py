@@ -248,8 +248,10 @@ def placement() -> Iterator[str]:
     yield f"best cell {found.sweep.inputs(best)}: {row.ratio!r} of the tolerance in the sweep"
     yield f"predicted alone: {alone.verdict.worst_ratio!r}"
     assert alone.verdict.worst_ratio == row.ratio
-    write_report(found, "placement.html")
-    yield "wrote placement.html"
+    page = Path("armtwin_out/placement.html")
+    page.parent.mkdir(exist_ok=True)
+    write_report(found, page)
+    yield f"wrote {page}"
 
 
 class Idle:

@@ -155,6 +155,17 @@ def test_a_long_standstill_before_a_motion_is_no_part_of_it(robots, rest):
     assert 100 * np.sqrt((missed**2).sum() / (exact**2).sum()) < 3
 
 
+def test_a_jump_in_the_last_samples_of_a_long_rest_is_refused_in_words(robots):
+    """Fewer rows are left than parts; each has one all the same."""
+    truth = remembering(robots["tx40"], RADIUS, 1.0)
+    t = np.arange(0, 200.0, 1 / RATE)
+    q = np.tile([0.0, 0.3, 1.0, 0.0, 0.6, 0.0], (len(t), 1))
+    q[-14:] += 0.02
+    log = at.Log.of(t, q=q, tau=truth.inverse_dynamics(q, 0 * q, 0 * q))
+    with pytest.raises(at.ArmtwinError, match="18 usable rows for 93 parameters"):
+        at.identify(truth, [log], cutoff=40.0, recipe=Recipe(friction="file", trust=True))
+
+
 def test_a_robot_that_was_identified_is_identified_again_as_well(robots):
     """Levels of a joint and of its memory are told apart, as contacts bend on their own."""
     truth = remembering(robots["tx40"], RADIUS, 0.7)

@@ -185,7 +185,8 @@ class Experiment:
         kept = kept_rows(log)
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
         bent = self.model.bends(log.motion)
-        begins = first_of(settled_rows(log, bent, kept))
+        settled = first_of(settled_rows(log, bent, kept))
+        begins = min(settled, max(0, len(kept) - count))  # a row of each part at least
         edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
         for first in range(0, len(kept), length):
             last = min(first + length, len(kept))
