@@ -135,6 +135,7 @@ if TYPE_CHECKING:
     )
     from armtwin.simulation.closed_loop import simulate as simulate
     from armtwin.simulation.model import Model as Model
+    from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
     from armtwin.simulation.responses import (
         Response as Response,

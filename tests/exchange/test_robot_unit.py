@@ -188,7 +188,7 @@ def test_a_torque_from_outside_is_an_input(elastic, tmp_path):
         _, link, _ = followed(unit, motion)
     torque = np.zeros_like(motion.q)
     torque[:, 1] = 800.0
-    log = at.simulate(robot, motion, model, torque=torque).log
+    log = at.simulate(robot, motion, model, options=at.RunOptions(torque=torque)).log
     assert np.abs(link - log.q_link).max() < ROUNDING
 
 
