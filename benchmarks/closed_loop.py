@@ -39,7 +39,6 @@ from armtwin.robot.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
-from armtwin.simulation.perturbation import linear_model
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.ticks import position_tick, velocity_tick
@@ -504,7 +503,6 @@ def line(what, speed, more=""):
 def show_speeds(robot):
     """Print speeds of the loop and of whole runs."""
     trajectory = motion(at, SECONDS)
-    linear = linear_model(robot, trajectory, 300)
     kernels = {
         "closed loop": traced_run(robot, trajectory, Model()),
         "  without friction": traced_run(robot, trajectory, Model(friction="off")),
