@@ -94,7 +94,7 @@ def excite(
 ) -> None:
     """Design a motion that tells the parameters of a robot well: trajectory and report."""
     from armtwin.identification.excitation.excitation_report import TRAJECTORY, excitation_report
-    from armtwin.motion.cell_file import read_cell
+    from armtwin.motion.cell import read_cell
 
     found = mounted(robot, tool, payload)
     words: dict[str, Any] = {"period": period, "rate": rate, "clearance": clearance}
