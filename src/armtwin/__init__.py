@@ -45,10 +45,8 @@ if TYPE_CHECKING:
         fit_friction_shapes as fit_friction_shapes,
     )
     from armtwin.identification.closed_loop.in_loop import LoopIdentification as LoopIdentification
-    from armtwin.identification.completion.complete import (
-        Completion as Completion,
-        complete as complete,
-    )
+    from armtwin.identification.completion.complete import complete as complete
+    from armtwin.identification.completion.result import Completion as Completion
     from armtwin.identification.excitation.design import design_excitation as design_excitation
     from armtwin.identification.excitation.excitation import Excitation as Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan

@@ -24,7 +24,6 @@ from armtwin.prediction.servo_basis import ServoBasis
 from armtwin.prediction.verdict import Span, Verdict
 
 if TYPE_CHECKING:
-    from armtwin.identification.completion.complete import Completion
     from armtwin.identification.rigid_body.judgement import Identification
     from armtwin.prediction.compare import Comparison
     from armtwin.prediction.compare_reference import ReferenceComparison
@@ -164,18 +163,6 @@ def reference_verdict(c: ReferenceComparison) -> Text:
     )
     tone: Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
     return Text(_by_servo(c.servo, sentence), tone)
-
-
-def completion_verdict(result: Completion) -> Text:
-    """What a completed robot is worth."""
-    if result.still:
-        return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
-    if not result.table:
-        return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
-    count = len(result.table)
-    guessed = result.robot.description.servo != result.given.description.servo
-    servo = "; its servo is a guess" if guessed else ""
-    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
 def identification_verdict(result: Identification) -> Text:

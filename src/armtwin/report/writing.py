@@ -39,8 +39,6 @@ from armtwin.identification.clamping.clamping_report import clamping_report
 from armtwin.identification.closed_loop.friction_shapes import ShapeFit
 from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.closed_loop.shape_report import shape_report
-from armtwin.identification.completion.complete import Completion
-from armtwin.identification.completion.completion_report import completion_report
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.excitation.excitation_report import excitation_report
 from armtwin.identification.frequency import LogResponse
@@ -145,11 +143,6 @@ def _of_comparison(comparison: Comparison) -> Report:
 @to_report.register
 def _of_reference(comparison: ReferenceComparison) -> Report:
     return reference_report(comparison)
-
-
-@to_report.register
-def _of_completion(result: Completion) -> Report:
-    return completion_report(result)
 
 
 @to_report.register
