@@ -48,8 +48,8 @@ if TYPE_CHECKING:
     from armtwin.identification.completion.complete import complete as complete
     from armtwin.identification.completion.result import Completion as Completion
     from armtwin.identification.excitation.design import design_excitation as design_excitation
-    from armtwin.identification.excitation.excitation import Excitation as Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
+    from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
         LogResponse as LogResponse,
         log_response as log_response,

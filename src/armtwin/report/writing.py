@@ -39,8 +39,6 @@ from armtwin.identification.clamping.clamping_report import clamping_report
 from armtwin.identification.closed_loop.friction_shapes import ShapeFit
 from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.closed_loop.shape_report import shape_report
-from armtwin.identification.excitation.excitation import Excitation
-from armtwin.identification.excitation.excitation_report import excitation_report
 from armtwin.identification.frequency import LogResponse
 from armtwin.identification.frequency_report import frequency_report
 from armtwin.identification.friction_curves.fit_friction import FrictionFit
@@ -178,11 +176,6 @@ def _of_experiment(run: ExperimentRun) -> Report:
 @to_report.register
 def _of_transmission(result: TransmissionIdentification) -> Report:
     return transmission_report(result)
-
-
-@to_report.register
-def _of_excitation(result: Excitation) -> Report:
-    return excitation_report(result)
 
 
 @to_report.register
