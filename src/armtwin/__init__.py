@@ -70,10 +70,8 @@ if TYPE_CHECKING:
         fit_presliding as fit_presliding,
     )
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
-    from armtwin.identification.payload.identify_payload import (
-        PayloadIdentification as PayloadIdentification,
-        identify_payload as identify_payload,
-    )
+    from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
+    from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
     from armtwin.identification.rigid_body.estimate import Estimate as Estimate
     from armtwin.identification.rigid_body.identify import identify as identify
     from armtwin.identification.rigid_body.judgement import (

@@ -47,8 +47,6 @@ from armtwin.identification.friction_curves.friction_report import (
     presliding_report,
 )
 from armtwin.identification.friction_curves.presliding import PreslidingFit
-from armtwin.identification.payload.identify_payload import PayloadIdentification
-from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.identification.rigid_body.judgement import Identification
@@ -176,11 +174,6 @@ def _of_experiment(run: ExperimentRun) -> Report:
 @to_report.register
 def _of_transmission(result: TransmissionIdentification) -> Report:
     return transmission_report(result)
-
-
-@to_report.register
-def _of_payload(result: PayloadIdentification) -> Report:
-    return payload_report(result)
 
 
 @to_report.register
