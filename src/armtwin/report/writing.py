@@ -36,9 +36,6 @@ from armtwin.identification.actuator.identify import (
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.clamping.clamping_report import clamping_report
-from armtwin.identification.closed_loop.friction_shapes import ShapeFit
-from armtwin.identification.closed_loop.in_loop import LoopIdentification
-from armtwin.identification.closed_loop.shape_report import shape_report
 from armtwin.identification.frequency import LogResponse
 from armtwin.identification.frequency_report import frequency_report
 from armtwin.identification.friction_curves.fit_friction import FrictionFit
@@ -47,9 +44,6 @@ from armtwin.identification.friction_curves.friction_report import (
     presliding_report,
 )
 from armtwin.identification.friction_curves.presliding import PreslidingFit
-from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.identification_report import identification_report
-from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
@@ -139,26 +133,6 @@ def _of_comparison(comparison: Comparison) -> Report:
 @to_report.register
 def _of_reference(comparison: ReferenceComparison) -> Report:
     return reference_report(comparison)
-
-
-@to_report.register
-def _of_identification(result: Identification) -> Report:
-    return identification_report(result)
-
-
-@to_report.register
-def _of_estimate(estimate: Estimate) -> Report:
-    return identification_report(Identification(estimate))
-
-
-@to_report.register
-def _of_loop(result: LoopIdentification) -> Report:
-    return identification_report(Identification(result.fit))
-
-
-@to_report.register
-def _of_shapes(result: ShapeFit) -> Report:
-    return shape_report(result)
 
 
 @to_report.register
