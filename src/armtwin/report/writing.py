@@ -36,13 +36,6 @@ from armtwin.identification.actuator.identify import (
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.clamping.clamping_report import clamping_report
-from armtwin.identification.closed_loop.friction_shapes import ShapeFit
-from armtwin.identification.closed_loop.in_loop import LoopIdentification
-from armtwin.identification.closed_loop.shape_report import shape_report
-from armtwin.identification.completion.complete import Completion
-from armtwin.identification.completion.completion_report import completion_report
-from armtwin.identification.excitation.excitation import Excitation
-from armtwin.identification.excitation.excitation_report import excitation_report
 from armtwin.identification.frequency import LogResponse
 from armtwin.identification.frequency_report import frequency_report
 from armtwin.identification.friction_curves.fit_friction import FrictionFit
@@ -51,11 +44,6 @@ from armtwin.identification.friction_curves.friction_report import (
     presliding_report,
 )
 from armtwin.identification.friction_curves.presliding import PreslidingFit
-from armtwin.identification.payload.identify_payload import PayloadIdentification
-from armtwin.identification.payload.payload_report import payload_report
-from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.identification_report import identification_report
-from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
@@ -148,31 +136,6 @@ def _of_reference(comparison: ReferenceComparison) -> Report:
 
 
 @to_report.register
-def _of_completion(result: Completion) -> Report:
-    return completion_report(result)
-
-
-@to_report.register
-def _of_identification(result: Identification) -> Report:
-    return identification_report(result)
-
-
-@to_report.register
-def _of_estimate(estimate: Estimate) -> Report:
-    return identification_report(Identification(estimate))
-
-
-@to_report.register
-def _of_loop(result: LoopIdentification) -> Report:
-    return identification_report(Identification(result.fit))
-
-
-@to_report.register
-def _of_shapes(result: ShapeFit) -> Report:
-    return shape_report(result)
-
-
-@to_report.register
 def _of_clamping(result: Clamping) -> Report:
     return clamping_report(result, recreate(result))
 
@@ -185,16 +148,6 @@ def _of_experiment(run: ExperimentRun) -> Report:
 @to_report.register
 def _of_transmission(result: TransmissionIdentification) -> Report:
     return transmission_report(result)
-
-
-@to_report.register
-def _of_excitation(result: Excitation) -> Report:
-    return excitation_report(result)
-
-
-@to_report.register
-def _of_payload(result: PayloadIdentification) -> Report:
-    return payload_report(result)
 
 
 @to_report.register
