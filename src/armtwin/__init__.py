@@ -31,14 +31,16 @@ if TYPE_CHECKING:
     from armtwin.exchange.export_fmu import export_bench as export_bench, export_fmu as export_fmu
     from armtwin.exchange.foreign import ForeignUnit as ForeignUnit
     from armtwin.identification.actuator.identify import (
-        ActuatorIdentification as ActuatorIdentification,
-        FlowIdentification as FlowIdentification,
-        ValveIdentification as ValveIdentification,
         identify_actuator as identify_actuator,
         identify_flow as identify_flow,
         identify_valve as identify_valve,
     )
-    from armtwin.identification.actuator.oil import OilFit as OilFit, fit_oil as fit_oil
+    from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
+    from armtwin.identification.actuator.result import (
+        ActuatorIdentification as ActuatorIdentification,
+        FlowIdentification as FlowIdentification,
+        ValveIdentification as ValveIdentification,
+    )
     from armtwin.identification.clamping.clamp import Clamping as Clamping, clamp as clamp
     from armtwin.identification.closed_loop.friction_shapes import (
         ShapeFit as ShapeFit,

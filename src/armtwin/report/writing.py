@@ -22,18 +22,6 @@ from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
-from armtwin.identification.actuator.actuator_report import (
-    actuator_report,
-    flow_report,
-    oil_report,
-    valve_report,
-)
-from armtwin.identification.actuator.identify import (
-    ActuatorIdentification,
-    FlowIdentification,
-    ValveIdentification,
-)
-from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.clamping.clamping_report import clamping_report
 from armtwin.identification.closed_loop.friction_shapes import ShapeFit
@@ -270,26 +258,6 @@ def _of_sensitivity(result: Sensitivity) -> Report:
 @to_report.register
 def _of_step_response(result: Response) -> Report:
     return response_report(result)
-
-
-@to_report.register
-def _of_oil(result: OilFit) -> Report:
-    return oil_report(result)
-
-
-@to_report.register
-def _of_actuator(result: ActuatorIdentification) -> Report:
-    return actuator_report(result)
-
-
-@to_report.register
-def _of_valve(result: ValveIdentification) -> Report:
-    return valve_report(result)
-
-
-@to_report.register
-def _of_flow(result: FlowIdentification) -> Report:
-    return flow_report(result)
 
 
 @to_report.register
