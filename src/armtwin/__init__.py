@@ -41,7 +41,8 @@ if TYPE_CHECKING:
         FlowIdentification as FlowIdentification,
         ValveIdentification as ValveIdentification,
     )
-    from armtwin.identification.clamping.clamp import Clamping as Clamping, clamp as clamp
+    from armtwin.identification.clamping.clamp import clamp as clamp
+    from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
         ShapeFit as ShapeFit,
         fit_friction_shapes as fit_friction_shapes,

@@ -93,7 +93,6 @@ def clamp(
     force: Force = False,
 ) -> None:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint."""
-    from armtwin.identification.clamping.clamping_report import clamping_report
     from armtwin.jobs.recreation import recreate
 
     ratio = None if gear_ratio is None else _number("--gear-ratio", gear_ratio)
@@ -107,7 +106,7 @@ def clamp(
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)
-    finish(clamping_report(found, recreation), place, {}, json)
+    finish(recreation.sections(), place, {}, json)
 
 
 def transmission(

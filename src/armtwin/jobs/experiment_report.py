@@ -8,7 +8,6 @@ from dataclasses import asdict, fields
 import numpy as np
 
 from armtwin.files.digests import digest_of
-from armtwin.identification.clamping.clamping_report import clamping_report, clamping_verdict
 from armtwin.jobs.experiment_description import BenchSetup
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.features import Response
@@ -44,8 +43,8 @@ def experiment_report(run: ExperimentRun) -> Report:
     verdict = _verdict(run)
     clamping = run.clamping
     if clamping is not None:
-        verdict.append(Text(clamping_verdict(clamping)))
-        told = clamping_report(clamping, recreate(clamping))
+        told = recreate(clamping).sections()
+        verdict += told.verdict
         sections += told.sections
     sections.append(Section("Energy", tuple(_energy(run))))
     return Report(

@@ -37,7 +37,7 @@ from armtwin.simulation.responses import Response as Answer
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from armtwin.identification.clamping.clamp import Clamping
+    from armtwin.identification.clamping.result import Clamping
 
 UNITS = {"torque": "N m", "position": "rad"}  # what a bench is driven by
 EARLY = ("following_error", "unstable")  # events that end a run

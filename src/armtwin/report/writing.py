@@ -22,8 +22,6 @@ from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
-from armtwin.identification.clamping.clamp import Clamping
-from armtwin.identification.clamping.clamping_report import clamping_report
 from armtwin.identification.closed_loop.friction_shapes import ShapeFit
 from armtwin.identification.closed_loop.in_loop import LoopIdentification
 from armtwin.identification.closed_loop.shape_report import shape_report
@@ -55,7 +53,6 @@ from armtwin.identification.worm_report import worm_report
 from armtwin.jobs.experiment_report import experiment_report
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
-from armtwin.jobs.recreation import recreate
 from armtwin.logs.log import Log
 from armtwin.logs.log_report import log_report
 from armtwin.notebook.sections import Report
@@ -158,11 +155,6 @@ def _of_loop(result: LoopIdentification) -> Report:
 @to_report.register
 def _of_shapes(result: ShapeFit) -> Report:
     return shape_report(result)
-
-
-@to_report.register
-def _of_clamping(result: Clamping) -> Report:
-    return clamping_report(result, recreate(result))
 
 
 @to_report.register
