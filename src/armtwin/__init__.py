@@ -65,15 +65,13 @@ if TYPE_CHECKING:
         lubricated_steps as lubricated_steps,
         separated_wrist as separated_wrist,
     )
-    from armtwin.identification.friction_curves.fit_friction import (
-        FrictionFit as FrictionFit,
-        fit_friction as fit_friction,
-    )
+    from armtwin.identification.friction_curves.fit_friction import fit_friction as fit_friction
     from armtwin.identification.friction_curves.plateaus import curves_of_logs as curves_of_logs
     from armtwin.identification.friction_curves.presliding import (
         PreslidingFit as PreslidingFit,
         fit_presliding as fit_presliding,
     )
+    from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import (
         PayloadIdentification as PayloadIdentification,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -96,8 +97,6 @@ def friction(
 
     Exit code 1: some number of a law is not told.
     """
-    from armtwin.identification.friction_curves.friction_report import friction_report
-
     prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
     inputs = [Path(robot)]
     for path in [*files, *([] if breakaway is None else [breakaway])]:
@@ -128,7 +127,12 @@ def friction(
     contents: dict[str, Content] = {}
     if found.curves.unit == "N m":
         contents[ROBOT] = to_text(found.robot.description)
-    finish(friction_report(found, bending), place, contents, json)
+    report = found.sections()
+    if bending is not None:
+        other = bending.sections()
+        sections = (*report.sections, *other.sections)
+        report = replace(report, sections=sections, verdict=(*report.verdict, *other.verdict))
+    finish(report, place, contents, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 

@@ -31,12 +31,6 @@ from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.excitation.excitation_report import excitation_report
 from armtwin.identification.frequency import LogResponse
 from armtwin.identification.frequency_report import frequency_report
-from armtwin.identification.friction_curves.fit_friction import FrictionFit
-from armtwin.identification.friction_curves.friction_report import (
-    friction_report,
-    presliding_report,
-)
-from armtwin.identification.friction_curves.presliding import PreslidingFit
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
@@ -253,11 +247,6 @@ def _of_step_response(result: Response) -> Report:
 
 
 @to_report.register
-def _of_friction(result: FrictionFit) -> Report:
-    return friction_report(result)
-
-
-@to_report.register
 def _of_warm_up(result: WarmUpIdentification) -> Report:
     return warm_up_report(result)
 
@@ -265,8 +254,3 @@ def _of_warm_up(result: WarmUpIdentification) -> Report:
 @to_report.register
 def _of_worm(result: WormIdentification) -> Report:
     return worm_report(result)
-
-
-@to_report.register
-def _of_presliding(result: PreslidingFit) -> Report:
-    return presliding_report(result)
