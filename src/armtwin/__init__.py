@@ -88,8 +88,10 @@ if TYPE_CHECKING:
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
-        TransmissionIdentification as TransmissionIdentification,
         identify_transmission as identify_transmission,
+    )
+    from armtwin.identification.transmission.result import (
+        TransmissionIdentification as TransmissionIdentification,
     )
     from armtwin.identification.warm_up import (
         WarmUpIdentification as WarmUpIdentification,

@@ -130,8 +130,6 @@ def transmission(
 
     Exit code 1: no stiffness is told.
     """
-    from armtwin.identification.transmission.transmission_report import transmission_report
-
     prior = mounted(robot, tool, payload)
     inputs = [Path(robot)]
     for path in [*logs, *([] if validate is None else [validate])]:
@@ -142,7 +140,7 @@ def transmission(
         unseen = None if validate is None else at.Log.read(validate, columns)
         found = at.identify_transmission(prior, read, validate=unseen)
     text = to_text(found.robot.description)
-    finish(transmission_report(found), place, {ROBOT: text}, json)
+    finish(found.sections(), place, {ROBOT: text}, json)
     raise typer.Exit(DONE if found.told else NOT_TOLD)
 
 

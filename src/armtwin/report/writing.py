@@ -36,10 +36,6 @@ from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.identification.transmission.identify_transmission import (
-    TransmissionIdentification,
-)
-from armtwin.identification.transmission.transmission_report import transmission_report
 from armtwin.identification.warm_up import WarmUpIdentification
 from armtwin.identification.warm_up_report import warm_up_report
 from armtwin.identification.worm import WormIdentification
@@ -154,11 +150,6 @@ def _of_shapes(result: ShapeFit) -> Report:
 @to_report.register
 def _of_experiment(run: ExperimentRun) -> Report:
     return experiment_report(run)
-
-
-@to_report.register
-def _of_transmission(result: TransmissionIdentification) -> Report:
-    return transmission_report(result)
 
 
 @to_report.register
