@@ -93,14 +93,10 @@ if TYPE_CHECKING:
     from armtwin.identification.transmission.result import (
         TransmissionIdentification as TransmissionIdentification,
     )
-    from armtwin.identification.warm_up import (
-        WarmUpIdentification as WarmUpIdentification,
-        identify_warm_up as identify_warm_up,
-    )
-    from armtwin.identification.worm import (
-        WormIdentification as WormIdentification,
-        identify_worm as identify_worm,
-    )
+    from armtwin.identification.warm_up.identify_warm_up import identify_warm_up as identify_warm_up
+    from armtwin.identification.warm_up.result import WarmUpIdentification as WarmUpIdentification
+    from armtwin.identification.worm.identify_worm import identify_worm as identify_worm
+    from armtwin.identification.worm.result import WormIdentification as WormIdentification
     from armtwin.jobs.experiment import Experiment as Experiment
     from armtwin.jobs.experiment_run import (
         ExperimentRun as ExperimentRun,

@@ -176,8 +176,6 @@ def _worm(
     json: bool,
 ) -> None:
     """Friction that follows loads, from logs with several tools."""
-    from armtwin.identification.worm_report import worm_report
-
     load, tools = words
     if tools is None:
         raise ArmtwinError('--load needs --tools, the tool of each log, as "none, laser_head"')
@@ -187,7 +185,7 @@ def _worm(
     with progress_bar("logs"):
         logs = [at.Log.read(path, columns) for path in files]
         found = at.identify_worm(robot, logs, mounted_tools, elements)
-    finish(worm_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 def _curves(
@@ -240,8 +238,6 @@ def warmup(
 
     Exit code 1: some joint is not warm.
     """
-    from armtwin.identification.warm_up_report import warm_up_report
-
     length = optional_quantity("--period", period, "s")
     share = optional_quantity("--limit", limit, "1")
     assert share is not None
@@ -250,5 +246,5 @@ def warmup(
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
     read = at.Log.read(log, columns)
     found = at.identify_warm_up(read, period=length, limit=share, torque=torque)
-    finish(warm_up_report(found), place, {}, json)
+    finish(found.sections(), place, {}, json)
     raise typer.Exit(DONE if found.warm else NOT_TOLD)

@@ -29,17 +29,11 @@ from armtwin.identification.completion.complete import Completion
 from armtwin.identification.completion.completion_report import completion_report
 from armtwin.identification.excitation.excitation import Excitation
 from armtwin.identification.excitation.excitation_report import excitation_report
-from armtwin.identification.frequency import LogResponse
-from armtwin.identification.frequency_report import frequency_report
 from armtwin.identification.payload.identify_payload import PayloadIdentification
 from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.identification.warm_up import WarmUpIdentification
-from armtwin.identification.warm_up_report import warm_up_report
-from armtwin.identification.worm import WormIdentification
-from armtwin.identification.worm_report import worm_report
 from armtwin.jobs.experiment_report import experiment_report
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
@@ -223,11 +217,6 @@ def _of_inertia(result: EffectiveInertia) -> Report:
 
 
 @to_report.register
-def _of_response(result: LogResponse) -> Report:
-    return frequency_report(result)
-
-
-@to_report.register
 def _of_sensitivity(result: Sensitivity) -> Report:
     return sensitivity_report(result, "sensitivity")
 
@@ -235,13 +224,3 @@ def _of_sensitivity(result: Sensitivity) -> Report:
 @to_report.register
 def _of_step_response(result: Response) -> Report:
     return response_report(result)
-
-
-@to_report.register
-def _of_warm_up(result: WarmUpIdentification) -> Report:
-    return warm_up_report(result)
-
-
-@to_report.register
-def _of_worm(result: WormIdentification) -> Report:
-    return worm_report(result)
