@@ -103,12 +103,10 @@ if TYPE_CHECKING:
     from armtwin.identification.worm.identify_worm import identify_worm as identify_worm
     from armtwin.identification.worm.result import WormIdentification as WormIdentification
     from armtwin.jobs.experiment import Experiment as Experiment
-    from armtwin.jobs.experiment_run import (
-        ExperimentRun as ExperimentRun,
-        run_experiment as run_experiment,
-    )
+    from armtwin.jobs.experiment_run import ExperimentRun as ExperimentRun
     from armtwin.jobs.job import Job as Job
     from armtwin.jobs.recreation import Recreation as Recreation, recreate as recreate
+    from armtwin.jobs.run_experiment import run_experiment as run_experiment
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory

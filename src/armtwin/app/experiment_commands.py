@@ -52,14 +52,12 @@ def simulate(
 
     Exit code 1: it ended early.
     """
-    from armtwin.jobs.experiment_report import experiment_report
-
     asked = at.Experiment.load(experiment)
     source = Source("simulate", asked.description.name, asked.origin)
     place = result_folder(source, out, (RESULT, LOG, REPORT), asked.files, force)
     with progress_bar("experiment") as progress:
         run = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
-        report = experiment_report(run)
+        report = run.sections()
     finish(report, place, {LOG: partial(put_csv, run.log.recording)}, json)
     raise typer.Exit(NOT_TOLD if run.ended_early else DONE)
 
@@ -70,12 +68,12 @@ def experiments(
     ] = None,
 ) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.jobs.experiment_shelf import described_experiment, experiment_shelf
+    from armtwin.jobs.experiment_shelf import experiment_shelf
 
     if name is None:
         show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
     else:
-        show(described_experiment(at.Experiment.load(name)))
+        show(at.Experiment.load(name).sections())
 
 
 def clamp(

@@ -34,8 +34,6 @@ from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.jobs.experiment_report import experiment_report
-from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.logs.log_report import log_report
@@ -139,11 +137,6 @@ def _of_loop(result: LoopIdentification) -> Report:
 @to_report.register
 def _of_shapes(result: ShapeFit) -> Report:
     return shape_report(result)
-
-
-@to_report.register
-def _of_experiment(run: ExperimentRun) -> Report:
-    return experiment_report(run)
 
 
 @to_report.register
