@@ -36,15 +36,18 @@ if TYPE_CHECKING:
     )
     from armtwin.exchange.foreign import ForeignUnit as ForeignUnit
     from armtwin.identification.actuator.identify import (
-        ActuatorIdentification as ActuatorIdentification,
-        FlowIdentification as FlowIdentification,
-        ValveIdentification as ValveIdentification,
         identify_actuator as identify_actuator,
         identify_flow as identify_flow,
         identify_valve as identify_valve,
     )
-    from armtwin.identification.actuator.oil import OilFit as OilFit, fit_oil as fit_oil
-    from armtwin.identification.clamping.clamp import Clamping as Clamping, clamp as clamp
+    from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
+    from armtwin.identification.actuator.result import (
+        ActuatorIdentification as ActuatorIdentification,
+        FlowIdentification as FlowIdentification,
+        ValveIdentification as ValveIdentification,
+    )
+    from armtwin.identification.clamping.clamp import clamp as clamp
+    from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
         fit_friction_shapes as fit_friction_shapes,
     )
@@ -67,15 +70,13 @@ if TYPE_CHECKING:
         lubricated_steps as lubricated_steps,
         separated_wrist as separated_wrist,
     )
-    from armtwin.identification.friction_curves.fit_friction import (
-        FrictionFit as FrictionFit,
-        fit_friction as fit_friction,
-    )
+    from armtwin.identification.friction_curves.fit_friction import fit_friction as fit_friction
     from armtwin.identification.friction_curves.plateaus import curves_of_logs as curves_of_logs
     from armtwin.identification.friction_curves.presliding import (
         PreslidingFit as PreslidingFit,
         fit_presliding as fit_presliding,
     )
+    from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
@@ -88,24 +89,20 @@ if TYPE_CHECKING:
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
-        TransmissionIdentification as TransmissionIdentification,
         identify_transmission as identify_transmission,
     )
-    from armtwin.identification.warm_up import (
-        WarmUpIdentification as WarmUpIdentification,
-        identify_warm_up as identify_warm_up,
+    from armtwin.identification.transmission.result import (
+        TransmissionIdentification as TransmissionIdentification,
     )
-    from armtwin.identification.worm import (
-        WormIdentification as WormIdentification,
-        identify_worm as identify_worm,
-    )
+    from armtwin.identification.warm_up.identify_warm_up import identify_warm_up as identify_warm_up
+    from armtwin.identification.warm_up.result import WarmUpIdentification as WarmUpIdentification
+    from armtwin.identification.worm.identify_worm import identify_worm as identify_worm
+    from armtwin.identification.worm.result import WormIdentification as WormIdentification
     from armtwin.jobs.experiment import Experiment as Experiment
-    from armtwin.jobs.experiment_run import (
-        ExperimentRun as ExperimentRun,
-        run_experiment as run_experiment,
-    )
+    from armtwin.jobs.experiment_run import ExperimentRun as ExperimentRun
     from armtwin.jobs.job import Job as Job
     from armtwin.jobs.recreation import Recreation as Recreation, recreate as recreate
+    from armtwin.jobs.run_experiment import run_experiment as run_experiment
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory

@@ -115,7 +115,6 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    from armtwin.jobs.experiment_shelf import described_experiment
     from armtwin.logs.log_report import log_report
     from armtwin.prediction.job_report import job_report
     from armtwin.robot.robot_report import robot_report
@@ -129,7 +128,7 @@ def check(
         show(described_sweep(Sweep.load(file)))
         return
     if is_experiment(file):
-        show(described_experiment(Experiment.load(file)))
+        show(Experiment.load(file).sections())
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:

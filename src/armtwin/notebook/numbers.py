@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -46,6 +46,13 @@ class Number:
         """The number with its unit."""
         text = self.text(value)
         return f"{text} {self.unit}" if self.unit and text != NONE else text
+
+    def with_width(self, value: float | None, width: float | None) -> str:
+        """The number and the half width of its interval, as "25.7 ± 0.12", without its unit."""
+        text = self.text(value)
+        if width is None or not np.isfinite(width):
+            return text
+        return f"{text} ± {replace(self, places=None, digits=2, signed=False).text(width)}"
 
 
 def _significant(value: float, digits: int) -> str:

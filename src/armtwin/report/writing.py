@@ -22,40 +22,7 @@ from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
-from armtwin.identification.actuator.actuator_report import (
-    actuator_report,
-    flow_report,
-    oil_report,
-    valve_report,
-)
-from armtwin.identification.actuator.identify import (
-    ActuatorIdentification,
-    FlowIdentification,
-    ValveIdentification,
-)
-from armtwin.identification.actuator.oil import OilFit
-from armtwin.identification.clamping.clamp import Clamping
-from armtwin.identification.clamping.clamping_report import clamping_report
-from armtwin.identification.frequency import LogResponse
-from armtwin.identification.frequency_report import frequency_report
-from armtwin.identification.friction_curves.fit_friction import FrictionFit
-from armtwin.identification.friction_curves.friction_report import (
-    friction_report,
-    presliding_report,
-)
-from armtwin.identification.friction_curves.presliding import PreslidingFit
-from armtwin.identification.transmission.identify_transmission import (
-    TransmissionIdentification,
-)
-from armtwin.identification.transmission.transmission_report import transmission_report
-from armtwin.identification.warm_up import WarmUpIdentification
-from armtwin.identification.warm_up_report import warm_up_report
-from armtwin.identification.worm import WormIdentification
-from armtwin.identification.worm_report import worm_report
-from armtwin.jobs.experiment_report import experiment_report
-from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
-from armtwin.jobs.recreation import recreate
 from armtwin.logs.log import Log
 from armtwin.logs.log_report import log_report
 from armtwin.notebook.sections import Report
@@ -136,21 +103,6 @@ def _of_reference(comparison: ReferenceComparison) -> Report:
 
 
 @to_report.register
-def _of_clamping(result: Clamping) -> Report:
-    return clamping_report(result, recreate(result))
-
-
-@to_report.register
-def _of_experiment(run: ExperimentRun) -> Report:
-    return experiment_report(run)
-
-
-@to_report.register
-def _of_transmission(result: TransmissionIdentification) -> Report:
-    return transmission_report(result)
-
-
-@to_report.register
 def _of_robot(robot: Robot) -> Report:
     return robot_report(robot, sources=True)
 
@@ -211,11 +163,6 @@ def _of_inertia(result: EffectiveInertia) -> Report:
 
 
 @to_report.register
-def _of_response(result: LogResponse) -> Report:
-    return frequency_report(result)
-
-
-@to_report.register
 def _of_sensitivity(result: Sensitivity) -> Report:
     return sensitivity_report(result, "sensitivity")
 
@@ -223,43 +170,3 @@ def _of_sensitivity(result: Sensitivity) -> Report:
 @to_report.register
 def _of_step_response(result: Response) -> Report:
     return response_report(result)
-
-
-@to_report.register
-def _of_oil(result: OilFit) -> Report:
-    return oil_report(result)
-
-
-@to_report.register
-def _of_actuator(result: ActuatorIdentification) -> Report:
-    return actuator_report(result)
-
-
-@to_report.register
-def _of_valve(result: ValveIdentification) -> Report:
-    return valve_report(result)
-
-
-@to_report.register
-def _of_flow(result: FlowIdentification) -> Report:
-    return flow_report(result)
-
-
-@to_report.register
-def _of_friction(result: FrictionFit) -> Report:
-    return friction_report(result)
-
-
-@to_report.register
-def _of_warm_up(result: WarmUpIdentification) -> Report:
-    return warm_up_report(result)
-
-
-@to_report.register
-def _of_worm(result: WormIdentification) -> Report:
-    return worm_report(result)
-
-
-@to_report.register
-def _of_presliding(result: PreslidingFit) -> Report:
-    return presliding_report(result)

@@ -24,22 +24,16 @@ Ref: [Memar-Esfahani 2015, section II, fig. 3], [Waiboer 2007, eq. 3.67]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
 from armtwin.logs.log import Log
 from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
 CLOSED = 0.02  # of the way of a cycle by which its ends may differ
@@ -52,100 +46,6 @@ THIRD = 0.005  # of the time constant that the balance's third term may be worth
 WIDEST = 4.0  # logarithm by which a number may differ from where its search starts
 FACTOR = 2.0  # that r may be off by, one standard deviation: viscous shares of 0.25 to 1
 REPEATS = 0.9  # correlation of the motion with itself one cycle later
-
-
-@dataclass(frozen=True)
-class JointWarmUp:
-    """How a joint warms.
-
-    Attributes:
-        joint: Its number, from 1.
-        first: Friction of the first cycle.
-        last: Friction of the last cycle.
-        final: Friction that it falls to; nan where it is not told.
-        decay: Share of the first friction that is lost until then, of all cycles where it is not.
-        time_constant: Of the last of the fall, when the friction is near its final one [s]; nan
-            where it is not told.
-        time_constant_std: Its standard deviation [s].
-        time_constant_low: Lower end of its 95 % interval [s].
-        time_constant_high: Upper end [s].
-        warm_at: Time from which on the joint is warm [s]; nan where it never is.
-        by: What the friction is, "work" or "mean torque".
-        refused: Why there is no time constant, "" where there is one.
-    """
-
-    joint: int
-    first: float
-    last: float
-    final: float
-    decay: float
-    time_constant: float
-    time_constant_std: float
-    time_constant_low: float
-    time_constant_high: float
-    warm_at: float
-    by: str
-    refused: str = ""
-
-    @property
-    def warm(self) -> bool:
-        """Whether it is warm at the end of the log."""
-        return bool(np.isfinite(self.warm_at))
-
-
-@dataclass(frozen=True, eq=False)
-class WarmUpIdentification:
-    """Warm-up of the joints of a log.
-
-    Attributes:
-        table: The joints that move.
-        state: Mean absolute torques of the cycles, and when they stopped to fall.
-        friction: Friction of each cycle and joint of the table, (cycles, joints).
-        fitted: The fall through it; nan where it is not told, (cycles, joints).
-        period: Duration of a cycle [s].
-        limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
-        unit: Unit of the torques.
-        origin: The log.
-    """
-
-    table: tuple[JointWarmUp, ...]
-    state: WarmUpState
-    friction: Floats
-    fitted: Floats
-    period: float
-    limit: float
-    unit: str
-    origin: str
-
-    @property
-    def warm(self) -> bool:
-        """Whether all joints that move are warm at the end."""
-        return all(joint.warm for joint in self.table)
-
-    def __repr__(self) -> str:
-        state = "warm" if self.warm else "not warm"
-        cycles = cards.counted(len(self.friction), "cycle")
-        return cards.line("WarmUpIdentification", state, cycles, f"{self.period:.4g} s each")
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            numbers = (row.first, row.last, 100 * row.decay, row.time_constant, row.warm_at)
-            rows.append((str(row.joint), *(f"{x:.4g}" for x in numbers)))
-        heads = ("joint", "first", "last", "decay %", "time constant [s]", "warm at [s]")
-        return cards.table(repr(self), rows, heads)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the friction of each cycle and its fall, a panel for each joint.
-
-        Args:
-            axes: One for each joint; new ones where none are given.
-        """
-        panels = []
-        for k, row in enumerate(self.table):
-            lines = {"cycle": self.friction[:, k], "fall": self.fitted[:, k]}
-            panels.append(Panel(f"joint {row.joint} [{self.unit}]", lines))
-        return draw_panels(self.state.time, "time [s]", panels, axes)
 
 
 def identify_warm_up(

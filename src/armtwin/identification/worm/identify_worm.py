@@ -12,144 +12,29 @@ Ref: [Waiboer 2007, sections 4.4.4, 5.4.1]
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from armtwin.drives.friction.curves import coefficients
-from armtwin.drives.friction.load import Load, dry_share
+from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.rigid_body.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.worm.result import WormIdentification, WormNumber
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import chosen_axes
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.loaded_friction import beyond_gears, load_of
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 SLOW = 0.02  # of an element's highest speed below which it may not slide
 CUTOFF = 10.0  # [Hz]
 TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smears friction
-HELD = 1.96  # deviations of a normal distribution within which 95 % lie
-SOURCE = "identified: from runs of different loads"
-
-
-@dataclass(frozen=True)
-class WormNumber:
-    """A coefficient of a friction element, with and without load in the fit.
-
-    Attributes:
-        element: Name of the element.
-        name: Name of the coefficient; "load.share" for b.
-        prior: Its value in the robot file.
-        value: Its value by the fit.
-        std: Its standard deviation.
-        plain: Its value by a fit that knows no load; nan of b itself.
-    """
-
-    element: str
-    name: str
-    prior: float
-    value: float
-    std: float
-    plain: float
-
-
-@dataclass(frozen=True, eq=False)
-class WormIdentification:
-    """Friction of worm gears from runs of different loads.
-
-    Attributes:
-        prior: The robot before.
-        table: The coefficients.
-        missed: Root mean square of the torque that is left of each joint, (joints,) [N m].
-        missed_plain: The same of the fit that knows no load, (joints,) [N m].
-        joints: Names of these joints.
-        largest_load: Largest load of each loaded element by its name [N m].
-    """
-
-    prior: Robot
-    table: tuple[WormNumber, ...]
-    missed: Floats
-    missed_plain: Floats
-    joints: tuple[str, ...]
-    largest_load: dict[str, float]
-
-    @cached_property
-    def robot(self) -> Robot:
-        """The robot with these coefficients and shares."""
-        values: dict[tuple[str, str], float] = {}
-        for row in self.table:
-            values[row.element, row.name] = max(row.value, 0.0)
-        active = self.prior.description.active_friction()
-        elements = []
-        for element in self.prior.description.friction:
-            elements.append(_renewed(element, values) if element in active else element)
-        description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
-
-    def __repr__(self) -> str:
-        parts = []
-        for row in self.table:
-            if row.name == "load.share":
-                parts.append(f"{row.element} {row.value:.3g} ± {HELD * row.std:.2g}")
-        return cards.line("WormIdentification", *parts)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            numbers = (row.prior, row.value, row.std, row.plain)
-            rows.append((row.element, row.name, *(f"{x:.4g}" for x in numbers)))
-        heads = ("element", "number", "file", "value", "std", "without load")
-        return cards.table(repr(self), rows, heads)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw what is missed of each joint with and without load.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        chosen = chosen_axes(axes, 1)
-        place = np.arange(len(self.joints))
-        chosen[0].bar(place - 0.2, self.missed_plain, 0.4, label="without load")
-        chosen[0].bar(place + 0.2, self.missed, 0.4, label="with load")
-        chosen[0].set_xticks(place, self.joints)
-        chosen[0].set_ylabel("missed [N m]")
-        chosen[0].legend()
-        return chosen
-
-
-def _renewed(element: FrictionElement, values: dict[tuple[str, str], float]) -> FrictionElement:
-    """The element with its numbers of the fit, if it has any."""
-    changes: Any = {}
-    for name, _ in element.law.coefficients:
-        if (element.name, name) in values:
-            changes[name] = values[element.name, name]
-    if not changes:
-        return element
-    load = element.load
-    if (element.name, "load.share") in values:
-        load = Load(values[element.name, "load.share"])
-    law = replace(element.law, **changes)
-    old = element.source
-    texts = {} if isinstance(old, str) else dict(old)
-    source: str | dict[str, str] = SOURCE
-    if texts:
-        texts |= dict.fromkeys(changes, SOURCE)
-        if load is not None:
-            texts["load"] = SOURCE
-        source = texts
-    return replace(element, law=law, load=load, source=source)
 
 
 @dataclass(frozen=True, eq=False)
