@@ -12,7 +12,7 @@ from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import Number
+from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
@@ -103,10 +103,10 @@ class Correction(Result):
         """The error before and after, round by round, and the shift along the seam."""
         p = self.prediction
         before, after = self.before, self.best.size
-        fall = 100 * (1 - after.rms / before.rms) if before.rms > 0 else 0.0
+        fall = 1 - after.rms / before.rms if before.rms > 0 else 0.0
         state = "is within" if self.verdict.within else "exceeds"
         verdict = Text(
-            f"On the twin the path error falls by {fall:.0f} %, from "
+            f"On the twin the path error falls by {PERCENT.with_unit(fall)}, from "
             f"{MICROMETRES.with_unit(before.rms)} to {MICROMETRES.with_unit(after.rms)} (root mean "
             f"square, lateral and vertical); corrected, the seam {state} its tolerance.",
             "good" if self.verdict.within else "bad",
