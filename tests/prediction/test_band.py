@@ -28,7 +28,7 @@ from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdi
 from armtwin.prediction.sections.interval import deciding_sentence
 from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
-from armtwin.robot.servo_fit import Fit
+from armtwin.robot.servo_fit import ServoFitRecord
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
@@ -399,7 +399,9 @@ def test_an_identified_robot_is_drawn_by_its_covariance(short):
 def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
     """Draws that no quantity explains: all of the spread is the residual of the fitted servo."""
     d = short.robot.description
-    fit = Fit(logs=("a.csv",), judged_on=("b.csv",), share=(0.9,) * 6, residual=(1e-4,) * 6)
+    fit = ServoFitRecord(
+        logs=("a.csv",), judged_on=("b.csv",), share=(0.9,) * 6, residual=(1e-4,) * 6
+    )
     servo = replace(d.servo["cascade"], fit=fit)
     robot = at.Robot(replace(d, servo={**d.servo, "cascade": servo}))
     z = normal_draws(64, 1, 0)[:, 0]

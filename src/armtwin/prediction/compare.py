@@ -30,8 +30,8 @@ from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.reference_comparison import ReferenceComparison
 from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import Method
 
 LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
 # a deviation from the commanded motion that is larger than both is that of another job

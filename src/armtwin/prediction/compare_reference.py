@@ -22,8 +22,9 @@ from armtwin.prediction.logged_reference import LoggedReference, logged_referenc
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method, simulate
+from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 
 
@@ -71,9 +72,8 @@ def compare_reference(
         robot,
         reference.trajectory,
         used,
-        method=method,
-        feedforward=reference.feedforward,
         progress=watch,
+        options=RunOptions(method=method, feedforward=reference.feedforward),
     )
     time = ordered.time - ordered.time[0]
     done = time <= run.trace_time[-1] + 1e-9  # a run that stops early has nothing to say later

@@ -21,6 +21,7 @@ from armtwin.prediction.verdict import Verdict
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 
 MICROMETRES = Number(1e6, "µm", digits=3)
@@ -152,9 +153,7 @@ def run_command(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
         robot,
         motion,
         p.job.description.model,
-        method=p.method,
-        torque=p.outside.torque,
-        wrench=p.outside.wrench,
+        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
     )
 
 

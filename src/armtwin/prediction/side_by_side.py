@@ -32,7 +32,7 @@ from armtwin.prediction.sections.headline import likelihood, number_of
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on
 from armtwin.report.result import Result
 from armtwin.report.result_file import to_result
-from armtwin.simulation.closed_loop import Method
+from armtwin.simulation.options import Method
 
 MOST_RUNS = 64  # side by side: more are no picture any more
 SAMPLES = 600  # of a curve
