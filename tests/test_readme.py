@@ -121,7 +121,7 @@ def test_every_key_of_the_result_is_explained():
     comparison = at.compare(job, at.predict(None, job).log)
     run = comparison.prediction
     answer = at.Answer(run, at.explain(run), at.advise(run, nominal=True, budget=5), comparison)
-    result = to_result(to_report(answer))
+    result = to_result(answer.sections())
     free = {
         "inputs_sha256",
         "versions",

@@ -106,16 +106,19 @@ if TYPE_CHECKING:
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory
-    from armtwin.prediction.advice import Advice as Advice, advise as advise
+    from armtwin.prediction.advice import Advice as Advice
+    from armtwin.prediction.advise import advise as advise
     from armtwin.prediction.answer import Answer as Answer
     from armtwin.prediction.band.band import Band as Band, assess as assess
     from armtwin.prediction.causes import explain as explain
-    from armtwin.prediction.compare import Comparison as Comparison, compare as compare
-    from armtwin.prediction.compare_reference import ReferenceComparison as ReferenceComparison
-    from armtwin.prediction.correct import Correction as Correction, correct as correct
+    from armtwin.prediction.compare import compare as compare
+    from armtwin.prediction.comparison import Comparison as Comparison
+    from armtwin.prediction.correct import correct as correct
+    from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
+    from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
     from armtwin.prediction.sensitivity import sensitivity as sensitivity
     from armtwin.prediction.side_by_side import (
         SideBySide as SideBySide,

@@ -119,13 +119,12 @@ def check(
     from armtwin.prediction.job_report import job_report
     from armtwin.robot.robot_report import robot_report
     from armtwin.sweeps.sweep import Sweep
-    from armtwin.sweeps.sweep_estimate import described_sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
         return
     if is_sweep(file):
-        show(described_sweep(Sweep.load(file)))
+        show(Sweep.load(file).sections())
         return
     if is_experiment(file):
         show(Experiment.load(file).sections())

@@ -7,11 +7,10 @@ from collections.abc import Iterable
 from armtwin.jobs.job import Job
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
-from armtwin.notebook.numbers import MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
+from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
 from armtwin.notebook.sections import Column, Facts, Record, Report, Section, Table, Text
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import assumed, missing
-from armtwin.prediction.verdicts import ALLOWED
 
 ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given at points"}
 LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}

@@ -26,26 +26,13 @@ from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.logs.log_report import log_report
 from armtwin.notebook.sections import Report
-from armtwin.prediction.answer import Answer
-from armtwin.prediction.causes import explain
-from armtwin.prediction.compare import Comparison
-from armtwin.prediction.compare_reference import ReferenceComparison
-from armtwin.prediction.correct import Correction
-from armtwin.prediction.correction_report import correction_report
 from armtwin.prediction.job_report import job_report
-from armtwin.prediction.predict import Prediction
-from armtwin.prediction.prediction_report import prediction_report
-from armtwin.prediction.reference_report import reference_report
-from armtwin.prediction.side_by_side import SideBySide
-from armtwin.prediction.side_by_side_report import side_by_side_report
 from armtwin.report.page import to_html
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.robot_report import robot_report
 from armtwin.simulation.response_report import response_report
 from armtwin.simulation.responses import Response
-from armtwin.sweeps.result import SweepResult
-from armtwin.sweeps.sweep_report import sweep_report
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -69,37 +56,6 @@ def to_report(result: Any) -> Report:
     if isinstance(result, Result):
         return result.sections()
     raise ArmtwinError(f"there is no report of a {type(result).__name__}")
-
-
-@to_report.register
-def _of_answer(answer: Answer) -> Report:
-    return prediction_report(answer)
-
-
-@to_report.register
-def _of_runs(runs: SideBySide) -> Report:
-    return side_by_side_report(runs)
-
-
-@to_report.register
-def _of_sweep(result: SweepResult) -> Report:
-    return sweep_report(result)
-
-
-@to_report.register
-def _of_prediction(prediction: Prediction) -> Report:
-    return prediction_report(Answer(prediction, explain(prediction)))
-
-
-@to_report.register
-def _of_comparison(comparison: Comparison) -> Report:
-    prediction = comparison.prediction
-    return prediction_report(Answer(prediction, explain(prediction), comparison=comparison))
-
-
-@to_report.register
-def _of_reference(comparison: ReferenceComparison) -> Report:
-    return reference_report(comparison)
 
 
 @to_report.register
@@ -135,11 +91,6 @@ def _of_torques(result: TorqueShares) -> Report:
 @to_report.register
 def _of_coupling(result: Coupling) -> Report:
     return coupling_report(result)
-
-
-@to_report.register
-def _of_correction(result: Correction) -> Report:
-    return correction_report(result)
 
 
 @to_report.register

@@ -1,4 +1,4 @@
-"""How sure a prediction is: its first lines, and the section that shows its band."""
+"""How sure a prediction is: its first lines, and the section that shows its 90 % interval."""
 
 from __future__ import annotations
 
@@ -7,84 +7,71 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart, Multiples
 from armtwin.notebook.layers import Curve, Rule
-from armtwin.notebook.numbers import (
-    DEGREES,
-    MICROMETRES,
-    MILLIMETRES_PER_SECOND,
-    NONE,
-    PERCENT,
-    Number,
-)
+from armtwin.notebook.numbers import NONE, PERCENT
 from armtwin.notebook.scales import Axis
-from armtwin.notebook.sections import Block, Column, Data, Record, Section, Table, Text, Tone
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
 from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
-from armtwin.prediction.band.measuring import narrowed
+from armtwin.prediction.band.measuring import Saving, narrowed
 from armtwin.prediction.band.widths import in_words
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import CAPPED, number_of, state_verdict
 
 SHARES_SHOWN = 5
 LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0
-CAPPED = "a servo whose structure is not known"
 TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
 
 
-def band_verdict(band: Band) -> Iterator[Text]:
-    """The first lines: outcome with its band, what decides it, what measuring would buy."""
-    yield Text(outcome_sentence(band), TONES[band.outcome])
-    reasons = f"{servo_sentence(band)} {deciding_sentence(band)}".strip()
-    for sentence in (reasons, measuring_sentence(band)):
+def describe_band(band: Band) -> Report:
+    """What numbers that are not known exactly make of a prediction."""
+    p = band.prediction
+    return Report(
+        title=f"{p.job.description.title or p.job.name}: 90 % interval",
+        subtitle=f"{p.job.name}: {p.robot.name}, {len(band.ensemble)} variants",
+        sections=(Section("", interval_blocks(band)), Section("", uncertainty_blocks(band))),
+        verdict=tuple(interval_verdict(band)),
+    )
+
+
+def interval_verdict(band: Band) -> Iterator[Text]:
+    """The first lines: outcome with its interval, what decides it, what measuring would buy."""
+    yield Text(" ".join(state_verdict(band.prediction, band)), TONES[band.outcome])
+    reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
+    for sentence in (reasons, _measuring_sentence(band)):
         if sentence:
             yield Text(sentence)
 
 
-def outcome_sentence(band: Band) -> str:
-    """Outcome, probability, nominal peak, and between which nine of ten robots lie."""
-    p = band.prediction
-    number = size_of(band.direction)
-    k = band.ensemble.directions.index(band.direction)
-    low, high = band.peak
-    guessed = ", on a guessed servo" if band.is_guessed and band.outcome == "may hold" else ""
-    speed = MILLIMETRES_PER_SECOND.with_unit(p.job.description.speed)
-    expected = number.with_unit(float(band.nominal[k]))
-    allowed = number.text(float(band.tolerances[k]))
-    between = f"{number.text(low)} to {number.with_unit(high)}"
-    return (
-        f"{band.outcome.upper()}{guessed}, {tenths(band.probability)}. {p.job.name}, {speed}: "
-        f"{expected} expected of {allowed} allowed ({band.direction}); "
-        f"9 of 10 such robots: {between}{_failures(band)}."
-    )
-
-
-def tenths(probability: float) -> str:
-    """A probability as people say it."""
-    if probability >= 0.95:
-        return "more than 9 in 10"
-    if probability <= 0.05:
-        return "less than 1 in 10"
-    return f"{max(1, round(10 * probability))} in 10"
-
-
-def _failures(band: Band) -> str:
-    if not band.failures:
+def _servo_sentence(band: Band) -> str:
+    """What the servo is, where neither its file gives it nor the deciding quantity says it."""
+    servo = band.prediction.servo
+    if not servo.summary or (_is_deciding(band) and servo.summary == "assumed servo"):
         return ""
-    return f"; {band.failures} of {len(band.ensemble)} stop or cannot be run"
+    return f"{servo.summary[0].upper()}{servo.summary[1:]}."
 
 
-def servo_sentence(band: Band) -> str:
-    """What the servo rests on; empty for one that is given."""
-    servo = band.prediction.servo.summary
-    return f"{servo[0].upper()}{servo[1:]}." if servo else ""
+def _is_deciding(band: Band) -> bool:
+    """Whether most of the uncertainty is the servo's."""
+    return bool(band.shares) and band.shares[0].quantity.name.startswith("servo.")
 
 
 def deciding_sentence(band: Band) -> str:
-    """What the spread comes from; empty where nothing does."""
+    """What the uncertainty comes from; empty where nothing does."""
     parts = []
     for share in band.shares[:2]:
-        known = f"{share.quantity.basis}, {share.quantity.width_in_words}"
-        parts.append((share.share, share.quantity.words, f" ({known})"))
+        known = f"{share.quantity.basis} {share.quantity.width_in_words}"
+        parts.append((share.share, share.quantity.words, f", {known}"))
     rest = band.regression.rest_share
     if band.beside_quantities and rest >= LEAST_SHARE:
         parts.append((rest, " and ".join(band.beside_quantities), ""))
@@ -92,40 +79,36 @@ def deciding_sentence(band: Band) -> str:
         return ""
     parts.sort(key=lambda part: -part[0])
     first, words, known = parts[0]
-    found = f"It depends on {words}{known}: {PERCENT.with_unit(first)} of the spread"
+    sentence = f"{PERCENT.with_unit(first)} of this uncertainty is {words}{known}"
     if len(parts) > 1:
         second, words, _ = parts[1]
-        found += f"; then {words}: {PERCENT.with_unit(second)}"
-    return f"{found}."
+        sentence += f"; {PERCENT.with_unit(second)} is {words}"
+    return f"{sentence}."
 
 
-def measuring_sentence(band: Band) -> str:
+def _measuring_sentence(band: Band) -> str:
     """What the best measurement would buy; empty where none would."""
     if not band.savings:
         return ""
     best = band.savings[0]
-    number = size_of(band.direction)
-    low, high = narrowed(*band.peak, best.left)
-    shrunk = f"{number.text(low)} to {number.with_unit(high)}"
-    return f"{best.way}: the band shrinks to about {shrunk}."
+    return f"{best.way}: the interval narrows to about {_narrowed(band, best)}."
 
 
-def size_of(direction: str) -> Number:
-    """How errors of a direction are written."""
-    return DEGREES if direction == "orientation" else MICROMETRES
+def _narrowed(band: Band, saving: Saving) -> str:
+    """The interval that a measurement would leave."""
+    number = number_of(band.direction)
+    low, high = narrowed(*band.peak, saving.left)
+    return f"{number.text(low)} to {number.with_unit(high)}"
 
 
-def band_section(band: Band) -> Section:
-    """Bars against the tolerance, the band along the seam, where the spread comes from."""
-    return Section("How sure this is", tuple(_blocks(band)))
-
-
-def _blocks(band: Band) -> Iterator[Block]:
+def interval_blocks(band: Band) -> Iterator[Block]:
+    """Bars against the tolerance, the interval along the seam, where uncertainty comes from."""
     count = len(band.ensemble)
     numbers = sum(quantity.spread > 0 for quantity in band.quantities)
     yield Text(
-        f"{count} robots were drawn in which {numbers} quantities differ by what their sources "
-        "leave open; widths are judgement, [uncertainty] in the job gives others by these names.",
+        f"{count} variants were simulated in which {numbers} quantities differ by what their "
+        "sources leave open; widths are judgement, [uncertainty] in the job gives others by these "
+        "names.",
         "soft",
     )
     yield _bars(band)
@@ -136,58 +119,47 @@ def _blocks(band: Band) -> Iterator[Block]:
 
 
 def _bars(band: Band) -> Bars:
-    """Nine of ten robots in each direction, as a share of the tolerance."""
+    """The 90 % interval in each direction, as a share of the tolerance."""
     bounds = 100 * band.distribution.bounds() / band.tolerances[:, None]
     low, middle, high = bounds.T
     return Bars(
-        "Nine of ten robots",
+        "90 % interval",
         Axis("largest error, of the tolerance", "%"),
         band.ensemble.directions,
         low,
         high,
         centre=middle,
         limit=100.0,
-        cases=("the better half of them", "the worse half"),
-        caption="Each bar ends where 5 and 95 of 100 robots lie; dashed: the tolerance.",
+        cases=("5-50 %", "50-95 %"),
+        caption="Each bar goes from 5 to 95 % of the variants; dashed: the tolerance.",
     )
 
 
 def _along(band: Band) -> Multiples:
     """The error along the seam with its band, in each direction."""
     charts = []
-    ensemble = band.ensemble
-    whole = ~np.isnan(ensemble.peaks).any(axis=1)
-    for k, direction in enumerate(ensemble.directions):
-        scale = size_of(direction).scale
-        errors = scale * ensemble.errors[whole, k]
-        low, middle, high = np.percentile(errors, (LOW, MIDDLE, HIGH), axis=0)
-        allowed = scale * float(band.tolerances[k])
-        unit = size_of(direction).unit
-        curve = Curve("half of the robots", 1e3 * ensemble.place, middle, low=low, high=high)
+    errors = band.errors
+    for k, direction in enumerate(band.ensemble.directions):
+        number = number_of(direction)
+        curves = np.percentile(number.scale * errors[:, k], (LOW, MIDDLE, HIGH), axis=0)
+        low, middle, high = curves
+        allowed = number.scale * float(band.tolerances[k])
+        curve = Curve("median", 1e3 * band.ensemble.place, middle, low=low, high=high)
         layers = (curve, Rule(allowed, "tolerance"), Rule(-allowed))
-        axes = Axis("along the seam", "mm"), Axis("error", unit)
+        axes = Axis("along the seam", "mm"), Axis("error", number.unit)
         charts.append(Chart(direction, *axes, layers))
-    caption = "Shaded: nine of ten robots at each place."
+    caption = "Shaded: 90 % interval at each place."
     return Multiples(tuple(charts), columns=2, shared="x", title="Along the seam", caption=caption)
-
-
-def out_of_tolerance(band: Band) -> Floats:
-    """Share of the draws that are out of tolerance at the places of the ensemble, (k,)."""
-    ensemble = band.ensemble
-    whole = ~np.isnan(ensemble.peaks).any(axis=1)
-    relative = np.abs(ensemble.errors[whole]) / band.tolerances[:, None]
-    found: Floats = (relative.max(axis=1) > 1).mean(axis=0)
-    return found
 
 
 def _shares(band: Band) -> Iterator[Block]:
     if band.shares:
-        yield Text("Where the spread comes from:")
+        yield Text("Where the uncertainty comes from:")
         records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
         yield Table(SHARE_COLUMNS, records)
     if band.beside_quantities:
         rest = PERCENT.with_unit(band.regression.rest_share)
-        yield Text(f"Of the spread {rest} come from {' and '.join(band.beside_quantities)}.")
+        yield Text(f"{rest} of it come from {' and '.join(band.beside_quantities)}.")
 
 
 def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
@@ -196,7 +168,7 @@ def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
     for share in () if band is None else band.all_shares:
         records.append(share_record(share))
     yield Table(
-        SHARE_COLUMNS, records, "uncertainty", folded="What was drawn, and how far it may be off"
+        SHARE_COLUMNS, records, "uncertainty", folded="What was varied, and how far it may be off"
     )
 
 
@@ -235,8 +207,8 @@ SHARE_COLUMNS = (
     Column("name", "quantity"),
     Column("what", "what it is", page_only=True),
     Column("known_from", "known from"),
-    Column("width", "nine of ten", words=_within),
-    Column("share", "of spread", PERCENT),
+    Column("width", "90 % within", words=_within),
+    Column("share", "share", PERCENT),
     Column("elasticity", "error at +10 %", words=_elastic),
 )
 
@@ -244,17 +216,11 @@ SHARE_COLUMNS = (
 def _savings(band: Band) -> Iterator[Block]:
     if not band.savings:
         return
-    number = size_of(band.direction)
     records = []
     for saving in band.savings:
-        low, high = narrowed(*band.peak, saving.left)
-        between = f"{number.text(low)} to {number.with_unit(high)}"
-        records.append({"way": saving.way, "band": between, "left": saving.left})
+        records.append({"way": saving.way, "band": _narrowed(band, saving), "left": saving.left})
     yield Text("What measuring would buy:")
-    columns = (
-        Column("way", "measurement"),
-        Column("band", "nine of ten then"),
-    )
+    columns = (Column("way", "measurement"), Column("band", "90 % interval then"))
     yield Table(columns, records, "band.measuring")
 
 
@@ -267,7 +233,7 @@ def _data(band: Band) -> Iterator[Data]:
     reasons = sorted({reason for reason in band.ensemble.reasons if reason})
     yield Data("band.reasons", reasons)
     place = band.ensemble.place
-    yield Data("band.along", {"s_m": place.tolist(), "out": out_of_tolerance(band).tolist()})
+    yield Data("band.along", {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()})
 
 
 def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:

@@ -10,7 +10,6 @@ from numpy.typing import NDArray
 from armtwin.maths.batch import Floats
 from armtwin.notebook.sampling import packed
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.band.band_report import out_of_tolerance
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.robot.scene import bar_length, skeleton, tool_of
@@ -89,7 +88,7 @@ def _doubts(band: Band, places: Floats) -> Floats:
 
     It is -1 where the process is off.
     """
-    share = np.interp(places, band.ensemble.place, out_of_tolerance(band))
+    share = np.interp(places, band.ensemble.place, band.out_of_tolerance)
     found = np.select([share > MOST, share > FEW], [BAD, FAIR], GOOD)
     return np.where(process_is_on(band.prediction.job, places), found, -1.0)
 

@@ -1,7 +1,8 @@
-"""The back of a prediction's report: joints, limits, and what the numbers rest on."""
+"""The back of a prediction's report: joints, limits, and what the numbers assume."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -14,11 +15,12 @@ from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
 from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.prediction_plots import joint_plots, reversals
-from armtwin.prediction.verdicts import basis_sentence
+from armtwin.prediction.sections.causes import SHOWN
+from armtwin.prediction.sections.plots import joint_plots, reversals
 
 LIMITS = ("velocity", "acceleration", "torque")
-SHOWN = 12  # rows of a table in the terminal
+GROUPS_NAMED = 5
+
 DISTANCE = Number(digits=2)
 UNCHECKED = (
     "Not checked: the thickness of links and tool (their lines have none), hoses and cables, what "
@@ -148,7 +150,7 @@ def _singularity(p: Prediction) -> str:
 
 def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
     """Sources of the robot's numbers, inputs, versions, seed of what was drawn."""
-    yield Text(basis_sentence(p))
+    yield Text(_assumed(p))
     counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
     yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
     yield Table(
@@ -165,6 +167,20 @@ def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
             [{"text": text} for text in p.robot.provenance.not_given],
             folded="What the robot file does not say",
         )
+
+
+def _assumed(p: Prediction) -> str:
+    """The assumed numbers behind a verdict, by group."""
+    groups = Counter(origin.path.partition(".")[0] for origin in p.assumed)
+    if not groups:
+        return "No number of the robot file in use here is assumed."
+    named = ", ".join(f"{group} {count}" for group, count in groups.most_common(GROUPS_NAMED))
+    more = " and others" if len(groups) > GROUPS_NAMED else ""
+    robot = p.job.description.robot
+    return (
+        f"It depends on {groups.total()} assumed numbers of the robot file ({named}{more}): "
+        f"see armtwin check {robot}."
+    )
 
 
 def _overrides(p: Prediction) -> Iterator[Block]:

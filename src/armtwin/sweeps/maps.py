@@ -18,7 +18,6 @@ from armtwin.sweeps import axes as sweep_axes
 from armtwin.sweeps.mapping import limit_axis, map_axes
 from armtwin.sweeps.pivot import Pivot, pivot_of, sorted_values
 from armtwin.sweeps.result import SweepResult
-from armtwin.sweeps.rows import Row
 
 Numbers = NDArray[np.int_]
 MOST_MAPS = 12  # small ones
@@ -104,17 +103,7 @@ def _hint(result: SweepResult, run: int) -> str:
     parts = []
     for axis, value in zip(result.sweep.axes, result.sweep.point(run), strict=True):
         parts.append(f"{axis.label} {axis.words(value)}")
-    return f"run {run + 1}: {', '.join(parts)}: {outcome_words(result.rows[run])}"
-
-
-def outcome_words(row: Row) -> str:
-    """What became of a run, in a few words."""
-    words = row.outcome
-    if row.ratio is not None:
-        words += f", {100 * row.ratio:.1f} % of tolerance"
-    if row.probability is not None:
-        words += f", P = {row.probability:.2f}"
-    return words
+    return f"run {run + 1}: {', '.join(parts)}: {result.rows[run].words}"
 
 
 def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:

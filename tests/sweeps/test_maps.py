@@ -10,11 +10,10 @@ from armtwin.notebook.cells import Cells, edges_of
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.scales import Axis
 from armtwin.report.page import to_html
+from armtwin.sweeps.maps import map_blocks
 from armtwin.sweeps.pivot import pivot_of
 from armtwin.sweeps.result import Course, SweepResult
 from armtwin.sweeps.rows import REFUSED, Row
-from armtwin.sweeps.sweep_maps import map_blocks
-from armtwin.sweeps.sweep_report import sweep_report
 from tests.report.test_charts import by_class, percent
 from tests.sweeps.examples import short_job
 
@@ -108,12 +107,12 @@ def test_runs_without_an_answer_are_told_together_and_have_no_colour():
         {"workpiece.position.1": ["400 mm", "425 mm", "450 mm"], "workpiece.position.2": Y},
         lambda x, y: None if x == 0.425 else 0.5,
     )
-    page = to_html(sweep_report(found))
+    page = to_html(found.sections())
     assert page.count("stops or cannot be run") == 1
     cells = charts(found)["Largest error, % of tolerance"].layers[0]
     assert (cells.colours[:, 1] == -1).all()
     assert (cells.colours[:, [0, 2]] >= 0).all()
-    reasons = sweep_report(found).sections[-1].blocks[-1].records
+    reasons = found.sections().sections[-1].blocks[-1].records
     assert [(x["outcome"], x["count"]) for x in reasons] == [(REFUSED, 2)]
 
 
@@ -158,4 +157,4 @@ def test_with_bands_the_map_is_of_the_probability():
     told = {label: colour for colour, label in cells.keys}
     assert cells.colours[0, 0] == cells.colours[1, 1] == told["95 to 100 %"]
     assert cells.held.sum() == 2
-    assert "2 of 4 runs surely hold" in to_html(sweep_report(found))
+    assert "2 of 4 runs surely hold" in to_html(found.sections())

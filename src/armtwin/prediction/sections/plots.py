@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,18 +10,20 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.sections import Line, Mark, Plot
-from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Explanation
 from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import number_of
+from armtwin.prediction.verdict import DIRECTIONS
 
 if TYPE_CHECKING:
-    from armtwin.prediction.compare import Comparison
+    from armtwin.prediction.comparison import Comparison
 
 GRID = 1400  # samples evenly in time
 BUCKETS = 300  # stretches of time in each of which the extremes of the path error are kept
 JOINT_BUCKETS = 20  # and those of each joint
 UM, MM, MILLIDEGREES = 1e6, 1e3, 180e3 / np.pi
-LATERAL, VERTICAL, LAG, MEASURED, SPEED = 0, 1, 2, 3, 5  # colours
+LAG, MEASURED, SPEED = 2, 3, 5  # colours
+COLOURS = {"lateral": 0, "vertical": 1, "orientation": 4}
 ALONG = "along the seam [mm]"
 
 
@@ -51,8 +53,9 @@ def _path_series(p: Prediction, times: Floats) -> dict[str, Floats]:
     error = p.path_error
     place = at_times(times, error.time, error.s)
     series = {"time": times, "place": np.maximum.accumulate(MM * place)}
-    for name in ("lateral", "vertical", "lag"):
-        series[name] = UM * at_times(times, error.time, getattr(error, name))
+    for name in (*DIRECTIONS, "lag"):
+        values = at_times(times, error.time, getattr(error, name))
+        series[name] = number_of(name).scale * values
     series["speed"] = MM * at_times(times, error.time, error.speed)
     return series
 
@@ -89,16 +92,21 @@ def _measured_series(c: Comparison, times: Floats) -> dict[str, Floats]:
     return series
 
 
-def path_plots(answer: Answer, times: Floats, series: dict[str, Floats]) -> Iterator[Plot]:
+def path_plots(
+    p: Prediction,
+    explanations: tuple[Explanation, ...],
+    times: Floats,
+    series: Mapping[str, Floats],
+) -> Iterator[Plot]:
     """Errors and speed along the seam."""
-    p = answer.prediction
     first, last = _moving(p, times)
     off = _process_off(p)
-    tolerance = p.verdict.tolerance
-    for name, colour, limit in (
-        ("lateral", LATERAL, tolerance.lateral),
-        ("vertical", VERTICAL, tolerance.vertical),
-    ):
+    for name, colour in COLOURS.items():
+        allowed = getattr(p.verdict.tolerance, name)
+        if allowed is None:
+            continue
+        number = number_of(name)
+        limit = number.scale * allowed
         lines = [Line(f"{name}, predicted", name, colour)]
         if f"measured {name}" in series:
             lines.append(Line(f"{name}, measured", f"measured {name}", MEASURED, dashed=True))
@@ -106,20 +114,20 @@ def path_plots(answer: Answer, times: Floats, series: dict[str, Floats]) -> Iter
             x="place",
             x_label=ALONG,
             y_label=f"{name} error",
-            unit="µm",
+            unit=number.unit,
             lines=tuple(lines),
             first=first,
             last=last,
             shaded=off,
-            rules=(UM * limit, -UM * limit),
-            marks=tuple(_marks(answer.explanations, name)),
+            rules=(limit, -limit),
+            marks=tuple(_marks(explanations, name)),
             caption=(
                 f"{name.capitalize()} error along the seam; dashed: the tolerance, "
                 "grey: the process is off."
             ),
         )
     for label, unit, line, caption in (
-        ("lag", "µm", Line("lag", "lag", LAG), "What the tool is behind."),
+        ("lag", "µm", Line("lag", "lag", LAG), "Lag along the path."),
         ("tool speed", "mm/s", Line("tool speed", "speed", SPEED), "Speed along the seam."),
     ):
         yield Plot("place", ALONG, label, unit, (line,), first, last, off, caption=caption)
@@ -151,7 +159,7 @@ def _marks(explanations: tuple[Explanation, ...], direction: str) -> Iterator[Ma
         yield Mark(MM * x.span.peak_at_m, text, bad=not x.within)
 
 
-def joint_plots(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[Plot]:
+def joint_plots(p: Prediction, times: Floats, series: Mapping[str, Floats]) -> Iterator[Plot]:
     """Errors, torques and speeds of the joints over time."""
     for key, label, unit, caption in (
         ("error", "joint error", "mdeg", "Actual minus commanded position."),
