@@ -5,6 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 from armtwin.errors import ArmtwinError, FileError
 
+# at once: the package armtwin.jobs would take the place of the function when it is first loaded
+from armtwin.jobs.catalog import jobs
+
 if TYPE_CHECKING:
     from armtwin.analysis.analyse import analyse
     from armtwin.analysis.compliance import Sag, ToolCompliance
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.closed_loop.in_loop import LoopIdentification
     from armtwin.identification.completion.complete import Completion, complete
-    from armtwin.identification.excitation.design import design_excitation
+    from armtwin.identification.excitation.design import excite
     from armtwin.identification.excitation.excitation import Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.frequency import LogResponse, log_response
@@ -70,6 +73,7 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.warm_up import WarmUpIdentification, identify_warm_up
     from armtwin.identification.worm import WormIdentification, identify_worm
+    from armtwin.jobs.catalog import Catalog, robots
     from armtwin.jobs.experiment import Experiment
     from armtwin.jobs.experiment_run import ExperimentRun, run_experiment
     from armtwin.jobs.job import Job
@@ -123,6 +127,7 @@ __all__ = [
     "Bench",
     "BenchFriction",
     "BenchRun",
+    "Catalog",
     "Clamping",
     "Comparison",
     "Completion",
@@ -190,9 +195,9 @@ __all__ = [
     "correct",
     "curves_of_logs",
     "curves_of_sweeps",
-    "design_excitation",
     "driven_response",
     "error_parts",
+    "excite",
     "explain",
     "export_bench",
     "export_fmu",
@@ -212,12 +217,14 @@ __all__ = [
     "identify_valve",
     "identify_warm_up",
     "identify_worm",
+    "jobs",
     "judge",
     "log_response",
     "lubricated_steps",
     "lubrication_number",
     "predict",
     "recreate",
+    "robots",
     "roller_bearing",
     "run_experiment",
     "sensitivity",
@@ -246,7 +253,7 @@ _LATER = {
     "fit_oil": "armtwin.identification.actuator.oil",
     "Excitation": "armtwin.identification.excitation.excitation",
     "ExcitationPlan": "armtwin.identification.excitation.plan",
-    "design_excitation": "armtwin.identification.excitation.design",
+    "excite": "armtwin.identification.excitation.design",
     "PayloadIdentification": "armtwin.identification.payload.identify_payload",
     "identify_payload": "armtwin.identification.payload.identify_payload",
     "LoopIdentification": "armtwin.identification.closed_loop.in_loop",
@@ -303,12 +310,14 @@ _LATER = {
     "Recipe": "armtwin.identification.rigid_body.recipe",
     "Validation": "armtwin.identification.rigid_body.validation",
     "Event": "armtwin.logs.recording",
+    "Catalog": "armtwin.jobs.catalog",
     "Job": "armtwin.jobs.job",
     "Log": "armtwin.logs.log",
     "Model": "armtwin.simulation.model",
     "Prediction": "armtwin.prediction.predict",
     "ContactStates": "armtwin.robot.friction_columns",
     "Robot": "armtwin.robot.robot",
+    "robots": "armtwin.jobs.catalog",
     "Run": "armtwin.simulation.outcome",
     "Trajectory": "armtwin.motion.trajectory",
     "advise": "armtwin.prediction.advice",
@@ -345,7 +354,12 @@ _LATER = {
 }
 
 
+_FORMER = {"design_excitation": "excite"}  # names that were public before
+
+
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        raise ArmtwinError(f"at.{name} is now called at.{_FORMER[name]}")
     if name not in _LATER:
         raise AttributeError(f"module 'armtwin' has no attribute '{name}'")
     value = getattr(import_module(_LATER[name]), name)

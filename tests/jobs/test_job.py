@@ -40,7 +40,7 @@ def loaded(folder, text=JOB):
 
 def refusal(job_path):
     with pytest.raises(at.ArmtwinError) as caught:
-        at.predict(None, at.Job.load(job_path))
+        at.predict(at.Job.load(job_path))
     return str(caught.value)
 
 
@@ -93,7 +93,7 @@ def test_a_blend_after_the_last_segment_is_refused(tmp_path):
 
 def test_a_job_of_a_thousand_years_is_refused(tmp_path):
     with pytest.raises(at.ArmtwinError):
-        at.predict(None, loaded(tmp_path, changed('"100 mm/s"', '"1e-9 mm/s"')))
+        at.predict(loaded(tmp_path, changed('"100 mm/s"', '"1e-9 mm/s"')))
 
 
 def test_all_errors_of_form_are_told_at_once(tmp_path):
@@ -226,7 +226,7 @@ def bare(tmp_path_factory):
 
 def lacking(robot, job):
     with pytest.raises(at.FileError) as caught:
-        at.predict(robot, job)
+        at.predict(job, robot)
     return caught.value
 
 
@@ -275,7 +275,7 @@ def test_a_servo_that_the_robot_does_not_have_is_refused_with_those_it_has(tmp_p
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The prediction of the small job; windows judge it without running it again."""
-    return at.predict(None, loaded(tmp_path_factory.mktemp("run")))
+    return at.predict(loaded(tmp_path_factory.mktemp("run")))
 
 
 def outside(run, folder, window, power=""):

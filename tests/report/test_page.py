@@ -23,7 +23,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 @pytest.fixture(scope="module")
 def answer():
-    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    p = at.predict(at.Job.load("rx90b_corner_follow"))
     return at.Answer(p, at.explain(p))
 
 
@@ -97,7 +97,7 @@ def test_hostile_names_of_robot_job_and_segment_are_text(answer):
     robot = at.Robot(replace(p.robot.description, name=HOSTILE, title=HOSTILE))
     html = to_html(
         prediction_report(
-            at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict))
+            at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(job, robot).verdict))
         )
     )
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)

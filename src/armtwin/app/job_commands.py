@@ -340,7 +340,7 @@ def _answered(
     advise: bool = False,
 ) -> at.Answer:
     with progress_bar("path") as progress:
-        prediction = at.predict(None, job, method=method, progress=progress)
+        prediction = at.predict(job, method=method, progress=progress)
         band = None
         if banded and prediction.verdict.stopped is None:
             band = at.assess(prediction, progress=of(progress, "draws"))

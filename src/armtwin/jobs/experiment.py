@@ -13,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.kinds import check_description, check_name, check_tables
 from armtwin.files.overrides import with_values
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
@@ -50,6 +50,7 @@ class Experiment:
     origin: str = ""
 
     def __post_init__(self) -> None:
+        check_description("Experiment", self.description, ExperimentDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)

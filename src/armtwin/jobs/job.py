@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.kinds import check_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
+from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
 from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
-from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, SplineFit, build_path, check_turns
 from armtwin.motion.path import Path as Curve
@@ -34,7 +36,6 @@ from armtwin.robot.robot import Robot
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
-CORNER = np.radians(30.0)  # turn at a point of a file that is no part of a smooth curve
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ class Job:
     origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        check_description("Job", self.description, JobDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.origin or f"job '{self.description.name}'", found)
@@ -59,6 +61,55 @@ class Job:
         """A shipped job by its name, or a job file."""
         description, origin = files.load(name_or_path)
         return Job(description, origin)
+
+    @staticmethod
+    def line(
+        robot: Robot | str | Path,
+        start: ArrayLike,
+        end: ArrayLike,
+        *,
+        speed: Quantity,
+        tolerance: Quantity | Sequence[Quantity],
+        name: str = "line",
+    ) -> Job:
+        """A job along a straight line.
+
+        Args:
+            robot: The robot, tool mounted, or the name or file of one.
+            start: Where the tool starts in the base frame, three coordinates [m] or a pose (4, 4).
+                Without a pose its beam, the tool's z axis, points down, along the base's -z.
+            end: Where it ends; without a pose it is turned as at the start.
+            speed: Tool speed, as 0.1 [m/s] or "100 mm/s".
+            tolerance: Lateral and vertical, one number or two, as 1e-4 [m] or "0.1 mm".
+            name: What the job is called.
+        """
+        return Job.from_points(robot, (start, end), speed=speed, tolerance=tolerance, name=name)
+
+    @staticmethod
+    def from_points(
+        robot: Robot | str | Path,
+        poses: Sequence[ArrayLike],
+        *,
+        speed: Quantity,
+        tolerance: Quantity | Sequence[Quantity],
+        blend: Quantity | None = None,
+        name: str = "points",
+    ) -> Job:
+        """A job through points: a smooth curve, or straight lines with blended corners.
+
+        Args:
+            robot: As of `line`.
+            poses: Two or more, each three coordinates [m] or a pose (4, 4) in the base frame. A
+                point without a pose is turned as the one before; without any the beam points down.
+            speed: As of `line`.
+            tolerance: As of `line`.
+            blend: Radius of the corners between straight lines, as 0.01 [m] or "10 mm"; without it
+                a smooth curve, whose points turn by 30 degrees at most.
+            name: What the job is called.
+        """
+        return Job(
+            describe_seam(robot, poses, speed=speed, tolerance=tolerance, blend=blend, name=name)
+        )
 
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job.
@@ -103,11 +154,7 @@ class Job:
 
     def with_speed(self, speed: float | str) -> Job:
         """The job at another tool speed, as 0.1 or "100 mm/s"; segments' own change as well."""
-        unit: Unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
-        try:
-            value = unit.read_word(speed) if isinstance(speed, str) else unit.read(speed)
-        except ArmtwinError as error:
-            raise ArmtwinError(f"speed {error}") from None
+        value = read_quantity("speed", ToolSpeed, speed)
         share = value / self.description.speed
 
         def scaled(own: float | None) -> float | None:
@@ -278,7 +325,7 @@ class Job:
                         f"segment begins, but it is {1e3 * gap:.4g} mm away"
                     )
                 file = f"segment '{name}': {segment.points}"
-                check_turns(file, self.points[i].p, segment.corner or CORNER)
+                check_turns(file, self.points[i].p, segment.corner or SMOOTH)
             here = points[-1]
             yield Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
 
@@ -309,6 +356,9 @@ class Job:
             if read is not None and read.R is not None:
                 marks += list(path.marks[i])
                 turned += list(read.R[1:])
+            elif segment.orientations is not None:
+                marks += list(path.marks[i])
+                turned += [orientation.rotation() for orientation in segment.orientations]
             elif segment.orientation is not None:
                 marks.append(path.marks[i][-1])
                 turned.append(segment.orientation.rotation())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from armtwin.jobs.catalog import describe_job
 from armtwin.jobs.job import Job
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
@@ -25,12 +26,9 @@ def job_shelf(jobs: Iterable[Job]) -> Report:
         Column("name", "job"),
         Column("robot", "robot"),
         Column("title", "seam"),
-        Column("speed", "speed", MILLIMETRES_PER_SECOND),
+        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
     )
-    records = []
-    for job in jobs:
-        d = job.description
-        records.append({"name": job.name, "robot": d.robot, "title": d.title, "speed": d.speed})
+    records = [describe_job(job) for job in jobs]
     hint = Text("Show one: armtwin jobs NAME. Run one: armtwin predict NAME.")
     return Report("Shipped jobs", "", (Section("", (Table(columns, records), hint)),))
 

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.jobs.catalog import describe_robot
 from armtwin.report.drive_tables import friction_section, hydraulic_section
 from armtwin.report.numbers import PLAIN, Number
 from armtwin.report.sections import Block, Column, Facts, Record, Report, Section, Table, Text
@@ -30,21 +31,9 @@ def robot_shelf(robots: Iterable[Robot]) -> Report:
         Column("inverse", "inverse kin."),
         Column("missing", "missing"),
     )
-    table = Table(columns, [_on_shelf(robot) for robot in robots])
+    table = Table(columns, [describe_robot(robot) for robot in robots])
     hint = Text("Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME.")
     return Report("Shipped robots", "", (Section("", (table, hint)),))
-
-
-def _on_shelf(robot: Robot) -> Record:
-    lacking = {phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing}
-    return {
-        "name": robot.name,
-        "title": robot.description.title,
-        "joints": robot.n,
-        "parameters": len(robot.parameters),
-        "inverse": robot.inverse_kinematics_kind.partition(" (")[0],
-        "missing": ", ".join(sorted(lacking)),
-    }
 
 
 def robot_report(robot: Robot, *, sources: bool = False) -> Report:

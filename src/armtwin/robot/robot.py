@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside
+from armtwin.files.kinds import check_description
 from armtwin.files.remembered import Remembered
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
@@ -53,6 +54,7 @@ class Robot:
         return hash((self.description.name, len(self.description.joint)))
 
     def __post_init__(self) -> None:
+        check_description("Robot", self.description, Description)
         self._refuse(problems(self.description))
 
     def _refuse(self, found: list[str]) -> None:

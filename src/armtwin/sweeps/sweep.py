@@ -12,7 +12,7 @@ from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.kinds import check_description, check_name, check_tables
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
@@ -47,6 +47,7 @@ class Sweep:
     given: tuple[Job, ...] = ()
 
     def __post_init__(self) -> None:
+        check_description("Sweep", self.description, SweepDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)

@@ -21,7 +21,7 @@ from armtwin.identification.actuator.response_fit import (
     oil_response,
 )
 from armtwin.identification.actuator.valve import ValveFit, fit_valve
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook import cards
@@ -186,7 +186,11 @@ class FlowIdentification:
 
 
 def identify_actuator(
-    robot: Robot, logs: Sequence[Log], weights: Sequence[float], *, band: Band | None = None
+    robot: Robot,
+    logs: Log | Sequence[Log],
+    weights: float | Sequence[float],
+    *,
+    band: Band | None = None,
 ) -> ActuatorIdentification:
     """Oil, valve and delay of an actuator from logs of noise with several weights.
 
@@ -196,6 +200,8 @@ def identify_actuator(
         weights: The weights, all that the piston moves [kg].
         band: Frequencies that are fitted, and the length of a window.
     """
+    logs = as_logs(logs, "identify_actuator")
+    weights = np.atleast_1d(weights).tolist()
     if len(logs) != len(weights):
         raise ArmtwinError(f"each log needs its weight, got {len(logs)} and {len(weights)}")
     bench = actuator_bench(robot)

@@ -22,7 +22,7 @@ from armtwin.identification.transmission.twist_rows import (
     joints_with_two_encoders,
     twist_rows,
 )
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.figures import Panel, draw_panels
@@ -135,7 +135,7 @@ class TransmissionIdentification:
 
 
 def identify_transmission(
-    robot: Robot, logs: Sequence[Log], *, validate: Log | None = None
+    robot: Robot, logs: Log | Sequence[Log], *, validate: Log | None = None
 ) -> TransmissionIdentification:
     """Stiffness, lost motion and side of friction of transmissions from two encoders.
 
@@ -144,6 +144,7 @@ def identify_transmission(
         logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
         validate: A log that the fit does not see.
     """
+    logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
     offset = common_offset(robot, logs, joints)
