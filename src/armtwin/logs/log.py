@@ -157,8 +157,7 @@ def as_logs(logs: Log | Iterable[Log], call: str, *, least: int = 1) -> tuple[Lo
         call: Name of the call.
         least: How many logs it needs.
     """
-    is_several = isinstance(logs, Iterable) and not isinstance(logs, str)
-    given = tuple(logs) if is_several else (logs,)
+    given = tuple(logs) if isinstance(logs, Iterable) else (logs,)
     for log in given:
         if not isinstance(log, Log):
             raise ArmtwinError(

@@ -188,7 +188,7 @@ class FlowIdentification:
 def identify_actuator(
     robot: Robot,
     logs: Log | Sequence[Log],
-    weights: float | Sequence[float],
+    weights: Sequence[float],
     *,
     band: Band | None = None,
 ) -> ActuatorIdentification:
@@ -201,7 +201,6 @@ def identify_actuator(
         band: Frequencies that are fitted, and the length of a window.
     """
     logs = as_logs(logs, "identify_actuator")
-    weights = np.atleast_1d(weights).tolist()
     if len(logs) != len(weights):
         raise ArmtwinError(f"each log needs its weight, got {len(logs)} and {len(weights)}")
     bench = actuator_bench(robot)
