@@ -14,8 +14,8 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.showing import REPORT, ROBOT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Report
 from armtwin.report.folder import RESULT
-from armtwin.report.sections import Report
 from armtwin.robot.files import to_text
 
 actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")

@@ -62,7 +62,7 @@ def payload(
 
     Exit code 1: the runs show no payload, or do not tell a torque constant.
     """
-    from armtwin.report.payload_report import payload_report
+    from armtwin.identification.payload.payload_report import payload_report
 
     prior = mounted(robot, tool, payload)
     inputs = [Path(robot), *files_of_log(with_it, columns)]

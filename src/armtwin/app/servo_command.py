@@ -67,8 +67,6 @@ def servo(
         found = at.identify_servo(
             prior, read, held_out or None, payloads=given if len(given) > 1 else None
         )
-    from armtwin.report.servo_report import servo_report
-
     written = contents(found.robot.description, ROBOT)
-    finish(servo_report(found), place, written, json)
+    finish(found.sections(), place, written, json)
     raise typer.Exit(DONE if found.validated else FAILED)

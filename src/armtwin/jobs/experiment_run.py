@@ -26,7 +26,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import simulate_bench
 from armtwin.simulation.clamped_tool import held_at_tool

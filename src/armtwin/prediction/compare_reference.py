@@ -20,11 +20,11 @@ from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
 from armtwin.motion.beside_reference import reference_path
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction import display
 from armtwin.prediction.agreement import HEADS, Agreement, Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, logged_reference
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import Method, simulate

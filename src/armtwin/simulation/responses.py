@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo_rule import for_each
