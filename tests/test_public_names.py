@@ -161,7 +161,8 @@ def test_what_is_shipped_is_a_table_of_names_that_load(listed, noun):
     for name in catalog:
         assert name in repr(catalog)
         assert name in catalog._repr_html_()
-    assert len(catalog) == len(catalog.table)
+    [records] = catalog.tables.values()
+    assert len(catalog) == len(records)
 
 
 def test_the_list_of_jobs_is_not_the_package_of_that_name():
@@ -181,7 +182,7 @@ def test_the_list_of_jobs_is_not_the_package_of_that_name():
         (lambda run: at.Experiment("epaas_l1"), r'at\.Experiment\.load\("epaas_l1"\)'),
         (lambda run: at.Sweep("sweep.toml"), r'at\.Sweep\.load\("sweep\.toml"\)'),
         (lambda run: at.predict(run.robot, run.job), r"at\.predict\(job, robot\)"),
-        (lambda run: at.predict(run.job), r"at\.predict\(job\) with the job's own"),
+        (lambda run: at.predict(None, run.job), r"at\.predict\(job\) with the job's own"),
         (lambda run: at.correct(run.robot, run.job), r"at\.correct\(job, robot\)"),
         (lambda run: at.predict(run.robot), r"predict needs a Job, .* got a Robot"),
         (lambda run: at.predict(run.job, 3), "and a int"),

@@ -261,6 +261,6 @@ def _where(robot: Robot, states: States) -> str:
     held = " and ".join(name for name in (mounted.tool, mounted.payload) if name)
     carrying = f", carrying {held}" if held else ""
     if states.alone:
-        return f"at one posture{carrying}"
+        return f"at {states.chosen}{carrying}"
     length = states.time[-1] - states.time[0]
     return f"along {length:.4g} s of motion, {len(states.time)} states{carrying}"

@@ -15,26 +15,26 @@ class Catalog(Result):
 
     Attributes:
         title: What it lists.
-        table: A row for each, with its name.
+        listing: A row for each, with its name.
         hint: What to do with a name.
     """
 
     title: str
-    table: Table
+    listing: Table
     hint: str
 
     def sections(self) -> Report:
         """The table, and what to do with a name of it."""
-        return Report(self.title, "", (Section("", (self.table, Text(self.hint))),))
+        return Report(self.title, "", (Section("", (self.listing, Text(self.hint))),))
 
     def __iter__(self) -> Iterator[str]:
-        return (str(record["name"]) for record in self.table.records)
+        return (str(record["name"]) for record in self.listing.records)
 
     def __len__(self) -> int:
-        return len(self.table.records)
+        return len(self.listing.records)
 
     def __repr__(self) -> str:
-        rows = [list(self.table.head), *self.table.rows]
+        rows = [list(self.listing.head), *self.listing.rows]
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         lines = [self.title]
         for row in rows:

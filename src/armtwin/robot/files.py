@@ -13,7 +13,7 @@ from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
-from armtwin.files.whole import check_file, write_file, write_files
+from armtwin.files.whole import check_file, write_files
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.robot.denavit_hartenberg import Convention, read_table
 from armtwin.robot.description import Description
@@ -87,17 +87,6 @@ def save(description: Description, path: Path) -> None:
     for name in files:
         check_file(path.with_name(name))
     write_files(path.parent, files)
-
-
-def save_urdf(description: Description, path: Path) -> None:
-    """Write a URDF file."""
-    from armtwin.robot.urdf_writing import to_urdf
-
-    if description.loop:
-        raise ArmtwinError(
-            f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
-        )
-    write_file(path, to_urdf(description))
 
 
 def load_dh(path: Path, convention: Convention) -> tuple[Description, str]:
