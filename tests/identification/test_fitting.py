@@ -1,17 +1,19 @@
 """The fitting core on made-up linear problems with known answers: no robot, no log."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.draw import WEIGHTS, drawn_fit
 from armtwin.identification.fitting.factors import factors, together
-from armtwin.identification.fitting.fitted import fitted
+from armtwin.identification.fitting.fitted import Unknowns, fit_parameters
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit
 from armtwin.identification.fitting.left_out import left_out_parts
 from armtwin.identification.fitting.robust import huber_weights, refitted
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.scatter import jackknife, scatter
 from armtwin.identification.fitting.squares import squares
 
@@ -29,8 +31,13 @@ def experiment(seed, rows=600):
     return columns, columns @ TRUTH + NOISE * chance.normal(size=(rows, 2))
 
 
+UNKNOWNS = {field.name for field in fields(Unknowns)}
+
+
 def fit_of(columns, target, **options):
-    return fitted(columns, target, names=NAMES, units=UNITS, prior=PRIOR, **options)
+    asked = {"names": NAMES, "units": UNITS, "prior": PRIOR, **options}
+    unknowns = Unknowns(**{key: asked.pop(key) for key in UNKNOWNS & asked.keys()})
+    return fit_parameters(columns, target, unknowns, **asked)
 
 
 def stds(found):
@@ -61,7 +68,9 @@ def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows()
         for k in range(4):
             columns[60 * k : 60 * (k + 1), :, k] *= 6.0
         target = columns @ TRUTH + chance.normal(size=(360, 1))
-        rows = Rows(columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool))
+        rows = RegressionRows(
+            columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool)
+        )
         parts = [factors(part, np.eye(4)) for part in rows.in_parts(6)]
         drawn = drawn_fit(parts, free_directions(PRIOR, PRIOR), np.zeros(4, bool), 1e-9)
         apart = scatter(drawn).apart
@@ -78,7 +87,9 @@ def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows()
 def test_squares_of_parts_give_the_fits_that_their_rows_give():
     """Left-out parts by squares with coordinates eliminated, and by a fit to the other rows."""
     columns, target = experiment(5, rows=240)
-    every = Rows(columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool))
+    every = RegressionRows(
+        columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool)
+    )
     pieces = list(enumerate(every.in_parts(6)))
     some = squares(iter(pieces), 6, every.busy, np.eye(4))
     free = free_directions(PRIOR, np.abs(PRIOR))
@@ -190,8 +201,8 @@ def test_few_noisy_rows_are_drawn_to_a_good_prior_and_not_to_a_bad_one():
         columns = chance.normal(size=(24, 1, 4))
         target = columns @ TRUTH + 2.0 * chance.normal(size=(24, 1))
         options = {"names": NAMES, "units": UNITS, "sizes": TRUTH}
-        good = fitted(columns, target, prior=1.02 * TRUTH, **options)
-        bad = fitted(columns, target, prior=-4.0 * TRUTH, **options)
+        good = fit_of(columns, target, prior=1.02 * TRUTH, **options)
+        bad = fit_of(columns, target, prior=-4.0 * TRUTH, **options)
         plain = np.linalg.lstsq(columns[:, 0], target[:, 0], rcond=None)[0]
         weights.append((good.draw.weight, bad.draw.weight))
         shares.append((good.table[1].from_logs, bad.table[1].from_logs))
@@ -212,8 +223,8 @@ def test_a_family_that_the_prior_knows_better_is_drawn_more_than_the_rest():
         chance = np.random.default_rng(seed)
         columns = chance.normal(size=(30, 1, 4))
         target = columns @ TRUTH + 2.0 * chance.normal(size=(30, 1))
-        alike = fitted(columns, target, **options)
-        apart = fitted(columns, target, family=("level", "offset"), **options)
+        alike = fit_of(columns, target, **options)
+        apart = fit_of(columns, target, family=("level", "offset"), **options)
         sizes.append(apart.draw.family_size)
         errors.append([np.linalg.norm(found.values - TRUTH) for found in (apart, alike)])
     assert np.median(sizes) < 1.0
@@ -235,7 +246,7 @@ def test_a_held_parameter_keeps_its_prior_and_the_others_answer_as_if_it_were_kn
 def test_equal_parameters_answer_as_one_column_that_is_their_sum():
     columns, target = experiment(10)
     free = free_directions(PRIOR, np.abs(PRIOR), equal=[(0, 2)])
-    rows = Rows(
+    rows = RegressionRows(
         columns.reshape(-1, 8), np.ones((2, 4), dtype=bool), target, np.ones_like(target, bool)
     )
     parts = [factors(part, np.eye(4)) for part in rows.in_parts(2)]
@@ -255,7 +266,9 @@ def test_wild_rows_spoil_a_fit_less_with_hubers_weights():
     columns = chance.normal(size=(400, 1, 4))
     target = columns @ TRUTH + 0.1 * chance.normal(size=(400, 1))
     target[::20] += 5.0
-    rows = Rows(columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((400, 1), dtype=bool))
+    rows = RegressionRows(
+        columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((400, 1), dtype=bool)
+    )
     free = free_directions(PRIOR, np.abs(PRIOR))
     nothing = np.zeros(4, dtype=bool)
     plain = drawn = drawn_fit([factors(rows, np.eye(4))], free, nothing, weight=1e-8)
@@ -283,6 +296,6 @@ def test_wild_rows_spoil_a_fit_less_with_hubers_weights():
 )
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(change, sentence):
     columns, target = experiment(12)
-    given = {"columns": columns, "target": target, "names": NAMES, "units": UNITS, "prior": PRIOR}
+    given = {"columns": columns, "target": target}
     with pytest.raises(ArmtwinError, match=sentence):
-        fitted(**{**given, **change})
+        fit_of(**{**given, **change})
