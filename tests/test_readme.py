@@ -22,7 +22,7 @@ def blocks(name, language):
 def test_the_readme_examples_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = blocks("README.md", "python")
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert len(example.splitlines()) <= 17
         exec(compile(example, "README.md", "exec"), {})

@@ -14,6 +14,7 @@ from armtwin.jobs.groups import Window
 from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.incomplete import incomplete
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
+from tests.oracles import bodies_only
 
 CELL = """\
 [cell]
@@ -218,9 +219,9 @@ def test_the_process_is_off_where_a_segment_says_so(tmp_path):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """The RX90B after a journey through a URDF file, which has no place for drives."""
+    """The bodies of the RX90B after a journey through a URDF file."""
     folder = tmp_path_factory.mktemp("urdf")
-    at.Robot.load("rx90b").to_urdf(folder / "bare.urdf")
+    bodies_only(at.Robot.load("rx90b")).to_urdf(folder / "bare.urdf")
     return at.Robot.load(folder / "bare.urdf")
 
 

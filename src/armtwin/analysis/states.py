@@ -35,6 +35,21 @@ class States:
         """Whether it is one posture."""
         return len(self.time) == 1
 
+    def describe(self, robot: Robot, load: str = "") -> str:
+        """Where a robot is, and what it carries, in words.
+
+        Args:
+            robot: The robot.
+            load: What it carries in place of the payload of its file.
+        """
+        mounted = robot.description.mounted
+        held = [name for name in (mounted.tool, load or mounted.payload) if name]
+        carrying = f", carrying {' and '.join(held)}" if held else ""
+        if self.alone:
+            return f"at {self.chosen}{carrying}"
+        length = self.time[-1] - self.time[0]
+        return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
+
     def thinned(self, most: int) -> States:
         """At most so many of the states, evenly."""
         step = -(-len(self.time) // most)
@@ -59,7 +74,7 @@ def posture(
         if array.ndim != 1:
             raise ArmtwinError(f"{name} must have shape ({robot.n},) ({what}), got {array.shape}")
         values.append(array[None])
-    return States(np.zeros(1), *values)
+    return States(np.zeros(1), values[0], values[1], values[2])
 
 
 def along(robot: Robot, motion: Trajectory | Log) -> States:

@@ -6,7 +6,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any, Literal
 
-from armtwin.errors import ArmtwinError, FileError
+from armtwin.errors import FileError
 
 Kind = Literal["robot", "job", "experiment", "sweep", "log", "columns file"]
 SUFFIXES: dict[str, Kind] = {
@@ -57,15 +57,6 @@ def check_name(name_or_path: str | Path, wanted: Kind) -> None:
     other = SUFFIXES.get(path.suffix) or _shipped(str(name_or_path))
     if other is not None and other != wanted:
         raise _refused(str(name_or_path), other, wanted)
-
-
-def check_description(noun: str, given: object, wanted: type) -> None:
-    """Refuse a name or a path where the description of a file's keys is wanted."""
-    if not isinstance(given, wanted):
-        raise ArmtwinError(
-            f"at.{noun} holds what a file says, got a {type(given).__name__}; a shipped name or a "
-            f'file is loaded by at.{noun}.load("{given!s:.60}")'
-        )
 
 
 def _refused(origin: str, other: Kind, wanted: Kind) -> FileError:

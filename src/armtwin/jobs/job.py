@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_description
+from armtwin.files.loading import check_description, load_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
@@ -58,8 +58,7 @@ class Job:
     @staticmethod
     def load(name_or_path: str | Path) -> Job:
         """A shipped job by its name, or a job file."""
-        description, origin = files.load(name_or_path)
-        return Job(description, origin)
+        return Job(*load_description(name_or_path, "job", files.SCHEMA, files.shipped()))
 
     @staticmethod
     def line(
@@ -68,29 +67,29 @@ class Job:
         end: ArrayLike,
         *,
         speed: Quantity,
-        tolerance: Quantity | Sequence[Quantity],
+        tolerance: Quantity | tuple[Quantity, Quantity],
         name: str = "line",
     ) -> Job:
         """A job along a straight line.
 
         Args:
             robot: The robot, tool mounted, or the name or file of one.
-            start: Where the tool starts in the base frame, three coordinates [m] or a pose (4, 4).
+            start: Position (3,) [m] or pose (4, 4) of the tool in the base frame where it starts.
                 Without a pose its beam, the tool's z axis, points down, along the base's -z.
-            end: Where it ends; without a pose it is turned as at the start.
+            end: The same where it ends.
             speed: Tool speed, as 0.1 [m/s] or "100 mm/s".
-            tolerance: Lateral and vertical, one number or two, as 1e-4 [m] or "0.1 mm".
+            tolerance: Lateral and vertical, one number or both, as 1e-4 [m] or "0.1 mm".
             name: What the job is called.
         """
-        return Job.from_points(robot, (start, end), speed=speed, tolerance=tolerance, name=name)
+        return Job.from_points(robot, [start, end], speed=speed, tolerance=tolerance, name=name)
 
     @staticmethod
     def from_points(
         robot: Robot | str | Path,
-        poses: Sequence[ArrayLike],
+        poses: ArrayLike,
         *,
         speed: Quantity,
-        tolerance: Quantity | Sequence[Quantity],
+        tolerance: Quantity | tuple[Quantity, Quantity],
         blend: Quantity | None = None,
         name: str = "points",
     ) -> Job:
@@ -98,17 +97,24 @@ class Job:
 
         Args:
             robot: As of `line`.
-            poses: Two or more, each three coordinates [m] or a pose (4, 4) in the base frame. A
-                point without a pose is turned as the one before; without any the beam points down.
+            poses: Positions (k, 3) [m] or poses (k, 4, 4) of the tool in the base frame. Without
+                poses the beam points down.
             speed: As of `line`.
             tolerance: As of `line`.
             blend: Radius of the corners between straight lines, as 0.01 [m] or "10 mm"; without it
-                a smooth curve, whose points turn by 30 degrees at most.
+                a smooth curve, which turns by 30 degrees at most at a point.
             name: What the job is called.
         """
-        return Job(
-            describe_seam(robot, poses, speed=speed, tolerance=tolerance, blend=blend, name=name)
+        given = robot if isinstance(robot, Robot) else Robot.load(robot)
+        job = Job(
+            describe_seam(given, poses, speed=speed, tolerance=tolerance, blend=blend, name=name)
         )
+        if not given.origin or job.robot() != given:
+            raise ArmtwinError(
+                f"robot '{given.name}' is not as in a file, and a job names a file: write it by "
+                'robot.save("my.toml") and give at.Robot.load("my.toml")'
+            )
+        return job
 
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job.

@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside
-from armtwin.files.kinds import check_description
+from armtwin.files.loading import check_description
 from armtwin.files.remembered import Remembered
 from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
@@ -46,7 +45,7 @@ def to_urdf(robot: Robot) -> str:
     tree = grow(description)
     friction = fit_joint_friction(robot)
     lines = ['<?xml version="1.0"?>']
-    for phrase in (*_rotors(robot), *_misfits(friction)):
+    for phrase in _describe_drives(robot, friction):
         lines.append(f"<!-- {phrase.replace('--', '- -')} -->")
     lines.append(f"<robot name={quoteattr(description.name)}>")
     bodies = {link.name: parameters_of(link.body) for link in description.link}
@@ -78,34 +77,25 @@ def describe_losses(robot: Robot) -> tuple[str, ...]:
         if link.unphysical:
             lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
     others = [f"left out: {what}" for what in lost]
-    return (*_rotors(robot), *_misfits(fit_joint_friction(robot)), *others)
+    return (*_describe_drives(robot, fit_joint_friction(robot)), *others)
 
 
-@dataclass(frozen=True)
-class JointFriction:
-    """Coulomb and viscous friction of one joint, τ = level sign(v) + viscous v.
+class JointFriction(NamedTuple):
+    """Friction of one joint as URDF can say it, τ = level sign(v) + viscous v.
 
     Attributes:
-        name: The joint.
         level: Friction [N m or N].
         viscous: Damping [N m s/rad or N s/m].
-        speed: Speed up to which it was fitted [rad/s or m/s].
-        misfit: Largest difference from the friction of the robot up to there [N m or N].
-        coupled: Largest friction that its motion causes on another joint.
-        slides: Whether the joint is prismatic.
+        remarks: What is lost of the robot's friction, in numbers.
     """
 
-    name: str
     level: float
     viscous: float
-    speed: float
-    misfit: float
-    coupled: float
-    slides: bool
+    remarks: tuple[str, ...]
 
 
 def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
-    """Friction of each joint that has any, by its name, as URDF can say it.
+    """Friction of each joint that has any, by its name.
 
     Least squares of level and viscous >= 0 over the speeds of the joint in both directions, the
     others at rest; of a robot whose friction follows its posture, at its home.
@@ -116,50 +106,36 @@ def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
 
     found = {}
     share = np.linspace(-1.0, 1.0, 2 * SPEEDS + 1)
-    share = share[share != 0]
+    columns = np.stack([np.sign(share), share], axis=1)
     q = np.tile(robot.home, (len(share), 1))
     for j, fastest in enumerate(highest_speeds(robot).tolist()):
-        v = np.zeros((len(share), robot.n))
+        v = np.zeros(q.shape)
         v[:, j] = fastest * share
-        torques = robot.friction_torque(v, q)
-        tau = torques[:, j]
-        # of unit size, so that both numbers are found to rounding
-        columns = np.stack([np.sign(share), share], axis=1)
-        (level, rise), _ = nnls(columns, tau)
-        if level > 0 or rise > 0:
-            misfit = float(np.abs(columns @ (level, rise) - tau).max())
-            joint = robot.assembly.tree.joints[robot.assembly.free[j]]
-            caused = np.abs(torques - robot.friction_torque(0 * v, q)).max(axis=0)
-            caused[j] = 0.0
-            found[joint.name] = JointFriction(
-                name=joint.name,
-                level=float(level),
-                viscous=float(rise) / fastest,
-                speed=fastest,
-                misfit=misfit,
-                coupled=float(caused.max()),
-                slides=joint.type == "prismatic",
+        torque = robot.friction_torque(v, q)
+        (level, rise), _ = nnls(columns, torque[:, j])
+        misfit = np.abs(torque[:, j] - columns @ (level, rise)).max()
+        others = np.delete(torque - torque[SPEEDS], j, axis=1)  # beyond what they have at rest
+        coupled = np.abs(others).max(initial=0.0)
+        joint = robot.assembly.tree.joints[robot.assembly.free[j]]
+        force, way = ("N", "m") if joint.type == "prismatic" else ("N m", "rad")
+        remarks = []
+        if misfit > EXACT * (level + rise):
+            remarks.append(
+                f"friction of {joint.name} written as {level:.4g} {force} + {rise / fastest:.4g} "
+                f"{force} s/{way}: fitted up to {fastest:.4g} {way}/s, off by at most {misfit:.3g} "
+                f"{force}"
             )
+        if coupled > EXACT * (level + rise):
+            remarks.append(
+                f"left out: friction of {joint.name} on other joints, up to {coupled:.4g} {force}"
+            )
+        if level > 0 or rise > 0:
+            found[joint.name] = JointFriction(float(level), float(rise) / fastest, tuple(remarks))
     return found
 
 
-def _misfits(friction: dict[str, JointFriction]) -> Iterator[str]:
-    """Where Coulomb and viscous friction is not all that a joint has."""
-    for x in friction.values():
-        force, way = ("N", "m") if x.slides else ("N m", "rad")
-        least = EXACT * (x.level + x.viscous * x.speed)
-        if x.misfit > least:
-            yield (
-                f"friction of {x.name} written as {x.level:.4g} {force} + {x.viscous:.4g} {force} "
-                f"s/{way}: fitted up to {x.speed:.4g} {way}/s, off by at most {x.misfit:.3g} "
-                f"{force}"
-            )
-        if x.coupled > least:
-            yield f"left out: friction of {x.name} on other joints, up to {x.coupled:.4g} {force}"
-
-
-def _rotors(robot: Robot) -> Iterator[str]:
-    """Rotor inertias on the joints, which have no place in a URDF."""
+def _describe_drives(robot: Robot, friction: dict[str, JointFriction]) -> Iterator[str]:
+    """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
     assembly = robot.assembly
     reflected = assembly.rotor_inertias @ assembly.motor_rows**2
     parts = []
@@ -170,6 +146,8 @@ def _rotors(robot: Robot) -> Iterator[str]:
             parts.append(f"{joint.name} {inertia:.4g} {unit}")
     if parts:
         yield f"left out: rotor inertias, on the joint side {', '.join(parts)}"
+    for joint_friction in friction.values():
+        yield from joint_friction.remarks
 
 
 class _FixedPart(NamedTuple):
