@@ -22,7 +22,7 @@ def blocks(name, language):
 def test_the_readme_examples_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = blocks("README.md", "python")
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert len(example.splitlines()) <= 17
         exec(compile(example, "README.md", "exec"), {})
@@ -107,7 +107,7 @@ def test_the_job_of_the_docs_is_predicted(tmp_path):
     (text,) = blocks("docs/job_file.md", "toml")
     path = tmp_path / "tray.toml"
     path.write_text(text, encoding="utf-8")
-    run = at.predict(None, at.Job.load(path))
+    run = at.predict(at.Job.load(path))
     assert run.verdict.stopped is None
     assert [x.name for x in run.verdict.segments] == ["edge", "edge corner", "side", "end"]
 
@@ -118,7 +118,7 @@ def test_every_key_of_the_result_is_explained():
     """
     job = at.Job.load("rx90b_line").with_speed(0.3)
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
-    comparison = at.compare(job, at.predict(None, job).log)
+    comparison = at.compare(job, at.predict(job).log)
     run = comparison.prediction
     answer = at.Answer(run, at.explain(run), at.advise(run, nominal=True, budget=5), comparison)
     result = to_result(answer.sections())

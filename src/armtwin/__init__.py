@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.completion.complete import complete as complete
     from armtwin.identification.completion.result import Completion as Completion
-    from armtwin.identification.excitation.design import design_excitation as design_excitation
+    from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
@@ -116,6 +116,7 @@ if TYPE_CHECKING:
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
+    from armtwin.prediction.job_report import jobs as jobs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
     from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
@@ -124,9 +125,11 @@ if TYPE_CHECKING:
         SideBySide as SideBySide,
         side_by_side as side_by_side,
     )
+    from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.writing import write_report as write_report
     from armtwin.robot.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
+    from armtwin.robot.robot_report import robots as robots
     from armtwin.simulation.bench import (
         Bench as Bench,
         BenchFriction as BenchFriction,
@@ -165,9 +168,16 @@ def _find_modules() -> dict[str, str]:
 
 _MODULES = _find_modules()
 __all__ = sorted([*_MODULES, "ArmtwinError", "FileError", "__version__"])
+_FORMER = {"design_excitation": "excite"}  # names that were public before
+
+# Loaded now, the package of the jobs does not take the place of `at.jobs` later.
+import_module("armtwin.jobs")
+del globals()["jobs"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        raise ArmtwinError(f"at.{name} is now called at.{_FORMER[name]}")
     if name not in _MODULES:
         raise AttributeError(f"module 'armtwin' has no attribute '{name}'")
     value = getattr(import_module(_MODULES[name]), name)

@@ -17,7 +17,6 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.numbers import PERCENT, PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
-from armtwin.robot.robot import Robot
 
 FORCE = Number(digits=3)
 HEADS = {
@@ -46,7 +45,7 @@ def torques_report(result: TorqueShares) -> Report:
     if result.drives is None:
         why = Text("Its drives do not determine its joints: torques are those of the joints.")
         sections.append(Section("", (why,)))
-    return Report(title, _where(result.robot, result.states), tuple(sections), (_largest(result),))
+    return Report(title, result.states.describe(result.robot), tuple(sections), (_largest(result),))
 
 
 def _largest(result: TorqueShares) -> Text:
@@ -122,7 +121,7 @@ def coupling_report(result: Coupling) -> Report:
             section = Section(f"{what.capitalize()}s", tuple(_coupled(what, found, result.states)))
             sections.append(section)
     verdict = _coupling_sentence(result)
-    return Report(title, _where(result.robot, result.states), tuple(sections), (verdict,))
+    return Report(title, result.states.describe(result.robot), tuple(sections), (verdict,))
 
 
 def _coupling_sentence(result: Coupling) -> Text:
@@ -253,14 +252,3 @@ def _swing_blocks(result: EffectiveInertia) -> Iterator[Block]:
     yield Text(f"All drives together: {coupled} Hz.")
     yield Data("coupled_hz", swings.coupled)
     yield Data("coupled_damping", swings.coupled_damping)
-
-
-def _where(robot: Robot, states: States) -> str:
-    """The states in words."""
-    mounted = robot.description.mounted
-    held = " and ".join(name for name in (mounted.tool, mounted.payload) if name)
-    carrying = f", carrying {held}" if held else ""
-    if states.alone:
-        return f"at one posture{carrying}"
-    length = states.time[-1] - states.time[0]
-    return f"along {length:.4g} s of motion, {len(states.time)} states{carrying}"

@@ -9,7 +9,6 @@ import numpy as np
 
 from armtwin.analysis.compliance import AXES, Sag, ToolCompliance
 from armtwin.analysis.modes import Mode, Modes
-from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
@@ -27,7 +26,6 @@ from armtwin.notebook.sections import (
     Table,
     Text,
 )
-from armtwin.robot.robot import Robot
 from armtwin.robot.sag import Outside
 from armtwin.robot.scene import bar_length, skeleton, tool_of
 
@@ -58,7 +56,7 @@ def modes_report(result: Modes) -> Report:
     if not result.states.alone:
         sections.append(Section("Along the motion", (_along(result),)))
     sections.append(Section("Shapes", (scene,), page_only=True))
-    where = _where(result.robot, result.states, result.load)
+    where = result.states.describe(result.robot, result.load)
     return Report(title, where, tuple(sections), (verdict,), series)
 
 
@@ -163,7 +161,7 @@ def sag_report(result: Sag) -> Report:
     ]
     if not result.states.alone:
         blocks.append(_sag_charts(result))
-    where = _where(result.robot, result.states, result.load)
+    where = result.states.describe(result.robot, result.load)
     return Report(title, where, (Section("", tuple(blocks)),), (Text(f"{words}."),))
 
 
@@ -244,7 +242,7 @@ def compliance_report(result: ToolCompliance) -> Report:
             tuple(layers),
         )
         blocks.append(chart)
-    where = _where(result.robot, result.states, result.load)
+    where = result.states.describe(result.robot, result.load)
     return Report(title, where, (Section("", tuple(blocks)),), (verdict,))
 
 
@@ -264,14 +262,3 @@ def _principal(values: Floats, directions: Floats) -> Table:
             {"compliance_m_n": float(value), "stiffness_n_m": stiff, "x": x, "y": y, "z": z}
         )
     return Table(columns, records, "principal")
-
-
-def _where(robot: Robot, states: States, load: str) -> str:
-    """The states in words."""
-    mounted = robot.description.mounted
-    held = [name for name in (mounted.tool, load or mounted.payload) if name]
-    carrying = f", carrying {' and '.join(held)}" if held else ""
-    if states.alone:
-        return f"at one posture{carrying}"
-    length = states.time[-1] - states.time[0]
-    return f"along {length:.4g} s of motion, {len(states.time)} states{carrying}"

@@ -39,7 +39,6 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.robot.files import shipped
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -96,10 +95,10 @@ def robots(
     ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.robot.robot_report import robot_report, robot_shelf
+    from armtwin.robot.robot_report import robot_report, robots as list_robots
 
     if name is None:
-        show(robot_shelf(Robot.load(known) for known in shipped()))
+        show(list_robots().sections())
     else:
         show(robot_report(Robot.load(name)))
 

@@ -123,7 +123,7 @@ def excite(
     source = Source("excite", found.name, found.origin, options, name_words)
     place = result_folder(source, out, (RESULT, REPORT, TRAJECTORY), inputs, force)
     with progress_bar("search") as progress:
-        result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
+        result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}

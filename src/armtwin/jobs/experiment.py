@@ -5,17 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.loading import check_description, load_description, shipped_files
 from armtwin.files.overrides import with_values
-from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables
@@ -41,8 +39,7 @@ BENCH = Schema(Bench, "bench")
 
 def shipped() -> dict[str, Path]:
     """Names and files of the experiments that come with the package."""
-    folder = Path(str(resources.files("armtwin.jobs") / "experiments"))
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    return shipped_files("armtwin.jobs", "experiments")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -58,6 +55,7 @@ class Experiment(Result):
     origin: str = ""
 
     def __post_init__(self) -> None:
+        check_description("Experiment", self.description, ExperimentDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)
@@ -65,28 +63,7 @@ class Experiment(Result):
     @staticmethod
     def load(name_or_path: str | Path) -> Experiment:
         """A shipped experiment by name, or one of a file."""
-        path, known = Path(name_or_path), shipped()
-        if str(name_or_path) in known:
-            path = known[str(name_or_path)]
-        else:
-            check_name(name_or_path, "experiment")
-        if path.suffix != ".toml":
-            hint = did_you_mean(str(name_or_path), known)
-            raise ArmtwinError(
-                f"experiment '{name_or_path}' is neither shipped nor a .toml file. {hint}"
-            )
-        tables = read_tables(path)
-        check_tables(tables, "experiment", str(path))
-        tables = checked_format(tables, str(path), ExperimentDescription.format_number)
-        try:
-            description = SCHEMA.read(tables, str(path))
-        except FileError:
-            raise
-        except ArmtwinError as error:  # what a group refuses when it is made
-            raise FileError(str(path), [str(error)]) from None
-        if not description.name:
-            description = replace(description, name=path.stem)
-        return Experiment(description, str(path))
+        return Experiment(*load_description(name_or_path, "experiment", SCHEMA, shipped()))
 
     def __repr__(self) -> str:
         d = self.description

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
+from armtwin.jobs.files import shipped
 from armtwin.jobs.job import Job
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
 from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
-from armtwin.notebook.sections import Column, Facts, Record, Report, Section, Table, Text
+from armtwin.notebook.sections import Column, Facts, Record, Report, Section, Table
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import assumed, missing
+from armtwin.report.catalog import Catalog
 
 ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given at points"}
 LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}
@@ -18,20 +18,20 @@ SHAPES = ("lin", "circ", "spline", "points")
 COORDINATE = Number(1e3, digits=6)
 
 
-def job_shelf(jobs: Iterable[Job]) -> Report:
-    """One line for each job."""
+def jobs() -> Catalog:
+    """The jobs that come with the package, one line for each."""
     columns = (
         Column("name", "job"),
         Column("robot", "robot"),
         Column("title", "seam"),
-        Column("speed", "speed", MILLIMETRES_PER_SECOND),
+        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
     )
     records = []
-    for job in jobs:
-        d = job.description
-        records.append({"name": job.name, "robot": d.robot, "title": d.title, "speed": d.speed})
-    hint = Text("Show one: armtwin jobs NAME. Run one: armtwin predict NAME.")
-    return Report("Shipped jobs", "", (Section("", (Table(columns, records), hint)),))
+    for name in shipped():
+        d = Job.load(name).description
+        records.append({"name": d.name, "robot": d.robot, "title": d.title, "speed_m_s": d.speed})
+    hint = "Show one: armtwin jobs NAME. Run one: armtwin predict NAME."
+    return Catalog("Shipped jobs", Table(columns, records, "jobs"), hint)
 
 
 def job_report(job: Job) -> Report:

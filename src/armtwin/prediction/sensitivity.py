@@ -115,7 +115,7 @@ def _measured_job(job: Job) -> Measure:
     def measured(values: Mapping[str, Any]) -> Features:
         override = {**job.description.override, **values}
         changed = Job(replace(job.description, override=override), job.origin)
-        prediction = predict(None, changed)
+        prediction = predict(changed)
         stops = [event.text for event in prediction.log.events if event.kind in STOPS]
         if stops:
             raise ArmtwinError(stops[0])

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table, Text
+from armtwin.report.catalog import Catalog
 from armtwin.robot.drive_tables import friction_section, hydraulic_section
+from armtwin.robot.files import shipped
 from armtwin.robot.groups import Joint
 from armtwin.robot.mounting import in_words
 from armtwin.robot.robot import Robot
@@ -20,8 +22,8 @@ from armtwin.robot.servo import Servo
 BRIEF = Number(digits=3)
 
 
-def robot_shelf(robots: Iterable[Robot]) -> Report:
-    """One line for each robot."""
+def robots() -> Catalog:
+    """The robots that come with the package, one line for each."""
     columns = (
         Column("name", "name"),
         Column("title", "robot"),
@@ -30,12 +32,12 @@ def robot_shelf(robots: Iterable[Robot]) -> Report:
         Column("inverse", "inverse kin."),
         Column("missing", "missing"),
     )
-    table = Table(columns, [_on_shelf(robot) for robot in robots])
-    hint = Text("Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME.")
-    return Report("Shipped robots", "", (Section("", (table, hint)),))
+    table = Table(columns, [_in_one_line(Robot.load(name)) for name in shipped()], "robots")
+    hint = "Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME."
+    return Catalog("Shipped robots", table, hint)
 
 
-def _on_shelf(robot: Robot) -> Record:
+def _in_one_line(robot: Robot) -> Record:
     lacking = {phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing}
     return {
         "name": robot.name,

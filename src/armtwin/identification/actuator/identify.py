@@ -21,7 +21,7 @@ from armtwin.identification.actuator.result import (
     ValveIdentification,
 )
 from armtwin.identification.actuator.valve import fit_valve
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.reading import describe
 from armtwin.robot.robot import Robot
@@ -37,7 +37,11 @@ UNITS = {
 
 
 def identify_actuator(
-    robot: Robot, logs: Sequence[Log], weights: Sequence[float], *, band: Band | None = None
+    robot: Robot,
+    logs: Log | Sequence[Log],
+    weights: Sequence[float],
+    *,
+    band: Band | None = None,
 ) -> ActuatorIdentification:
     """Oil, valve and delay of an actuator from logs of noise with several weights.
 
@@ -47,6 +51,7 @@ def identify_actuator(
         weights: The weights, all that the piston moves [kg].
         band: Frequencies that are fitted, and the length of a window.
     """
+    logs = as_logs(logs, "identify_actuator")
     if len(logs) != len(weights):
         raise ArmtwinError(f"each log needs its weight, got {len(logs)} and {len(weights)}")
     bench = actuator_bench(robot)

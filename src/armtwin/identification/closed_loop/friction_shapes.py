@@ -57,7 +57,7 @@ Elements = list[tuple[FrictionElement, Row]]
 @one_blas_thread()
 def fit_friction_shapes(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,

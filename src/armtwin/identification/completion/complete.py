@@ -17,14 +17,14 @@ from armtwin.identification.completion.rules import (
     with_torque_constants,
 )
 from armtwin.identification.completion.sizes import sizes
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.robot.joint_sizes import some_postures
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
 
 
 def complete(
-    robot: Robot, logs: Sequence[Log] = (), *, bandwidth: float | None = None
+    robot: Robot, logs: Log | Sequence[Log] = (), *, bandwidth: float | None = None
 ) -> Completion:
     """Fill what a prediction lacks in a robot file by named rules, each number marked as assumed.
 
@@ -39,8 +39,8 @@ def complete(
         bandwidth: Natural frequency of the position loop of a servo by rule [Hz]; by default it
             follows from the reach.
     """
-    read = tuple(logs)
-    if not isinstance(robot, Robot) or not all(isinstance(log, Log) for log in read):
+    read = as_logs(logs, "complete", least=0)
+    if not isinstance(robot, Robot):
         raise ArmtwinError("complete needs a Robot and Logs: at.complete(at.Robot.load(name))")
     if bandwidth is not None and not 0 < bandwidth < np.inf:
         raise ArmtwinError(f"bandwidth must be greater than 0 Hz, got {bandwidth}")

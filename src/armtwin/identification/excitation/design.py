@@ -85,7 +85,7 @@ class _Task:
 
 
 @one_blas_thread()
-def design_excitation(
+def excite(
     robot: Robot,
     plan: ExcitationPlan | None = None,
     cell: Cell | None = None,
@@ -103,9 +103,7 @@ def design_excitation(
     chosen = plan or ExcitationPlan()
     if not isinstance(robot, Robot):
         kind = type(robot).__name__
-        raise ArmtwinError(
-            f"design_excitation needs a robot, got a {kind}; load it by at.Robot.load"
-        )
+        raise ArmtwinError(f"excite needs a robot, got a {kind}; load it by at.Robot.load")
     task = _task(robot, chosen, cell or Cell())
     say = progress or (lambda share: None)
     objective = task.objective()

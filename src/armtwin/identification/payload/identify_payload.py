@@ -16,7 +16,7 @@ from armtwin.identification.payload.result import Method, PayloadIdentification
 from armtwin.identification.rigid_body.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.blas import one_blas_thread
 from armtwin.robot.robot import Robot
@@ -50,10 +50,7 @@ def identify_payload(
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
     _check_choices(robot, method, known, without)
-    logs = [with_it] if without is None else [without, with_it]
-    for log in logs:
-        if not isinstance(log, Log):
-            raise ArmtwinError(f"identify_payload needs logs, got a {type(log).__name__}")
+    logs = as_logs([with_it] if without is None else [without, with_it], "identify_payload")
     ordered = [in_order_of(log, robot.joint_names) for log in logs]
     check_logs(robot, tuple(ordered), "q")
     source = torque_channel(ordered[-1], torque)

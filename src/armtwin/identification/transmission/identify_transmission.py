@@ -25,7 +25,7 @@ from armtwin.identification.transmission.twist_rows import (
     joints_with_two_encoders,
     twist_rows,
 )
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
 from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
@@ -39,7 +39,7 @@ FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
 
 
 def identify_transmission(
-    robot: Robot, logs: Sequence[Log], *, validate: Log | None = None
+    robot: Robot, logs: Log | Sequence[Log], *, validate: Log | None = None
 ) -> TransmissionIdentification:
     """Stiffness, lost motion and side of friction of transmissions from two encoders.
 
@@ -48,6 +48,7 @@ def identify_transmission(
         logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
         validate: A log that the fit does not see.
     """
+    logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
     offset = common_offset(robot, logs, joints)

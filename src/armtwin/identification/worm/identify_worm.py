@@ -24,7 +24,7 @@ from armtwin.identification.rigid_body.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormNumber
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.drive_groups import FrictionElement
@@ -58,7 +58,7 @@ Placed = tuple[FrictionElement, Row]
 
 def identify_worm(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     tools: Sequence[str | None],
     elements: Sequence[str],
     *,
@@ -76,7 +76,8 @@ def identify_worm(
         cutoff: Cut-off frequency of motion and torque; friction turns at once with the speed, so
             that it is above what the motion alone would need [Hz].
     """
-    if len(tools) != len(logs) or not logs:
+    logs = as_logs(logs, "identify_worm")
+    if len(tools) != len(logs):
         raise ArmtwinError(f"worm: {len(logs)} logs must have as many tools, got {len(tools)}")
     placed = robot.assembly.friction
     names = [element.name for element, _ in placed]
