@@ -49,17 +49,17 @@ if TYPE_CHECKING:
     from armtwin.identification.clamping.clamp import clamp as clamp
     from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
-        ShapeFit as ShapeFit,
         fit_friction_shapes as fit_friction_shapes,
     )
-    from armtwin.identification.closed_loop.in_loop import LoopIdentification as LoopIdentification
-    from armtwin.identification.completion.complete import (
-        Completion as Completion,
-        complete as complete,
+    from armtwin.identification.closed_loop.result import (
+        LoopIdentification as LoopIdentification,
+        ShapeFit as ShapeFit,
     )
+    from armtwin.identification.completion.complete import complete as complete
+    from armtwin.identification.completion.result import Completion as Completion
     from armtwin.identification.excitation.design import design_excitation as design_excitation
-    from armtwin.identification.excitation.excitation import Excitation as Excitation
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
+    from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
         LogResponse as LogResponse,
         log_response as log_response,
@@ -78,17 +78,13 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
-    from armtwin.identification.payload.identify_payload import (
-        PayloadIdentification as PayloadIdentification,
-        identify_payload as identify_payload,
-    )
+    from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
+    from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
     from armtwin.identification.rigid_body.estimate import Estimate as Estimate
     from armtwin.identification.rigid_body.identify import identify as identify
-    from armtwin.identification.rigid_body.judgement import (
-        Identification as Identification,
-        judge as judge,
-    )
+    from armtwin.identification.rigid_body.judgement import judge as judge
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
+    from armtwin.identification.rigid_body.result import Identification as Identification
     from armtwin.identification.rigid_body.validation import Validation as Validation
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification

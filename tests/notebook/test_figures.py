@@ -112,26 +112,33 @@ def test_a_comparison_is_drawn_as_measured_over_predicted(comparison):
 
 def test_an_identification_is_drawn_with_what_its_torque_misses(identification):
     """Noise of 0.2 N m is what is left, besides where friction changes its sign."""
-    drawn = identification.plot()
-    for axes, name in zip(drawn, identification.estimate.robot.joint_names, strict=True):
-        assert axes.get_ylabel() == f"{name} [N m]"
+    drawn = {axes.get_ylabel(): axes for axes in identification.plot()}
+    for name in identification.estimate.robot.joint_names:
+        axes = drawn[f"{name} torque [N m]"]
         _, residual = line(axes, "residual")
         gap = line(axes, "measured")[1] - line(axes, "predicted")[1]
         assert residual == pytest.approx(gap, abs=1e-12)
         assert np.median(np.abs(residual)) < 0.3
 
 
+def test_a_validation_is_drawn_and_tabled_joint_by_joint(identification):
+    fit = identification.fit
+    drawn = fit.plot()
+    assert [axes.get_ylabel() for axes in drawn] == [f"joint {j} torque [N m]" for j in range(1, 7)]
+    for j, axes in enumerate(drawn):
+        _, measured = line(axes, "measured")
+        assert measured.max() == pytest.approx(fit.tau[:, j].max(), rel=1e-12)
+        assert fit.tables[fit.sections().title][j]["max_n_m"] == fit.max[j]
+
+
 def test_an_estimate_is_drawn_beside_its_prior(identification):
     estimate = identification.estimate
-    axes = estimate.plot()
-    names = [tick.get_text() for tick in axes.get_xticklabels()]
-    values = {row.name: (row.prior, row.value) for row in estimate.table}
-    _, prior = line(axes, "prior")
-    drawn = axes.containers[0].lines[0].get_ydata()
-    for k, name in enumerate(names):
-        before, after = values[name]
-        if before != 0:
-            assert drawn[k] / prior[k] == pytest.approx(after / before)
+    (axes,) = (x for x in estimate.plot() if x.get_title().startswith("Free parameters"))
+    prior, drawn = (points.lines[0].get_ydata() for points in axes.containers)
+    free = [estimate.table[k] for k in np.flatnonzero(estimate.free)]
+    for row, before, after in zip(free, prior, drawn, strict=True):
+        if row.prior != 0:
+            assert after / before == pytest.approx(row.value / row.prior)
 
 
 def test_the_skeleton_of_a_robot_ends_at_its_tool(robots):

@@ -151,8 +151,6 @@ def _moving(
     json: bool,
 ) -> NoReturn:
     """Shape numbers of the file's laws, from logs of any motion."""
-    from armtwin.identification.closed_loop.shape_report import shape_report
-
     files, columns = sources
     torque, cutoff = choices
     for path in files:
@@ -163,7 +161,7 @@ def _moving(
         found = at.fit_friction_shapes(
             robot, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
         )
-    finish(shape_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 

@@ -68,6 +68,7 @@ def _significant(value: float, digits: int) -> str:
 
 
 PLAIN = Number(digits=4)
+DEVIATION = Number(digits=2)  # of a standard deviation
 MILLIMETRES = Number(1e3, "mm", places=1)
 MICROMETRES = Number(1e6, "µm", places=0)
 SIGNED_MICROMETRES = Number(1e6, "µm", places=0, signed=True)

@@ -22,18 +22,6 @@ from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
-from armtwin.identification.closed_loop.friction_shapes import ShapeFit
-from armtwin.identification.closed_loop.in_loop import LoopIdentification
-from armtwin.identification.closed_loop.shape_report import shape_report
-from armtwin.identification.completion.complete import Completion
-from armtwin.identification.completion.completion_report import completion_report
-from armtwin.identification.excitation.excitation import Excitation
-from armtwin.identification.excitation.excitation_report import excitation_report
-from armtwin.identification.payload.identify_payload import PayloadIdentification
-from armtwin.identification.payload.payload_report import payload_report
-from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.identification_report import identification_report
-from armtwin.identification.rigid_body.judgement import Identification
 from armtwin.jobs.job import Job
 from armtwin.logs.log import Log
 from armtwin.logs.log_report import log_report
@@ -112,41 +100,6 @@ def _of_comparison(comparison: Comparison) -> Report:
 @to_report.register
 def _of_reference(comparison: ReferenceComparison) -> Report:
     return reference_report(comparison)
-
-
-@to_report.register
-def _of_completion(result: Completion) -> Report:
-    return completion_report(result)
-
-
-@to_report.register
-def _of_identification(result: Identification) -> Report:
-    return identification_report(result)
-
-
-@to_report.register
-def _of_estimate(estimate: Estimate) -> Report:
-    return identification_report(Identification(estimate))
-
-
-@to_report.register
-def _of_loop(result: LoopIdentification) -> Report:
-    return identification_report(Identification(result.fit))
-
-
-@to_report.register
-def _of_shapes(result: ShapeFit) -> Report:
-    return shape_report(result)
-
-
-@to_report.register
-def _of_excitation(result: Excitation) -> Report:
-    return excitation_report(result)
-
-
-@to_report.register
-def _of_payload(result: PayloadIdentification) -> Report:
-    return payload_report(result)
 
 
 @to_report.register

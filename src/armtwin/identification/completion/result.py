@@ -1,37 +1,69 @@
-"""The report of a completed robot: what was lacking, its rules, and what would replace them."""
+"""A completed robot: what was lacking, the rules that filled it, and what would replace them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import dataclass
 
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
-from armtwin.identification.completion.complete import Completion
 from armtwin.identification.completion.filled import Filled
-from armtwin.notebook.numbers import Number
+from armtwin.logs.log import Log
+from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
-from armtwin.prediction.verdicts import completion_verdict
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
 
 SHOWN = Number(digits=3)
 
 
-def completion_report(result: Completion) -> Report:
-    """The report of a completed robot."""
-    robot = result.given.description
-    logs = [file_name(log.origin, "a log") for log in result.logs]
-    measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
-    sections = [
-        Section("What was lacking", tuple(_filled(result))),
-        Section("What would replace the rules", tuple(_replacements(result))),
-        Section("", tuple(_data(result))),
-    ]
-    return Report(
-        title=f"Completion of {robot.name}",
-        subtitle=f"{robot.title or robot.name}: {measured_by}",
-        sections=tuple(sections),
-        verdict=(completion_verdict(result),),
-    )
+@dataclass(frozen=True, eq=False, repr=False)
+class Completion(Result):
+    """A robot with what a prediction lacked.
+
+    Attributes:
+        given: The robot as it was.
+        robot: The robot that can be predicted.
+        lacking: What the given one lacked, as phrases.
+        table: The numbers that rules gave.
+        still: What no rule gives, as phrases.
+        logs: The logs that limits and postures come from.
+    """
+
+    given: Robot
+    robot: Robot
+    lacking: tuple[str, ...]
+    table: tuple[Filled, ...]
+    still: tuple[str, ...]
+    logs: tuple[Log, ...]
+
+    def sections(self) -> Report:
+        """The numbers by rule, and what would replace them."""
+        robot = self.given.description
+        logs = [file_name(log.origin, "a log") for log in self.logs]
+        measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
+        return Report(
+            title=f"Completion of {robot.name}",
+            subtitle=f"{robot.title or robot.name}: {measured_by}",
+            sections=(
+                Section("What was lacking", _filled(self)),
+                Section("What would replace the rules", _replacements(self)),
+                Section("", _data(self)),
+            ),
+            verdict=(_verdict(self),),
+        )
+
+
+def _verdict(result: Completion) -> Text:
+    """What a completed robot is worth."""
+    if result.still:
+        return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
+    if not result.table:
+        return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
+    count = len(result.table)
+    guessed = result.robot.description.servo != result.given.description.servo
+    servo = "; its servo is a guess" if guessed else ""
+    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
 
 
 def _filled(result: Completion) -> Iterator[Block]:
@@ -45,7 +77,14 @@ def _filled(result: Completion) -> Iterator[Block]:
         yield Text(f"No rule gives {phrase}.", "bad")
     yield Data("lacking", list(result.lacking))
     yield Data("still_lacking", list(result.still))
-    yield Data("filled", [asdict(row) for row in result.table])
+    columns = (
+        Column("key", "number"),
+        Column("value", "value", PLAIN),
+        Column("unit", "unit"),
+        Column("rule", "rule"),
+    )
+    everything = f"All {len(result.table)} numbers"
+    yield Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
 
 
 def _alike(table: tuple[Filled, ...]) -> list[list[Filled]]:

@@ -1,4 +1,4 @@
-"""The back of an identification's report: its logs, the draw to the robot file, its choices."""
+"""What an estimate rests on: its logs, the draw to the robot file, its choices."""
 
 from __future__ import annotations
 
@@ -9,22 +9,29 @@ import numpy as np
 
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
+from armtwin.identification.fitting.draw import Draw
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.fall import Fall
-from armtwin.identification.rigid_body.identification_charts import weight_chart
-from armtwin.identification.rigid_body.judgement import Identification
+from armtwin.identification.rigid_body.findings import fall_words
 from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Curve, Points, Rule
 from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
-from armtwin.robot.mounting import in_words, written
+from armtwin.robot.mounting import written
 
 WEIGHT = Number(digits=2)
 MISSED = Number(100.0, "%", places=2)
 
 
-def basis_blocks(result: Identification) -> Iterator[Block]:
-    """The logs and how they were cleaned, the draw to the robot file, the recipe, versions."""
-    found = result.estimate
+def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
+    """The logs and how they were cleaned, the draw to the robot file, the recipe, versions.
+
+    Args:
+        found: The estimate.
+        log: The log that it was validated on, None without one.
+    """
     yield from _cleaned_logs(found)
     yield from _tried(found)
     yield from _gravity(found)
@@ -39,7 +46,7 @@ def basis_blocks(result: Identification) -> Iterator[Block]:
     columns = (Column("package", "version"), Column("number", ""))
     records = [{"package": name, "number": text} for name, text in versions().items()]
     yield Table(columns, records, folded="Versions")
-    yield Data("provenance.inputs_sha256", _inputs(result))
+    yield Data("provenance.inputs_sha256", _inputs(found, log))
     yield Data("provenance.versions", versions())
 
 
@@ -93,24 +100,6 @@ def _gravity(found: Estimate) -> Iterator[Block]:
     )
 
 
-def fall_words(falls: Fall) -> str:
-    """What the logs say of the direction of gravity."""
-    apart = f"{np.degrees(falls.angle):.2g} ± {np.degrees(falls.angle_deviation):.2g} deg"
-    if falls.leans:
-        lost = 100 * (1 - np.exp(-0.5 * falls.gain))
-        return (
-            f"Gravity {written(falls.logs)} m/s² in the base: {falls.leaning}, with which "
-            f"{lost:.2g} % less of the left-out torque is missed."
-        )
-    where = f"{in_words(falls.file)}, {written(falls.file)} m/s² in the base"
-    if not falls.told:
-        return f"Gravity as in the robot file ({where}): these logs do not tell its direction."
-    return (
-        f"Gravity as in the robot file ({where}); the logs by themselves have it {apart} from "
-        "there, which predicts left-out parts no better."
-    )
-
-
 def _draw(found: Estimate) -> Iterator[Block]:
     """How strongly the parameters were drawn to the robot file."""
     draw = found.draw
@@ -122,11 +111,29 @@ def _draw(found: Estimate) -> Iterator[Block]:
         )
     yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
     if draw.errors:
-        yield weight_chart(draw)
+        yield _weight_chart(draw)
     tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
     yield Data("draw.weight", draw.weight)
     yield Data("draw.friction_size", draw.family_size)
     yield Data("draw.tried", tried)
+
+
+def _weight_chart(draw: Draw) -> Chart:
+    """Error of what was left out over the weight of the robot file."""
+    weights = np.array(list(draw.errors))
+    errors = np.array(list(draw.errors.values()))
+    layers = (
+        Curve("", weights, errors, colour=0, dash="solid"),
+        Points("error of what was left out", weights, errors, colour=0),
+        Rule(draw.weight, "chosen", on="x"),
+    )
+    return Chart(
+        "Weight of the robot file",
+        Axis("weight", logarithmic=True),
+        Axis("error", logarithmic=True),
+        layers,
+        "Squared error of left-out parts over that of a fit to all; the lowest is taken.",
+    )
 
 
 def _cleaned_logs(found: Estimate) -> Iterator[Block]:
@@ -170,9 +177,9 @@ def _kind(how: Record) -> str:
     return "Fourier series" if how["differentiation"] == "fourier" else "central differences"
 
 
-def _inputs(result: Identification) -> dict[str, str | None]:
+def _inputs(found: Estimate, log: Log | None) -> dict[str, str | None]:
     """Digests of robot file and validation log."""
-    digests = {"robot file": digest_of(result.estimate.prior.origin)}
-    if result.log is not None:
-        digests["validation log"] = digest_of(result.log.origin)
+    digests = {"robot file": digest_of(found.prior.origin)}
+    if log is not None:
+        digests["validation log"] = digest_of(log.origin)
     return digests

@@ -1,18 +1,24 @@
-"""The report of a payload, or of drives by a known payload."""
+"""What a robot carries, with intervals; or the torque constants of its motors by a known load."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
 
 import numpy as np
 
-from armtwin.identification.payload.drive_gain import DriveGain
-from armtwin.identification.payload.identify_payload import PayloadIdentification
+from armtwin.identification.payload.difference import LoadRows
+from armtwin.identification.payload.drive_gain import DriveGain, motors_of
+from armtwin.identification.payload.load_fit import LoadFit, nearest_body
+from armtwin.identification.payload.one_motion import OneMotion
+from armtwin.identification.payload.prior_road import PriorRoad
 from armtwin.maths.batch import Floats
+from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import Number
+from armtwin.notebook.numbers import DEVIATION, PLAIN
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
     Block,
@@ -25,32 +31,146 @@ from armtwin.notebook.sections import (
     Table,
     Text,
 )
+from armtwin.report.result import Result
+from armtwin.robot.bodies import body_from
+from armtwin.robot.groups import Payload
+from armtwin.robot.robot import Robot
 
+Method = Literal["difference", "held"]
+NAME = "identified"  # of the payload in the robot file
 DRAWN = 1500
-FOUR = Number(digits=4)
 SURE = 0.01  # relative deviation of a torque constant that is well told
 METHODS = {
     "difference": "the difference of two runs",
     "held": "one run, the arm as in its file",
 }
+ROWS = (
+    ("mass", "kg"),
+    ("centre x", "m"),
+    ("centre y", "m"),
+    ("centre z", "m"),
+    ("inertia xx", "kg m²"),
+    ("inertia yy", "kg m²"),
+    ("inertia zz", "kg m²"),
+    ("inertia xy", "kg m²"),
+    ("inertia xz", "kg m²"),
+    ("inertia yz", "kg m²"),
+)
 
 
-def payload_report(result: PayloadIdentification) -> Report:
-    """The report of a payload."""
-    how = METHODS[result.method]
-    sections = [Section("", tuple(_numbers(result)))]
-    if result.gain is not None:
-        sections.append(Section("Torque constants", tuple(_constants(result))))
-    sections.append(Section("What it rests on", tuple(_basis(result))))
-    sections.append(
-        Section("What the payload adds, measured and explained", (_charts(result),), page_only=True)
-    )
-    return Report(
-        title=f"Payload of {result.prior.name}",
-        subtitle=f"{how}, torque from {result.torque_source}",
-        sections=tuple(sections),
-        verdict=tuple(_verdict(result)),
-    )
+@dataclass(frozen=True)
+class LoadRow:
+    """A number of the payload: its centre in the flange's frame, inertia about the centre.
+
+    Attributes:
+        name: What it is.
+        unit: Its unit.
+        value: Its value.
+        std: Its standard deviation.
+        low: Lower end of the 95 % interval.
+        high: Upper end.
+    """
+
+    name: str
+    unit: str
+    value: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PayloadIdentification(Result):
+    """What a robot carries.
+
+    Attributes:
+        prior: The robot without it.
+        method: "difference" of two runs, or the arm "held" as in its file.
+        torque_source: Channel of the torque.
+        rows: The rows that were fitted.
+        fit: The ten parameters in the flange's frame.
+        gain: Torque constants, where the mass was given.
+        runs: Both runs on one clock, None with the arm held.
+        road: The mass by a truncated fit, where a prior was given.
+    """
+
+    prior: Robot
+    method: Method
+    torque_source: str
+    rows: LoadRows
+    fit: LoadFit
+    gain: DriveGain | None
+    runs: OneMotion | None
+    road: PriorRoad | None
+
+    @cached_property
+    def table(self) -> tuple[LoadRow, ...]:
+        """Mass, centre and inertia with deviations and intervals."""
+        value, std, wide = self.fit.seen()
+        found = []
+        for k, (name, unit) in enumerate(ROWS):
+            x, s, w = float(value[k]), float(std[k]), float(wide[k])
+            found.append(LoadRow(name, unit, x, s, x - w, x + w))
+        return tuple(found)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return self.fit.mass
+
+    @property
+    def refused(self) -> str:
+        """Why no payload is told, as a sentence; empty if one is."""
+        row = self.table[0]
+        if self.gain is not None or row.low > 0:
+            return ""
+        return (
+            f"The torque from {self.torque_source} shows no payload: its mass comes out as "
+            f"{row.value:.3g} kg, with 95 % between {row.low:.3g} and {row.high:.3g} kg. A channel "
+            "that a controller computes from its own model knows nothing of what it carries; take "
+            "a measured one."
+        )
+
+    @property
+    def impossible(self) -> str:
+        """Why no real body has these numbers, as a phrase; empty if one has."""
+        return why_unphysical(self.fit.parameters)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with the payload on it, or with the torque constants it told.
+
+        The payload is the nearest body that can exist.
+        """
+        if self.gain is not None:
+            return _with_constants(self.prior, self.gain)
+        if self.refused:
+            return self.prior
+        count = len(self.rows.target)
+        source = (
+            f"identified: {self.method}, {count} rows of torque from {self.torque_source}, "
+            f"cut-off {self.rows.cutoff:.4g} Hz"
+        )
+        body = body_from(nearest_body(self.fit.parameters))
+        payloads = {**self.prior.description.payload, NAME: Payload(source=source, body=body)}
+        description = replace(self.prior.description, payload=payloads)
+        return Robot(description, self.prior.origin).with_payload(NAME)
+
+    def sections(self) -> Report:
+        """The ten numbers, torque constants where the mass was given, and what they rest on."""
+        sections = [Section("", _numbers(self))]
+        if self.gain is not None:
+            sections.append(Section("Torque constants", _constants(self, self.gain)))
+        sections += [
+            Section("What it rests on", _basis(self)),
+            Section("What the payload adds, measured and explained", _charts(self), page_only=True),
+        ]
+        return Report(
+            title=f"Payload of {self.prior.name}",
+            subtitle=f"{METHODS[self.method]}, torque from {self.torque_source}",
+            sections=tuple(sections),
+            verdict=tuple(_verdict(self)),
+        )
 
 
 def _verdict(result: PayloadIdentification) -> Iterator[Text]:
@@ -77,8 +197,8 @@ def _verdict(result: PayloadIdentification) -> Iterator[Text]:
 def _numbers(result: PayloadIdentification) -> Iterator[Block]:
     columns = (
         Column("name", "payload"),
-        Column("value", "value", FOUR),
-        Column("std", "deviation", Number(digits=2)),
+        Column("value", "value", PLAIN),
+        Column("std", "deviation", DEVIATION),
         Column("interval", "95 %", words=_interval),
         Column("unit", "unit"),
     )
@@ -110,9 +230,7 @@ def _interval(record: Record) -> str:
     return f"{record['low']:.4g} to {record['high']:.4g}"
 
 
-def _constants(result: PayloadIdentification) -> Iterator[Block]:
-    gain = result.gain
-    assert gain is not None
+def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block]:
     motors = result.prior.description.motor
     names = [motor.name for motor in motors] or list(result.prior.joint_names)
     records: list[dict[str, Any]] = []
@@ -131,10 +249,10 @@ def _constants(result: PayloadIdentification) -> Iterator[Block]:
         )
     columns = (
         Column("name", "motor" if motors else "joint"),
-        Column("value", "constant N m/A", FOUR),
-        Column("std", "deviation", Number(digits=2)),
+        Column("value", "constant N m/A", PLAIN),
+        Column("std", "deviation", DEVIATION),
         Column("interval", "95 %", words=_interval),
-        Column("file", "in the file", FOUR),
+        Column("file", "in the file", PLAIN),
     )
     yield Table(columns, records)
     yield from _longer(gain, names)
@@ -195,15 +313,13 @@ def _share(part: Floats, whole: Floats) -> float:
     return 100 * float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
 
 
-def _charts(result: PayloadIdentification) -> Multiples:
+def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
     rows = result.rows
     step = max(1, len(rows.target) // DRAWN)
     number = np.arange(0, len(rows.target), step).astype(np.float64)
     explained = rows.Y @ result.fit.parameters
     measured, unit = rows.target - rows.arm, "N m"
     if result.gain is not None:
-        from armtwin.identification.payload.identify_payload import motors_of
-
         at_motors = motors_of(result.prior)
         explained = (explained + rows.arm) @ at_motors / result.gain.constants
         measured, unit = rows.target, "A"
@@ -214,4 +330,19 @@ def _charts(result: PayloadIdentification) -> Multiples:
             Curve("explained", number, explained[::step, j]),
         )
         charts.append(Chart(name, Axis("row"), Axis("difference", unit), layers))
-    return Multiples(tuple(charts), columns=2, shared="x")
+    yield Multiples(tuple(charts), columns=2, shared="x")
+
+
+def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
+    """The robot with the torque constants that were told; the others stay."""
+    source = f"identified: by a payload of {gain.known:g} kg"
+    motors = []
+    found = zip(gain.constants, gain.told, strict=True)
+    for motor, (constant, is_told) in zip(robot.description.motor, found, strict=False):
+        if not is_told:
+            motors.append(motor)
+            continue
+        had = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
+        sources = {**had, "torque_constant": source}
+        motors.append(replace(motor, torque_constant=float(constant), source=sources))
+    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
