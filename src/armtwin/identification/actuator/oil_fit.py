@@ -127,7 +127,9 @@ def _charts(result: OilFit) -> Iterator[Block]:
         points = Points("measured", mass, measured)
         curves = []
         for label, estimate in (("exact", result.exact), ("document", result.document)):
-            curves.append(Curve(label, even, resonance(*estimate.values, even)[k]))
+            compliance, leakage, viscous = estimate.values.tolist()
+            fitted = resonance(compliance, leakage, viscous, even)
+            curves.append(Curve(label, even, fitted[k]))
         charts.append(Chart(name, Axis("mass", "kg"), Axis(name, unit), (points, *curves)))
     yield Multiples(tuple(charts), columns=2, shared="x")
 

@@ -231,12 +231,12 @@ def _temperature(result: FrictionFit) -> Iterator[Block]:
             dry = sum(value for key, value in numbers.items() if key in law.dry)
             record = {"element": name, "temperature": float(kelvin), "dry": dry}
             records.append({**record, "viscous": numbers[warm.thermal]})
-    columns = (
+    viscosity = (
         Column("name", "element"),
         Column("viscosity_k", "viscosity coefficient", KELVIN),
         Column("std", "std", Number(1.0, "K", digits=2)),
     )
-    yield Table(columns, found, "temperature.viscosity")
+    yield Table(viscosity, found, "temperature.viscosity")
     yield Text("The shape of the law is that of the reference temperature.", "soft")
     columns = (
         Column("element", "element"),
