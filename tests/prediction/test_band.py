@@ -13,7 +13,6 @@ from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.band.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.prediction.band.distribution import Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
@@ -25,6 +24,8 @@ from armtwin.prediction.band.quantities import quantities_for, quantities_of
 from armtwin.prediction.band.quantity import Placement, Variant, drawn
 from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
+from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
+from armtwin.prediction.sections.interval import deciding_sentence
 from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
 from armtwin.robot.servo_fit import ServoFitRecord
@@ -179,9 +180,9 @@ def test_a_smaller_width_never_widens_the_band(short):
 
 def test_the_servo_decides_the_seams_of_the_rx90b(band):
     assert band.shares[0].quantity.name == "servo.bandwidth"
-    assert "the servo's bandwidth (assumed" in deciding_sentence(band)
+    assert "the servo bandwidth, assumed" in deciding_sentence(band)
     assert band.shares[0].elasticity < 0
-    assert band.savings[0].way.startswith("Log one run with q_ref")
+    assert band.savings[0].way.startswith("Record one run with commanded positions")
 
 
 def test_every_seed_tells_the_same_number_first(short):
@@ -228,7 +229,50 @@ def test_a_servo_of_unknown_structure_never_surely_holds(short):
     guessed = at.Robot(replace(short.robot.description, servo=servos))
     other = replace(found, prediction=replace(found.prediction, robot=guessed))
     assert other.outcome == "may hold"
-    assert "on a guessed servo" in outcome_sentence(other)
+    headline, sentence = state_verdict(other.prediction, other)
+    assert headline == "PROBABLY IN TOLERANCE"
+    assert sentence.startswith(f"(at least 95 % likely to hold, capped by {CAPPED}). ")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "headline"),
+    [
+        (0.4, "IN TOLERANCE"),
+        (0.7, "PROBABLY IN TOLERANCE"),
+        (1.0, "UNDECIDED"),
+        (1.4, "PROBABLY OUT OF TOLERANCE"),
+        (2.5, "OUT OF TOLERANCE"),
+    ],
+)
+def test_the_headline_follows_the_probability(short, ratio, headline):
+    """Peaks with a deviation of 0.39 of their logarithm: P is 0.99, 0.82, 0.5, 0.19, 0.01."""
+    peaks = 1e-4 * ratio * np.exp(0.39 * normal_draws(64, 1, 0)[:, 0])
+    found = made_up(short, peaks)
+    assert state_verdict(found.prediction, found)[0] == headline
+    assert repr(found).startswith(f"Band({headline} (")
+
+
+def test_a_verdict_gives_the_nominal_peak_its_place_and_the_interval(short, band):
+    """The place is that of the largest error of the direction that decides."""
+    error, name = short.path_error, band.direction
+    inside = (error.s >= short.job.process_on()[0][0]) & (error.s <= short.job.process_on()[-1][1])
+    largest = np.abs(getattr(error, name)) == short.verdict.peaks[name]
+    (place,) = np.unique(error.place[inside & largest])
+    low, high = band.peak
+    peak = f"{1e6 * short.verdict.peaks[name]:.0f} µm {name} at {1e3 * place:.0f} mm"
+    interval = f"90 % interval {1e6 * low:.0f} to {1e6 * high:.0f} µm."
+    assert state_verdict(short, band)[1].endswith(f"{peak}, 100 µm allowed; {interval}")
+
+
+def test_without_an_interval_the_headline_is_that_of_the_nominal_run(short):
+    assert state_verdict(short)[0] == "WITHIN TOLERANCE"
+    narrow = replace(short, verdict=replace(short.verdict, within=False))
+    assert state_verdict(narrow)[0] == "EXCEEDS TOLERANCE"
+    event = at.Event(0.5, "following_error", "joint_2", "it stops")
+    stopped = replace(short, verdict=replace(narrow.verdict, stopped=event, stopped_at_m=0.04))
+    headline, sentence = state_verdict(stopped)
+    assert headline == "OUT OF TOLERANCE"
+    assert "the robot stops at 40 mm (joint_2)" in sentence
 
 
 def test_runs_that_stop_are_counted_apart(short):
@@ -236,7 +280,7 @@ def test_runs_that_stop_are_counted_apart(short):
     failed[:4] = True
     found = made_up(short, np.full(16, 1e-5), failed)
     assert found.probability == pytest.approx(0.75)
-    assert "4 of 16 stop or cannot be run" in outcome_sentence(found)
+    assert "4 of 16 variants stop or cannot be run" in state_verdict(found.prediction, found)[1]
 
 
 def test_a_regression_finds_the_shares_it_was_made_of():
@@ -263,9 +307,9 @@ def test_what_measuring_leaves_of_a_band_keeps_its_middle():
     assert np.log(high / low) == pytest.approx(0.5 * np.log(4.0))
 
 
-def test_probabilities_are_said_in_tenths():
-    said = [tenths(x) for x in (0.97, 0.5, 0.06, 0.02)]
-    assert said == ["more than 9 in 10", "5 in 10", "1 in 10", "less than 1 in 10"]
+def test_probabilities_are_said_to_ten_percent():
+    said = [likelihood(x) for x in (0.97, 0.5, 0.06, 0.02)]
+    assert said == ["at least 95 %", "about 50 %", "about 10 %", "at most 5 %"]
 
 
 def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short):
@@ -363,7 +407,7 @@ def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
     z = normal_draws(64, 1, 0)[:, 0]
     found = made_up(replace(short, robot=robot), 1e-4 * np.exp(0.3 * z))
     assert deciding_sentence(found) == (
-        "It depends on what the servo's fit left unexplained: 100 % of the spread."
+        "100 % of this uncertainty is what the servo's fit left unexplained."
     )
 
 

@@ -145,7 +145,7 @@ def test_the_command_shows_and_writes_the_same(log, tmp_path):
     done = call(tmp_path, *words)
     assert (done.code, done.err) == (0, "")
     told = " ".join(done.out.split())
-    assert told.startswith("Assumed servo: the twin explains at least 100 % of each joint's error")
+    assert told.startswith("The twin explains at least 100 % of each joint's error")
     assert max(map(len, done.out.splitlines())) <= 80
     folder = tmp_path / "armtwin_out" / "rx90b_run_laser_head_compared"
     names = sorted(path.name for path in folder.iterdir())

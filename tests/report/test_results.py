@@ -8,7 +8,6 @@ import pytest
 import armtwin as at
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.states import along
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import BAND, JOB, changed
 
@@ -69,7 +68,7 @@ def broken(value, contract, path=""):
 
 
 def without_causes(prediction):
-    return to_result(prediction_report(at.Answer(prediction)))
+    return to_result(at.Answer(prediction).sections())
 
 
 def result_of(folder, text):
@@ -83,7 +82,7 @@ def test_loads_on_bearings_are_a_section_where_they_were_asked_for(within):
     result, p = within
     assert "bearings" not in result
     loads = bearing_loads(p.robot, along(p.robot, p.motion.trajectory))
-    shown = to_result(prediction_report(at.Answer(p, loads=loads)))["bearings"]
+    shown = to_result(at.Answer(p, loads=loads).sections())["bearings"]
     assert [row["joint"] for row in shown] == list(p.robot.joint_names)
     assert [row["moment_nm"] for row in shown] == loads.moments.max(axis=0).tolist()
 

@@ -114,21 +114,19 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    from armtwin.jobs.experiment_shelf import described_experiment
     from armtwin.logs.log_report import log_report
     from armtwin.prediction.job_report import job_report
     from armtwin.robot.robot_report import robot_report
     from armtwin.sweeps.sweep import Sweep
-    from armtwin.sweeps.sweep_estimate import described_sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
         return
     if is_sweep(file):
-        show(described_sweep(Sweep.load(file)))
+        show(Sweep.load(file).sections())
         return
     if is_experiment(file):
-        show(described_experiment(Experiment.load(file)))
+        show(Experiment.load(file).sections())
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:

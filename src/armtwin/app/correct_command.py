@@ -77,9 +77,7 @@ def correct(
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }
-    from armtwin.report.writing import to_report
-
-    finish(to_report(found), place, contents, json)
+    finish(found.sections(), place, contents, json)
     raise typer.Exit(WITHIN if found.verdict.within else OUT)
 
 

@@ -31,7 +31,6 @@ from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.folder import RESULT, ResultFolder
 
 if TYPE_CHECKING:
@@ -154,11 +153,9 @@ def _predict_several(
     json: bool,
 ) -> NoReturn:
     """Runs side by side: one table, one report, all of them in result.json."""
-    from armtwin.prediction.side_by_side_report import side_by_side_report
-
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
-    finish(side_by_side_report(runs), place, {}, json)
+    finish(runs.sections(), place, {}, json)
     raise typer.Exit(WITHIN if runs.hold else OUT)
 
 
@@ -276,13 +273,11 @@ def _compare_reference(
     model = None if servo is None else at.Model(servo=servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
-    from armtwin.prediction.reference_report import reference_report
-
     contents: dict[str, Content] = {
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _compared(comparison.time, comparison.channels),
     }
-    finish(reference_report(comparison), place, contents, json)
+    finish(comparison.sections(), place, contents, json)
 
 
 def jobs(
@@ -370,7 +365,7 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
         contents[ADVISED] = best.job.seen_from(place.folder).to_toml_as_written()
-    finish(prediction_report(answer), place, contents, json)
+    finish(answer.sections(), place, contents, json)
 
 
 def _compared(time: Floats, channels: dict[str, Floats]) -> str:

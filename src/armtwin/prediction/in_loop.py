@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.closed_loop.in_loop import LoopIdentification, in_loop
+from armtwin.identification.closed_loop.in_loop import in_loop
+from armtwin.identification.closed_loop.result import LoopIdentification
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.positions import joint_positions

@@ -6,11 +6,10 @@ from armtwin.jobs.files import shipped
 from armtwin.jobs.job import Job
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
-from armtwin.notebook.numbers import MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
+from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
 from armtwin.notebook.sections import Column, Facts, Record, Report, Section, Table
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.predict import assumed, missing
-from armtwin.prediction.verdicts import ALLOWED
 from armtwin.report.catalog import Catalog
 
 ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given at points"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
@@ -18,12 +18,13 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
-from armtwin.notebook import cards
-from armtwin.prediction import display
+from armtwin.notebook.sections import Report
 from armtwin.prediction.cautions import cautions
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
-from armtwin.prediction.verdict import Verdict, verdict_on
+from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
+from armtwin.report.figures import draw_report
+from armtwin.report.result import Result
 from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
@@ -44,8 +45,8 @@ Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Result):
     """A predicted run of a job.
 
     Attributes:
@@ -72,30 +73,28 @@ class Prediction:
     path_error: PathError
     verdict: Verdict
 
-    def __repr__(self) -> str:
-        return cards.line("Prediction", f"{self.job.name!r}: {self.verdict.summary}")
+    def sections(self) -> Report:
+        """Verdict, where and why the error is largest, and what the prediction assumes."""
+        from armtwin.prediction.answer import Answer
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), self._facts())
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        yield "robot", repr(self.robot)
-        yield "method", self.method
-        yield from display.verdict_facts(self.verdict)
-        seam = self.job.seam
-        yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
-        yield "servo", self.servo.summary or "given"
-        for sentence in self.cautions:
-            yield "mind", sentence
-        yield "assumed numbers", str(len(self.assumed))
+        return Answer(self, explanations=None).sections()
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the path error along the seam, its tolerance, and the spans out of tolerance.
+        """Draw its charts with matplotlib; causes are not sought for them.
 
         Args:
-            axes: One for each direction with a tolerance; new ones where none are given.
+            axes: One for each chart; new ones under each other where none are given.
         """
-        return display.draw_path_error(self.job, self.path_error, self.verdict, axes)
+        from armtwin.prediction.answer import Answer
+
+        return draw_report(Answer(self).sections(), axes)
+
+    def place_of_peak(self, direction: Direction) -> float:
+        """Arc length at which an error is largest while the process is on [m]."""
+        error = self.path_error
+        size = np.abs(getattr(error, direction))
+        largest = np.where(process_is_on(self.job, error.s), size, -1.0).argmax()
+        return float(error.place[largest])
 
     @cached_property
     def seen(self) -> PathError:

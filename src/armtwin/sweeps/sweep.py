@@ -18,6 +18,8 @@ from armtwin.files.versions import version_of
 from armtwin.jobs.files import shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
+from armtwin.notebook.sections import Facts, Report, Section
+from armtwin.report.result import Result
 from armtwin.robot.files import shipped as shipped_robots
 from armtwin.sweeps.axes import MOST_RUNS, Axis, Design, axis_of, check_counts, design_of
 from armtwin.sweeps.bases import Base, base_of
@@ -31,8 +33,8 @@ TRIED = 3  # values of an axis that are tried on each job before anything is run
 MOST_SETTINGS = 4096  # that are remembered
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Result):
     """Many runs that are asked for.
 
     Attributes:
@@ -86,6 +88,24 @@ class Sweep:
         d = self.description
         keys = ", ".join(axis.key for axis in d.axis)
         return cards.line("Sweep", repr(d.name), d.design, keys)
+
+    def sections(self) -> Report:
+        """What is in its file; every axis was tried on its jobs, nothing was run."""
+        return Report(
+            title=self.description.title or self.name,
+            subtitle=f"{self.name}: sweep file, format 1",
+            sections=(Section("", (Facts(tuple(self._facts())),)),),
+        )
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        d = self.description
+        yield "jobs", ", ".join(dict.fromkeys(base.job.name for base in self.bases))
+        yield "robots", ", ".join(dict.fromkeys(base.robot for base in self.bases))
+        for axis in self.axes:
+            ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
+            yield axis.label, f"{axis.key}: {ends[0]} to {ends[1]}"
+        yield "design", d.design
+        yield "runs", f"{len(self)}, {'with 90 % intervals' if d.band else 'nominal'}"
 
     def __len__(self) -> int:
         return len(self.bases) * self.design.count

@@ -18,7 +18,6 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
 from armtwin.identification.excitation.columns import RegressorColumns, columns_of
-from armtwin.identification.excitation.excitation import Excitation, Tried
 from armtwin.identification.excitation.information import (
     Scales,
     Value,
@@ -28,6 +27,7 @@ from armtwin.identification.excitation.information import (
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions
+from armtwin.identification.excitation.result import Excitation, Tried
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
