@@ -5,6 +5,7 @@ Where points have no orientation the tool's beam points straight down, against t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ BEAM_DOWN = Orientation(rpy=(np.pi, 0.0, 0.0))
 
 def describe_seam(
     robot: Robot,
-    poses: ArrayLike,
+    poses: ArrayLike | Sequence[ArrayLike],
     *,
     speed: Quantity,
     tolerance: Quantity | tuple[Quantity, Quantity],
@@ -45,9 +46,9 @@ def describe_seam(
 ) -> JobDescription:
     """A job along points or poses; arguments as of `Job.from_points`."""
     points, orientations = _read_poses(poses)
-    is_pair = isinstance(tolerance, tuple) and len(tolerance) == 2
-    both = tolerance if is_pair else (tolerance, tolerance)
-    lateral, vertical = (read_quantity("tolerance", Deviation, value) for value in both)
+    lateral, vertical = tolerance, tolerance
+    if isinstance(tolerance, tuple) and len(tolerance) == 2:
+        lateral, vertical = tolerance
     radius = None if blend is None else read_quantity("blend", Radius, blend)
     library = {str(path): name for name, path in shipped().items()}
     start, *others = orientations
@@ -58,7 +59,10 @@ def describe_seam(
         tool=robot.description.mounted.tool,
         payload=robot.description.mounted.payload,
         speed=read_quantity("speed", ToolSpeed, speed),
-        tolerance=Tolerance(lateral, vertical),
+        tolerance=Tolerance(
+            read_quantity("tolerance", Deviation, lateral),
+            read_quantity("tolerance", Deviation, vertical),
+        ),
         start=points[0],
         orientation=ToolOrientation(start, "fixed" if is_fixed else "given"),
         segment=tuple(_segments(points, () if is_fixed else tuple(others), radius)),
@@ -74,7 +78,9 @@ def read_quantity(what: str, kind: Any, value: object) -> float:
         raise ArmtwinError(f"{what} {error}") from None
 
 
-def _read_poses(poses: ArrayLike) -> tuple[list[Any], list[Orientation]]:
+def _read_poses(
+    poses: ArrayLike | Sequence[ArrayLike],
+) -> tuple[list[Any], list[Orientation]]:
     """Positions, three numbers each, and the orientation at each of them."""
     try:
         X = np.asarray(poses, dtype=np.float64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -86,7 +86,7 @@ class Job:
     @staticmethod
     def from_points(
         robot: Robot | str | Path,
-        poses: ArrayLike,
+        poses: ArrayLike | Sequence[ArrayLike],
         *,
         speed: Quantity,
         tolerance: Quantity | tuple[Quantity, Quantity],
