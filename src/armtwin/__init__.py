@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
     from armtwin.analysis.inertia import EffectiveInertia as EffectiveInertia
-    from armtwin.analysis.modes import Modes as Modes
+    from armtwin.analysis.mode_shapes import Modes as Modes
     from armtwin.analysis.sensitivity import Sensitivity as Sensitivity
     from armtwin.analysis.torques import TorqueShares as TorqueShares
     from armtwin.drives.friction.contact import (

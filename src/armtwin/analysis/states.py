@@ -88,3 +88,14 @@ def _of_log(log: Log) -> States:
         return States(log.time, log.q, log.v, CubicSpline(log.time, log.v)(log.time, 1))
     curve = CubicSpline(log.time, log.q)
     return States(log.time, log.q, curve(log.time, 1), curve(log.time, 2))
+
+
+def describe_states(robot: Robot, states: States, load: str = "") -> str:
+    """The states in words, with what the robot carries."""
+    mounted = robot.description.mounted
+    held = " and ".join(name for name in (mounted.tool, load or mounted.payload) if name)
+    carrying = f", carrying {held}" if held else ""
+    if states.alone:
+        return f"at one posture{carrying}"
+    length = states.time[-1] - states.time[0]
+    return f"along {length:.4g} s of motion, {len(states.time)} states{carrying}"

@@ -7,7 +7,7 @@ from dataclasses import asdict
 
 import numpy as np
 
-from armtwin.analysis.loads_report import load_blocks
+from armtwin.analysis.bearing_loads import load_blocks
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve

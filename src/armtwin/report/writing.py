@@ -6,19 +6,6 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
-from armtwin.analysis.analysis_report import coupling_report, inertia_report, torques_report
-from armtwin.analysis.bearing_loads import BearingLoads
-from armtwin.analysis.bending_report import bending_report
-from armtwin.analysis.compliance import Sag, ToolCompliance
-from armtwin.analysis.coupling import Coupling
-from armtwin.analysis.flexibility import Flexibility
-from armtwin.analysis.flexibility_report import compliance_report, modes_report, sag_report
-from armtwin.analysis.inertia import EffectiveInertia
-from armtwin.analysis.loads_report import loads_report
-from armtwin.analysis.modes import Modes
-from armtwin.analysis.sensitivity import Sensitivity
-from armtwin.analysis.sensitivity_report import sensitivity_report
-from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
 from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
@@ -213,58 +200,13 @@ def _of_log(log: Log) -> Report:
 
 
 @to_report.register
-def _of_flexibility(found: Flexibility) -> Report:
-    return bending_report(found)
-
-
-@to_report.register
-def _of_loads(loads: BearingLoads) -> Report:
-    return loads_report(loads)
-
-
-@to_report.register
-def _of_torques(result: TorqueShares) -> Report:
-    return torques_report(result)
-
-
-@to_report.register
-def _of_coupling(result: Coupling) -> Report:
-    return coupling_report(result)
-
-
-@to_report.register
 def _of_correction(result: Correction) -> Report:
     return correction_report(result)
 
 
 @to_report.register
-def _of_modes(result: Modes) -> Report:
-    return modes_report(result)
-
-
-@to_report.register
-def _of_sag(result: Sag) -> Report:
-    return sag_report(result)
-
-
-@to_report.register
-def _of_compliance(result: ToolCompliance) -> Report:
-    return compliance_report(result)
-
-
-@to_report.register
-def _of_inertia(result: EffectiveInertia) -> Report:
-    return inertia_report(result)
-
-
-@to_report.register
 def _of_response(result: LogResponse) -> Report:
     return frequency_report(result)
-
-
-@to_report.register
-def _of_sensitivity(result: Sensitivity) -> Report:
-    return sensitivity_report(result, "sensitivity")
 
 
 @to_report.register
