@@ -28,7 +28,12 @@ if TYPE_CHECKING:
         roller_bearing as roller_bearing,
     )
     from armtwin.exchange.export import Exported as Exported
-    from armtwin.exchange.export_fmu import export_bench as export_bench, export_fmu as export_fmu
+    from armtwin.exchange.export_fmu import (
+        OneJoint as OneJoint,
+        WholeRobot as WholeRobot,
+        export_bench as export_bench,
+        export_fmu as export_fmu,
+    )
     from armtwin.exchange.foreign import ForeignUnit as ForeignUnit
     from armtwin.identification.actuator.identify import (
         ActuatorIdentification as ActuatorIdentification,
@@ -135,6 +140,7 @@ if TYPE_CHECKING:
     )
     from armtwin.simulation.closed_loop import simulate as simulate
     from armtwin.simulation.model import Model as Model
+    from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
     from armtwin.simulation.responses import (
         Response as Response,

@@ -31,6 +31,7 @@ from armtwin.prediction.verdict import Verdict, process_is_on, verdict_on
 from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 
 if TYPE_CHECKING:
@@ -314,9 +315,7 @@ def _run(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
         robot,
         motion,
         p.job.description.model,
-        method=p.method,
-        torque=p.outside.torque,
-        wrench=p.outside.wrench,
+        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
     )
 
 
