@@ -142,8 +142,8 @@ if TYPE_CHECKING:
     from armtwin.simulation.model import Model as Model
     from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
+    from armtwin.simulation.response import Response as Response
     from armtwin.simulation.responses import (
-        Response as Response,
         StepTest as StepTest,
         driven_response as driven_response,
         step_response as step_response,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, fields
+from dataclasses import asdict
 
 import numpy as np
 
@@ -16,14 +16,13 @@ from armtwin.jobs.recreation import recreate
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
     Block,
     Column,
     Data,
-    Facts,
     Line,
     Plot,
     Report,
@@ -31,7 +30,7 @@ from armtwin.notebook.sections import (
     Table,
     Text,
 )
-from armtwin.simulation.response_report import valve_words, what_sensors_show
+from armtwin.simulation.response import valve_words, what_sensors_show
 
 GRID, BUCKETS = 1500, 200
 
@@ -47,7 +46,7 @@ def experiment_report(run: ExperimentRun) -> Report:
         verdict.append(Text(clamping_verdict(clamping)))
         told = clamping_report(clamping, recreate(clamping))
         sections += told.sections
-    sections.append(Section("Energy", tuple(_energy(run))))
+    sections.append(Section("Energy", run.energy.blocks()))
     return Report(
         title=d.title or d.name,
         subtitle=_subtitle(run),
@@ -162,15 +161,3 @@ def _response_plot(k: int, response: Response, times: Floats) -> Plot:
         lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))
     label, unit = response.of, response.unit
     return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)
-
-
-def _energy(run: ExperimentRun) -> Iterator[Block]:
-    number = Number(1.0, "J", digits=4)
-    facts = []
-    values = {}
-    for part in fields(run.energy):
-        value = getattr(run.energy, part.name)
-        values[f"{part.name}_j"] = value
-        facts.append((part.name, number.with_unit(value)))
-    yield Facts(facts)
-    yield Data("energy", values)

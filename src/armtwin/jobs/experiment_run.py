@@ -33,7 +33,7 @@ from armtwin.simulation.clamped_tool import held_at_tool
 from armtwin.simulation.closed_loop import setpoint_rate, simulate
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Energy
-from armtwin.simulation.responses import Response as Answer
+from armtwin.simulation.response import Response as Answer
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

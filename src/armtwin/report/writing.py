@@ -74,8 +74,6 @@ from armtwin.report.page import to_html
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.robot_report import robot_report
-from armtwin.simulation.response_report import response_report
-from armtwin.simulation.responses import Response
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.sweep_report import sweep_report
 
@@ -207,11 +205,6 @@ def _of_correction(result: Correction) -> Report:
 @to_report.register
 def _of_response(result: LogResponse) -> Report:
     return frequency_report(result)
-
-
-@to_report.register
-def _of_step_response(result: Response) -> Report:
-    return response_report(result)
 
 
 @to_report.register
