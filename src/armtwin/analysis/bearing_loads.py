@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.analysis.charts import chart_values
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
+from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
@@ -66,6 +68,7 @@ class BearingLoads(Result):
         sections = (
             Section("Drives, without friction", (_drives(self),)),
             Section("Loads", load_blocks(self)),
+            Section("Moments on bearings", _moments(self), page_only=True),
         )
         title = f"{self.robot}: loads on bearings and links"
         return Report(title, subtitle, sections, (_largest_moment(self),))
@@ -79,6 +82,15 @@ def _largest_moment(loads: BearingLoads) -> Text:
     moment = NEWTON_METRES.with_unit(float(loads.moments[when, which]))
     at = "" if len(loads.time) == 1 else f", at {SECONDS.with_unit(float(loads.time[when]))}"
     return Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
+
+
+def _moments(loads: BearingLoads) -> Iterator[Block]:
+    """Moments that are determined, over time or at the posture."""
+    values = {}
+    for name, moment in zip(loads.joints, loads.moments.T, strict=True):
+        if not np.isnan(moment).any():
+            values[name] = moment
+    yield chart_values("", Axis("moment", "N m"), values, loads.time)
 
 
 def load_blocks(loads: BearingLoads) -> Iterator[Block]:

@@ -179,12 +179,14 @@ def _tornado(result: Sensitivity, feature: str, number: Number, records: Sequenc
     ends = number.scale * np.array([[record["less"], record["more"]] for record in records])
     centre = number.scale * float(records[0]["base"])
     order = np.argsort(-np.abs(ends - centre).max(axis=1), kind="stable")
+    low, high = ends[order].T
     by = f"{100 * result.by:g} %"
     return Bars(
         feature.capitalize(),
         Axis(feature, number.unit),
         [str(records[k]["key"]) for k in order],
-        *ends[order].T,
+        low,
+        high,
         centre=centre,
         cases=(f"-{by}", f"+{by}"),
     )

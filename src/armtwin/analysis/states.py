@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -93,7 +93,7 @@ def _of_log(log: Log) -> States:
 def describe_states(robot: Robot, states: States, load: str = "") -> str:
     """The states in words, with what the robot carries."""
     mounted = robot.description.mounted
-    held = " and ".join(name for name in (mounted.tool, load or mounted.payload) if name)
+    held = str(replace(mounted, payload=load) if load else mounted)
     carrying = f", carrying {held}" if held else ""
     if states.alone:
         return f"at one posture{carrying}"

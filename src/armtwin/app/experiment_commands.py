@@ -70,10 +70,11 @@ def experiments(
     ] = None,
 ) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.jobs.experiment_shelf import described_experiment, experiment_shelf
+    from armtwin.jobs.experiment_shelf import described_experiment
+    from armtwin.jobs.shelf import experiment_shelf
 
     if name is None:
-        show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
+        show(experiment_shelf(at.Experiment.load(known) for known in shipped()).sections())
     else:
         show(described_experiment(at.Experiment.load(name)))
 

@@ -292,12 +292,13 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.prediction.job_report import job_report, job_shelf
+    from armtwin.jobs.shelf import job_shelf
+    from armtwin.prediction.job_check import JobCheck
 
     if name is None:
-        show(job_shelf(Job.load(known) for known in job_files.shipped()))
+        show(job_shelf(Job.load(known) for known in job_files.shipped()).sections())
     else:
-        show(job_report(Job.load(name)))
+        show(JobCheck(Job.load(name)).sections())
 
 
 def chosen_job(

@@ -1,33 +1,14 @@
-"""What experiments there are, and what one of them is; nothing is run."""
+"""What an experiment is; nothing is run."""
 
 from __future__ import annotations
-
-from collections.abc import Iterable
 
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import HydraulicSetup, Setup
 from armtwin.jobs.setpoints import Setpoint
 from armtwin.notebook.numbers import Number
-from armtwin.notebook.sections import Column, Facts, Report, Section, Table, Text
+from armtwin.notebook.sections import Column, Facts, Report, Section, Table
 
 SECONDS = Number(1.0, "s", digits=4)
-
-
-def experiment_shelf(experiments: Iterable[Experiment]) -> Report:
-    """One line for each experiment."""
-    columns = (
-        Column("name", "experiment"),
-        Column("robot", "robot"),
-        Column("title", "what"),
-        Column("duration", "lasts", SECONDS),
-    )
-    records = []
-    for experiment in experiments:
-        d = experiment.description
-        record = {"name": d.name, "robot": d.setup.robot, "title": d.title}
-        records.append({**record, "duration": d.duration})
-    hint = Text("Show one: armtwin experiments NAME. Run one: armtwin simulate NAME.")
-    return Report("Shipped experiments", "", (Section("", (Table(columns, records), hint)),))
 
 
 def described_experiment(experiment: Experiment) -> Report:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
 from armtwin.identification.actuator.actuator_report import (
     actuator_report,
@@ -53,10 +52,7 @@ from armtwin.identification.worm import WormIdentification
 from armtwin.identification.worm_report import worm_report
 from armtwin.jobs.experiment_report import experiment_report
 from armtwin.jobs.experiment_run import ExperimentRun
-from armtwin.jobs.job import Job
 from armtwin.jobs.recreation import recreate
-from armtwin.logs.log import Log
-from armtwin.logs.log_report import log_report
 from armtwin.notebook.sections import Report
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
@@ -64,7 +60,6 @@ from armtwin.prediction.compare import Comparison
 from armtwin.prediction.compare_reference import ReferenceComparison
 from armtwin.prediction.correct import Correction
 from armtwin.prediction.correction_report import correction_report
-from armtwin.prediction.job_report import job_report
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.prediction_report import prediction_report
 from armtwin.prediction.reference_report import reference_report
@@ -72,8 +67,6 @@ from armtwin.prediction.side_by_side import SideBySide
 from armtwin.prediction.side_by_side_report import side_by_side_report
 from armtwin.report.page import to_html
 from armtwin.report.result import Result
-from armtwin.robot.robot import Robot
-from armtwin.robot.robot_report import robot_report
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.sweep_report import sweep_report
 
@@ -180,21 +173,6 @@ def _of_excitation(result: Excitation) -> Report:
 @to_report.register
 def _of_payload(result: PayloadIdentification) -> Report:
     return payload_report(result)
-
-
-@to_report.register
-def _of_robot(robot: Robot) -> Report:
-    return robot_report(robot, sources=True)
-
-
-@to_report.register
-def _of_job(job: Job) -> Report:
-    return job_report(job)
-
-
-@to_report.register
-def _of_log(log: Log) -> Report:
-    return log_report(log, file_name(log.origin, "log"))
 
 
 @to_report.register
