@@ -33,7 +33,7 @@ def test_the_integral_of_a_trajectorys_speed_column_is_its_way(fast_run):
 
 def test_the_parameters_of_an_estimate_are_found_by_name(identification):
     estimate = identification.estimate
-    frame = estimate.to_dataframe()
+    frame = estimate.to_dataframe("parameters").set_index("name")
     assert list(frame.index) == list(estimate.robot.parameter_names)
     for row in estimate.table:
         assert frame.loc[row.name, "value"] == row.value

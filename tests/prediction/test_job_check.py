@@ -1,8 +1,8 @@
 """What a job says of itself, what a check adds, and what is shipped."""
 
 import armtwin as at
-from armtwin.jobs.files import shipped
-from armtwin.jobs.shelf import job_shelf
+from armtwin.jobs.experiment import shipped
+from armtwin.jobs.shipped import experiments
 from armtwin.notebook.sections import Facts
 from armtwin.prediction.job_check import JobCheck
 from armtwin.report.result_file import to_result
@@ -18,7 +18,7 @@ def test_a_check_adds_what_a_prediction_rests_on_behind_the_facts_of_the_job():
     own, checked = facts(job), facts(JobCheck(job))
     assert own["process on"] == "40.0 to 1899.2 mm"
     assert list(checked) == [*own, "assumed numbers", "uncertainty", "missing"]
-    count = len(at.predict(None, at.Job.load("rx90b_line")).assumed)
+    count = len(at.predict("rx90b_line").assumed)
     assert facts(JobCheck(at.Job.load("rx90b_line")))["assumed numbers"].startswith(f"{count} of")
 
 
@@ -30,7 +30,7 @@ def test_the_facts_of_a_job_need_no_robot_that_can_be_predicted():
 
 
 def test_what_is_shipped_is_a_table_in_si():
-    shelf = job_shelf(at.Job.load(name) for name in shipped())
-    records = {record["name"]: record for record in to_result(shelf.sections())["jobs"]}
-    assert records["rx90b_line"]["speed_m_s"] == 0.1
+    listed = to_result(experiments().sections())["experiments"]
+    records = {record["name"]: record for record in listed}
+    assert records["epaas_l4"]["duration_s"] == at.Experiment.load("epaas_l4").description.duration
     assert list(records) == list(shipped())

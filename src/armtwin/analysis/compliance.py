@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
-from armtwin.analysis.states import States, describe_states
+from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import Number
@@ -67,7 +67,7 @@ class Sag(Result):
         if self.outside is not None:
             words += f", {_name_of(self.outside)} by {_farthest(self.pushed)} more"
         title = f"{self.robot.name}: how far it sags"
-        where = describe_states(self.robot, self.states, self.load)
+        where = self.states.describe(self.robot, self.load)
         return Report(title, where, (Section("", _sag_blocks(self)),), (Text(f"{words}."),))
 
     @property
@@ -120,7 +120,7 @@ class ToolCompliance(Result):
             f"{1e-6 / values[softest, 0]:.4g} N/µm."
         )
         title = f"{self.robot.name}: how far its tool gives way"
-        where = describe_states(self.robot, self.states, self.load)
+        where = self.states.describe(self.robot, self.load)
         return Report(title, where, (Section("", _compliance_blocks(self)),), (verdict,))
 
     @property

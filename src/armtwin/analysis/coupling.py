@@ -16,7 +16,7 @@ import numpy as np
 
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
-from armtwin.analysis.states import States, describe_states
+from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PERCENT, Number
 from armtwin.notebook.scales import Axis
@@ -69,7 +69,7 @@ class Coupling(Result):
             largest += f", {100 * self.drives.factor.max():.0f} % between the drives"
         verdict = Text(f"Inertial coupling: {largest}.")
         title = f"{self.robot.name}: inertial coupling"
-        return Report(title, describe_states(self.robot, self.states), tuple(sections), (verdict,))
+        return Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
 
 
 def _blocks(what: str, found: Coupled, states: States) -> Iterator[Block]:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from armtwin.analysis.charts import chart_values
 from armtwin.analysis.flexible import Flexible
-from armtwin.analysis.states import States, describe_states
+from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.dataframes import numbered
@@ -90,7 +90,7 @@ class Modes(Result):
             Section("Shapes", (scene,), page_only=True),
         )
         title = f"{self.robot.name}: how it swings"
-        where = describe_states(self.robot, self.states, self.load)
+        where = self.states.describe(self.robot, self.load)
         return Report(title, where, sections, (verdict,), series)
 
     @property

@@ -21,7 +21,7 @@ import numpy as np
 
 from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, Equations, of_drives, of_joints
-from armtwin.analysis.states import States, describe_states
+from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Bars, Chart
 from armtwin.notebook.numbers import Number
@@ -111,7 +111,7 @@ class TorqueShares(Result):
             why = Text("Its drives do not determine its joints: torques are those of the joints.")
             sections.append(Section("", (why,)))
         title = f"{self.robot.name}: torques by what causes them"
-        where = describe_states(self.robot, self.states)
+        where = self.states.describe(self.robot)
         return Report(title, where, tuple(sections), (_largest(self),))
 
 

@@ -39,7 +39,6 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.robot.files import shipped
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -96,10 +95,10 @@ def robots(
     ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.jobs.shelf import robot_shelf
+    from armtwin.jobs.shipped import robots as list_robots
 
     if name is None:
-        show(robot_shelf(Robot.load(known) for known in shipped()).sections())
+        show(list_robots().sections())
     else:
         show(Robot.load(name).sections(sources=False))
 
@@ -115,19 +114,17 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    from armtwin.jobs.experiment_shelf import described_experiment
     from armtwin.prediction.job_check import JobCheck
     from armtwin.sweeps.sweep import Sweep
-    from armtwin.sweeps.sweep_estimate import described_sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(Log.read(file).sections())
         return
     if is_sweep(file):
-        show(described_sweep(Sweep.load(file)))
+        show(Sweep.load(file).sections())
         return
     if is_experiment(file):
-        show(described_experiment(Experiment.load(file)))
+        show(Experiment.load(file).sections())
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:

@@ -27,12 +27,10 @@ from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
-from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.folder import RESULT, ResultFolder
 
 if TYPE_CHECKING:
@@ -155,11 +153,9 @@ def _predict_several(
     json: bool,
 ) -> NoReturn:
     """Runs side by side: one table, one report, all of them in result.json."""
-    from armtwin.prediction.side_by_side_report import side_by_side_report
-
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
-    finish(side_by_side_report(runs), place, {}, json)
+    finish(runs.sections(), place, {}, json)
     raise typer.Exit(WITHIN if runs.hold else OUT)
 
 
@@ -277,13 +273,11 @@ def _compare_reference(
     model = None if servo is None else at.Model(servo=servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
-    from armtwin.prediction.reference_report import reference_report
-
     contents: dict[str, Content] = {
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _compared(comparison.time, comparison.channels),
     }
-    finish(reference_report(comparison), place, contents, json)
+    finish(comparison.sections(), place, contents, json)
 
 
 def jobs(
@@ -292,11 +286,10 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.jobs.shelf import job_shelf
     from armtwin.prediction.job_check import JobCheck
 
     if name is None:
-        show(job_shelf(Job.load(known) for known in job_files.shipped()).sections())
+        show(at.jobs().sections())
     else:
         show(JobCheck(Job.load(name)).sections())
 
@@ -341,7 +334,7 @@ def _answered(
     advise: bool = False,
 ) -> at.Answer:
     with progress_bar("path") as progress:
-        prediction = at.predict(None, job, method=method, progress=progress)
+        prediction = at.predict(job, method=method, progress=progress)
         band = None
         if banded and prediction.verdict.stopped is None:
             band = at.assess(prediction, progress=of(progress, "draws"))
@@ -372,7 +365,7 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
         contents[ADVISED] = best.job.seen_from(place.folder).to_toml_as_written()
-    finish(prediction_report(answer), place, contents, json)
+    finish(answer.sections(), place, contents, json)
 
 
 def _compared(time: Floats, channels: dict[str, Floats]) -> str:

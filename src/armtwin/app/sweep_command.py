@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -96,7 +97,6 @@ def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: s
     from armtwin.sweeps.cluster import LOCAL
     from armtwin.sweeps.estimate import estimate
     from armtwin.sweeps.running import check_place
-    from armtwin.sweeps.sweep_estimate import estimate_report
 
     check_place(workers, cluster)
     width = workers
@@ -105,7 +105,7 @@ def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: s
         width = int(given) if given.isdigit() else None
     with progress_bar("timing"):
         found = estimate(asked, place.path(TABLE), width)
-    show(estimate_report(asked, found, place.path(TABLE)))
+    show(found.sections())
 
 
 def _run(
@@ -134,14 +134,13 @@ def _deliver(
     found: SweepResult, place: ResultFolder, *, csv: bool, parquet: bool, json: bool
 ) -> None:
     """Write and show the report, and the table in other formats."""
-    from armtwin.sweeps.sweep_report import sweep_report
-
     contents: dict[str, Content] = {}
     if csv:
         contents[CSV] = found.csv()
     if parquet:
         contents[PARQUET] = found.parquet()
-    finish(sweep_report(found, _made(found, place)), place, contents, json)
+    shown = replace(found, reports=_made(found, place))
+    finish(shown.sections(), place, contents, json)
     if not json:
         say(f"wrote {place.path(TABLE).as_posix()}")
 
@@ -162,7 +161,6 @@ def _folder_of(number: int) -> str:
 
 def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
-    from armtwin.prediction.prediction_report import prediction_report
     from armtwin.report.page import to_html
     from armtwin.report.result_file import to_result
 
@@ -176,7 +174,7 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
         if found.sweep.description.band and prediction.verdict.stopped is None:
             band = at.assess(prediction)
         answer = Answer(prediction, at.explain(prediction), band=band)
-        told = prediction_report(answer)
+        told = answer.sections()
     job = found.job(number).seen_from(folder)
     single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
     return single.path(REPORT)

@@ -13,7 +13,7 @@ from armtwin.jobs.groups import Tolerance
 from armtwin.motion.cell import Cell
 from armtwin.motion.path import SplineFit, Stretch
 from armtwin.motion.seam import Seam
-from armtwin.notebook.numbers import MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
+from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
 from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table
 from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 
@@ -22,7 +22,6 @@ ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given 
 LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}
 SHAPES = ("lin", "circ", "spline", "points")
 COORDINATE = Number(1e3, digits=6)
-ALLOWED = Number(1e3, "mm", digits=4)
 MM = 1e3
 POINTS = 400  # of a stretch that are drawn
 

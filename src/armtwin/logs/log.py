@@ -154,6 +154,25 @@ class Log(Result):
         return Recording(self.time, self.channels, self.events, self.joint_names)
 
 
+def as_logs(logs: Log | Iterable[Log], call: str, *, least: int = 1) -> tuple[Log, ...]:
+    """One log or several, as a call that takes logs was given them; what is no log is refused.
+
+    Args:
+        logs: What was given.
+        call: Name of the call.
+        least: How many logs it needs.
+    """
+    given = tuple(logs) if isinstance(logs, Iterable) else (logs,)
+    for log in given:
+        if not isinstance(log, Log):
+            raise ArmtwinError(
+                f"{call} needs logs, as at.Log.read gives, got a {type(log).__name__}"
+            )
+    if len(given) < least:
+        raise ArmtwinError(f"{call} needs at least one log")
+    return given
+
+
 def _reader(file: Path) -> Callable[[Path, Columns], Recording]:
     if file.suffix == ".npz":
         return read_npz

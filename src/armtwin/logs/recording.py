@@ -26,6 +26,11 @@ class Event:
     joint: str
     text: str
 
+    @property
+    def record(self) -> dict[str, Any]:
+        """It as plain values."""
+        return {"time_s": self.time, "kind": self.kind, "joint": self.joint, "text": self.text}
+
     @staticmethod
     def of(given: Any) -> Event:
         """The event that a list of time, kind, joint and text tells; else a ValueError."""

@@ -14,7 +14,9 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside
+from armtwin.files.loading import check_description
 from armtwin.files.remembered import Remembered
+from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
@@ -55,6 +57,7 @@ class Robot(Result):
         return hash((self.description.name, len(self.description.joint)))
 
     def __post_init__(self) -> None:
+        check_description("Robot", self.description, Description)
         self._refuse(problems(self.description))
 
     def _refuse(self, found: list[str]) -> None:
@@ -96,9 +99,19 @@ class Robot(Result):
         """
         files.save(self.description, Path(path))
 
-    def to_urdf(self, path: str | Path) -> None:
-        """Write a URDF file of the same kinematics and bodies; what is mounted is its own link."""
-        files.save_urdf(self.description, Path(path))
+    def to_urdf(self, path: str | Path) -> tuple[str, ...]:
+        """Write a URDF file of the same kinematics and bodies; what is mounted is its own link.
+
+        Friction is written as far as URDF knows it, Coulomb and viscous.
+
+        Returns:
+            What the file does not hold or holds approximately, in phrases.
+        """
+        from armtwin.robot.urdf_writing import describe_losses, to_urdf
+
+        text = to_urdf(self)
+        write_file(Path(path), text)
+        return describe_losses(self)
 
     # what is shown
 
@@ -206,6 +219,20 @@ class Robot(Result):
     def position_limits(self) -> Floats:
         """Lower and upper limits of q, (2, n); ±inf where there is none."""
         return position_limits(self.assembly)
+
+    @cached_property
+    def home(self) -> Floats:
+        """Posture at which analyses start, (n,): that of the file, else the middle of the ranges.
+
+        A joint without limits is at 0.
+        """
+        wrist = self.description.wrist
+        if wrist is not None:
+            return read_only(np.array(wrist.home))
+        lower, upper = self.position_limits
+        limited = np.isfinite(lower) & np.isfinite(upper)
+        middle = 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0))
+        return read_only(middle)
 
     # other robots from this one
 

@@ -80,7 +80,7 @@ def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator
     width = asked.width(BANDWIDTH, BANDWIDTH, source, group, servo, key="bandwidth")
     yield Quantity(
         name=BANDWIDTH,
-        words="the servo's bandwidth",
+        words="the servo bandwidth",
         kind=BANDWIDTH,
         basis=f"{source} {_frequency_of(robot, servo)}".strip(),
         width=width,

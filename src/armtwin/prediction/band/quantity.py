@@ -57,7 +57,7 @@ class Quantity:
 
     Attributes:
         name: Its name in jobs and results, as "servo.bandwidth".
-        words: What it is, as "the servo's bandwidth".
+        words: What it is, as "the servo bandwidth".
         kind: The name of all of its kind, as "friction.level" of one element's.
         basis: Where it comes from, with its value, as "assumed 12 Hz".
         width: Within which nine of ten lie: a share of it, or in its unit where it may be zero.
