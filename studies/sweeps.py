@@ -32,7 +32,7 @@ from unittest import mock
 import numpy as np
 
 import armtwin as at
-from armtwin.report.writing import write_report
+from armtwin.report.result import write_report
 from armtwin.sweeps import running
 from armtwin.sweeps.cluster import EACH_S
 from armtwin.sweeps.estimate import estimate

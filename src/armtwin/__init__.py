@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
     from armtwin.analysis.inertia import EffectiveInertia as EffectiveInertia
-    from armtwin.analysis.modes import Modes as Modes
+    from armtwin.analysis.mode_shapes import Modes as Modes
     from armtwin.analysis.sensitivity import Sensitivity as Sensitivity
     from armtwin.analysis.torques import TorqueShares as TorqueShares
     from armtwin.drives.friction.contact import (
@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from armtwin.jobs.job import Job as Job
     from armtwin.jobs.recreation import Recreation as Recreation, recreate as recreate
     from armtwin.jobs.run_experiment import run_experiment as run_experiment
+    from armtwin.jobs.shipped import jobs as jobs, robots as robots
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory
@@ -116,7 +117,6 @@ if TYPE_CHECKING:
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
-    from armtwin.prediction.job_report import jobs as jobs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
     from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
@@ -126,10 +126,9 @@ if TYPE_CHECKING:
         side_by_side as side_by_side,
     )
     from armtwin.report.catalog import Catalog as Catalog
-    from armtwin.report.writing import write_report as write_report
+    from armtwin.report.result import write_report as write_report
     from armtwin.robot.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
-    from armtwin.robot.robot_report import robots as robots
     from armtwin.simulation.bench import (
         Bench as Bench,
         BenchFriction as BenchFriction,
@@ -141,8 +140,8 @@ if TYPE_CHECKING:
     from armtwin.simulation.model import Model as Model
     from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
+    from armtwin.simulation.response import Response as Response
     from armtwin.simulation.responses import (
-        Response as Response,
         StepTest as StepTest,
         driven_response as driven_response,
         step_response as step_response,

@@ -13,7 +13,8 @@ from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, st
 from armtwin.analysis.coupling import Coupling, coupling
 from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
-from armtwin.analysis.modes import Modes, modes
+from armtwin.analysis.mode_shapes import Modes
+from armtwin.analysis.modes import modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
 from armtwin.analysis.workspace import workspace

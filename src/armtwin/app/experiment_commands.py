@@ -15,7 +15,6 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, Place, finish, show
 from armtwin.errors import ArmtwinError
-from armtwin.jobs.experiment import shipped
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 from armtwin.report.beside import ResultBeside
@@ -68,10 +67,10 @@ def experiments(
     ] = None,
 ) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.jobs.experiment_shelf import experiment_shelf
+    from armtwin.jobs.shipped import experiments as list_experiments
 
     if name is None:
-        show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
+        show(list_experiments().sections())
     else:
         show(at.Experiment.load(name).sections())
 

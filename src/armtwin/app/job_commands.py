@@ -286,12 +286,12 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.prediction.job_report import job_report
+    from armtwin.prediction.job_check import JobCheck
 
     if name is None:
         show(at.jobs().sections())
     else:
-        show(job_report(Job.load(name)))
+        show(JobCheck(Job.load(name)).sections())
 
 
 def chosen_job(

@@ -23,6 +23,8 @@ from armtwin.exchange.description import VERSIONS, build_description, model_desc
 from armtwin.exchange.model_code import interface_file, model_code, source_files
 from armtwin.exchange.unit import ExchangeUnit
 from armtwin.files.whole import write_file
+from armtwin.notebook.sections import Facts, Report, Section, Text
+from armtwin.report.result import Result
 
 COMPILERS = ("cc", "gcc", "clang")
 OPTIONS = ("-std=c99", "-O2", "-fPIC", "-fvisibility=hidden")
@@ -84,8 +86,8 @@ def compiled_binary(command: list[str], sources: Mapping[str, str], main: str) -
 LONG_AGO = (1980, 1, 1, 0, 0, 0)  # of all members, so that one unit gives one file
 
 
-@dataclass(frozen=True)
-class Exported:
+@dataclass(frozen=True, eq=False, repr=False)
+class Exported(Result):
     """A unit that was written.
 
     Attributes:
@@ -99,6 +101,13 @@ class Exported:
     version: int
     kinds: tuple[str, ...]
     binary: str
+
+    def sections(self) -> Report:
+        """What was written, and what of it is compiled."""
+        facts = Facts((("file", str(self.path)), ("binary", self.binary or "none, sources alone")))
+        use = " and ".join(self.kinds)
+        verdict = Text(f"{self.path.name}: FMI {self.version}.0, {use}.")
+        return Report("A Functional Mock-up Unit", "", (Section("", (facts,)),), (verdict,))
 
 
 def write_unit(

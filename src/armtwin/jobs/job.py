@@ -29,6 +29,8 @@ from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 from armtwin.robot.overrides import overridden
 from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
@@ -38,7 +40,7 @@ MEETS = 1e-6  # distance [m] within which points of a file continue the segment 
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Result):
     """What a job file says, and the seam it describes; it never changes.
 
     Attributes:
@@ -141,8 +143,9 @@ class Job:
             "Job", repr(d.name), display.mounted(d), speed, display.allowed(d.tolerance)
         )
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), display.facts(self.description, self.origin))
+    def sections(self) -> Report:
+        """Robot, tolerance, speed, process and model, and the segments of the seam."""
+        return display.describe_job(self.description, self.seam, self.process_on())
 
     def plot(self, *, axes: Any = None) -> Any:
         """Draw the seam in space, base frame, and where its process is on.

@@ -20,6 +20,8 @@ from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 from armtwin.robot import display, dynamics, files
 from armtwin.robot.assembly import Assembly
 from armtwin.robot.checks import mounting_problems, problems
@@ -37,7 +39,7 @@ from armtwin.robot.uncertainty import Uncertainty, uncertainty
 
 
 @dataclass(frozen=True)
-class Robot:
+class Robot(Result):
     """An arm with its drives, as a robot file describes it; it never changes.
 
     Joint coordinates q, v, a are (..., n) in rad (m for prismatic joints); torques in N m (N).
@@ -114,12 +116,28 @@ class Robot:
     # what is shown
 
     def __repr__(self) -> str:
+        held = str(self.description.mounted)
+        name = f"{self.name!r} with {held}" if held else repr(self.name)
         joints = cards.counted(self.n, "joint")
         parameters = cards.counted(len(self.parameters), "parameter")
-        return cards.line("Robot", display.named(self.description), joints, parameters)
+        return cards.line("Robot", name, joints, parameters)
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), display.facts(self.assembly, self.provenance, self.origin))
+    def sections(self, *, sources: bool = True) -> Report:
+        """Joints, bodies, drives and tools, and where its numbers come from.
+
+        Args:
+            sources: Whether every source is listed.
+        """
+        from armtwin.robot.overview import describe_robot
+
+        return describe_robot(
+            self.assembly,
+            self.parameter_table,
+            self.provenance,
+            self.uncertainty,
+            self.inverse_kinematics_kind,
+            sources=sources,
+        )
 
     def plot(self, q: ArrayLike | None = None, *, axes: Any = None) -> Any:
         """Draw the robot's skeleton in space with the names of its joints.

@@ -1,78 +1,76 @@
-"""What is shown of robots: joints, bodies, drives, tools, and where their numbers come from."""
+"""What a robot shows of itself: joints, bodies, drives, tools, and where its numbers come from."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from armtwin.files.fields import SOURCE_KINDS
+from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table, Text
-from armtwin.report.catalog import Catalog
+from armtwin.robot.assembly import Assembly
+from armtwin.robot.description import Description
 from armtwin.robot.drive_tables import friction_section, hydraulic_section
-from armtwin.robot.files import shipped
 from armtwin.robot.groups import Joint
 from armtwin.robot.mounting import in_words
-from armtwin.robot.robot import Robot
+from armtwin.robot.parameters import Parameter
+from armtwin.robot.provenance import Provenance
 from armtwin.robot.servo import Servo
+from armtwin.robot.uncertainty import Uncertainty
 
 BRIEF = Number(digits=3)
 
 
-def robots() -> Catalog:
-    """The robots that come with the package, one line for each."""
-    columns = (
-        Column("name", "name"),
-        Column("title", "robot"),
-        Column("joints", "joints", Number()),
-        Column("parameters", "parameters", Number()),
-        Column("inverse", "inverse kin."),
-        Column("missing", "missing"),
-    )
-    table = Table(columns, [_in_one_line(Robot.load(name)) for name in shipped()], "robots")
-    hint = "Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME."
-    return Catalog("Shipped robots", table, hint)
-
-
-def _in_one_line(robot: Robot) -> Record:
-    lacking = {phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing}
-    return {
-        "name": robot.name,
-        "title": robot.description.title,
-        "joints": robot.n,
-        "parameters": len(robot.parameters),
-        "inverse": robot.inverse_kinematics_kind.partition(" (")[0],
-        "missing": ", ".join(sorted(lacking)),
-    }
-
-
-def robot_report(robot: Robot, *, sources: bool = False) -> Report:
+def describe_robot(
+    assembly: Assembly,
+    parameters: Sequence[Parameter],
+    provenance: Provenance,
+    uncertainty: Uncertainty,
+    inverse: str,
+    *,
+    sources: bool,
+) -> Report:
     """Joints, bodies, drives and tools of a robot.
 
-    With every source of its numbers where asked for.
+    Args:
+        assembly: The robot.
+        parameters: Its dynamic parameters.
+        provenance: Where its numbers come from.
+        uncertainty: How well its parameters are known.
+        inverse: How its inverse kinematics are solved.
+        sources: Whether every source of its numbers is listed.
     """
-    d = robot.description
-    mounted = " and ".join(name for name in (d.mounted.tool, d.mounted.payload) if name)
-    title = f"{robot.name}: {d.title or 'no title'}"
+    d = assembly.description
+    mounted = str(d.mounted)
+    title = f"{d.name}: {d.title or 'no title'}"
     if mounted:
         title += f", with {mounted}"
+    links = np.array([p.value for p in parameters])[assembly.layout.all_links].reshape(-1, 10)
+    known = {
+        "moving mass": f"{PLAIN.text(links[:, 0].sum())} kg",
+        "mounted": in_words(d.gravity),
+        "parameters": f"{len(parameters)}: {_parameter_groups(parameters)}",
+        "standard deviations": _known(uncertainty),
+        "inverse kinematics": inverse,
+    }
     sections = [
-        Section("Joints (deg, deg/s, N m; kg m²)", (_joints(robot),)),
-        Section("Bodies (kg, mm; kg m² at the frame)", (_bodies(robot),)),
-        friction_section(robot),
-        hydraulic_section(robot),
-        Section("", (_facts(robot),)),
-        Section("", tuple(_sources(robot))),
+        Section("Joints (deg, deg/s, N m; kg m²)", _joints(assembly)),
+        Section("Bodies (kg, mm; kg m² at the frame)", _bodies(assembly, links)),
+        friction_section(assembly),
+        hydraulic_section(d.hydraulic),
+        Section("", (Facts((*known.items(), *_equipment(d))),)),
+        Section("", _sources(provenance)),
     ]
     if sources:
-        sections += _all_sources(robot)
+        sections += _all_sources(provenance)
     return Report(title, d.note, tuple(sections))
 
 
-def _joints(robot: Robot) -> Table:
+def _joints(assembly: Assembly) -> Iterator[Block]:
     columns = (
         Column("name", "joint"),
         Column("lower", "from", PLAIN),
@@ -82,11 +80,11 @@ def _joints(robot: Robot) -> Table:
         Column("gear", "gear", PLAIN),
         Column("rotor", "rotor", PLAIN),
     )
-    joints = robot.assembly.tree.joints
-    return Table(columns, [_joint(robot, i, joint) for i, joint in enumerate(joints)])
+    joints = assembly.tree.joints
+    yield Table(columns, [_joint(assembly, i, joint) for i, joint in enumerate(joints)])
 
 
-def _joint(robot: Robot, i: int, joint: Joint) -> Record:
+def _joint(assembly: Assembly, i: int, joint: Joint) -> Record:
     record: dict[str, object] = {"name": joint.name + _kind(joint)}
     turn = 180 / np.pi if joint.type == "revolute" else 1.0
     if joint.limits is not None:
@@ -94,17 +92,16 @@ def _joint(robot: Robot, i: int, joint: Joint) -> Record:
             value = getattr(joint.limits, key)
             record[key] = None if value is None else value * turn
         record["torque"] = joint.limits.torque
-    motor = _motor_of(robot, i)
+    motor = _motor_of(assembly.gear, len(assembly.tree.joints), i)
     if motor is not None:
-        record["gear"] = float(robot.assembly.gear[motor, i])
-        record["rotor"] = robot.description.motor[motor].rotor_inertia
+        record["gear"] = float(assembly.gear[motor, i])
+        record["rotor"] = assembly.description.motor[motor].rotor_inertia
     return record
 
 
-def _motor_of(robot: Robot, i: int) -> int | None:
+def _motor_of(gear: Floats, joints: int, i: int) -> int | None:
     """The motor that moves a joint most."""
-    gear = robot.assembly.gear
-    if len(gear) == len(robot.assembly.tree.joints):
+    if len(gear) == joints:
         return i
     own = [m for m, row in enumerate(gear) if np.argmax(np.abs(row)) == i]
     return own[-1] if own else None
@@ -116,12 +113,7 @@ def _kind(joint: Joint) -> str:
     return "" if joint.type == "revolute" else " (slides, m)"
 
 
-def _links(robot: Robot) -> np.ndarray:
-    """Ten parameters of each link, (links, 10)."""
-    return robot.parameters[robot.layout.all_links].reshape(-1, 10)
-
-
-def _bodies(robot: Robot) -> Table:
+def _bodies(assembly: Assembly, links: Floats) -> Iterator[Block]:
     columns = (
         Column("link", "link"),
         Column("mass", "mass", PLAIN),
@@ -129,43 +121,28 @@ def _bodies(robot: Robot) -> Table:
         *(Column(axis, axis, BRIEF) for axis in ("Jxx", "Jyy", "Jzz")),
     )
     records = []
-    for joint, ten in zip(robot.assembly.tree.joints, _links(robot), strict=True):
+    for joint, ten in zip(assembly.tree.joints, links, strict=True):
         mass = ten[0]
         record = {"link": joint.child, "mass": mass}
         record |= dict(zip(("Jxx", "Jyy", "Jzz"), ten[4:7], strict=True))
         if mass:
             record |= dict(zip("xyz", ten[1:4] / mass, strict=True))
         records.append(record)
-    return Table(columns, records)
+    yield Table(columns, records)
 
 
-def _facts(robot: Robot) -> Facts:
-    d = robot.description
-    mass = _links(robot)[:, 0].sum()
+def _equipment(d: Description) -> Iterator[tuple[str, str]]:
+    """What a robot has besides its joints."""
+    yield "tools, payloads", ", ".join([*d.tool, *d.payload])
+    yield "balancers", ", ".join(f"{b.name} ({b.force.kind})" for b in d.balancer)
+    yield "friction sets", ", ".join(_friction_sets(d))
     elastic = [t.joint for t in d.transmission if t.stiffness is not None]
-    balancers = [f"{b.name} ({b.force.kind})" for b in d.balancer]
-    servos = []
-    for name, servo in d.servo.items():
-        servos.append(_servo(name, servo))
-    return Facts(
-        (
-            ("moving mass", f"{PLAIN.text(mass)} kg"),
-            ("mounted", in_words(d.gravity)),
-            ("parameters", f"{len(robot.parameters)}: {_parameter_groups(robot)}"),
-            ("standard deviations", _known(robot)),
-            ("inverse kinematics", robot.inverse_kinematics_kind),
-            ("tools, payloads", ", ".join([*d.tool, *d.payload])),
-            ("balancers", ", ".join(balancers)),
-            ("friction sets", ", ".join(_friction_sets(robot))),
-            ("transmissions", ", ".join(elastic)),
-            ("servos", ", ".join(servos)),
-        )
-    )
+    yield "transmissions", ", ".join(elastic)
+    yield "servos", ", ".join(_servo(name, servo) for name, servo in d.servo.items())
 
 
-def _known(robot: Robot) -> str:
+def _known(found: Uncertainty) -> str:
     """For how many parameters standard deviations are known, "" where for none."""
-    found = robot.uncertainty
     if not found.known.any():
         return ""
     together = "with their covariance" if found.correlated else found.remark
@@ -182,20 +159,18 @@ def _servo(name: str, servo: Servo) -> str:
     return f"{name} ({', '.join(notes)})" if notes else name
 
 
-def _friction_sets(robot: Robot) -> Iterator[str]:
-    used = robot.description.friction_set
-    for name in sorted({f.set for f in robot.description.friction if f.set}):
-        yield f"{name} (in use)" if name == used else name
+def _friction_sets(d: Description) -> Iterator[str]:
+    for name in sorted({f.set for f in d.friction if f.set}):
+        yield f"{name} (in use)" if name == d.friction_set else name
 
 
-def _parameter_groups(robot: Robot) -> str:
-    counts = Counter(parameter.group for parameter in robot.parameter_table)
+def _parameter_groups(parameters: Sequence[Parameter]) -> str:
+    counts = Counter(parameter.group for parameter in parameters)
     return ", ".join(f"{count} {group}" for group, count in counts.items())
 
 
-def _sources(robot: Robot) -> Iterator[Block]:
+def _sources(known: Provenance) -> Iterator[Block]:
     """How many numbers come from where, and what is not there."""
-    known = robot.provenance
     counts = ", ".join(f"{count} {kind}" for kind, count in known.counts().items())
     yield Text(f"Sources of its numbers: {counts}.")
     if known.missing:
@@ -210,21 +185,21 @@ def _sources(robot: Robot) -> Iterator[Block]:
         yield Text(f"  {phrase}")
 
 
-def _all_sources(robot: Robot) -> Iterator[Section]:
+def _all_sources(known: Provenance) -> Iterator[Section]:
     """Every source by kind; groups that differ only in a name or number are one line."""
     columns = (Column("groups", "group"), Column("source", "source"))
     for kind, meaning in SOURCE_KINDS.items():
         records = [
-            {"groups": groups, "source": source} for source, groups in _by_source(robot, kind)
+            {"groups": groups, "source": source} for source, groups in _by_source(known, kind)
         ]
         if records:
             yield Section(f"{kind}: {meaning}", (Table(columns, records),))
 
 
-def _by_source(robot: Robot, kind: str) -> Iterator[tuple[str, str]]:
+def _by_source(known: Provenance, kind: str) -> Iterator[tuple[str, str]]:
     """Each source of a kind with the groups that have it."""
     paths: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    for origin in robot.provenance.of_kind(kind):
+    for origin in known.of_kind(kind):
         paths[origin.text][_pattern(origin.path)].append(origin.path)
     for source, patterns in paths.items():
         groups = []
