@@ -6,8 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from armtwin.jobs import experiment
-from armtwin.jobs import files as job_files
+from armtwin.jobs import experiment, files as job_files
 
 sys.path.append(str(Path(__file__).parents[1] / "studies"))
 
