@@ -24,8 +24,8 @@ import armtwin as at
 from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Cell
 
 DESIGNS = (

@@ -80,12 +80,12 @@ if TYPE_CHECKING:
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
-    from armtwin.identification.rigid_body.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
+    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.validation import Validation as Validation
     from armtwin.identification.rigid_body.identify import identify as identify
-    from armtwin.identification.rigid_body.judgement import judge as judge
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
-    from armtwin.identification.rigid_body.result import Identification as Identification
-    from armtwin.identification.rigid_body.validation import Validation as Validation
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
@@ -127,7 +127,7 @@ if TYPE_CHECKING:
     )
     from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.result import write_report as write_report
-    from armtwin.robot.friction_columns import ContactStates as ContactStates
+    from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
     from armtwin.simulation.bench import (
         Bench as Bench,

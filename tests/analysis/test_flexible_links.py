@@ -17,8 +17,8 @@ from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
-from armtwin.robot.groups import Body, Flexure, LinkBeam, SixInertias
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, Flexure, LinkBeam, SixInertias
 
 EI, LENGTH, G = 2e5, 0.45, 9.81
 LEVEL = np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0])

@@ -18,12 +18,12 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.free_parameters import sizes_of
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
-from armtwin.robot.groups import Mimic, Pose
+from armtwin.robot.schema.groups import Mimic, Pose
 from tests.identification.virtual import measured, on_the_bench
 
 CRITERIA = [

@@ -26,9 +26,9 @@ from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
 from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
 from armtwin.prediction.sections.interval import deciding_sentence
-from armtwin.robot.checks import problems
-from armtwin.robot.servo_changes import with_bandwidth
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.defaults.servo_changes import with_bandwidth
+from armtwin.robot.schema.checks import problems
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 

@@ -27,8 +27,8 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
 from armtwin.robot.files import shipped
-from armtwin.robot.groups import Orientation, Pose
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Orientation, Pose
 
 Quantity = float | str
 SMOOTH = np.radians(30.0)  # largest turn at a point of a smooth curve

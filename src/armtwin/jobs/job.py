@@ -31,9 +31,9 @@ from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
-from armtwin.robot.overrides import overridden
-from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before

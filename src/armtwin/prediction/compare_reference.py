@@ -20,8 +20,8 @@ from armtwin.motion.beside_reference import reference_path
 from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, logged_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
-from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions

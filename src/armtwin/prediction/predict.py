@@ -25,9 +25,9 @@ from armtwin.prediction.servo_basis import ServoBasis, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
 from armtwin.report.figures import draw_report
 from armtwin.report.result import Result
-from armtwin.robot import provenance
-from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema import provenance
+from armtwin.robot.schema.provenance import Origin
 from armtwin.simulation.closed_loop import (
     prepare_run,
     setpoint_rate,

@@ -22,9 +22,9 @@ from armtwin.identification.actuator.result import (
 )
 from armtwin.identification.actuator.valve import fit_valve
 from armtwin.logs.log import Log, as_logs
-from armtwin.robot.description import FORMAT, Description
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import FORMAT, Description
 
 UNITS = {
     "compliance": "m/N",

@@ -22,22 +22,22 @@ import numpy as np
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeNumber
-from armtwin.identification.rigid_body.clean_log import CleanLog
-from armtwin.identification.rigid_body.experiment import Experiment
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.data.clean_log import CleanLog
+from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.regression import kept_rows
 from armtwin.identification.rigid_body.identify import identify
-from armtwin.identification.rigid_body.preparation import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import kept_rows
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.dynamics.friction_columns import friction_columns
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
-from armtwin.robot.traced import shape_numbers
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 SPREAD = 1.0  # of the logarithm of a shape number that the file may be off by
 TOLD = 0.25  # share of the spread below which a deviation says that the logs tell a number

@@ -18,9 +18,9 @@ from armtwin.identification.completion.rules import (
 )
 from armtwin.identification.completion.sizes import sizes
 from armtwin.logs.log import Log, as_logs
-from armtwin.robot.joint_sizes import some_postures
-from armtwin.robot.provenance import missing
+from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.provenance import missing
 
 
 def complete(
