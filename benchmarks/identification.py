@@ -80,7 +80,9 @@ def stages(robot, paths, recipe):
 
     logs = [at.Log.read(path) for path in paths]
     lap("read files")
-    ready = preparation.preparation(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
+    ready = preparation.prepare_identification(
+        robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe
+    )
     lap("clean, differentiate, suspicions, friction terms")
     parts = ready.experiment.parts()
     lap("regressor, filter, factors")

@@ -86,7 +86,7 @@ def _stiffness(robot: Robot) -> dict[str, float]:
 
 
 @dataclass(frozen=True)
-class Sag:
+class LinkSag:
     """How far a frame sinks under the robot's weight.
 
     Attributes:
@@ -98,13 +98,13 @@ class Sag:
     turn: Floats
 
 
-def sag(rest: Resting, frame: str = "tool") -> Sag:
+def sag(rest: Resting, frame: str = "tool") -> LinkSag:
     """Displacement of "tool" or "flange" against a robot that does not give way."""
     stiff = structure_of(rest.robot.assembly, bending=False).forward_kinematics(rest.q, frame)
     bent = rest.pose(frame)
     R = bent[:3, :3] @ stiff[:3, :3].T
     turn = 0.5 * np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]])
-    return Sag(bent[:3, 3] - stiff[:3, 3], turn)
+    return LinkSag(bent[:3, 3] - stiff[:3, 3], turn)
 
 
 def compliance(rest: Resting, frame: str = "tool") -> Floats:

@@ -21,7 +21,7 @@ from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.jobs.points import Points, read_points
+from armtwin.jobs.points import SeamPoints, read_points
 from armtwin.maths.batch import Floats
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
@@ -266,7 +266,7 @@ class Job(Result):
         return self.origin or f"job '{self.name}'"
 
     @cached_property
-    def points(self) -> dict[int, Points]:
+    def points(self) -> dict[int, SeamPoints]:
         """Points of the segments that name a file, by the number of the segment."""
         found = {}
         for i, segment in enumerate(self.description.segment):

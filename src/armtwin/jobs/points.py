@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from armtwin.errors import FileError
-from armtwin.jobs.sheets import Column, Sheet, read_sheet, table_of
+from armtwin.jobs.sheets import Sheet, SheetColumn, read_sheet, table_of
 from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
@@ -29,7 +29,7 @@ _NUMBER = Unit("1")
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class SeamPoints:
     """Points of a file.
 
     Attributes:
@@ -41,7 +41,7 @@ class Points:
     R: Floats | None
 
 
-def read_points(path: Path, angles: str | None) -> Points:
+def read_points(path: Path, angles: str | None) -> SeamPoints:
     """Read a file of points; holes, text and wrong counts are refused with the line.
 
     Args:
@@ -54,8 +54,8 @@ def read_points(path: Path, angles: str | None) -> Points:
     p = table[:, :3]
     _check_distinct(sheet, p)
     if angles is None:
-        return Points(p, None)
-    return Points(p, _rotations(sheet, table[:, 3:], angles))
+        return SeamPoints(p, None)
+    return SeamPoints(p, _rotations(sheet, table[:, 3:], angles))
 
 
 def _check_distinct(sheet: Sheet, p: Floats) -> None:
@@ -96,7 +96,7 @@ def _check_no_angles(sheet: Sheet) -> None:
             raise FileError(str(sheet.path), [f"has the angles {', '.join(names)}: {remedy}"])
 
 
-def _columns(sheet: Sheet, angles: str | None) -> list[Column]:
+def _columns(sheet: Sheet, angles: str | None) -> list[SheetColumn]:
     """The columns that are wanted, in order."""
     wanted = {"x": _LENGTH, "y": _LENGTH, "z": _LENGTH}
     if angles is None:

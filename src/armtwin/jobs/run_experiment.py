@@ -18,7 +18,7 @@ from armtwin.jobs.experiment_description import (
     RobotSetup,
 )
 from armtwin.jobs.experiment_run import ExperimentRun
-from armtwin.jobs.features import Response
+from armtwin.jobs.features import SetpointResponse
 from armtwin.jobs.hydraulic_setup import answer_of, unit_of
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats
@@ -75,7 +75,7 @@ def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
     with _partner(experiment, None, setup.foreign) as partner:
         run = simulate_bench(bench, time, partner=partner, **given)
     got = run.log.q_m[:, 0]
-    response = Response("motor angle", "rad", drive.unit, time, values, got)
+    response = SetpointResponse("motor angle", "rad", drive.unit, time, values, got)
     return ExperimentRun(
         experiment, run.log, (response,), run.energy, bench.joint == "clamped", bench.gear_ratio
     )
@@ -129,7 +129,7 @@ def _run_robot(
         got = run.log.q[:, joint]
         wanted = run.log.q_ref[:, joint]
         name = robot.joint_names[joint]
-        responses.append(Response(name, unit, unit, run.log.time, wanted, got))
+        responses.append(SetpointResponse(name, unit, unit, run.log.time, wanted, got))
     return ExperimentRun(experiment, run.log, tuple(responses), run.energy, setup.clamp is not None)
 
 
@@ -168,7 +168,7 @@ def _run_hydraulic(
         unit = unit_of(answer.robot, answer.unit, k)
         start = answer.start[k]
         wanted, got = start + answer.setpoint[:, k], start + answer.reading[:, k]
-        responses.append(Response(point.on, unit, unit, answer.time, wanted, got))
+        responses.append(SetpointResponse(point.on, unit, unit, answer.time, wanted, got))
     run = answer.run
     return ExperimentRun(
         experiment, run.log, tuple(responses), run.energy, clamped=False, answer=answer

@@ -19,7 +19,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.identification.clamping.channels import SHORT_LINES, PartedCurves, parted_curves
-from armtwin.identification.clamping.curves import Curve, flat_interval, flat_width, moving_average
+from armtwin.identification.clamping.curves import (
+    ClampingCurve,
+    flat_interval,
+    flat_width,
+    moving_average,
+)
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.maths.batch import Floats
 
@@ -49,7 +54,7 @@ class CurveParts:
         springs: Slopes of the left and right spring [N m/rad].
     """
 
-    curve: Curve
+    curve: ClampingCurve
     backlash: tuple[int, int] | None
     left: int
     right: int
@@ -101,7 +106,7 @@ def algorithm_one(q: Floats, tau: Floats) -> AlgorithmOne:
     return replace(result, found=found)
 
 
-def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
+def identified(upper: ClampingCurve, lower: ClampingCurve, name: str) -> AlgorithmOne:
     """Springs, backlashes and friction of an upper and a lower curve on the same positions."""
     above, below = curve_parts(upper), curve_parts(lower)
     springs = np.array([*above.springs, *below.springs])
@@ -137,7 +142,7 @@ def identified(upper: Curve, lower: Curve, name: str) -> AlgorithmOne:
     return AlgorithmOne(found, above, below)
 
 
-def centred(upper: Curve, lower: Curve) -> bool:
+def centred(upper: ClampingCurve, lower: ClampingCurve) -> bool:
     """Whether the mean of both curves, the spring's torque, passes zero well inside."""
     spring = 0.5 * (upper.tau + lower.tau)
     low, high = float(spring.min()), float(spring.max())
@@ -145,7 +150,7 @@ def centred(upper: Curve, lower: Curve) -> bool:
     return low < -margin and high > margin
 
 
-def _strays(q: Floats, tau: Floats, upper: Curve, lower: Curve) -> float:
+def _strays(q: Floats, tau: Floats, upper: ClampingCurve, lower: ClampingCurve) -> float:
     """Share of the samples that are far from the nearer curve for their friction and noise."""
     inside = (q > upper.q[0]) & (q < upper.q[-1])
     above = np.interp(q[inside], upper.q, moving_average(upper.tau, AVERAGED))
@@ -156,7 +161,7 @@ def _strays(q: Floats, tau: Floats, upper: Curve, lower: Curve) -> float:
     return float(np.mean(away > max(STRAY * friction, NOISE * noise)))
 
 
-def curve_parts(curve: Curve) -> CurveParts:
+def curve_parts(curve: ClampingCurve) -> CurveParts:
     """Backlash, nonlinear intervals and springs of one curve."""
     backlash = flat_interval(curve)
     middle = _middle(curve) if backlash is None else backlash[0]
@@ -168,13 +173,13 @@ def curve_parts(curve: Curve) -> CurveParts:
     return CurveParts(curve, backlash, left, right, springs)
 
 
-def _middle(curve: Curve) -> int:
+def _middle(curve: ClampingCurve) -> int:
     """Where the torque is closest to zero, but within the curve."""
     at = int(np.argmin(np.abs(curve.tau)))
     return min(max(at, len(curve.q) // 10), len(curve.q) - len(curve.q) // 10)
 
 
-def _nonlinear(slopes: Floats, beside: Curve) -> int:
+def _nonlinear(slopes: Floats, beside: ClampingCurve) -> int:
     """Number of positions next to the backlash with less than the slope of that side's line.
 
     At most half of a side: a straight line with noise has no nonlinear interval.

@@ -15,7 +15,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.identification.clamping.curves import Curve, line, without_outliers
+from armtwin.identification.clamping.curves import ClampingCurve, line, without_outliers
 from armtwin.maths.batch import Flags, Floats
 
 RESOLUTION = 10_000  # channels of the positions
@@ -37,9 +37,9 @@ class PartedCurves:
         outliers: Samples that were left out.
     """
 
-    upper: Curve
-    lower: Curve
-    parting: Curve
+    upper: ClampingCurve
+    lower: ClampingCurve
+    parting: ClampingCurve
     outliers: int
 
 
@@ -56,13 +56,13 @@ def parted_curves(q: Floats, tau: Floats) -> PartedCurves | str:
         found = _curve(channel[flags], tau[flags], cut)
         if found is None:
             return f"its {side} curve has too few samples between the turning regions."
-        curves.append(Curve(angles, found[0]))
+        curves.append(ClampingCurve(angles, found[0]))
         outliers += found[1]
-    parting = Curve(low + lines.q * width, lines.tau)
+    parting = ClampingCurve(low + lines.q * width, lines.tau)
     return PartedCurves(curves[0], curves[1], parting, outliers)
 
 
-def _above(channel: NDArray[np.int64], tau: Floats) -> tuple[Flags, Curve]:
+def _above(channel: NDArray[np.int64], tau: Floats) -> tuple[Flags, ClampingCurve]:
     """Which samples lie above the lines through the mean torques of short intervals, and these."""
     means = _channel_means(channel, tau)
     held = np.flatnonzero(np.isfinite(means))
@@ -78,7 +78,7 @@ def _above(channel: NDArray[np.int64], tau: Floats) -> tuple[Flags, Curve]:
         above[here] = tau[here] > start + slope * channel[here]
         ends += [low, high]
         torques += [start + slope * low, start + slope * high]
-    return above, Curve(np.array(ends), np.array(torques))
+    return above, ClampingCurve(np.array(ends), np.array(torques))
 
 
 def _channel_means(channel: NDArray[np.int64], tau: Floats) -> Floats:

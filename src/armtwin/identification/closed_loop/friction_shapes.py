@@ -23,8 +23,8 @@ from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeNumber
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
-from armtwin.identification.rigid_body.data.experiment import Experiment
-from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.identification.rigid_body.fit.regression import kept_rows
 from armtwin.identification.rigid_body.identify import identify
@@ -76,7 +76,7 @@ def fit_friction_shapes(
     """
     say = progress or _silent
     chosen = replace(recipe or Recipe(), friction="file", tilt="file")
-    ready = preparation(
+    ready = prepare_identification(
         robot,
         logs,
         torque=torque,
@@ -149,7 +149,7 @@ class _Place:
 class _Task:
     """Rows with everything linear but friction taken out, and friction by its shapes."""
 
-    experiment: Experiment
+    experiment: IdentificationData
     sigma: Floats | None = None
 
     @property

@@ -11,7 +11,12 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.least_squares import scales
 from armtwin.identification.fitting.left_out import left_out_parts
 from armtwin.identification.rigid_body.data.clean_log import middle
-from armtwin.identification.rigid_body.data.experiment import Experiment, Filter, fastest, prepared
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    LowPassFilter,
+    fastest,
+    prepare_data,
+)
 from armtwin.identification.rigid_body.friction.selection import is_set_value
 from armtwin.identification.rigid_body.friction.terms import Terms, hosts
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -63,7 +68,7 @@ def best_cutoff(
         if progress is not None:
             progress(k / len(possible))
         try:
-            work = prepared(robot, some, source, Filter(cutoff, True, recipe))
+            work = prepare_data(robot, some, source, LowPassFilter(cutoff, True, recipe))
             errors[cutoff] = _missed(work)
         except (ArmtwinError, np.linalg.LinAlgError):
             continue  # a filter that leaves too little is no candidate
@@ -89,7 +94,7 @@ def _possible(logs: tuple[Log, ...]) -> list[float]:
     return [cutoff for cutoff in CUTOFFS if least <= cutoff <= most]
 
 
-def _missed(work: Experiment) -> float:
+def _missed(work: IdentificationData) -> float:
     """Share of the left-out torque that is missed, mean of the joints."""
     work = work.with_width().with_all_rows().with_terms(_terms(work))
     parts, judged = work.squares(), work.raw_squares(ROWS)
@@ -102,7 +107,7 @@ def _missed(work: Experiment) -> float:
     return float(np.exp(0.5 * squares.error()))
 
 
-def _terms(work: Experiment) -> Terms:
+def _terms(work: IdentificationData) -> Terms:
     """Friction memory of two radii on every element; none where none is looked for."""
     recipe = work.recipe
     without = recipe.friction == "file" or recipe.motion == "reference"

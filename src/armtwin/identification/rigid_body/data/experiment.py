@@ -25,7 +25,7 @@ from armtwin.identification.rigid_body.data.reversals import best_width
 from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters, term_directions
 from armtwin.identification.rigid_body.fit.regression import (
-    Model,
+    RegressionModel,
     kept_rows,
     raw_rows,
     rows,
@@ -68,7 +68,7 @@ class Robust:
 
 
 @dataclass(frozen=True)
-class Filter:
+class LowPassFilter:
     """How logs are cleaned.
 
     Attributes:
@@ -83,7 +83,7 @@ class Filter:
 
 
 @dataclass(frozen=True, eq=False)
-class Experiment:
+class IdentificationData:
     """What an identification works on.
 
     Attributes:
@@ -114,9 +114,9 @@ class Experiment:
     carried: Floats | None = None
 
     @cached_property
-    def model(self) -> Model:
+    def model(self) -> RegressionModel:
         """What each parameter adds to the torque."""
-        return Model(self.prior, self.width, self.terms, self.carried)
+        return RegressionModel(self.prior, self.width, self.terms, self.carried)
 
     @cached_property
     def extended(self) -> Robot:
@@ -135,11 +135,11 @@ class Experiment:
         elements = [*self.prior.assembly.friction, *elements_of(self.terms)]
         return any(remembers(element) for element, _ in elements)
 
-    def with_all_rows(self) -> Experiment:
+    def with_all_rows(self) -> IdentificationData:
         """The same with the rows of standing joints, where friction with memory has a sign."""
         return replace(self, rest=np.zeros_like(self.rest))
 
-    def with_terms(self, terms: Terms) -> Experiment:
+    def with_terms(self, terms: Terms) -> IdentificationData:
         """The same with friction terms beside the robot's own, free to change."""
         free = term_directions(self.prior, self.free, terms)
         return replace(self, terms=terms, free=free)
@@ -243,7 +243,7 @@ class Experiment:
         return drive_gains(found, self.free, GAIN_WEIGHT, first, own)
 
     @one_blas_thread()
-    def with_width(self) -> Experiment:
+    def with_width(self) -> IdentificationData:
         """The same with the widths of doubt that explain a stretch of each log best.
 
         The fit that tells them tells what the gears carry, too.
@@ -267,7 +267,9 @@ class Experiment:
 
 
 @one_blas_thread()
-def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> Experiment:
+def prepare_data(
+    prior: Robot, logs: tuple[Log, ...], source: str, how: LowPassFilter
+) -> IdentificationData:
     """Checked logs clean, with what may change.
 
     Args:
@@ -285,7 +287,7 @@ def prepared(prior: Robot, logs: tuple[Log, ...], source: str, how: Filter) -> E
             clean.append(clean_log(log, within, recipe, logged))
         except ArmtwinError as error:
             raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
-    return Experiment(
+    return IdentificationData(
         prior=prior,
         recipe=recipe,
         cutoff=how.cutoff,

@@ -13,7 +13,11 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.rigid_body.data.cutoff import Cutoff, Say, best_cutoff
-from armtwin.identification.rigid_body.data.experiment import Experiment, Filter, prepared
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    LowPassFilter,
+    prepare_data,
+)
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.identification.rigid_body.data.plausibility import refuse_impossible, suspect
 from armtwin.identification.rigid_body.friction.selection import Chosen, chosen_terms
@@ -45,14 +49,14 @@ class Preparation:
     """
 
     given: Robot
-    experiment: Experiment
+    experiment: IdentificationData
     cutoff: Cutoff
     friction: Chosen
     fall: Fall | None
     distrusted: str
 
 
-def preparation(
+def prepare_identification(
     robot: Robot,
     logs: Log | Sequence[Log],
     *,
@@ -73,8 +77,8 @@ def preparation(
     source = torque_channel(used[0], torque)
     tried = _cutoff(prior, used, source, cutoff, recipe, lambda share: say(CUTOFF * share))
     say(CUTOFF)
-    how = Filter(tried.cutoff, cutoff is not None, recipe)
-    experiment = prepared(prior, used, source, how)
+    how = LowPassFilter(tried.cutoff, cutoff is not None, recipe)
+    experiment = prepare_data(prior, used, source, how)
     falls = None if recipe.tilt == "file" else fall(experiment)
     distrusted = _distrusted(experiment, tried, falls)
     say(MOUNTING)
@@ -132,7 +136,7 @@ def _by_spectrum(logs: Sequence[Log], recipe: Recipe) -> float:
     return float(np.median(wanted))
 
 
-def _distrusted(experiment: Experiment, tried: Cutoff, falls: Fall | None) -> str:
+def _distrusted(experiment: IdentificationData, tried: Cutoff, falls: Fall | None) -> str:
     """What a check of the torque says where the recipe goes on in spite of it; else it is raised.
 
     The sentence names the cut-off that it rests on.
@@ -151,7 +155,7 @@ def _distrusted(experiment: Experiment, tried: Cutoff, falls: Fall | None) -> st
     return ""
 
 
-def _check_mounting(experiment: Experiment, falls: Fall | None) -> None:
+def _check_mounting(experiment: IdentificationData, falls: Fall | None) -> None:
     """Refuse a base that is mounted otherwise, where the torque is then above suspicion."""
     if falls is None or not falls.wrong:
         return

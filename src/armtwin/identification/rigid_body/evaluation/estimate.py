@@ -17,7 +17,7 @@ from armtwin.identification.rigid_body.data.cutoff import Cutoff
 from armtwin.identification.rigid_body.data.reversals import mean_friction
 from armtwin.identification.rigid_body.evaluation.validation import Validation
 from armtwin.identification.rigid_body.fit.consistency_cost import Price
-from armtwin.identification.rigid_body.fit.regression import Model
+from armtwin.identification.rigid_body.fit.regression import RegressionModel
 from armtwin.identification.rigid_body.friction.presliding import unsettled_friction
 from armtwin.identification.rigid_body.friction.selection import Chosen
 from armtwin.identification.rigid_body.gravity.gravity_direction import Fall
@@ -94,7 +94,7 @@ class Estimate(Result):
     cutoff: float
     recipe: Recipe
     logs: tuple[Log, ...]
-    model: Model
+    model: RegressionModel
     tried: Cutoff
     friction: Chosen
     price: Price | None

@@ -23,7 +23,7 @@ from armtwin.identification.rigid_body.evaluation.estimate_sections import (
     untold_blocks,
 )
 from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOut
-from armtwin.identification.rigid_body.evaluation.side_by_side import SideBySide, model_blocks
+from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
 from armtwin.identification.rigid_body.evaluation.validation import (
     Validation,
     pooled,
@@ -71,7 +71,7 @@ class Identification(Result):
     estimate: Estimate
     log: Log | None = None
     left_out: LeftOut | None = None
-    models: SideBySide | None = None
+    models: ModelsSideBySide | None = None
     unjudged: str = ""
 
     @cached_property

@@ -22,7 +22,7 @@ from armtwin.robot.robot import Robot
 
 
 @dataclass(frozen=True, eq=False)
-class SideBySide:
+class ModelsSideBySide:
     """Models compared.
 
     Attributes:
@@ -40,7 +40,7 @@ class SideBySide:
     validation: tuple[Validation, ...]
 
 
-def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> SideBySide:
+def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> ModelsSideBySide:
     """The prior, an estimate and other models of the same arm, on one log."""
     models = {"prior": found.prior, "estimate": found.robot}
     for name, robot in others.items():
@@ -52,7 +52,7 @@ def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> Side
     for robot in models.values():
         values.append(_in_order(found.prior, robot))
         validation.append(found.validate(log, robot=robot))
-    return SideBySide(
+    return ModelsSideBySide(
         names=tuple(models),
         parameters=found.prior.parameter_names,
         scaled=np.array(values) / found.decomposition.free.sizes,
@@ -78,7 +78,7 @@ def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
     )
 
 
-def model_blocks(models: SideBySide, joints: Sequence[str]) -> Iterator[Block]:
+def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Iterator[Block]:
     """Errors of the models joint by joint, and their parameters."""
     columns = [Column("model", "NRMSE %")]
     columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]

@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
-from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.fit.consistency import nearest, violations
 from armtwin.maths.batch import Floats
 
@@ -44,7 +44,7 @@ class Price:
         return self.consistent / self.drawn - 1
 
 
-def affordable(experiment: Experiment, drawn: DrawnFit) -> tuple[DrawnFit, Price | None]:
+def affordable(experiment: IdentificationData, drawn: DrawnFit) -> tuple[DrawnFit, Price | None]:
     """The fit drawn so that with its contracts it predicts left-out parts best, and their price.
 
     None where nothing is broken, or a part alone cannot be solved.

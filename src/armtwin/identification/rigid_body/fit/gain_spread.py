@@ -15,18 +15,18 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.draw import DrawnFit
 from armtwin.identification.fitting.least_squares import fit
 from armtwin.identification.fitting.scatter import jackknife
-from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.maths.batch import Floats
 
 
-def gain_spread(experiment: Experiment, drawn: DrawnFit, gains: Floats) -> Floats:
+def gain_spread(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
     """Covariance of the parameters by that of their gains, (p, p)."""
     apart = _gains_of_others(experiment, drawn, gains)
     slope = _slopes(drawn, len(gains)) / gains
     return np.asarray(slope @ jackknife(apart) @ slope.T)
 
 
-def _gains_of_others(experiment: Experiment, drawn: DrawnFit, gains: Floats) -> Floats:
+def _gains_of_others(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
     """Gains with each part left out, (parts, n) [N m/A]; parts without which none are told miss."""
     found = []
     for rest in drawn.others:

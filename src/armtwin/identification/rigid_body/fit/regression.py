@@ -78,7 +78,7 @@ class _Places(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Model:
+class RegressionModel:
     """What each parameter adds to the torque: those of a robot, then those of added terms.
 
     Attributes:
@@ -259,7 +259,9 @@ def kept_rows(log: CleanLog) -> range:
     return range(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
-def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) -> RegressionRows:
+def rows(
+    model: RegressionModel, log: CleanLog, bent: Bends, rest: Floats, kept: range
+) -> RegressionRows:
     """Some rows of a clean log, one channel for each joint.
 
     Args:
@@ -298,7 +300,7 @@ def _around(log: CleanLog, kept: range) -> slice:
 
 
 def raw_rows(
-    model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: int
+    model: RegressionModel, cleaned: CleanLog, log: Log, torque: Floats, step: int
 ) -> RegressionRows:
     """Rows of a log as its torque was measured, every so many samples of it.
 

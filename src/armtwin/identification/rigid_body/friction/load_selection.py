@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.rigid_body.data.clean_log import Motion
-from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
 from armtwin.identification.rigid_body.friction.trials import Missed, Trial
 from armtwin.robot.dynamics.loaded_friction import load_of
@@ -18,7 +18,7 @@ MOST_SHARE = 0.5
 THINNED = 10  # samples of which one tells the usual load
 
 
-def usual_loads(some: Experiment, places: Sequence[Host]) -> dict[int, float]:
+def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
     """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
     geared = [place for place, host in enumerate(places) if host.geared]
     if some.carried is None or not geared:

@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.fitting.tried import vertex
-from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
 from armtwin.identification.rigid_body.friction.trials import Missed, Trial, trial_of
 
@@ -94,7 +94,7 @@ def _numbers(chosen: dict[int, int], radii: int) -> list[int]:
 
 
 def damped_radii(
-    some: Experiment,
+    some: IdentificationData,
     places: Sequence[Host],
     memory: dict[int, tuple[float, bool]],
     errors: dict[str, float],

@@ -13,7 +13,11 @@ import numpy as np
 
 from armtwin.identification.fitting.comparison import by_the_others, gain
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
-from armtwin.identification.rigid_body.data.experiment import Experiment, beyond_gears, fastest
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    beyond_gears,
+    fastest,
+)
 from armtwin.identification.rigid_body.friction.load_selection import (
     load_terms,
     usual_loads,
@@ -67,7 +71,7 @@ class Chosen:
 
 
 @one_blas_thread()
-def chosen_terms(experiment: Experiment) -> Chosen:
+def chosen_terms(experiment: IdentificationData) -> Chosen:
     """The friction terms that predict left-out parts better than the robot's own laws alone.
 
     A reference is not the way that a contact went, so that none is looked for in it.
@@ -112,7 +116,7 @@ def chosen_terms(experiment: Experiment) -> Chosen:
     )
 
 
-def _some_rows(experiment: Experiment) -> Experiment:
+def _some_rows(experiment: IdentificationData) -> IdentificationData:
     """The experiment with all rows, of stretches spread over the logs where these are long."""
     samples = sum(len(log.clean.time) for log in experiment.clean)
     if samples <= SAMPLES:

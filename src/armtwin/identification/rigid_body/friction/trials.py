@@ -12,7 +12,7 @@ from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import scales
 from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
 from armtwin.identification.fitting.squares import Squares
-from armtwin.identification.rigid_body.data.experiment import Experiment, fastest
+from armtwin.identification.rigid_body.data.experiment import IdentificationData, fastest
 from armtwin.identification.rigid_body.friction.terms import Terms
 from armtwin.maths.batch import Floats
 
@@ -72,7 +72,7 @@ class Trial:
         return float(np.log(missed.sum(axis=0) / self.squares.power).mean())
 
 
-def trial_of(some: Experiment, terms: Terms) -> Trial:
+def trial_of(some: IdentificationData, terms: Terms) -> Trial:
     """The squares of left-out parts with all terms."""
     wide = some.with_terms(terms)
     parts = wide.squares(PARTS)
@@ -86,7 +86,7 @@ def trial_of(some: Experiment, terms: Terms) -> Trial:
     return Trial(_stands(some), terms, sized, squares)
 
 
-def _drawn(some: Experiment, parts: Squares) -> tuple[Floats, Draw]:
+def _drawn(some: IdentificationData, parts: Squares) -> tuple[Floats, Draw]:
     """Residuals of a fit without any term, (n,), and how strongly it is drawn to the file."""
     sigma = scales(parts.whole(), some.free)
     weight = some.recipe.weight
@@ -95,7 +95,7 @@ def _drawn(some: Experiment, parts: Squares) -> tuple[Floats, Draw]:
     return sigma, best_draw(parts.left_out_fits(sigma), some.free, some.friction)
 
 
-def _stands(some: Experiment) -> bool:
+def _stands(some: IdentificationData) -> bool:
     """Whether the joints stand for a share of the samples."""
     rest = some.recipe.rest * fastest(some.clean)
     slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])

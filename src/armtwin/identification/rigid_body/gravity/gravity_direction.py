@@ -20,7 +20,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, Experiment
+from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, IdentificationData
 from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
 from armtwin.identification.rigid_body.gravity.gravity_squares import Weights, weights
 from armtwin.logs.torque import needs_gains
@@ -211,7 +211,7 @@ def _turned(g: Floats, turn: Floats) -> Floats:
 
 
 @one_blas_thread()
-def fall(experiment: Experiment) -> Fall | None:
+def fall(experiment: IdentificationData) -> Fall | None:
     """The direction of gravity by the logs; None where there is none, or nothing tells it."""
     g = np.array(experiment.prior.description.gravity)
     if not g.any():
@@ -229,7 +229,7 @@ def fall(experiment: Experiment) -> Fall | None:
     return _judged(search, z, logs)
 
 
-def _begun(experiment: Experiment, found: Weights) -> tuple[_Search, Floats]:
+def _begun(experiment: IdentificationData, found: Weights) -> tuple[_Search, Floats]:
     """What is searched, weighted, and the likely direction from which on."""
     free = experiment.free
     tried: list[tuple[Floats, Floats]] = []
@@ -261,7 +261,7 @@ def _likely(g: Floats) -> Iterator[Floats]:
             yield along
 
 
-def _first_gains(experiment: Experiment, found: Weights, g: Floats) -> Floats | None:
+def _first_gains(experiment: IdentificationData, found: Weights, g: Floats) -> Floats | None:
     """Factors of the logged torque for a gravity, 1 where it is known; None where none fits."""
     if not needs_gains(experiment.prior, experiment.source):
         return np.ones(experiment.prior.n)

@@ -15,8 +15,8 @@ import numpy as np
 
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Integers
-from armtwin.identification.rigid_body.data.experiment import Experiment
-from armtwin.identification.rigid_body.fit.regression import Model
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
+from armtwin.identification.rigid_body.fit.regression import RegressionModel
 from armtwin.logs.cleaning import filtered
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.regressor import HEAVY, OF_A_BODY
@@ -93,7 +93,7 @@ class Weights:
         return Factors(np.array(roots), self.count.sum(axis=0), np.eye(T.shape[1] - 1))
 
 
-def weights(experiment: Experiment) -> Weights:
+def weights(experiment: IdentificationData) -> Weights:
     """Squares of stretches of all logs, spread over them."""
     of_each_log = -(-PARTS // len(experiment.clean))
     samples = max(LEAST_SAMPLES, SAMPLES // (of_each_log * len(experiment.clean)))
@@ -112,7 +112,7 @@ def weights(experiment: Experiment) -> Weights:
     return Weights(gravity, heavy, np.array(squares), np.array(count))
 
 
-def _columns(model: Model, log: CleanLog) -> Floats:
+def _columns(model: RegressionModel, log: CleanLog) -> Floats:
     """Z of a log through its filter, (k, n, c), of columns with the file's gravity."""
     how, motion = log.how, log.motion
     m, n = motion.q.shape
@@ -134,7 +134,7 @@ def _columns(model: Model, log: CleanLog) -> Floats:
     return np.concatenate([small.reshape(-1, n, c), tau[:, :, None]], axis=2)
 
 
-def _used(experiment: Experiment, log: CleanLog) -> Flags:
+def _used(experiment: IdentificationData, log: CleanLog) -> Flags:
     """Which rows of a log count, (k, n)."""
     return np.asarray(np.abs(log.clean.v[_kept(log)]) >= experiment.rest)
 
