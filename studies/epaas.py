@@ -17,7 +17,7 @@ from armtwin.analysis.compensation import (
     with_mass_compensation,
 )
 from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
-from armtwin.identification.actuator.oil import exactly, resonance
+from armtwin.identification.actuator.oil_fit import exactly, resonance
 from armtwin.prediction.predict import planned
 from armtwin.robot.kinematics.strokes import levers
 from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates

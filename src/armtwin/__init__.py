@@ -55,8 +55,10 @@ if TYPE_CHECKING:
         LoopIdentification as LoopIdentification,
         ShapeFit as ShapeFit,
     )
-    from armtwin.identification.completion.complete import complete as complete
-    from armtwin.identification.completion.result import Completion as Completion
+    from armtwin.identification.completion.result import (
+        Completion as Completion,
+        complete as complete,
+    )
     from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation

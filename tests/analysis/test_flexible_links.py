@@ -9,9 +9,8 @@ from rich.console import Console
 from armtwin.analysis import compliance as lumped
 from armtwin.analysis.analyse import analyse
 from armtwin.analysis.bearing_loads import bearing_loads
-from armtwin.analysis.flexibility import flexibility
+from armtwin.analysis.flexibility import compliance, flexibility, modes, resting, sag
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.flexible_links import compliance, modes, resting, sag
 from armtwin.analysis.modes import locked_modes
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError

@@ -19,9 +19,15 @@ from armtwin.files.loading import check_description, load_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
+from armtwin.jobs.from_points import (
+    SMOOTH,
+    Quantity,
+    SeamPoints,
+    describe_seam,
+    read_points,
+    read_quantity,
+)
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.jobs.points import SeamPoints, read_points
 from armtwin.maths.batch import Floats
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns

@@ -21,7 +21,6 @@ from armtwin.identification.rigid_body.data.reversals import (
     in_chunks,
 )
 from armtwin.identification.rigid_body.fit.identifiable import identifiable
-from armtwin.identification.rigid_body.fit.picking import pick, pick_weighted
 from armtwin.identification.rigid_body.friction.presliding import (
     Bundle,
     bends_of,
@@ -38,7 +37,27 @@ from armtwin.identification.rigid_body.friction.terms import (
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.compiled import compiled
 from armtwin.robot.robot import Robot
+
+
+@compiled
+def pick(table: Floats, places: Integers, columns: Integers, out: Floats) -> None:
+    """Fill some columns of out (m, ...) with those at some places of a table (m, ...)."""
+    for k in range(len(table)):
+        for c in range(len(places)):
+            out[k, columns[c]] = table[k, places[c]]
+
+
+@compiled
+def pick_weighted(
+    table: Floats, places: Integers, weights: Floats, columns: Integers, out: Floats
+) -> None:
+    """The same, each column times its weight."""
+    for k in range(len(table)):
+        for c in range(len(places)):
+            out[k, columns[c]] = weights[c] * table[k, places[c]]
+
 
 # periods of the cut-off within which the filter forgets all but exp(-π REACH) of a sample
 REACH = 6.0
