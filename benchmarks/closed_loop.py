@@ -67,7 +67,7 @@ def cases(package):
     robot = package.Robot.load("rx90b").with_tool("laser_head")
     runs = {"benchmark motion": (robot, motion(package, SECONDS))}
     if not QUICK:
-        predicted = package.predict(None, package.Job.load("rx90b_line"))
+        predicted = package.predict(robot=None, job=package.Job.load("rx90b_line"))
         runs["default job"] = (predicted.robot, predicted.motion.trajectory)
     found = {}
     for name, (moved, trajectory) in runs.items():

@@ -174,7 +174,7 @@ def show(name: str, stages: dict[str, float], p: at.Prediction) -> None:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    at.predict(None, at.Job.load("rx90b_line"))  # compiles, or reads the kernels
+    at.predict(at.Job.load("rx90b_line"))  # compiles, or reads the kernels
     stages, line = split(at.Job.load("rx90b_line"), Path(folder))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     show("rx90b_line", stages, line)

@@ -42,7 +42,7 @@ def parts(folder: Path) -> dict[str, float]:
     job = at.Job.load("rx90b_line")
     robot = job.robot()
     lap("job and robot files")
-    prediction = at.predict(robot, job)
+    prediction = at.predict(job, robot)
     lap("prediction")
     told = at.explain(prediction)
     lap("causes")

@@ -98,7 +98,7 @@ def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     at.Robot(replace(d, servo={"cascade": fitted})).save(tmp_path / "fitted.toml")
     kept = at.Robot.load(tmp_path / "fitted.toml")
     assert kept.description.servo["cascade"].fit == fit
-    p = at.predict(kept, at.Job.load("rx90b_line"))
+    p = at.predict(at.Job.load("rx90b_line"), kept)
     told = "; fitted servo, 94 % of an unseen run explained (joint_5 least); "
     assert told in state_verdict(p)[1]
     parts = replace(d.servo["cascade"], fit=replace(fit, judged_on=("left-out parts",)))

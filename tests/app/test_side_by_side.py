@@ -42,7 +42,7 @@ def test_the_result_holds_each_run_as_if_it_were_alone(swept):
     assert tree(place) == ["report.html", "result.json"]
     runs = json.loads((place / "result.json").read_text(encoding="utf-8"))["runs"]
     assert [run["summary"]["speed_m_s"] for run in runs] == [0.1, 0.4, 4.0]
-    alone = at.predict(None, at.Job.load(folder / "job.toml").with_speed(0.4))
+    alone = at.predict(at.Job.load(folder / "job.toml").with_speed(0.4))
     peaks = [(x.lateral_peak_m, x.vertical_peak_m) for x in alone.verdict.segments]
     told = [(x["lateral_peak_m"], x["vertical_peak_m"]) for x in runs[1]["segments"]]
     assert told == peaks

@@ -34,7 +34,7 @@ def short(tmp_path_factory):
     """A seam of 200 mm of the RX90B."""
     path = tmp_path_factory.mktemp("jobs") / "job.toml"
     path.write_text(JOB, encoding="utf-8")
-    return at.predict(None, at.Job.load(path))
+    return at.predict(at.Job.load(path))
 
 
 def wanting(job, **keys):
@@ -305,7 +305,7 @@ def real(short):
     job = at.Job(
         replace(short.job.description, uncertainty=Uncertainty(draws=16)), short.job.origin
     )
-    p = at.predict(None, job)
+    p = at.predict(job)
     return p, at.advise(p)
 
 
@@ -316,7 +316,7 @@ def test_what_is_called_best_is_sure_by_its_draws_and_by_those_of_another_seed(r
     assert found.best.probability >= 0.95
     path = tmp_path / "advised.toml"
     path.write_text(found.best.job.to_toml_as_written(), encoding="utf-8")
-    again = at.predict(None, at.Job.load(path))
+    again = at.predict(at.Job.load(path))
     assert again.verdict.worst_ratio == pytest.approx(found.best.ratio, rel=1e-6)
     assert at.assess(again, draws=16, seed=7).probability >= 0.90
 
@@ -363,8 +363,8 @@ def test_advice_is_for_the_robot_that_was_predicted(short):
         [p.group == "friction" for p in robot.parameter_table], 0.1, 1.0
     )
     job = wanting(short.job, share=0.9)
-    own = at.predict(None, job)
-    other = at.predict(robot.with_parameters(phi), job)
+    own = at.predict(job)
+    other = at.predict(job, robot.with_parameters(phi))
     assert at.advise(own, nominal=True, budget=1).needed
     assert not at.advise(other, nominal=True, budget=1).needed
 

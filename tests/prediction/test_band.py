@@ -40,7 +40,7 @@ def short(tmp_path_factory):
     """A seam of 200 mm of the RX90B."""
     path = tmp_path_factory.mktemp("jobs") / "job.toml"
     path.write_text(JOB, encoding="utf-8")
-    return at.predict(None, at.Job.load(path))
+    return at.predict(at.Job.load(path))
 
 
 @pytest.fixture(scope="module")
@@ -129,7 +129,7 @@ def test_a_workpiece_is_turned_about_the_middle_of_its_seam(short):
 def test_no_width_is_the_nominal_run_bit_for_bit(short):
     present = {name for quantity in quantities_of(short) for name in quantity.names}
     sure = with_uncertainty(short.job, dict.fromkeys(present & set(NAMES), 0.0))
-    p = at.predict(None, sure)
+    p = at.predict(sure)
     found = at.assess(p, draws=8)
     assert not found.shares
     assert (found.ensemble.peaks == found.nominal).all()
@@ -205,7 +205,7 @@ def test_virtual_robots_lie_in_the_bands_of_their_files():
 
 @pytest.mark.parametrize("name", shipped())
 def test_few_draws_stop_where_the_nominal_run_does_not(name):
-    p = at.predict(None, at.Job.load(name))
+    p = at.predict(at.Job.load(name))
     assert p.verdict.stopped is None
     assert at.assess(p, draws=16).failures < 1.6
 
@@ -443,11 +443,11 @@ def test_a_controller_feeds_the_torque_of_the_robot_file_forward_not_of_the_draw
         kvf=gains.kv,
     )
     robot = at.Robot(replace(d, servo={**d.servo, "cascade": fed}))
-    p = at.predict(robot, short.job)
+    p = at.predict(short.job, robot)
     (size,) = [x for x in quantities_of(p) if x.name == "tool.mass"]
     heavy = size.change(Variant(robot.description), 2.0)
     found = run_variants(p, [Variant(robot.description), heavy]).peaks
-    known = at.predict(at.Robot(heavy.description), short.job)
+    known = at.predict(short.job, at.Robot(heavy.description))
     assert found[0, 1] == p.verdict.peaks["vertical"]
     assert found[1, 1] > 3 * known.verdict.peaks["vertical"]
 
@@ -478,7 +478,7 @@ def test_uncertainties_that_cannot_be_are_refused(tmp_path, line, words):
 def test_a_nominal_run_that_stops_has_no_band(short):
     strict = {"servo.cascade.following_error_limit": "0.001 deg"}
     job = at.Job(replace(short.job.description, override=strict), short.job.origin)
-    p = at.predict(None, job)
+    p = at.predict(job)
     assert p.verdict.stopped is not None
     with pytest.raises(ArmtwinError, match="there is no band"):
         at.assess(p)

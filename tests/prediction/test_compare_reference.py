@@ -74,7 +74,7 @@ def test_the_path_error_beside_a_reference_is_that_beside_its_seam():
     """Second road: the seam's geometry against the sampled joint reference,
     where the tool moves at a tenth of its speed or more; 1e-7 m for curves between set-points.
     """
-    p = at.predict(None, at.Job.load("rx90b_corner_fixed"))
+    p = at.predict(at.Job.load("rx90b_corner_fixed"))
     motion = p.motion.trajectory
     time = motion.time
     path = reference_path(p.robot, time, motion.q, motion.v)

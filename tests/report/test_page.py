@@ -22,7 +22,7 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 @pytest.fixture(scope="module")
 def answer():
-    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    p = at.predict(at.Job.load("rx90b_corner_follow"))
     return at.Answer(p, at.explain(p))
 
 
@@ -94,7 +94,7 @@ def test_hostile_names_of_robot_job_and_segment_are_text(answer):
     segments = tuple(replace(s, name=HOSTILE) for s in p.job.description.segment)
     job = at.Job(replace(p.job.description, name=HOSTILE, title=HOSTILE, segment=segments))
     robot = at.Robot(replace(p.robot.description, name=HOSTILE, title=HOSTILE))
-    hostile = replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict)
+    hostile = replace(p, job=job, robot=robot, verdict=at.predict(job, robot).verdict)
     html = to_html(at.Answer(hostile).sections())
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
     assert "<img src=x" not in html

@@ -73,7 +73,7 @@ def without_causes(prediction):
 
 def result_of(folder, text):
     (folder / "job.toml").write_text(text, encoding="utf-8")
-    prediction = at.predict(None, at.Job.load(folder / "job.toml"))
+    prediction = at.predict(at.Job.load(folder / "job.toml"))
     return without_causes(prediction), prediction
 
 
@@ -213,7 +213,7 @@ def test_files_of_one_name_have_digests_of_their_own(tmp_path):
 
 def test_another_speed_is_another_job_as_used_from_the_same_file(within, tmp_path):
     _, prediction = within
-    slower = without_causes(at.predict(None, prediction.job.with_speed(0.05)))["provenance"][
+    slower = without_causes(at.predict(prediction.job.with_speed(0.05)))["provenance"][
         "inputs_sha256"
     ]
     told = within[0]["provenance"]["inputs_sha256"]
@@ -234,7 +234,7 @@ def test_an_override_is_told_among_the_assumed_numbers(tmp_path):
 
 def test_two_predictions_of_one_job_are_equal_to_the_last_digit(within):
     result, prediction = within
-    assert without_causes(at.predict(None, prediction.job)) == result
+    assert without_causes(at.predict(prediction.job)) == result
 
 
 def test_the_speed_outside_of_a_window_carries_its_unit(out):

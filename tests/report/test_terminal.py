@@ -27,7 +27,7 @@ def report():
     """A seam that holds: the frame of the KR300, slowly and with rigid gears."""
     job = at.Job.load("kr300_frame").with_speed(0.05)
     stiff = replace(job.description.model, joints="rigid")
-    p = at.predict(None, at.Job(replace(job.description, model=stiff), job.origin))
+    p = at.predict(at.Job(replace(job.description, model=stiff), job.origin))
     return at.Answer(p, at.explain(p)).sections()
 
 

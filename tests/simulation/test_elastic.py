@@ -283,7 +283,7 @@ def test_the_verdict_looks_at_the_link_and_a_comparison_at_like_sides(robots):
     soft = at.Job(
         replace(job.description, model=replace(job.description.model, joints="elastic")), job.origin
     )
-    p = at.predict(None, soft)
+    p = at.predict(soft)
     seen, got = np.abs(p.seen.vertical).max(), np.abs(p.path_error.vertical).max()
     assert got > 3 * seen  # the sag, which the motors do not see
     both = at.compare(soft, p.log)

@@ -75,7 +75,8 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> Coordinates:
         bends = "; its links bend where asked for" if robot.description.flexure else ""
         raise ArmtwinError(
             f"robot '{robot.name}' has nothing elastic: its file gives no transmission.stiffness"
-            f"{bends}"
+            f"{bends}; identify it (armtwin transmission, armtwin clamp), or give a "
+            "[[transmission]] with a stiffness for each joint"
         )
     return places
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -14,7 +14,6 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.showing import REPORT, ROBOT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Report
 from armtwin.report.folder import RESULT
 from armtwin.robot.files import to_text
 
@@ -46,7 +45,7 @@ def resonances(
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))
     place = result_folder(source, out, (RESULT, REPORT), [table], force)
-    finish(_report(at.fit_oil(table)), place, {}, json)
+    finish(at.fit_oil(table).sections(), place, {}, json)
 
 
 @actuator.command()
@@ -73,7 +72,7 @@ def noise(
     with progress_bar("logs"):
         read = [at.Log.read(path, columns) for path in logs]
         found = at.identify_actuator(prior, read, masses)
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 @actuator.command()
@@ -90,7 +89,7 @@ def valve(
     inputs = [Path(robot), *files_of_log(log, columns)]
     place = robot_place("actuator valve", prior, out, inputs, force)
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 @actuator.command()
@@ -107,7 +106,7 @@ def flow(
     inputs = [Path(robot), *files_of_log(log, columns)]
     place = robot_place("actuator flow", prior, out, inputs, force)
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 def _masses(text: str, count: int) -> list[float]:
@@ -124,10 +123,3 @@ def _masses(text: str, count: int) -> list[float]:
         except ArmtwinError as error:
             raise ArmtwinError(f"--weights {error}") from None
     return masses
-
-
-def _report(found: Any) -> Report:
-    """The report of a result; the room of reports is asked for by those who use it."""
-    from armtwin.report.writing import to_report
-
-    return to_report(found)

@@ -117,9 +117,7 @@ def analyse(
         motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
-    from armtwin.report.writing import to_report
-
-    finish(to_report(at.analyse(found, what, motion, **settings)), place, {}, json)
+    finish(at.analyse(found, what, motion, **settings).sections(), place, {}, json)
 
 
 def _check_moving(

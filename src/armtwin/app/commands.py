@@ -39,7 +39,6 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.robot.files import shipped
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -96,12 +95,12 @@ def robots(
     ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.robot.robot_report import robot_report, robot_shelf
+    from armtwin.jobs.shipped import robots as list_robots
 
     if name is None:
-        show(robot_shelf(Robot.load(known) for known in shipped()))
+        show(list_robots().sections())
     else:
-        show(robot_report(Robot.load(name)))
+        show(Robot.load(name).sections(sources=False))
 
 
 @app.command()
@@ -115,28 +114,25 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    from armtwin.jobs.experiment_shelf import described_experiment
-    from armtwin.logs.log_report import log_report
-    from armtwin.prediction.job_report import job_report
-    from armtwin.robot.robot_report import robot_report
+    from armtwin.prediction.job_check import JobCheck
     from armtwin.sweeps.sweep import Sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
-        show(log_report(Log.read(file), Path(file).name))
+        show(Log.read(file).sections())
         return
     if is_sweep(file):
         show(Sweep.load(file).sections())
         return
     if is_experiment(file):
-        show(described_experiment(Experiment.load(file)))
+        show(Experiment.load(file).sections())
         return
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
-        show(job_report(job))
+        show(JobCheck(job).sections())
         return
-    show(robot_report(Robot.load(file), sources=True))
+    show(Robot.load(file).sections())
 
 
 def _refuse_unknown_servo(job: Job) -> None:
@@ -174,8 +170,6 @@ def import_robot(
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
-    from armtwin.robot.robot_report import robot_report
-
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"
     if kind == "dh":
@@ -187,7 +181,7 @@ def import_robot(
     robot = on_base(found, gravity, mounting, "import")
     target = free(out or file_name(robot, ".toml"), force, file)
     robot.save(target)
-    show(robot_report(robot))
+    show(robot.sections(sources=False))
     say(f"wrote {target}")
 
 

@@ -55,8 +55,6 @@ def complete(
     place = robot_place("complete", given, out, inputs, force)
     read = [at.Log.read(log, columns) for log in logs or []]
     result = at.complete(given, read, bandwidth=frequency)
-    from armtwin.identification.completion.completion_report import completion_report
-
     written = contents(result.robot.description, ROBOT)
-    finish(completion_report(result), place, written, json)
+    finish(result.sections(), place, written, json)
     raise typer.Exit(FAILED if result.still else DONE)

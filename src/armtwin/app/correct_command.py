@@ -69,7 +69,7 @@ def correct(
         raise ArmtwinError(f"--spacing {error}") from None
     with progress_bar("simulation") as progress:
         found = at.correct(
-            None, chosen, rounds=rounds, spacing=distance, progress=of(progress, "simulation")
+            chosen, rounds=rounds, spacing=distance, progress=of(progress, "simulation")
         )
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -21,8 +22,8 @@ from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 
 if TYPE_CHECKING:
-    from armtwin.identification.excitation.excitation_report import Twin
     from armtwin.identification.excitation.plan import ExcitationPlan
+    from armtwin.identification.excitation.result import Twin
 
 UNITS = {
     "period": Unit("s", above=0),
@@ -93,8 +94,8 @@ def excite(
     force: Force = False,
 ) -> None:
     """Design a motion that tells the parameters of a robot well: trajectory and report."""
-    from armtwin.identification.excitation.excitation_report import TRAJECTORY, excitation_report
-    from armtwin.motion.cell_file import read_cell
+    from armtwin.identification.excitation.result import TRAJECTORY
+    from armtwin.motion.cell import read_cell
 
     found = mounted(robot, tool, payload)
     words: dict[str, Any] = {"period": period, "rate": rate, "clearance": clearance}
@@ -122,16 +123,17 @@ def excite(
     source = Source("excite", found.name, found.origin, options, name_words)
     place = result_folder(source, out, (RESULT, REPORT, TRAJECTORY), inputs, force)
     with progress_bar("search") as progress:
-        result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
+        result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
-    finish(excitation_report(result, _twin(found, motion)), place, written, json)
+    shown = replace(result, twin=_twin(found, motion))
+    finish(shown.sections(), place, written, json)
 
 
 def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
-    from armtwin.identification.excitation.excitation_report import Twin
+    from armtwin.identification.excitation.result import Twin
     from armtwin.prediction.compare_reference import usual_model
 
     try:

@@ -15,7 +15,6 @@ from armtwin.app.progress import of, progress_bar
 from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, Place, finish, show
 from armtwin.errors import ArmtwinError
-from armtwin.jobs.experiment import shipped
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 from armtwin.report.beside import ResultBeside
@@ -52,14 +51,12 @@ def simulate(
 
     Exit code 1: it ended early.
     """
-    from armtwin.jobs.experiment_report import experiment_report
-
     asked = at.Experiment.load(experiment)
     source = Source("simulate", asked.description.name, asked.origin)
     place = result_folder(source, out, (RESULT, LOG, REPORT), asked.files, force)
     with progress_bar("experiment") as progress:
         run = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
-        report = experiment_report(run)
+        report = run.sections()
     finish(report, place, {LOG: partial(put_csv, run.log.recording)}, json)
     raise typer.Exit(NOT_TOLD if run.ended_early else DONE)
 
@@ -70,12 +67,12 @@ def experiments(
     ] = None,
 ) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.jobs.experiment_shelf import described_experiment, experiment_shelf
+    from armtwin.jobs.shipped import experiments as list_experiments
 
     if name is None:
-        show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
+        show(list_experiments().sections())
     else:
-        show(described_experiment(at.Experiment.load(name)))
+        show(at.Experiment.load(name).sections())
 
 
 def clamp(
@@ -93,7 +90,6 @@ def clamp(
     force: Force = False,
 ) -> None:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint."""
-    from armtwin.identification.clamping.clamping_report import clamping_report
     from armtwin.jobs.recreation import recreate
 
     ratio = None if gear_ratio is None else _number("--gear-ratio", gear_ratio)
@@ -107,7 +103,7 @@ def clamp(
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)
-    finish(clamping_report(found, recreation), place, {}, json)
+    finish(recreation.sections(), place, {}, json)
 
 
 def transmission(
@@ -131,8 +127,6 @@ def transmission(
 
     Exit code 1: no stiffness is told.
     """
-    from armtwin.identification.transmission.transmission_report import transmission_report
-
     prior = mounted(robot, tool, payload)
     inputs = [Path(robot)]
     for path in [*logs, *([] if validate is None else [validate])]:
@@ -143,7 +137,7 @@ def transmission(
         unseen = None if validate is None else at.Log.read(validate, columns)
         found = at.identify_transmission(prior, read, validate=unseen)
     text = to_text(found.robot.description)
-    finish(transmission_report(found), place, {ROBOT: text}, json)
+    finish(found.sections(), place, {ROBOT: text}, json)
     raise typer.Exit(DONE if found.told else NOT_TOLD)
 
 

@@ -17,20 +17,6 @@ from armtwin.report.folder import refuse_inputs
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
-NOT_IN_URDF = (
-    "motor",
-    "gear",
-    "balancer",
-    "friction",
-    "transmission",
-    "flexure",
-    "deviation",
-    "hydraulic",
-    "servo",
-    "payload",
-    "standard_deviation",
-)
-
 
 @export.command(name="urdf")
 def export_urdf(
@@ -48,28 +34,15 @@ def export_urdf(
     ] = None,
     force: Force = False,
 ) -> None:
-    """Write a URDF file with the robot's kinematics and bodies."""
+    """Write a URDF file with the robot's kinematics, bodies and joint friction."""
     loaded = Robot.load(robot)
     if tool is not None:
         loaded = loaded.with_tool(tool)
     target = free(out or file_name(loaded, ".urdf"), force, robot)
-    loaded.to_urdf(target)
+    lost = loaded.to_urdf(target)
     say(f"wrote {target}")
-    for what in lost_in_urdf(loaded):
-        say(f"not in a URDF, left out: {what}")
-
-
-def lost_in_urdf(robot: Robot) -> list[str]:
-    """Groups of a robot file that a URDF has no place for."""
-    d = robot.description
-    lost = [name for name in NOT_IN_URDF if getattr(d, name)]
-    lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
-    if d.gravity != (0.0, 0.0, -9.81):
-        lost.append("gravity of a tilted base")
-    for link in d.link:
-        if link.unphysical:
-            lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
-    return lost
+    for what in lost:
+        say(what)
 
 
 def file_name(robot: Robot, suffix: str) -> Path:

@@ -53,8 +53,5 @@ def frequency(
         words.append(window)
     source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
-    from armtwin.identification.frequency import log_response
-    from armtwin.identification.frequency_report import frequency_report
-
-    found = log_response(at.Log.read(log, columns), given, answer, window=length, joint=joint)
-    finish(frequency_report(found), place, {}, json)
+    found = at.log_response(at.Log.read(log, columns), given, answer, window=length, joint=joint)
+    finish(found.sections(), place, {}, json)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal, NoReturn
 
@@ -96,8 +97,6 @@ def friction(
 
     Exit code 1: some number of a law is not told.
     """
-    from armtwin.identification.friction_curves.friction_report import friction_report
-
     prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
     inputs = [Path(robot)]
     for path in [*files, *([] if breakaway is None else [breakaway])]:
@@ -128,7 +127,12 @@ def friction(
     contents: dict[str, Content] = {}
     if found.curves.unit == "N m":
         contents[ROBOT] = to_text(found.robot.description)
-    finish(friction_report(found, bending), place, contents, json)
+    report = found.sections()
+    if bending is not None:
+        other = bending.sections()
+        sections = (*report.sections, *other.sections)
+        report = replace(report, sections=sections, verdict=(*report.verdict, *other.verdict))
+    finish(report, place, contents, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 
@@ -147,8 +151,6 @@ def _moving(
     json: bool,
 ) -> NoReturn:
     """Shape numbers of the file's laws, from logs of any motion."""
-    from armtwin.identification.closed_loop.shape_report import shape_report
-
     files, columns = sources
     torque, cutoff = choices
     for path in files:
@@ -159,7 +161,7 @@ def _moving(
         found = at.fit_friction_shapes(
             robot, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
         )
-    finish(shape_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 
@@ -172,8 +174,6 @@ def _worm(
     json: bool,
 ) -> None:
     """Friction that follows loads, from logs with several tools."""
-    from armtwin.identification.worm_report import worm_report
-
     load, tools = words
     if tools is None:
         raise ArmtwinError('--load needs --tools, the tool of each log, as "none, laser_head"')
@@ -183,7 +183,7 @@ def _worm(
     with progress_bar("logs"):
         logs = [at.Log.read(path, columns) for path in files]
         found = at.identify_worm(robot, logs, mounted_tools, elements)
-    finish(worm_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
 
 
 def _curves(
@@ -236,8 +236,6 @@ def warmup(
 
     Exit code 1: some joint is not warm.
     """
-    from armtwin.identification.warm_up_report import warm_up_report
-
     length = optional_quantity("--period", period, "s")
     share = optional_quantity("--limit", limit, "1")
     assert share is not None
@@ -246,5 +244,5 @@ def warmup(
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
     read = at.Log.read(log, columns)
     found = at.identify_warm_up(read, period=length, limit=share, torque=torque)
-    finish(warm_up_report(found), place, {}, json)
+    finish(found.sections(), place, {}, json)
     raise typer.Exit(DONE if found.warm else NOT_TOLD)

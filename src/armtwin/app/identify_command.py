@@ -141,12 +141,11 @@ def identify(
         found = _identified(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
-    from armtwin.identification.rigid_body.identification_report import identification_report
     from armtwin.identification.rigid_body.recipe_file import recipe_text
 
     written = contents(found.robot.description, ROBOT)
     written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
-    finish(identification_report(result), place, written, json)
+    finish(result.sections(), place, written, json)
     raise typer.Exit(FAILED if result.failed else DONE)
 
 

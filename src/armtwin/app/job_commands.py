@@ -27,7 +27,6 @@ from armtwin.app.robots import mounted
 from armtwin.app.showing import REPORT, finish, say, show
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
-from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
@@ -287,12 +286,12 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.prediction.job_report import job_report, job_shelf
+    from armtwin.prediction.job_check import JobCheck
 
     if name is None:
-        show(job_shelf(Job.load(known) for known in job_files.shipped()))
+        show(at.jobs().sections())
     else:
-        show(job_report(Job.load(name)))
+        show(JobCheck(Job.load(name)).sections())
 
 
 def chosen_job(
@@ -335,7 +334,7 @@ def _answered(
     advise: bool = False,
 ) -> at.Answer:
     with progress_bar("path") as progress:
-        prediction = at.predict(None, job, method=method, progress=progress)
+        prediction = at.predict(job, method=method, progress=progress)
         band = None
         if banded and prediction.verdict.stopped is None:
             band = at.assess(prediction, progress=of(progress, "draws"))

@@ -62,8 +62,6 @@ def payload(
 
     Exit code 1: the runs show no payload, or do not tell a torque constant.
     """
-    from armtwin.identification.payload.payload_report import payload_report
-
     prior = mounted(robot, tool, payload)
     inputs = [Path(robot), *files_of_log(with_it, columns)]
     if without is not None:
@@ -82,9 +80,8 @@ def payload(
         if progress is not None:
             progress("fit", 0.5)
         found = at.identify_payload(prior, first, second, **options)
-        report = payload_report(found)
         written = contents(found.robot.description, ROBOT)
-    finish(report, place, written, json)
+    finish(found.sections(), place, written, json)
     told = not found.refused if found.gain is None else bool(found.gain.told.all())
     raise typer.Exit(DONE if told else NOT_TOLD)
 

@@ -1,15 +1,13 @@
-"""Loading and saving jobs: shipped ones by name, TOML by path."""
+"""Files of jobs: what is shipped, and the text of a job."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from importlib import resources
 from pathlib import Path
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.files.kinds import check_name, check_tables
+from armtwin.errors import ArmtwinError
+from armtwin.files.loading import shipped_files
 from armtwin.files.own_units import as_written
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.jobs.description import JobDescription
@@ -19,30 +17,7 @@ SCHEMA = Schema(JobDescription, "job file")
 
 def shipped() -> dict[str, Path]:
     """Names and files of the jobs that come with the package."""
-    folder = Path(str(resources.files("armtwin.jobs") / "library"))
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
-
-
-def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
-    """Description of a shipped job or of a file, and where it came from."""
-    path, known = Path(name_or_path), shipped()
-    if str(name_or_path) in known:
-        path = known[str(name_or_path)]
-    else:
-        check_name(name_or_path, "job")
-    if path.suffix != ".toml":
-        hint = did_you_mean(str(name_or_path), known)
-        raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
-    tables = read_tables(path)
-    check_tables(tables, "job", str(path))
-    tables = checked_format(tables, str(path), JobDescription.format_number)
-    try:
-        description = SCHEMA.read(tables, str(path))
-    except FileError:
-        raise
-    except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(str(path), [str(error)]) from None
-    return (description if description.name else replace(description, name=path.stem)), str(path)
+    return shipped_files("armtwin.jobs", "library")
 
 
 def to_text(description: JobDescription) -> str:

@@ -17,7 +17,8 @@ from armtwin.robot.strokes import drives_slide
 from armtwin.robot.wrist import ANGLES, COORDINATES
 from armtwin.simulation.closed_loop import setpoint_rate
 from armtwin.simulation.model import Model
-from armtwin.simulation.responses import Response, motion_response
+from armtwin.simulation.response import Response
+from armtwin.simulation.responses import motion_response
 from armtwin.simulation.setpoints import (
     Unit,
     coordinate_names,

@@ -100,7 +100,7 @@ def _compare_job(
     job: Job, log: Log, robot: Robot | None, method: Method, progress: Progress | None
 ) -> Comparison:
     """A logged run of a job over its prediction."""
-    prediction = predict(robot, job, method=method, progress=progress)
+    prediction = predict(job, robot, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, log)

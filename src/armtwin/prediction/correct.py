@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -25,7 +26,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.correction import Corrected, Correction, Size, run_command
 from armtwin.prediction.parts import UNSEEN, error_parts
 from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.predict import Prediction, checked_limits, predict
+from armtwin.prediction.predict import Prediction, checked_limits, load_job_and_robot, predict
 from armtwin.prediction.verdict import process_is_on, verdict_on
 from armtwin.robot.robot import Robot
 
@@ -40,8 +41,8 @@ Progress = Callable[[float], None]
 
 
 def correct(
-    robot: Robot | None,
-    job: Job,
+    job: Job | str | Path,
+    robot: Robot | str | Path | None = None,
     *,
     rounds: int = ROUNDS,
     spacing: float = SPACING,
@@ -50,8 +51,8 @@ def correct(
     """Correct the set-points of a job on the twin.
 
     Args:
-        robot: A robot in place of the job's, or None.
-        job: The job.
+        job: The job, or the name or file of one.
+        robot: A robot in place of the job's.
         rounds: Rounds of learning at most.
         spacing: Distance between points of the program that is written [m].
         progress: Called with the share that is done.
@@ -61,7 +62,8 @@ def correct(
     if not 1e-4 <= spacing <= 1.0:
         raise ArmtwinError(f"spacing must be from 0.1 mm to 1 m, got {1e3 * spacing:g} mm")
     say: Progress = progress or (lambda share: None)
-    p = predict(robot, job)
+    job, robot = load_job_and_robot("correct", job, robot)
+    p = predict(job, robot)
     if p.verdict.stopped is not None:
         raise ArmtwinError(f"{job.where}: the run stops before its end; there is nothing to learn")
     say(1 / (rounds + 3))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -131,23 +132,23 @@ class Prediction(Result):
 
 
 def predict(
-    robot: Robot | None, job: Job, *, method: Method = "nonlinear", progress: Progress | None = None
+    job: Job | str | Path,
+    robot: Robot | str | Path | None = None,
+    method: Method = "nonlinear",
+    *,
+    progress: Progress | None = None,
 ) -> Prediction:
     """Predict where a robot's tool will be beside the seam of a job.
 
     Args:
-        robot: A robot in place of the job's, or None; the job's tool and overrides are applied to
-            it.
-        job: The job.
+        job: The job, or the name or file of one.
+        robot: A robot in place of the job's; the job's tool and overrides are applied to it.
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         progress: Called with what is being done and the share that is done.
     """
-    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
-        raise ArmtwinError(
-            "predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))"
-        )
+    job, robot = load_job_and_robot("predict", job, robot)
     say: Progress = progress or (lambda what, share: None)
-    plan = _plan(robot, job, say)
+    plan = _plan(job, robot, say)
     say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
@@ -164,14 +165,34 @@ def predict(
     return prediction
 
 
+def load_job_and_robot(
+    call: str, job: Job | str | Path, robot: Robot | str | Path | None
+) -> tuple[Job, Robot | None]:
+    """Job and robot of a call, loaded where names or files are given; another order is refused."""
+    if isinstance(robot, Job):
+        raise ArmtwinError(
+            f"{call} takes the job first: at.{call}(job, robot), or at.{call}(job) with the job's "
+            "own robot"
+        )
+    job = Job.load(job) if isinstance(job, str | Path) else job
+    robot = Robot.load(robot) if isinstance(robot, str | Path) else robot
+    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
+        raise ArmtwinError(
+            f"{call} needs a Job, and a Robot only in place of the job's: "
+            f'at.{call}(at.Job.load("rx90b_line")), got a {type(job).__name__} and a '
+            f"{type(robot).__name__}"
+        )
+    return job, robot
+
+
 def predict_all(
-    robot: Robot | None, jobs: Sequence[Job], *, method: Method = "nonlinear"
+    jobs: Sequence[Job], robot: Robot | None = None, *, method: Method = "nonlinear"
 ) -> list[Prediction | None]:
     """Predict jobs, each as `predict` does, their runs together; None for one that is refused.
 
     Args:
-        robot: A robot in place of the jobs', or None.
         jobs: The jobs.
+        robot: A robot in place of the jobs'.
         method: As of `predict`.
     """
     found: list[Prediction | None] = [None] * len(jobs)
@@ -198,7 +219,7 @@ class _Plan:
     feasibility: Feasibility
 
 
-def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
+def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
     """The motion of a job and what it uses of the robot's limits."""
     robot = job.robot(given)
     refuse_incomplete(robot, job)
@@ -213,7 +234,7 @@ def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
 def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
     """A job planned and its run ready; None where it is out of reach or beyond limits."""
     try:
-        plan = _plan(robot, job, lambda what, share: None)
+        plan = _plan(job, robot, lambda what, share: None)
         ready = prepare_run(
             plan.robot,
             plan.motion.trajectory,

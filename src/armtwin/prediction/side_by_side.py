@@ -121,7 +121,7 @@ def _answered(
 ) -> tuple[Answer, None] | tuple[None, ArmtwinError]:
     """A job predicted, or why it cannot be."""
     try:
-        prediction = predict(None, job, method=method)
+        prediction = predict(job, method=method)
     except ArmtwinError as error:
         return None, error
     band = None

@@ -67,6 +67,12 @@ class Assembly:
                 found.append(i)
         return tuple(found)
 
+    def slides(self, row: Row) -> bool:
+        """Whether a row is a length [m, N] and not an angle [rad, N m]."""
+        joints = self.tree.joints
+        moved = [joints[j].type == "prismatic" for j in np.flatnonzero(row.weights)]
+        return row.linkage is not None or (row.side != "motor" and all(moved))
+
     @cached_property
     def passive(self) -> tuple[str, ...]:
         """Joints that follow others through closed loops."""

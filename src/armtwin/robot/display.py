@@ -1,9 +1,8 @@
-"""How a robot shows itself in Python and notebooks: its facts, and its skeleton in space."""
+"""The skeleton of a robot, drawn in space."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,42 +10,9 @@ import numpy as np
 from armtwin.maths.batch import Floats
 from armtwin.report.figures import BLUE, RED, axes_in_space, equal_lengths, plain
 from armtwin.robot.assembly import Assembly
-from armtwin.robot.description import Description
-from armtwin.robot.provenance import Provenance
 
 MM = 1e3
 SAME_PLACE = 1.0  # neighbouring joints nearer than this share a label [mm]
-
-
-def named(description: Description) -> str:
-    """The robot's name with what is mounted."""
-    mounted = description.mounted
-    held = " and ".join(name for name in (mounted.tool, mounted.payload) if name)
-    return f"{description.name!r} with {held}" if held else repr(description.name)
-
-
-def facts(assembly: Assembly, provenance: Provenance, origin: str) -> Iterator[tuple[str, str]]:
-    """What one wants to know first about a robot."""
-    description = assembly.description
-    if description.title:
-        yield "robot", description.title
-    names = [assembly.tree.joints[i].name for i in assembly.free]
-    yield "joints", ", ".join(names)
-    if description.motor:
-        yield "motors", str(len(description.motor))
-    if description.hydraulic:
-        yield "hydraulic drives", str(len(description.hydraulic))
-    yield "tools", ", ".join(description.tool) or "none"
-    yield "payloads", ", ".join(description.payload) or "none"
-    yield "sources", _sources(provenance)
-    yield "a prediction lacks", "; ".join(provenance.missing) or "nothing"
-    yield "file", Path(origin).name or "none"
-
-
-def _sources(provenance: Provenance) -> str:
-    """How many sources there are of each kind."""
-    counts = [f"{count} {kind}" for kind, count in provenance.counts().items()]
-    return ", ".join(counts) or "none given"
 
 
 def draw_skeleton(assembly: Assembly, pose: Callable[[str], Floats], axes: Any = None) -> Any:

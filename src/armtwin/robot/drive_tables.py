@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Column, Record, Section, Table
+from armtwin.robot.assembly import Assembly
 from armtwin.robot.drive_groups import FrictionElement, Hydraulic, On
-from armtwin.robot.robot import Robot
-from armtwin.robot.strokes import row_slides
 
 SPEEDS = (0.1, 1.0)  # at which friction is shown [rad/s or m/s]
 
 
-def friction_section(robot: Robot) -> Section:
+def friction_section(assembly: Assembly) -> Section:
     """Friction of each row at two speeds; forces and speeds in m where a row slides."""
-    slides = [row_slides(robot, row) for _, row in robot.assembly.friction]
+    slides = [assembly.slides(row) for _, row in assembly.friction]
     records = []
-    for (element, _), is_line in zip(robot.assembly.friction, slides, strict=True):
+    for (element, _), is_line in zip(assembly.friction, slides, strict=True):
         records.append({**_element(element), "unit": "N" if is_line else "N m"})
     name = Column("name", "friction"), Column("on", "acts on"), Column("law", "law")
     if not any(slides):
@@ -42,7 +43,7 @@ def _element(element: FrictionElement) -> Record:
     return {"name": element.name, "on": row_words(element.on), "law": element.law.law, **at_speeds}
 
 
-def hydraulic_section(robot: Robot) -> Section:
+def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
     """Oil, no-load speeds and valve of each hydraulic drive."""
     columns = (
         Column("name", "drive"),
@@ -55,7 +56,7 @@ def hydraulic_section(robot: Robot) -> Section:
         Column("delay", "delay", Number(1e3, "ms", digits=4)),
     )
     title = "Hydraulic drives (m/N, m/(N s), m/s of a cylinder; rad and N m of a motor)"
-    records = [_circuit(drive) for drive in robot.description.hydraulic]
+    records = [_circuit(drive) for drive in drives]
     return Section(title, (Table(columns, records),))
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.files.covariance import beside, covariance_content, read_covariance
 from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.loading import shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
-from armtwin.files.whole import check_file, write_file, write_files
+from armtwin.files.whole import check_file, write_files
 from armtwin.files.writing import to_tables, to_toml
 from armtwin.robot.denavit_hartenberg import Convention, read_table
 from armtwin.robot.description import Description
@@ -28,8 +28,7 @@ def shipped() -> dict[str, Path]:
 @cache
 def _library() -> tuple[tuple[str, Path], ...]:
     """The same; what comes with the package stays as it is."""
-    folder = Path(str(resources.files("armtwin.robot") / "library"))
-    return tuple((path.stem, path) for path in sorted(folder.glob("*.toml")))
+    return tuple(shipped_files("armtwin.robot", "library").items())
 
 
 def path_of(name_or_path: str | Path) -> Path:
@@ -87,17 +86,6 @@ def save(description: Description, path: Path) -> None:
     for name in files:
         check_file(path.with_name(name))
     write_files(path.parent, files)
-
-
-def save_urdf(description: Description, path: Path) -> None:
-    """Write a URDF file."""
-    from armtwin.robot.urdf_writing import to_urdf
-
-    if description.loop:
-        raise ArmtwinError(
-            f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
-        )
-    write_file(path, to_urdf(description))
 
 
 def load_dh(path: Path, convention: Convention) -> tuple[Description, str]:

@@ -404,6 +404,9 @@ class Mounted:
     tool: str = ""
     payload: str = ""
 
+    def __str__(self) -> str:
+        return " and ".join(name for name in (self.tool, self.payload) if name)
+
 
 @dataclass(frozen=True)
 class Flexure:

@@ -60,8 +60,7 @@ def joint_sizes(
     """
     q = some_postures(robot) if postures is None else postures
     limits = robot.limits
-    usual = _usual_speeds(robot) if fastest is None else fastest
-    speed = np.where(np.isfinite(limits.velocity), limits.velocity, usual)
+    speed = highest_speeds(robot, fastest)
     bare_weight = np.abs(robot.gravity(q)).max(axis=0)
     limited = np.isfinite(limits.torque) & (limits.torque >= bare_weight)
     M, g = _carrying(robot, q)
@@ -72,11 +71,18 @@ def joint_sizes(
     return JointSizes(torque, speed, limited)
 
 
-def _usual_speeds(robot: Robot) -> Floats:
-    """Speeds of arms whose file gives none, (n,) [rad/s or m/s]."""
-    joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
-    turns = [joint.type == "revolute" for joint in joints]
-    return np.where(turns, TURNING, SLIDING)
+def highest_speeds(robot: Robot, fastest: Floats | None = None) -> Floats:
+    """Speed limits of the joints, (n,) [rad/s or m/s].
+
+    Args:
+        robot: The robot.
+        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
+    """
+    if fastest is None:
+        joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
+        turns = [joint.type == "revolute" for joint in joints]
+        fastest = np.where(turns, TURNING, SLIDING)
+    return np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, fastest)
 
 
 def _carrying(robot: Robot, q: Floats) -> tuple[Floats, Floats]:

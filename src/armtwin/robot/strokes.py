@@ -18,7 +18,6 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
 
 TURN = 2 * np.pi
 
@@ -91,14 +90,7 @@ def drive_names(robot: Robot) -> tuple[str, ...]:
 
 def drives_slide(robot: Robot) -> tuple[bool, ...]:
     """Whether each drive moves along a line [m, N] and not about an axis [rad, N m]."""
-    return tuple(row_slides(robot, row) for _, row in robot.assembly.drives)
-
-
-def row_slides(robot: Robot, row: Row) -> bool:
-    """Whether a row is a length [m, N] and not an angle [rad, N m]."""
-    joints = robot.assembly.tree.joints
-    moved = [joints[j].type == "prismatic" for j in np.flatnonzero(row.weights)]
-    return row.linkage is not None or (row.side != "motor" and all(moved))
+    return tuple(robot.assembly.slides(row) for _, row in robot.assembly.drives)
 
 
 def check_levers(robot: Robot, q: Floats) -> None:

@@ -115,7 +115,7 @@ class SweepResult(Result):
 
     def prediction(self, number: int) -> Prediction:
         """A run predicted again, alone, by its number from 0."""
-        return predict(None, self.job(number), method=self.sweep.description.method)
+        return predict(self.job(number), method=self.sweep.description.method)
 
     @property
     def table(self) -> list[dict[str, Any]]:

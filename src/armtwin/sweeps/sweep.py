@@ -5,15 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.loading import check_description, load_description
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
 from armtwin.jobs.files import shipped as shipped_jobs
@@ -49,6 +48,7 @@ class Sweep(Result):
     given: tuple[Job, ...] = ()
 
     def __post_init__(self) -> None:
+        check_description("Sweep", self.description, SweepDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)
@@ -56,17 +56,7 @@ class Sweep(Result):
     @staticmethod
     def load(path: str | Path) -> Sweep:
         """A sweep file."""
-        file = Path(path)
-        check_name(path, "sweep")
-        if file.suffix != ".toml":
-            raise ArmtwinError(f"sweep '{path}' must be a .toml file")
-        tables = read_tables(file)
-        check_tables(tables, "sweep", str(file))
-        tables = checked_format(tables, str(file), SweepDescription.format_number)
-        description = SCHEMA.read(tables, str(file))
-        if not description.name:
-            description = replace(description, name=file.stem)
-        return Sweep(description, str(file))
+        return Sweep(*load_description(path, "sweep", SCHEMA, {}))
 
     @staticmethod
     def over(

@@ -110,7 +110,9 @@ def clean_log(
     channels = {"q": getattr(log, recipe.position_channel)}
     if torque is not None:
         channels["tau"] = torque
-    bare, replaced = without_outliers(Log.of(log.time, **channels))
+    bare = Log.of(log.time, **channels)
+    without, replaced = without_outliers(bare.channels)
+    bare = replace(bare, channels=without)
     if recipe.period is not None and recipe.periods is not None:
         bare = chosen_periods(bare, recipe.period, *recipe.periods)
     how = choices(bare, cutoff, recipe.period, recipe.rate or 0.0)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -17,7 +15,6 @@ from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import Motion, predicted_motion
 from armtwin.identification.rigid_body.contracts import Price
 from armtwin.identification.rigid_body.cutoff import Cutoff
-from armtwin.identification.rigid_body.display import draw_parameters
 from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.friction_choice import Chosen
 from armtwin.identification.rigid_body.memory import unsettled_friction
@@ -31,19 +28,18 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook import cards
-from armtwin.notebook.dataframes import dataframe
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
-    import pandas
-    from matplotlib.axes import Axes
+    from armtwin.identification.rigid_body.result import Identification
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
 
 
-@dataclass(frozen=True, eq=False)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Result):
     """An identified robot, and what it rests on.
 
     Attributes:
@@ -107,45 +103,16 @@ class Estimate:
     distrusted: str
     fall: Fall | None
 
-    def __repr__(self) -> str:
-        parameters = cards.counted(len(self.table), "parameter")
-        logs = cards.counted(len(self.logs), "log")
-        torque = f"torque from {self.torque_source}"
-        return cards.line("Estimate", repr(self.robot.name), f"{parameters} from {logs}", torque)
+    @cached_property
+    def _unjudged(self) -> Identification:
+        """It alone, by the logs that it was fitted to."""
+        from armtwin.identification.rigid_body.result import Identification
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), self._facts())
+        return Identification(self)
 
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        samples = sum(len(log.time) for log in self.logs)
-        yield "logs", f"{len(self.logs)} with {samples} samples"
-        yield "torque", f"{self.torque_side} ({self.torque_source})"
-        yield "cut-off", f"{self.cutoff:.4g} Hz"
-        yield "estimator", self.recipe.estimator
-        groups = Counter(parameter.group for parameter in self.table)
-        yield "told by any motion alone", cards.counted(groups["alone"], "parameter")
-        yield "told in combinations", cards.counted(groups["combined"], "parameter")
-        yield "not told", cards.counted(groups["none"], "parameter")
-        for name, deviation in zip(self.robot.joint_names, self.sigma, strict=True):
-            yield f"residual of {name}", f"{deviation:.3g} N m"
-
-    def plot(self, *, axes: Axes | None = None) -> Axes:
-        """Draw the parameters that were free, before and after, with their standard deviations.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        chosen = np.flatnonzero(self.free)
-        parameters = [self.table[k] for k in chosen]
-        return draw_parameters(parameters, self.decomposition.free.sizes[chosen], axes)
-
-    def to_dataframe(self) -> pandas.DataFrame:
-        """The table of the parameters by their names, for pandas."""
-        rows = [asdict(parameter) for parameter in self.table]
-        columns = {}
-        for key in rows[0]:
-            columns[key] = [row[key] for row in rows]
-        return dataframe(("name", columns.pop("name")), columns)
+    def sections(self) -> Report:
+        """Those of an identification that was not validated."""
+        return self._unjudged.sections()
 
     @cached_property
     def structure(self) -> ColumnStructure:

@@ -8,6 +8,7 @@ import numpy as np
 
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.fall import Fall
 from armtwin.identification.rigid_body.friction_choice import is_set_value
 from armtwin.identification.rigid_body.memory import Falling
 from armtwin.identification.rigid_body.memory_choice import RADII
@@ -17,6 +18,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.assumed_drives import FRICTION_SOURCE, ROTOR_SOURCE
+from armtwin.robot.mounting import in_words, written
 
 TOLD = 0.5  # share of a value below which it is the prior's more than the logs'
 VAGUE = 0.1  # share of a value that its deviation must not exceed for it to be told well
@@ -256,3 +258,21 @@ def _memory_sentence(found: Estimate) -> Iterator[str]:
             f"A radius of {RADII[0]:.0e} rad is the least that was tried; the logs tell only that "
             "it is not larger."
         )
+
+
+def fall_words(falls: Fall) -> str:
+    """What the logs say of the direction of gravity."""
+    apart = f"{np.degrees(falls.angle):.2g} ± {np.degrees(falls.angle_deviation):.2g} deg"
+    if falls.leans:
+        lost = 100 * (1 - np.exp(-0.5 * falls.gain))
+        return (
+            f"Gravity {written(falls.logs)} m/s² in the base: {falls.leaning}, with which "
+            f"{lost:.2g} % less of the left-out torque is missed."
+        )
+    where = f"{in_words(falls.file)}, {written(falls.file)} m/s² in the base"
+    if not falls.told:
+        return f"Gravity as in the robot file ({where}): these logs do not tell its direction."
+    return (
+        f"Gravity as in the robot file ({where}); the logs by themselves have it {apart} from "
+        "there, which predicts left-out parts no better."
+    )

@@ -39,7 +39,7 @@ TOLD = 0.5  # share of a value from which on the logs tell it
 
 def identify(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,

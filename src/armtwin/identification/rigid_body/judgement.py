@@ -1,140 +1,21 @@
-"""An estimate judged: on a log it never saw, or each log predicted from the others."""
+"""Judge an estimate: on a log it never saw, or each log predicted from the others."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
-
-import numpy as np
+from collections.abc import Callable, Mapping
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.clean_log import clean_log, middle
-from armtwin.identification.rigid_body.display import draw_torques
+from armtwin.identification.rigid_body.clean_log import clean_log
 from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.left_out_logs import SAMPLES, LeftOut, leave_one_out
+from armtwin.identification.rigid_body.left_out_logs import leave_one_out
 from armtwin.identification.rigid_body.log_checks import check_positions, same_log
-from armtwin.identification.rigid_body.side_by_side import SideBySide, side_by_side
+from armtwin.identification.rigid_body.result import Identification
+from armtwin.identification.rigid_body.side_by_side import side_by_side
 from armtwin.identification.rigid_body.suspicion import refuse_impossible, suspect
-from armtwin.identification.rigid_body.validation import Validation, pooled
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import logged_torque, torque_channel
-from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-WORSE = 1.05  # times the prior's error from which on the validation has failed
-HALF = 50.0  # mean NRMSE above which nothing is predicted [%]
-
-
-@dataclass(frozen=True, eq=False)
-class Identification:
-    """An estimate and what it is worth.
-
-    Attributes:
-        estimate: The identified robot.
-        log: The log it was validated on, None where none was given.
-        left_out: Each log predicted from the others, where no log was given to validate.
-        models: Other models of the arm beside this one.
-        unjudged: Why nothing could be left out, "" where something was.
-    """
-
-    estimate: Estimate
-    log: Log | None = None
-    left_out: LeftOut | None = None
-    models: SideBySide | None = None
-    unjudged: str = ""
-
-    def __repr__(self) -> str:
-        name = repr(self.estimate.robot.name)
-        if self.errors is None:
-            return cards.line("Identification", name, "fitted, not validated")
-        own, prior = (f"{np.nanmean(x):.1f} %" for x in self.errors)
-        missed = f"misses {own} of unseen torque, the robot file {prior}"
-        return cards.line("Identification", f"{name}: {missed}")
-
-    def _repr_html_(self) -> str:
-        own, prior = self.errors or (self.fit.nrmse, self.prior.nrmse)
-        rows = []
-        for j, name in enumerate(self.estimate.robot.joint_names):
-            rows.append((name, f"{own[j]:.1f} %", f"{prior[j]:.1f} %"))
-        seen = "fitted" if self.errors is None else "unseen"
-        heads = ("joint", f"missed of {seen} torque", "missed by the robot file")
-        return cards.table(repr(self), rows, heads)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw measured and predicted torque of the shown log, and what is between them.
-
-        Args:
-            axes: One for each joint; new ones where none are given.
-        """
-        fit = self.fit
-        names = self.estimate.robot.joint_names
-        return draw_torques(fit.time, fit.tau, fit.tau_hat, names, axes)
-
-    @cached_property
-    def shown(self) -> Log:
-        """The log whose torques are shown: that of the validation, else the first of the fit."""
-        return self.fitted if self.log is None else self.log
-
-    @cached_property
-    def fitted(self) -> Log:
-        """The first log of the fit, of a long one its middle."""
-        first = self.estimate.logs[0]
-        if len(first.time) <= SAMPLES:
-            return first
-        return middle(first, SAMPLES / len(first.time))
-
-    @cached_property
-    def fit(self) -> Validation:
-        """Prediction of the shown log by the identified robot."""
-        return self.estimate.validate(self.shown)
-
-    @cached_property
-    def prior(self) -> Validation:
-        """Prediction of the shown log by the robot as it was before."""
-        return self.estimate.validate(self.shown, robot=self.estimate.prior)
-
-    @cached_property
-    def plain(self) -> Validation:
-        """Prediction of the shown log by plain least squares."""
-        return self.estimate.validate_plain(self.shown)
-
-    @property
-    def errors(self) -> tuple[Floats, Floats] | None:
-        """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%].
-
-        None where all was fitted.
-        """
-        if self.log is not None:
-            return self.fit.nrmse, self.prior.nrmse
-        if self.left_out is not None:
-            return self.left_out.nrmse, pooled(self.left_out.prior)
-        return None
-
-    @property
-    def failed(self) -> bool:
-        """Whether the identified robot predicts the unseen worse than its file, or misses half."""
-        return self.worse or self.misses_half
-
-    @property
-    def worse(self) -> bool:
-        """Whether the identified robot predicts the unseen worse than the robot file did."""
-        errors = self.errors
-        if errors is None:
-            return False
-        own, prior = errors
-        return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
-
-    @property
-    def misses_half(self) -> bool:
-        """Whether more than half of the unseen torque is missed, mean of the joints."""
-        return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
 
 
 def judge(

@@ -22,7 +22,7 @@ from armtwin.identification.rigid_body.suspicion import refuse_impossible, suspe
 from armtwin.logs.averaging import averaged
 from armtwin.logs.cleaning import choices
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import torque_channel
 from armtwin.maths.heap import keep_freed_memory
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
@@ -54,7 +54,7 @@ class Preparation:
 
 def preparation(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None,
     cutoff: float | None,
@@ -94,14 +94,12 @@ def _silent(_: float) -> None:
     """Say nothing."""
 
 
-def _checked(robot: Robot, logs: Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
+def _checked(robot: Robot, logs: Log | Sequence[Log], cutoff: float | None) -> tuple[Log, ...]:
     """The logs, or an error that says what was given in place of robot, logs or cut-off."""
     if not isinstance(robot, Robot):
         kind = type(robot).__name__
         raise ArmtwinError(f"identify needs a robot, got a {kind}; load it by at.Robot.load")
-    given = () if isinstance(logs, Log) else tuple(logs)
-    if not given or not all(isinstance(log, Log) for log in given):
-        raise ArmtwinError("identify needs a list of at least one log")
+    given = as_logs(logs, "identify")
     if isinstance(cutoff, bool) or not isinstance(cutoff, Real | None):
         raise ArmtwinError(f"cutoff must be a number in Hz, got {cutoff!r}")
     return given

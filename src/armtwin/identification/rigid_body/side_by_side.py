@@ -6,7 +6,7 @@ second robot]
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,6 +16,8 @@ from armtwin.identification.rigid_body.estimate import Estimate
 from armtwin.identification.rigid_body.validation import Validation
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Block, Column, Table
 from armtwin.robot.robot import Robot
 
 
@@ -74,3 +76,23 @@ def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
     raise ArmtwinError(
         f"model '{name}' must have the parameters of '{of_file.name}'; it differs in {wrong}"
     )
+
+
+def model_blocks(models: SideBySide, joints: Sequence[str]) -> Iterator[Block]:
+    """Errors of the models joint by joint, and their parameters."""
+    columns = [Column("model", "NRMSE %")]
+    columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]
+    records = []
+    for name, validation in zip(models.names, models.validation, strict=True):
+        errors = dict(zip(joints, validation.nrmse, strict=True))
+        mean = float(np.nanmean(validation.nrmse))
+        records.append({"model": name, **errors, "mean": mean})
+    yield Table(tuple(columns), records)
+    columns = [Column("parameter", "parameter over its size in the prior")]
+    columns += [Column(name, name, Number(places=3)) for name in models.names]
+    columns.append(Column("told", "told", Number(places=2)))
+    records = []
+    for k, name in enumerate(models.parameters):
+        scaled = dict(zip(models.names, models.scaled[:, k], strict=True))
+        records.append({"parameter": name, **scaled, "told": models.told[k]})
+    yield Table(tuple(columns), records, folded="Parameters of all models")
