@@ -318,9 +318,9 @@ def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short
     )
     robot = at.Robot(replace(short.robot.description, friction=elements))
     found = {x.name: x.width_in_words for x in quantities_of(replace(short, robot=robot))}
-    assert found["friction.joint_2"] == "to 2 %"
-    assert found["friction.joint_1"] == "to 30 %"
-    assert found["friction.viscosity"] == "to 30 %"  # of all: the widest
+    assert found["friction.joint_2"] == "±2 %"
+    assert found["friction.joint_1"] == "±30 %"
+    assert found["friction.viscosity"] == "±30 %"  # of all: the widest
 
 
 @pytest.mark.parametrize(
