@@ -8,15 +8,15 @@ from typing import Annotated, Any
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder, robot_place
+from armtwin.app.options import Force, Json, Output, given_path
+from armtwin.app.places import Source, result_folder
 from armtwin.app.progress import progress_bar
-from armtwin.app.showing import REPORT, ROBOT, finish
+from armtwin.app.robot_run import inputs_of, robot_run
+from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 from armtwin.report.sections import Report
-from armtwin.robot.files import to_text
 
 actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
 
@@ -66,14 +66,12 @@ def noise(
     """Oil, valve and delay from logs of noise with several weights."""
     prior = at.Robot.load(robot)
     masses = _masses(weights, len(logs))
-    inputs = [Path(robot)]
-    for path in logs:
-        inputs += files_of_log(path, columns)
-    place = robot_place("actuator noise", prior, out, inputs, force)
+    inputs = inputs_of(robot, logs, columns)
+    run = robot_run("actuator noise", prior, inputs, Output(out, json, force))
     with progress_bar("logs"):
         read = [at.Log.read(path, columns) for path in logs]
         found = at.identify_actuator(prior, read, masses)
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    run.finish(_report(found), found.robot)
 
 
 @actuator.command()
@@ -87,10 +85,10 @@ def valve(
 ) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
     prior = at.Robot.load(robot)
-    inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator valve", prior, out, inputs, force)
+    inputs = inputs_of(robot, [log], columns)
+    run = robot_run("actuator valve", prior, inputs, Output(out, json, force))
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    run.finish(_report(found), found.robot)
 
 
 @actuator.command()
@@ -104,10 +102,10 @@ def flow(
 ) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
     prior = at.Robot.load(robot)
-    inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator flow", prior, out, inputs, force)
+    inputs = inputs_of(robot, [log], columns)
+    run = robot_run("actuator flow", prior, inputs, Output(out, json, force))
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    finish(_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    run.finish(_report(found), found.robot)
 
 
 def _masses(text: str, count: int) -> list[float]:

@@ -8,11 +8,9 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path, optional_quantity
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Force, Json, Output, given_path, optional_quantity
+from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import contents
 
 DONE, FAILED = 0, 1
 
@@ -49,14 +47,11 @@ def complete(
     """
     given = mounted(robot, tool, payload)
     frequency = optional_quantity("--bandwidth", bandwidth, "Hz")
-    inputs = [Path(robot)]
-    for log in logs or []:
-        inputs += files_of_log(log, columns)
-    place = robot_place("complete", given, out, inputs, force)
+    inputs = inputs_of(robot, logs or [], columns)
+    run = robot_run("complete", given, inputs, Output(out, json, force))
     read = [at.Log.read(log, columns) for log in logs or []]
     result = at.complete(given, read, bandwidth=frequency)
     from armtwin.report.completion_report import completion_report
 
-    written = contents(result.robot.description, ROBOT)
-    finish(completion_report(result), place, written, json)
+    run.finish(completion_report(result), result.robot)
     raise typer.Exit(FAILED if result.still else DONE)

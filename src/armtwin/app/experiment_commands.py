@@ -9,20 +9,19 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
+from armtwin.app.options import Force, Json, Output, given_path
 from armtwin.app.places import Source, files_of_log, result_folder, words_of
 from armtwin.app.progress import of, progress_bar
+from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.robots import mounted
-from armtwin.app.showing import REPORT, Place, finish, show
+from armtwin.app.showing import REPORT, finish, show
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.experiment import shipped
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
-from armtwin.report.beside import ResultBeside
 from armtwin.report.folder import RESULT
-from armtwin.robot.files import to_text
 
-LOG, ROBOT = "log.csv", "robot.toml"
+LOG = "log.csv"
 DONE, NOT_TOLD = 0, 1
 
 Out = Annotated[
@@ -134,27 +133,14 @@ def transmission(
     from armtwin.report.transmission_report import transmission_report
 
     prior = mounted(robot, tool, payload)
-    inputs = [Path(robot)]
-    for path in [*logs, *([] if validate is None else [validate])]:
-        inputs += files_of_log(path, columns)
-    place = _robot_place(prior, out, inputs, force)
+    inputs = inputs_of(robot, [*logs, validate], columns)
+    run = robot_run("transmission", prior, inputs, Output(out, json, force))
     with progress_bar("logs"):
         read = [at.Log.read(path, columns) for path in logs]
         unseen = None if validate is None else at.Log.read(validate, columns)
         found = at.identify_transmission(prior, read, validate=unseen)
-    text = to_text(found.robot.description)
-    finish(transmission_report(found), place, {ROBOT: text}, json)
+    run.finish(transmission_report(found), found.robot)
     raise typer.Exit(DONE if found.told else NOT_TOLD)
-
-
-def _robot_place(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> Place:
-    names = (ROBOT, REPORT, RESULT)
-    if out is None:
-        source = Source("transmission", prior.name, prior.origin)
-        return result_folder(source, None, names, inputs, force)
-    place = ResultBeside(out, ROBOT, names, inputs, force)
-    place.check()
-    return place
 
 
 def _number(option: str, text: str) -> float:

@@ -9,16 +9,15 @@ from typing import Annotated, Literal, NoReturn
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, Mounting, given_path, optional_quantity
-from armtwin.app.places import Source, files_of_log, result_folder, robot_place
+from armtwin.app.options import Force, Json, Mounting, Output, given_path, optional_quantity
+from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.progress import of, progress_bar
+from armtwin.app.robot_run import RobotRun, inputs_of, robot_run
 from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import REPORT, ROBOT, Place, finish
+from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
 from armtwin.files.opening import FRICTION_CURVES, read_text
 from armtwin.report.folder import RESULT
-from armtwin.robot.files import to_text
 
 DONE, NOT_TOLD = 0, 1
 
@@ -99,10 +98,8 @@ def friction(
     from armtwin.report.friction_report import friction_report
 
     prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
-    inputs = [Path(robot)]
-    for path in [*files, *([] if breakaway is None else [breakaway])]:
-        inputs += files_of_log(path, columns)
-    place = robot_place("friction", prior, out, inputs, force)
+    inputs = inputs_of(robot, [*files, breakaway], columns)
+    run = robot_run("friction", prior, inputs, Output(out, json, force))
     if moving:
         others = {
             "--sweep": sweep,
@@ -113,11 +110,11 @@ def friction(
         }
         _refuse("--moving", others)
         hertz = optional_quantity("--cutoff", cutoff, "Hz")
-        _moving(prior, (files, columns), (torque, hertz), place, json)
+        _moving(run, (files, columns), (torque, hertz))
     if cutoff is not None:
         raise ArmtwinError("--cutoff goes with --moving alone; curves are not filtered")
     if load is not None:
-        _worm(prior, files, columns, (load, tools), place, json)
+        _worm(run, files, columns, (load, tools))
         return
     with progress_bar("curves"):
         curves = _curves(prior, files, columns, torque, sweep)
@@ -125,10 +122,8 @@ def friction(
         bending = None
         if breakaway is not None:
             bending = at.fit_presliding(prior, at.Log.read(breakaway, columns))
-    contents: dict[str, Content] = {}
-    if found.curves.unit == "N m":
-        contents[ROBOT] = to_text(found.robot.description)
-    finish(friction_report(found, bending), place, contents, json)
+    changed = found.robot if found.curves.unit == "N m" else None
+    run.finish(friction_report(found, bending), changed)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 
@@ -140,11 +135,9 @@ def _refuse(option: str, others: Mapping[str, object]) -> None:
 
 
 def _moving(
-    robot: at.Robot,
+    run: RobotRun,
     sources: tuple[list[Path], Path | None],
     choices: tuple[str | None, float | None],
-    place: Place,
-    json: bool,
 ) -> NoReturn:
     """Shape numbers of the file's laws, from logs of any motion."""
     from armtwin.report.shape_report import shape_report
@@ -157,19 +150,14 @@ def _moving(
     with progress_bar("logs") as progress:
         logs = [at.Log.read(path, columns) for path in files]
         found = at.fit_friction_shapes(
-            robot, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
+            run.prior, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
         )
-    finish(shape_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+    run.finish(shape_report(found), found.robot)
     raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
 
 
 def _worm(
-    robot: at.Robot,
-    files: list[Path],
-    columns: Path | None,
-    words: tuple[str, str | None],
-    place: Place,
-    json: bool,
+    run: RobotRun, files: list[Path], columns: Path | None, words: tuple[str, str | None]
 ) -> None:
     """Friction that follows loads, from logs with several tools."""
     from armtwin.report.worm_report import worm_report
@@ -182,8 +170,8 @@ def _worm(
     elements = [word.strip() for word in load.split(",")]
     with progress_bar("logs"):
         logs = [at.Log.read(path, columns) for path in files]
-        found = at.identify_worm(robot, logs, mounted_tools, elements)
-    finish(worm_report(found), place, {ROBOT: to_text(found.robot.description)}, json)
+        found = at.identify_worm(run.prior, logs, mounted_tools, elements)
+    run.finish(worm_report(found), found.robot)
 
 
 def _curves(

@@ -14,16 +14,15 @@ from armtwin.app.options import (
     Gravity,
     Json,
     Mounting,
+    Output,
     given_path,
     optional_quantity,
 )
-from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import Say, of, progress_bar
+from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import whole_number
-from armtwin.robot.files import contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,10 +129,10 @@ def identify(
     chosen = _chosen(recipe_file, beside, options)
     prior = _prior(robot, chosen, gravity, mounting)
     models = against or []
-    inputs = _inputs(robot, logs, validate, models, columns)
+    inputs = inputs_of(robot, [*logs, validate], columns) + models
     if recipe_file is not None:
         inputs.append(recipe_file)
-    place = robot_place("identify", prior, out, inputs, force, beside=(RECIPE,))
+    run = robot_run("identify", prior, inputs, Output(out, json, force), beside=(RECIPE,))
     with progress_bar("logs") as progress:
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
@@ -144,9 +143,8 @@ def identify(
     from armtwin.identification.rigid_body.recipe_file import recipe_text
     from armtwin.report.identification_report import identification_report
 
-    written = contents(found.robot.description, ROBOT)
-    written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
-    finish(identification_report(result), place, written, json)
+    recipe = recipe_text(_used(at.Robot.load(robot), prior, found))
+    run.finish(identification_report(result), found.robot, {RECIPE: recipe})
     raise typer.Exit(FAILED if result.failed else DONE)
 
 
@@ -203,22 +201,6 @@ def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
         payload=what.mounted.payload or None,
         gravity=what.gravity if is_given else None,
     )
-
-
-def _inputs(
-    robot: str,
-    logs: list[Path],
-    validate: Path | None,
-    models: list[Path],
-    columns: Path | None,
-) -> list[Path]:
-    """All files that the command reads."""
-    inputs = [Path(robot), *models]
-    for log in logs:
-        inputs += files_of_log(log, columns)
-    if validate is not None:
-        inputs += files_of_log(validate, columns)
-    return inputs
 
 
 def _read(logs: list[Path], columns: Path | None, progress: Say | None) -> list[at.Log]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -24,6 +25,21 @@ Mounting = Annotated[
         'another, as "30 deg about x".',
     ),
 ]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is asked of the results of a command.
+
+    Attributes:
+        out: The file or folder asked for.
+        json: Whether they are printed as JSON.
+        force: Whether existing files may be replaced.
+    """
+
+    out: Path | None
+    json: bool
+    force: bool
 
 
 def given_path(text: str) -> Path:

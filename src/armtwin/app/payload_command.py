@@ -8,13 +8,11 @@ from typing import Annotated, Any
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path, optional_quantity
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Force, Json, Output, given_path, optional_quantity
 from armtwin.app.progress import progress_bar
+from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.robot.files import contents
 
 DONE, NOT_TOLD = 0, 1
 
@@ -65,9 +63,7 @@ def payload(
     from armtwin.report.payload_report import payload_report
 
     prior = mounted(robot, tool, payload)
-    inputs = [Path(robot), *files_of_log(with_it, columns)]
-    if without is not None:
-        inputs += files_of_log(without, columns)
+    inputs = inputs_of(robot, [with_it, without], columns)
     options: dict[str, Any] = {
         "known": optional_quantity("--known", known, "kg"),
         "cutoff": optional_quantity("--cutoff", cutoff, "Hz"),
@@ -75,16 +71,14 @@ def payload(
         "torque": torque,
         "method": "held" if held else "difference",
     }
-    place = robot_place("payload", prior, out, inputs, force)
+    run = robot_run("payload", prior, inputs, Output(out, json, force))
     with progress_bar("logs") as progress:
         first = None if without is None else at.Log.read(without, columns)
         second = at.Log.read(with_it, columns)
         if progress is not None:
             progress("fit", 0.5)
         found = at.identify_payload(prior, first, second, **options)
-        report = payload_report(found)
-        written = contents(found.robot.description, ROBOT)
-    finish(report, place, written, json)
+    run.finish(payload_report(found), found.robot)
     told = not found.refused if found.gain is None else bool(found.gain.told.all())
     raise typer.Exit(DONE if told else NOT_TOLD)
 

@@ -8,12 +8,10 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Force, Json, Output, given_path
 from armtwin.app.progress import progress_bar
+from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import contents
 
 DONE, FAILED = 0, 1
 
@@ -55,10 +53,8 @@ def servo(
     given = payload or []
     prior = mounted(robot, tool, given[0] if len(given) == 1 else None)
     unseen = validate or []
-    inputs = [Path(robot)]
-    for path in (*logs, *unseen):
-        inputs += files_of_log(path, columns)
-    place = robot_place("servo", prior, out, inputs, force)
+    inputs = inputs_of(robot, [*logs, *unseen], columns)
+    run = robot_run("servo", prior, inputs, Output(out, json, force))
     with progress_bar("logs") as progress:
         read = [at.Log.read(path, columns) for path in logs]
         held_out = [at.Log.read(path, columns) for path in unseen]
@@ -69,6 +65,5 @@ def servo(
         )
     from armtwin.report.servo_report import servo_report
 
-    written = contents(found.robot.description, ROBOT)
-    finish(servo_report(found), place, written, json)
+    run.finish(servo_report(found), found.robot)
     raise typer.Exit(DONE if found.validated else FAILED)

@@ -96,7 +96,7 @@ class WormIdentification:
         for element in self.prior.description.friction:
             elements.append(_renewed(element, values) if element in active else element)
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def __repr__(self) -> str:
         parts = []

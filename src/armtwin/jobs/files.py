@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from importlib import resources
 from pathlib import Path
 
@@ -11,7 +12,8 @@ from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.own_units import as_written
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
-from armtwin.files.writing import to_tables, to_toml
+from armtwin.files.shape import Tables
+from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
 
 SCHEMA = Schema(JobDescription, "job file")
@@ -35,19 +37,26 @@ def load(name_or_path: str | Path) -> tuple[JobDescription, str]:
         raise ArmtwinError(f"job '{name_or_path}' is neither shipped nor a .toml file. {hint}")
     tables = read_tables(path)
     check_tables(tables, "job", str(path))
-    tables = checked_format(tables, str(path), JobDescription.format_number)
-    try:
-        description = SCHEMA.read(tables, str(path))
-    except FileError:
-        raise
-    except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(str(path), [str(error)]) from None
+    description = _read(tables, str(path))
     return (description if description.name else replace(description, name=path.stem)), str(path)
 
 
+def _read(tables: Tables, origin: str) -> JobDescription:
+    """Description of the tables of a job file."""
+    tables = checked_format(tables, origin, JobDescription.format_number)
+    try:
+        description: JobDescription = SCHEMA.read(tables, origin)
+    except FileError:
+        raise
+    except ArmtwinError as error:  # what a group refuses when it is made
+        raise FileError(origin, [str(error)]) from None
+    return description
+
+
 def to_text(description: JobDescription) -> str:
-    """The text of a job file."""
-    return to_toml(to_tables(description))
+    """The text of a job file; what does not read back as it is is refused."""
+    what = f"job '{description.name}'"
+    return read_back(to_tables(description), partial(_read, origin=what), what)
 
 
 def to_text_like(description: JobDescription, origin: str) -> str:

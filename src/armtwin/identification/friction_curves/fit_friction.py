@@ -149,7 +149,7 @@ class FrictionFit:
         for element in self.prior.description.friction:
             elements.append(renewed.get((element.name, element.set), element))
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def __repr__(self) -> str:
         parts = []
