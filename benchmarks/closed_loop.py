@@ -38,7 +38,7 @@ from armtwin.prediction.predict import planned
 from armtwin.robot.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
-from armtwin.simulation.perturbation import linear_model
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, SCALE
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.ticks import position_tick, velocity_tick
@@ -115,7 +115,7 @@ def in_turns(competitors, repeats=REPEATS):
 
 def traced_run(*case, **options):
     """Makes a run of the loop that `simulate` uses ready."""
-    return lambda: prepare(*case, **options).run
+    return lambda: prepare(*case, RunOptions(**options)).run
 
 
 def generic_run(*case):
@@ -243,7 +243,7 @@ def show_joints():
 def whole(robot, method):
     """Makes a run through at.simulate ready: preparation, tables and log included."""
     trajectory = motion(at, SECONDS)
-    return lambda: lambda: at.simulate(robot, trajectory, method=method)
+    return lambda: lambda: at.simulate(robot, trajectory, options=at.RunOptions(method=method))
 
 
 @compiled
@@ -503,12 +503,11 @@ def line(what, speed, more=""):
 def show_speeds(robot):
     """Print speeds of the loop and of whole runs."""
     trajectory = motion(at, SECONDS)
-    linear = linear_model(robot, trajectory, 300)
     kernels = {
         "closed loop": traced_run(robot, trajectory, Model()),
         "  without friction": traced_run(robot, trajectory, Model(friction="off")),
         "  six elastic joints": traced_run(robot, trajectory, Model(joints="elastic")),
-        "  perturbation method": traced_run(robot, trajectory, Model(), linear=linear),
+        "  perturbation method": traced_run(robot, trajectory, Model(), method="perturbation"),
     }
     in_turns(kernels, 1)
     spent = in_turns(kernels)

@@ -29,8 +29,8 @@ from armtwin.jobs.forces import Acting
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
+from armtwin.prediction.prediction_report import prediction_report
 from armtwin.prediction.verdict import verdict_on
-from armtwin.report.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from armtwin.robot.groups import Orientation, Pose
 from mechanics import pinocchio_model

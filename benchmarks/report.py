@@ -14,8 +14,8 @@ import time
 from pathlib import Path
 
 import armtwin as at
+from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.page import to_html
-from armtwin.report.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 
 QUICK = "--quick" in sys.argv

@@ -219,8 +219,8 @@ def spun_up(count: int, h: float = 0.005) -> tuple[Motion, np.ndarray]:
     angle = np.where(t < T, angle, W * (t - T / 2))
     v = np.where(t < T, W / T * (t - turning * np.sin(t / turning)), W)
     a = np.where(t < T, W / T * (1 - np.cos(t / turning)), 0.0)
-    drives = np.stack([angle, v, a], axis=1)[:, :, None]
-    motion = integrate(row, t, np.zeros(row.n), driven=("drive.twist",), drives=drives)
+    drives = {"drive.twist": np.stack([angle, v, a], axis=1)}
+    motion = integrate(row, t, np.zeros(row.n), drives=drives)
     x = motion.position(f"p{count}")
     return motion, -np.sin(angle) * x[:, 0] + np.cos(angle) * x[:, 1]
 
@@ -264,10 +264,10 @@ def driven_tip(count: int, EI: float = 50.0) -> np.ndarray:
     angle = (phase - np.sin(phase)) / (2 * np.pi)
     v = (1 - np.cos(phase)) / T
     a = 2 * np.pi * np.sin(phase) / T**2
-    drives = TURN * np.repeat(np.stack([angle, v, a], axis=1)[:, :, None], 2, axis=2)
+    turning = TURN * np.stack([angle, v, a], axis=1)
     row = double_pendulum(count, EI, gravity=0.0)
-    turns = ("first.twist", "second.twist")
-    motion = integrate(row, t, np.zeros(row.n), driven=turns, drives=drives)
+    drives = {"first.twist": turning, "second.twist": turning}
+    motion = integrate(row, t, np.zeros(row.n), drives=drives)
     return motion.position(f"p{2 * count}")[:, :2]
 
 

@@ -160,7 +160,7 @@ def ring_down(robot: at.Robot, q: Floats, direction: Floats) -> float:
     wrench = np.zeros((samples, 6))
     wrench[:3, :3] = 5.0 * direction / np.linalg.norm(direction)
     model = at.Model(joints="elastic", friction="off", quantise=False)
-    run = at.simulate(robot, motion, model, wrench=wrench, change=locked)
+    run = at.simulate(robot, motion, model, options=at.RunOptions(wrench=wrench, change=locked))
     y = run.tool_poses()[200:, :3, 3] @ direction
     y = (y - y.mean()) * np.hanning(len(y))
     length = 64 * len(y)

@@ -38,10 +38,10 @@ def units(folder: Path) -> list[tuple[str, Path, tuple[str, str, str]]]:
     found = []
     for version in (2, 3):
         joint = folder / f"joint_{version}.fmu"
-        at.export_fmu(robot, joint, joint=1, fmi=version)
+        at.export_fmu(robot, joint, at.OneJoint(1), fmi=version)
         found.append((f"joint, FMI {version}", joint, ("torque", "torque_rate", "motor_angle")))
         whole = folder / f"robot_{version}.fmu"
-        at.export_fmu(robot, whole, model=at.Model(joints="elastic"), fmi=version)
+        at.export_fmu(robot, whole, at.WholeRobot(at.Model(joints="elastic")), fmi=version)
         found.append((f"robot, FMI {version}", whole, ("load1", "load2", "q1")))
     return found
 

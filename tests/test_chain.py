@@ -86,7 +86,7 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
 
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
-    from armtwin.report.verdicts import verdict_sentence
+    from armtwin.prediction.verdicts import verdict_sentence
     from armtwin.robot.servo_fit import Fit
 
     robot = at.Robot.load("rx90b")

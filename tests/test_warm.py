@@ -99,7 +99,10 @@ def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(
     idle = ("scipy.linalg", "scipy.interpolate", "numba.np.linalg", "numba.np.arraymath")
     idle += ("numba.np.arrayobj", "numba.cpython.unicode", "jinja2", "matplotlib", "pandas")
     idle += ("armtwin.prediction.advice", "armtwin.prediction.compare", "armtwin.identification")
-    idle += ("armtwin.report.robot_report", "armtwin.report.identification_report")
+    idle += (
+        "armtwin.robot.robot_report",
+        "armtwin.identification.rigid_body.identification_report",
+    )
     assert not used & set(idle)
 
 

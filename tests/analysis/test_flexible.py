@@ -48,7 +48,7 @@ def test_held_by_its_servo_a_joint_rings_at_the_root_of_the_sampled_loop():
     motion = still(0.0, 2.0)
     wrench = np.zeros((len(motion.q), 6))
     wrench[:2, 1] = 5.0
-    y = at.simulate(robot, motion, ELASTIC, wrench=wrench).link_side[:, 0]
+    y = at.simulate(robot, motion, ELASTIC, options=at.RunOptions(wrench=wrench)).link_side[:, 0]
     time = np.arange(len(y)) / 2000.0
     late = time > 0.15
     peaks = np.flatnonzero((y[1:-1] > y[:-2]) & (y[1:-1] > y[2:]) & late[1:-1]) + 1

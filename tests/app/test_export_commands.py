@@ -63,7 +63,7 @@ def test_without_a_compiler_a_unit_of_sources_is_written_and_said(tmp_path, monk
 @needs_compiler
 def test_a_unit_of_sources_compiles_by_hand(tmp_path):
     """One file is compiled; it includes the others; strict C99 has nothing to say."""
-    at.export_fmu(at.Robot.load("kr300"), tmp_path / "x.fmu", joint=1, sources_only=True)
+    at.export_fmu(at.Robot.load("kr300"), tmp_path / "x.fmu", at.OneJoint(1), sources_only=True)
     with zipfile.ZipFile(tmp_path / "x.fmu") as archive:
         archive.extractall(tmp_path / "x")
     command = [*c_compiler(), "-std=c99", "-pedantic", "-Wall", "-Wextra", "-Wno-unused-function"]

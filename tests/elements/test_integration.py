@@ -67,8 +67,8 @@ def test_spin_up_bends_the_beam_by_its_published_peak():
     angle = W / T * (t * t / 2 + (T / 2 / np.pi) ** 2 * (np.cos(2 * np.pi * t / T) - 1))
     v = W / T * (t - T / 2 / np.pi * np.sin(2 * np.pi * t / T))
     a = W / T * (1 - np.cos(2 * np.pi * t / T))
-    drives = np.stack([angle, v, a], axis=1)[:, :, None]
-    motion = integrate(row, t, np.zeros(row.n), driven=("drive.twist",), drives=drives)
+    drives = {"drive.twist": np.stack([angle, v, a], axis=1)}
+    motion = integrate(row, t, np.zeros(row.n), drives=drives)
     x = motion.position("p2")
     across = -np.sin(angle) * x[:, 0] + np.cos(angle) * x[:, 1]
     at = int(np.argmin(across))

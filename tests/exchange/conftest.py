@@ -29,7 +29,7 @@ def transmissions(folder):
     found = {}
     for version in (2, 3):
         path = folder / f"joint_{version}.fmu"
-        at.export_fmu(robot, path, joint=1, fmi=version)
+        at.export_fmu(robot, path, at.OneJoint(1), fmi=version)
         found[version] = path
     return found
 
@@ -53,5 +53,5 @@ def line():
 def line_unit(folder, line):
     robot, model, motion = line
     path = folder / "rx90b.fmu"
-    at.export_fmu(robot, path, model=model, posture=motion.q[0])
+    at.export_fmu(robot, path, at.WholeRobot(model, motion.q[0]))
     return path

@@ -77,8 +77,8 @@ def test_a_constant_torque_acts_as_one_that_is_given(unit, robot):
     torque = np.zeros_like(motion.q)
     torque[:, 0] = 30.0
     with opened(unit, robot, start={"constant": 30.0}) as partner:
-        got = at.simulate(robot, motion, MODEL, partner=partner)
-    wanted = at.simulate(robot, motion, MODEL, torque=torque)
+        got = at.simulate(robot, motion, MODEL, options=at.RunOptions(partner=partner))
+    wanted = at.simulate(robot, motion, MODEL, options=at.RunOptions(torque=torque))
     np.testing.assert_allclose(got.log.q, wanted.log.q, rtol=0, atol=1e-14)
 
 
@@ -94,8 +94,8 @@ def test_a_spring_of_another_tool_pulls_by_what_it_is_told(unit, robot):
 
     motion = still(robot)
     with opened(unit, robot, start=start) as partner:
-        got = at.simulate(robot, motion, MODEL, partner=partner)
-    wanted = at.simulate(robot, motion, MODEL, partner=pulled)
+        got = at.simulate(robot, motion, MODEL, options=at.RunOptions(partner=partner))
+    wanted = at.simulate(robot, motion, MODEL, options=at.RunOptions(partner=pulled))
     np.testing.assert_array_equal(got.log.q, wanted.log.q)
     assert np.abs(wanted.log.tau[:, 0]).max() > 20.0
 
@@ -139,7 +139,7 @@ def test_our_own_transmission_is_a_load_like_any_other(transmissions, robot):
     told = {"torque": f"q.{joint}"}
     given = {"spring_torque": joint}
     with at.ForeignUnit(transmissions[3], robot, inputs=told, outputs=given) as partner:
-        run = at.simulate(robot, still(robot, 0.02), MODEL, partner=partner)
+        run = at.simulate(robot, still(robot, 0.02), MODEL, options=at.RunOptions(partner=partner))
     assert len(run.log.q) == len(still(robot, 0.02).q)
 
 

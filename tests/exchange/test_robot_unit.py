@@ -74,7 +74,7 @@ def test_the_rx90b_line_is_followed_as_simulated(line, line_unit, tmp_path):
 def test_fmpy_finds_nothing_wrong(line, line_unit, tmp_path):
     robot, model, _ = line
     assert validate_fmu(str(line_unit)) == []
-    at.export_fmu(robot, tmp_path / "three.fmu", model=model, fmi=3, sources_only=True)
+    at.export_fmu(robot, tmp_path / "three.fmu", at.WholeRobot(model), fmi=3, sources_only=True)
     assert validate_fmu(str(tmp_path / "three.fmu")) == []
 
 
@@ -133,7 +133,7 @@ def elastic(folder):
     model = at.Model(quantise=False, joints="elastic")
     start = np.radians([10.0, -60.0, 100.0, 20.0, 30.0, 5.0])
     path = folder / "kr300.fmu"
-    at.export_fmu(robot, path, model=model, posture=start, fmi=3)
+    at.export_fmu(robot, path, at.WholeRobot(model, start), fmi=3)
     return robot, model, path, motion_of(robot, model, start)
 
 
@@ -188,7 +188,7 @@ def test_a_torque_from_outside_is_an_input(elastic, tmp_path):
         _, link, _ = followed(unit, motion)
     torque = np.zeros_like(motion.q)
     torque[:, 1] = 800.0
-    log = at.simulate(robot, motion, model, torque=torque).log
+    log = at.simulate(robot, motion, model, options=at.RunOptions(torque=torque)).log
     assert np.abs(link - log.q_link).max() < ROUNDING
 
 
@@ -201,7 +201,7 @@ def test_late_sensors_outputs_and_references_are_late_in_the_unit(tmp_path):
     model = at.Model(quantise=False)
     motion = motion_of(robot, model, [0.1, 0.6, 1.3, 0.2, 1.0, 0.1], 0.3)
     path = tmp_path / "late.fmu"
-    at.export_fmu(robot, path, model=model, posture=motion.q[0])
+    at.export_fmu(robot, path, at.WholeRobot(model, motion.q[0]))
     with opened(path, tmp_path) as unit:
         q, _, _ = followed(unit, motion)
     wanted = at.simulate(robot, motion, model).log.q
@@ -231,5 +231,5 @@ def test_a_set_point_that_jumps_too_far_stops_the_unit_with_a_reason(line_unit, 
 )
 def test_what_a_unit_does_not_have_is_refused(tmp_path, name, model, words):
     with pytest.raises(at.ArmtwinError, match=words):
-        at.export_fmu(at.Robot.load(name), tmp_path / "x.fmu", model=model)
+        at.export_fmu(at.Robot.load(name), tmp_path / "x.fmu", at.WholeRobot(model))
     assert not (tmp_path / "x.fmu").exists()

@@ -1,12 +1,14 @@
 """The fitting core on made-up linear problems with known answers: no robot, no log."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.draw import WEIGHTS, drawn_fit
 from armtwin.identification.fitting.factors import factors, together
-from armtwin.identification.fitting.fitted import fitted
+from armtwin.identification.fitting.fitted import Unknowns, fit_parameters
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit
 from armtwin.identification.fitting.left_out import left_out_parts
@@ -29,8 +31,13 @@ def experiment(seed, rows=600):
     return columns, columns @ TRUTH + NOISE * chance.normal(size=(rows, 2))
 
 
+UNKNOWNS = {field.name for field in fields(Unknowns)}
+
+
 def fit_of(columns, target, **options):
-    return fitted(columns, target, names=NAMES, units=UNITS, prior=PRIOR, **options)
+    asked = {"names": NAMES, "units": UNITS, "prior": PRIOR, **options}
+    unknowns = Unknowns(**{key: asked.pop(key) for key in UNKNOWNS & asked.keys()})
+    return fit_parameters(columns, target, unknowns, **asked)
 
 
 def stds(found):
@@ -190,8 +197,8 @@ def test_few_noisy_rows_are_drawn_to_a_good_prior_and_not_to_a_bad_one():
         columns = chance.normal(size=(24, 1, 4))
         target = columns @ TRUTH + 2.0 * chance.normal(size=(24, 1))
         options = {"names": NAMES, "units": UNITS, "sizes": TRUTH}
-        good = fitted(columns, target, prior=1.02 * TRUTH, **options)
-        bad = fitted(columns, target, prior=-4.0 * TRUTH, **options)
+        good = fit_of(columns, target, prior=1.02 * TRUTH, **options)
+        bad = fit_of(columns, target, prior=-4.0 * TRUTH, **options)
         plain = np.linalg.lstsq(columns[:, 0], target[:, 0], rcond=None)[0]
         weights.append((good.draw.weight, bad.draw.weight))
         shares.append((good.table[1].from_logs, bad.table[1].from_logs))
@@ -212,8 +219,8 @@ def test_a_family_that_the_prior_knows_better_is_drawn_more_than_the_rest():
         chance = np.random.default_rng(seed)
         columns = chance.normal(size=(30, 1, 4))
         target = columns @ TRUTH + 2.0 * chance.normal(size=(30, 1))
-        alike = fitted(columns, target, **options)
-        apart = fitted(columns, target, family=("level", "offset"), **options)
+        alike = fit_of(columns, target, **options)
+        apart = fit_of(columns, target, family=("level", "offset"), **options)
         sizes.append(apart.draw.family_size)
         errors.append([np.linalg.norm(found.values - TRUTH) for found in (apart, alike)])
     assert np.median(sizes) < 1.0
@@ -283,6 +290,6 @@ def test_wild_rows_spoil_a_fit_less_with_hubers_weights():
 )
 def test_what_cannot_be_fitted_is_refused_in_one_sentence(change, sentence):
     columns, target = experiment(12)
-    given = {"columns": columns, "target": target, "names": NAMES, "units": UNITS, "prior": PRIOR}
+    given = {"columns": columns, "target": target}
     with pytest.raises(ArmtwinError, match=sentence):
-        fitted(**{**given, **change})
+        fit_of(**{**given, **change})

@@ -9,7 +9,7 @@ import pytest
 from matplotlib import colors, pyplot
 
 import armtwin as at
-from armtwin.notebook import figures
+from armtwin.report import figures
 
 # Machado, Oliveira and Fernandes 2009, severity 1: linear RGB as seen without one kind of cone
 SEEN = {

@@ -12,11 +12,11 @@ from armtwin.jobs.groups import Advising
 from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.logs.recording import Event
 from armtwin.prediction import advice, changes, options, trials
+from armtwin.prediction.advice_report import advice_section, advice_sentence
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble
 from armtwin.prediction.band.quantity import Quantity
-from armtwin.report.advice_report import advice_section, advice_sentence
 from armtwin.report.result_file import to_result
 from armtwin.report.writing import to_report
 from tests.jobs.examples import JOB

@@ -13,6 +13,7 @@ from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
+from armtwin.prediction.band.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.prediction.band.distribution import Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
@@ -24,7 +25,6 @@ from armtwin.prediction.band.quantities import quantities_for, quantities_of
 from armtwin.prediction.band.quantity import Placement, Variant, drawn
 from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
-from armtwin.report.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
 from armtwin.robot.servo_fit import Fit

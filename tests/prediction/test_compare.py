@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.report.verdicts import comparison_sentence
+from armtwin.prediction.verdicts import comparison_sentence
 from tests.jobs.placements import line_that_holds
 
 

@@ -110,7 +110,9 @@ def test_what_a_machine_fed_forward_is_taken_from_its_log(velocity_servo, log):
     motion = at.Trajectory.sampled(250, log.q_ref, log.v_ref, log.a_ref)
     model = robot.inverse_dynamics(motion.q, motion.v, motion.a) + robot.friction_torque(motion.v)
     fed = 1.33 * model @ robot.assembly.motor_inverse
-    run = at.simulate(robot, motion, at.Model(servo="velocity"), feedforward=fed).log
+    run = at.simulate(
+        robot, motion, at.Model(servo="velocity"), options=at.RunOptions(feedforward=fed)
+    ).log
     plain = {name: run.channels[name] for name in ("q", "q_ref", "v_ref", "a_ref", "tau")}
     at_motor = at.compare(robot, at.Log.of(run.time, **plain, tau_m_ff=fed))
     at_joint = at.compare(robot, at.Log.of(run.time, **plain, tau_ff=fed @ robot.assembly.gear))

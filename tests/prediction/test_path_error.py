@@ -108,7 +108,7 @@ def test_where_a_seam_crosses_itself_the_branch_that_is_run_counts():
 def test_peaks_are_those_of_every_tick_of_the_servo():
     """Peaks of a prediction against the path error at all ticks of the velocity loop, 4 kHz."""
     run = at.predict(None, at.Job.load("rx90b_corner_follow"))
-    fine = at.simulate(run.robot, run.motion.trajectory, log_rate=4000).log
+    fine = at.simulate(run.robot, run.motion.trajectory, options=at.RunOptions(log_rate=4000)).log
     every = path_error(run.job.seam, fine.time, run.robot.forward_kinematics(fine.q))
     for direction in ("lateral", "vertical"):
         peak, exact = (np.abs(getattr(e, direction)).max() for e in (run.path_error, every))

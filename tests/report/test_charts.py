@@ -6,10 +6,10 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
-from armtwin.report.charts import Bars, Chart, Multiples
-from armtwin.report.drawings import MOST_SAMPLES, kept
-from armtwin.report.layers import Curve, Points, Rule
-from armtwin.report.scales import Axis, Scale, scale_over
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.drawings import MOST_SAMPLES, kept
+from armtwin.notebook.layers import Curve, Points, Rule
+from armtwin.notebook.scales import Axis, Scale, scale_over
 
 HOSTILE = 'joint <b>"&'
 UNIT = Axis("x", span=(0.0, 1.0))

@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.report.charts import Chart
-from armtwin.report.drawings import matrix
-from armtwin.report.identification_report import identification_report
+from armtwin.identification.rigid_body.identification_report import identification_report
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.drawings import matrix
+from armtwin.notebook.sections import Picture, Plot, Table
+from armtwin.prediction.verdicts import identification_verdict
 from armtwin.report.page import to_html
-from armtwin.report.sections import Picture, Plot, Table
-from armtwin.report.verdicts import identification_verdict
 from tests.identification.test_identify import logged
 
 HOSTILE = 'joint <b>"&'

@@ -7,10 +7,10 @@ import pytest
 from rich.console import Console
 
 import armtwin as at
-from armtwin.report.numbers import Number
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Column, Data, Report, Section, Table, Text
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
-from armtwin.report.sections import Column, Data, Report, Section, Table, Text
 from armtwin.report.terminal import to_terminal
 from armtwin.report.writing import to_report
 

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
+from hypothesis import given, strategies as st
 
-from armtwin.report.numbers import FINE_PERCENT, MICROMETRES, SECONDS, Number
+from armtwin.notebook.numbers import FINE_PERCENT, MICROMETRES, SECONDS, Number
 
 
 @pytest.mark.parametrize(

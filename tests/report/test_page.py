@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.report.figure import figure
-from armtwin.report.numbers import Number
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Column, Report, Section, Table, Text
+from armtwin.prediction.prediction_report import prediction_report
+from armtwin.prediction.scene import figure
 from armtwin.report.page import to_html
-from armtwin.report.prediction_report import prediction_report
-from armtwin.report.sections import Column, Report, Section, Table, Text
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 

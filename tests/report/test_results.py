@@ -8,7 +8,7 @@ import pytest
 import armtwin as at
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.states import along
-from armtwin.report.prediction_report import prediction_report
+from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import BAND, JOB, changed
 

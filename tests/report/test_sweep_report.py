@@ -6,15 +6,15 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.report.cells import Cells, edges_of
-from armtwin.report.charts import Chart, Multiples
+from armtwin.notebook.cells import Cells, edges_of
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.scales import Axis
 from armtwin.report.page import to_html
-from armtwin.report.scales import Axis
-from armtwin.report.sweep_maps import map_blocks
-from armtwin.report.sweep_report import sweep_report
 from armtwin.sweeps.pivot import pivot_of
 from armtwin.sweeps.result import Course, SweepResult
 from armtwin.sweeps.rows import REFUSED, Row
+from armtwin.sweeps.sweep_maps import map_blocks
+from armtwin.sweeps.sweep_report import sweep_report
 from tests.report.test_charts import by_class, percent
 from tests.sweeps.examples import short_job
 

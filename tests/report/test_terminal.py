@@ -10,9 +10,9 @@ from rich.console import Console
 import armtwin as at
 from armtwin.app.streams import in_ascii
 from armtwin.errors import printable
-from armtwin.report.numbers import MICROMETRES, Number
-from armtwin.report.prediction_report import prediction_report
-from armtwin.report.sections import Column, Facts, Report, Section, Table, Text
+from armtwin.notebook.numbers import MICROMETRES, Number
+from armtwin.notebook.sections import Column, Facts, Report, Section, Table, Text
+from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.terminal import to_terminal
 
 

@@ -116,7 +116,7 @@ def test_a_force_on_the_tool_bends_the_gear_by_its_lever_over_the_stiffness():
     q, push = 0.3, 200.0
     motion = still(q, 0.4)
     wrench = np.tile([0.0, push, 0.0, 0.0, 0.0, 0.0], (len(motion.q), 1))
-    run = at.simulate(robot, motion, ELASTIC, wrench=wrench)
+    run = at.simulate(robot, motion, ELASTIC, options=at.RunOptions(wrench=wrench))
     link = run.link_side[:, 0]
     # the lever of a force along y is the tool's x, 1 m · cos(link)
     assert K * (link[0] - q) == pytest.approx(push * np.cos(link[0]), rel=1e-9)
@@ -128,7 +128,9 @@ def test_the_work_of_a_force_at_the_tool_is_force_times_its_way():
     motion = sine(0.2, 0.8, 1.0)
     force = np.zeros((len(motion.q), 6))
     force[:, 1] = 150.0
-    run = at.simulate(robot, motion, ELASTIC, wrench=force, settle=(0.0, 0.0))
+    run = at.simulate(
+        robot, motion, ELASTIC, settle=(0.0, 0.0), options=at.RunOptions(wrench=force)
+    )
     y = run.tool_poses()[:, 1, 3]
     assert run.energy.external == pytest.approx(150.0 * (y[-1] - y[0]), rel=2e-3, abs=1e-3)
     assert abs(run.energy.gap) < 1e-6
@@ -184,7 +186,7 @@ def test_a_link_on_a_flexure_swings_at_its_own_frequency_and_moves_the_tool():
     torque = np.zeros((len(motion.q), 6))
     torque[:3, 1] = 20.0
     model = at.Model(quantise=False, friction="off", links="elastic")
-    run = at.simulate(robot, motion, model, wrench=torque)
+    run = at.simulate(robot, motion, model, options=at.RunOptions(wrench=torque))
     y = run.tool_poses()[:, 1, 3]
     bend = run.bodies[:, 1]
     assert y == pytest.approx(np.sin(run.bodies.sum(axis=1)), abs=1e-12)
@@ -204,7 +206,7 @@ def test_stiff_links_become_rigid_as_one_over_their_stiffness():
     motion = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     idle = np.zeros((len(motion.q), 6))
     model = at.Model(quantise=False)
-    rigid = at.simulate(robot, motion, model, wrench=idle).tool_poses()
+    rigid = at.simulate(robot, motion, model, options=at.RunOptions(wrench=idle)).tool_poses()
     gaps = []
     for factor in (1.0, 10.0):
         flexures = []

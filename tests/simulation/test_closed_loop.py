@@ -66,9 +66,9 @@ def test_outside_torques_and_process_forces_do_work(robot):
     motion = from_rest(robot, 1.0)
     wrench = np.zeros((len(motion.q), 6))
     wrench[:, 2] = 60.0
-    pushed = at.simulate(robot, motion, EXACT, wrench=wrench)
+    pushed = at.simulate(robot, motion, EXACT, options=at.RunOptions(wrench=wrench))
     torque = np.einsum("mij,mi->mj", robot.jacobian(motion.q), wrench)
-    same = at.simulate(robot, motion, EXACT, torque=torque)
+    same = at.simulate(robot, motion, EXACT, options=at.RunOptions(torque=torque))
     # the force acts where the tool is, some 0.1 mm from where it should be
     assert relative(pushed.log.q, same.log.q) < 2e-5
     lift = 60 * np.diff(robot.forward_kinematics(pushed.link_side[[0, -1]])[:, 2, 3])[0]
@@ -108,7 +108,9 @@ def test_switching_friction_holds_at_rest():
         for torque, moves in ((7.0, False), (9.0, True)):
             push = np.full((len(still.q), 1), torque)
             push[0] = 0.0
-            log = at.simulate(robot, still, replace(EXACT, friction=model), torque=push).log
+            log = at.simulate(
+                robot, still, replace(EXACT, friction=model), options=at.RunOptions(torque=push)
+            ).log
             assert (abs(log.q[-1, 0]) > 1e-3) == moves
 
 
@@ -179,7 +181,9 @@ def test_a_servo_without_friction_matches_its_transfer_function(frequency, filte
     }
     robot = joint(servo=servo if filters else {"kafc": [0.0], "kvf": [0.0]}, gravity=(0, 0, 0))
     s = robot.description.servo["cascade"]
-    log = at.simulate(robot, sine(0.002, frequency, 6.0), EXACT, log_rate=4000).log
+    log = at.simulate(
+        robot, sine(0.002, frequency, 6.0), EXACT, options=at.RunOptions(log_rate=4000)
+    ).log
     window = log.time > 6.0 - 4 / frequency
     wave = np.exp(-2j * np.pi * frequency * log.time[window])
     measured = (log.q[window, 0] @ wave) / (0.002 / 2j * window.sum())
@@ -252,7 +256,7 @@ def test_an_unstable_loop_is_an_event_not_a_nan():
     ).log  # positive feedback, held back only by the current limit
     assert log.events[-1].kind == "current_limit"
     push = np.full((len(motion.q), 1), 1e7)
-    log = at.simulate(robot, motion, EXACT, torque=push).log
+    log = at.simulate(robot, motion, EXACT, options=at.RunOptions(torque=push)).log
     assert log.events[-1].kind == "unstable"
     assert "j runs away" in log.events[-1].text
     assert np.isfinite(log.q).all()
@@ -292,7 +296,10 @@ def test_quantised_currents_come_in_quanta(robot):
 
 def test_a_finer_log_holds_the_same_samples(robot):
     motion = from_rest(robot, 0.4)
-    coarse, fine = (at.simulate(robot, motion, EXACT, log_rate=rate).log for rate in (None, 4000))
+    coarse, fine = (
+        at.simulate(robot, motion, EXACT, options=at.RunOptions(log_rate=rate)).log
+        for rate in (None, 4000)
+    )
     assert np.array_equal(fine.q[::16], coarse.q)
     assert relative(fine.q_ref[::16], coarse.q_ref) < 1e-12
 
@@ -313,10 +320,13 @@ def test_a_finer_log_holds_the_same_samples(robot):
             "friction must be one of off, lugre",
         ),
         (
-            lambda r: at.simulate(r, from_rest(r, 0.1), method="exact"),
+            lambda r: at.simulate(r, from_rest(r, 0.1), options=at.RunOptions(method="exact")),
             "method must be 'nonlinear' or 'perturbation'",
         ),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), torque=[1, 2]), "torque must have shape"),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), options=at.RunOptions(torque=[1, 2])),
+            "torque must have shape",
+        ),
         (
             lambda r: at.Trajectory.sampled(
                 250, np.zeros((3, 6)), np.zeros((3, 6)), np.zeros((2, 6))
@@ -329,13 +339,16 @@ def test_a_finer_log_holds_the_same_samples(robot):
         ),
         (lambda r: at.Trajectory.sampled(250, *np.zeros((3, 1, 6))), "at least two samples, got 1"),
         (
-            lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=300),
+            lambda r: at.simulate(r, from_rest(r, 0.1), options=at.RunOptions(log_rate=300)),
             "log_rate must divide .* 4000 Hz, got 300",
         ),
-        (lambda r: at.simulate(r, from_rest(r, 0.1), log_rate=0), "log_rate must divide"),
+        (
+            lambda r: at.simulate(r, from_rest(r, 0.1), options=at.RunOptions(log_rate=0)),
+            "log_rate must divide",
+        ),
         (lambda r: at.simulate(r, from_rest(r, 0.1), settle=(-1, 0)), "settle must be two times"),
         (
-            lambda r: at.simulate(r, from_rest(r, 0.1), points=2),
+            lambda r: at.simulate(r, from_rest(r, 0.1), options=at.RunOptions(points=2)),
             "points must be a whole number from 4 on",
         ),
         (lambda r: at.simulate(r, from_rest(r, 0.1), "lugre"), "model must be an armtwin Model"),
@@ -480,7 +493,9 @@ def test_switching_friction_holds_each_way_by_its_own_law():
     for torque, moves in ((20.0, False), (-20.0, True)):
         push = np.full((len(still.q), 1), torque)
         push[0] = 0.0
-        log = at.simulate(robot, still, replace(EXACT, friction="switching"), torque=push).log
+        log = at.simulate(
+            robot, still, replace(EXACT, friction="switching"), options=at.RunOptions(torque=push)
+        ).log
         assert (abs(log.q[-1, 0]) > 1e-3) == moves
 
 
@@ -499,7 +514,13 @@ def test_another_rate_standstill_and_outside_torque_keep_their_times():
     the end is reached, and the torque acts just while the motion lasts.
     """
     motion = sine(0.2, 0.5, 0.51, rate=100)
-    run = at.simulate(joint(), motion, EXACT, settle=(0.02, 0.02), torque=np.ones_like(motion.q))
+    run = at.simulate(
+        joint(),
+        motion,
+        EXACT,
+        settle=(0.02, 0.02),
+        options=at.RunOptions(torque=np.ones_like(motion.q)),
+    )
     assert run.log.q_ref[-1, 0] == pytest.approx(motion.q[-1, 0])
     from armtwin.simulation.closed_loop import _acting
 

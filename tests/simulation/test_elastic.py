@@ -11,6 +11,7 @@ from armtwin.drives import springs
 from armtwin.drives.ripple import Ripple
 from armtwin.drives.springs import numerical_damping
 from armtwin.simulation.clamped_tool import ToolClamp, held_at_tool
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.prepared import prepare
 from tests.simulation.bench import from_rest, joint, line
 
@@ -142,7 +143,7 @@ def test_the_perturbation_method_follows_elastic_joints(robot, seam):
     """
     soft = stiffened(robot, 1.0, 0.05)
     full = at.simulate(soft, seam, ELASTIC)
-    linear = at.simulate(soft, seam, ELASTIC, method="perturbation")
+    linear = at.simulate(soft, seam, ELASTIC, options=at.RunOptions(method="perturbation"))
     assert linear.linear.M.shape == (300, 12, 12)
     assert apart(robot, full, linear) < 5e-6
     assert apart(robot, full, at.simulate(robot, seam, RIGID)) > 1e-3
@@ -177,7 +178,9 @@ def test_two_masses_on_a_spring_move_as_their_equations_say():
     A[:2, 2:4] = np.eye(2)
     A[2] = [-K / J, K / J, -c / J, c / J, 10.0 / J]
     A[3] = [K / rotor, -K / rotor, c / rotor, -c / rotor, 0.0]
-    run = at.simulate(bench(K, c, servo=idle), motion, ELASTIC, torque=push, log_rate=4000)
+    run = at.simulate(
+        bench(K, c, servo=idle), motion, ELASTIC, options=at.RunOptions(torque=push, log_rate=4000)
+    )
     # from the second set-point on the push is steady: start the exact motion there
     first = 16
     start = [run.log.q_link[first, 0], run.log.q[first, 0]]
@@ -236,7 +239,7 @@ def test_a_joint_held_at_its_tool_is_in_series_with_the_clamp():
     motion = at.Trajectory.sampled(250, q, np.gradient(q, 1 / 250, axis=0), 0 * q)
     clamp = ToolClamp(translation=1.0, rotation=6000.0, damping=5e-3)
     change = held_at_tool(robot, model, q[0], clamp)
-    log = at.simulate(robot, motion, model, change=change).log
+    log = at.simulate(robot, motion, model, options=at.RunOptions(change=change)).log
     assert not log.events
     assert log.tau[-1, 0] / log.q[-1, 0] == pytest.approx(2400.0, rel=1e-3)
 
@@ -253,7 +256,7 @@ def test_a_clamp_leaves_what_the_other_rows_reach(robot):
     still = at.Trajectory.sampled(250, np.tile(q, (10, 1)), np.zeros((10, 6)), np.zeros((10, 6)))
     clamp = held_at_tool(robot, model, q, ToolClamp(translation=1e6, rotation=1e5))
     free = prepare(robot, still, model).plant.rows
-    held = prepare(robot, still, model, change=clamp).plant.rows
+    held = prepare(robot, still, model, options=RunOptions(change=clamp)).plant.rows
     assert any(free.count > (free.weights != 0).sum(axis=1))
     for r, count in enumerate(free.count):
         assert set(held.place[r, : held.count[r]]) == set(free.place[r, :count])

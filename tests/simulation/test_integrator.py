@@ -14,6 +14,7 @@ from armtwin.mechanics.mass import solve_in_place
 from armtwin.simulation import loop
 from armtwin.simulation.equations import of_bodies
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import C0, C1, OFFSET, SCALE
 from armtwin.simulation.prepared import controller_of, prepare
 from armtwin.simulation.step import add_balancers
@@ -73,7 +74,9 @@ def servo_tick(c, s, o, ref, servo, memory, position, speed, tick, current):
 
 def every_tick(robot, motion, model):
     """A run made ready that logs every tick."""
-    return prepare(robot, motion, model, log_rate=1 / controller_of(robot, model).tick)
+    return prepare(
+        robot, motion, model, options=RunOptions(log_rate=1 / controller_of(robot, model).tick)
+    )
 
 
 def reference(robot, motion, model, ticks, method="lsoda"):

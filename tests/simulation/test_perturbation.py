@@ -20,7 +20,13 @@ def robot(robots):
 def apart(robot, motion, points):
     """Largest lateral and vertical difference of the tool between the methods [micrometres]."""
     runs = [
-        at.simulate(robot, motion, EXACT, method=method, points=points, settle=(0.5, 0.5)).log
+        at.simulate(
+            robot,
+            motion,
+            EXACT,
+            settle=(0.5, 0.5),
+            options=at.RunOptions(method=method, points=points),
+        ).log
         for method in ("nonlinear", "perturbation")
     ]
     gap = (
@@ -53,7 +59,9 @@ def test_a_force_on_the_tool_does_the_same_in_both_methods():
     wrench[:, :3] = 600.0 * np.sin(2 * np.pi * motion.time[:, None]) * [1.0, -0.5, 0.5]
     found = []
     for method, size in (("nonlinear", 1.0), ("perturbation", 1.0), ("perturbation", 0.0)):
-        run = at.simulate(robot, motion, EXACT, method=method, wrench=size * wrench)
+        run = at.simulate(
+            robot, motion, EXACT, options=at.RunOptions(method=method, wrench=size * wrench)
+        )
         found.append(run.tool_poses()[:, :3, 3])
     full, linear, still = found
     assert np.abs(linear - still).max() > 1e-4
@@ -77,7 +85,9 @@ def test_the_models_matrices_equal_finite_differences(robot):
 
 
 def test_the_run_returns_the_linear_model(robot):
-    run = at.simulate(robot, from_rest(robot, 0.5), EXACT, method="perturbation", points=60)
+    run = at.simulate(
+        robot, from_rest(robot, 0.5), EXACT, options=at.RunOptions(method="perturbation", points=60)
+    )
     assert run.linear is not None
     assert run.linear.time[-1] == pytest.approx(0.5)
     poles = run.linear.poles()

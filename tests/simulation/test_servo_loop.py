@@ -148,7 +148,7 @@ def test_a_stiff_velocity_loop_follows_its_command_whatever_the_load():
     free = at.simulate(with_servo(servo), motion, EXACT).log
     push = np.full_like(motion.q, 20.0)
     push[0] = 0.0
-    loaded = at.simulate(with_servo(servo), motion, EXACT, torque=push).log
+    loaded = at.simulate(with_servo(servo), motion, EXACT, options=at.RunOptions(torque=push)).log
     assert np.abs(free.q - loaded.q)[400:].max() < 2e-4
 
 
@@ -161,9 +161,9 @@ def test_a_quantised_speed_comes_in_steps():
     push[0] = 0.0
     still = np.zeros((800, 1))
     motion = at.Trajectory.sampled(RATE, still, still, still)
-    current = at.simulate(stepped, motion, replace(EXACT, quantise=True), torque=push).log.current[
-        :, 0
-    ]
+    current = at.simulate(
+        stepped, motion, replace(EXACT, quantise=True), options=at.RunOptions(torque=push)
+    ).log.current[:, 0]
     counts = current * CONSTANT / (0.02 * 0.5)
     assert np.abs(counts - counts.round()).max() < 1e-9
     assert len(np.unique(counts.round())) > 5

@@ -10,9 +10,9 @@ from armtwin.control.controller import ERROR_LIMIT
 from armtwin.maths.stretches import Part, fused_products, stretches
 from armtwin.maths.tape import Tape
 from armtwin.prediction.predict import planned
-from armtwin.robot.sag import Outside
 from armtwin.simulation import loop, together, traced_loop
-from armtwin.simulation.closed_loop import made_ready, simulate_all
+from armtwin.simulation.closed_loop import prepare_run, simulate_all
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction
 from armtwin.simulation.prepared import controller_of, prepare, servo_of
 
@@ -37,7 +37,7 @@ class Case:
         m, some = self.motion, slice(0, setpoints)
         motion = at.Trajectory(m.rate, m.q[some], m.v[some], m.a[some])
         model = options.pop("model", self.model)
-        return prepare(robot or self.robot, motion, model, **options)
+        return prepare(robot or self.robot, motion, model, RunOptions(**options))
 
 
 def in_lanes(*runs):
@@ -75,15 +75,15 @@ def test_a_run_in_a_lane_has_the_digits_of_the_run_alone(name):
     turn = 0.1 * np.arange(SETPOINTS)[:, None]
     torque = 0.5 * np.sin(turn * np.ones(case.robot.n))
     cut = 100.0 * np.cos(turn * np.arange(1, 7)) if name == "kr300_frame" else None
-    milled, both = Outside(wrench=cut), Outside(torque, cut)
+    milled, both = {"wrench": cut}, {"torque": torque, "wrench": cut}
     exact = replace(case.model, quantise=False)
 
     def runs():
         return [
-            case.run(model=replace(case.model, quantise=True), outside=milled),
-            case.run(model=exact, outside=both),
-            case.run(300, change=lambda plant: without_friction([0], plant), outside=milled),
-            case.run(400, model=exact, outside=milled),
+            case.run(model=replace(case.model, quantise=True), **milled),
+            case.run(model=exact, **both),
+            case.run(300, change=lambda plant: without_friction([0], plant), **milled),
+            case.run(400, model=exact, **milled),
         ]
 
     ends = assert_as_alone(runs)
@@ -102,7 +102,7 @@ def test_a_run_that_stops_or_runs_away_leaves_its_neighbours_alone(line):
         return [
             line.run(servo=line.servo._replace(gains=strict)),
             line.run(),
-            line.run(servo=line.servo._replace(gains=loose), outside=Outside(pushed)),
+            line.run(servo=line.servo._replace(gains=loose), torque=pushed),
         ]
 
     ends = assert_as_alone(runs)
@@ -132,7 +132,7 @@ def test_an_ensemble_of_no_width_is_the_nominal_run_in_every_member(line):
     motion = at.Trajectory(m.rate, m.q[:SETPOINTS], m.v[:SETPOINTS], m.a[:SETPOINTS])
     nominal = at.simulate(line.robot, motion, line.model)
     done = []
-    members = [made_ready(line.robot, motion, line.model) for _ in range(together.MANY + 1)]
+    members = [prepare_run(line.robot, motion, line.model) for _ in range(together.MANY + 1)]
     for run in simulate_all(members, done.append):
         np.testing.assert_array_equal(run.link_side, nominal.link_side)
         np.testing.assert_array_equal(run.log.current, nominal.log.current)

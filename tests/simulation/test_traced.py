@@ -17,9 +17,8 @@ from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
 from armtwin.prediction.predict import planned
 from armtwin.robot.groups import Pose
-from armtwin.robot.sag import Outside
 from armtwin.simulation import equations, loop, prepared, traced_loop
-from armtwin.simulation.perturbation import linear_model
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction, without_limit
 from armtwin.simulation.traced import Structure
 from tests.oracles import as_robot, bodies_only, random_arm
@@ -93,7 +92,7 @@ def test_the_tape_of_a_shipped_robot_uses_the_zeros_of_its_geometry(name):
 def pushed(motion):
     """A force and a torque on the tool that rise and turn over."""
     size = np.array([200.0, -150.0, 100.0, 10.0, -5.0, 8.0])
-    return Outside(wrench=size * np.sin(3.0 * motion.time[:, None] + 0.5))
+    return size * np.sin(3.0 * motion.time[:, None] + 0.5)
 
 
 def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear=False, **model):
@@ -102,9 +101,10 @@ def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear
     some = setpoints or slice(0, int(SHORT * motion.rate) + 250)
     short = at.Trajectory(motion.rate, motion.q[some], motion.v[some], motion.a[some])
     chosen = replace(job.description.model, quantise=False, **model)
-    outside = pushed(short) if is_pushed else None
-    linear = linear_model(robot, short, 60) if is_linear else None
-    return prepared.prepare(robot, short, chosen, change=change, outside=outside, linear=linear)
+    wrench = pushed(short) if is_pushed else None
+    method = "perturbation" if is_linear else "nonlinear"
+    options = RunOptions(method=method, points=60, wrench=wrench, change=change)
+    return prepared.prepare(robot, short, chosen, options)
 
 
 def kernel_name(run):

@@ -21,7 +21,7 @@ from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.robot import Robot
 from armtwin.robot.sag import Outside

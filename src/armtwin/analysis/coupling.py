@@ -19,7 +19,7 @@ from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_ax
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_bars, draw_panels
+from armtwin.report.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_bars, draw_panels
+from armtwin.report.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
 

@@ -40,7 +40,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import numbered
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Proportional, Servo
 from armtwin.robot.servo_rule import for_each

@@ -20,7 +20,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.runner import run_all, threads
 from armtwin.notebook import cards
-from armtwin.notebook.figures import chosen_axes, draw_tornado
+from armtwin.report.figures import chosen_axes, draw_tornado
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes as Drawn

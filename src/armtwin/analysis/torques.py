@@ -24,7 +24,7 @@ from armtwin.analysis.equations import Axes, Equations, of_drives, of_joints
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_bars, draw_panels
+from armtwin.report.figures import Panel, draw_bars, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.robot.strokes import drive_forces, strokes
 

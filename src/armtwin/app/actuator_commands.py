@@ -15,8 +15,8 @@ from armtwin.app.robot_run import inputs_of, robot_run
 from armtwin.app.showing import REPORT, finish
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
+from armtwin.notebook.sections import Report
 from armtwin.report.folder import RESULT
-from armtwin.report.sections import Report
 
 actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
 

@@ -96,7 +96,7 @@ def robots(
     ] = None,
 ) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.report.robot_report import robot_report, robot_shelf
+    from armtwin.robot.robot_report import robot_report, robot_shelf
 
     if name is None:
         show(robot_shelf(Robot.load(known) for known in shipped()))
@@ -115,12 +115,12 @@ def check(
     ],
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
-    from armtwin.report.experiment_shelf import described_experiment
-    from armtwin.report.job_report import job_report
-    from armtwin.report.log_report import log_report
-    from armtwin.report.robot_report import robot_report
-    from armtwin.report.sweep_estimate import described_sweep
+    from armtwin.jobs.experiment_shelf import described_experiment
+    from armtwin.logs.log_report import log_report
+    from armtwin.prediction.job_report import job_report
+    from armtwin.robot.robot_report import robot_report
     from armtwin.sweeps.sweep import Sweep
+    from armtwin.sweeps.sweep_estimate import described_sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
         show(log_report(Log.read(file), Path(file).name))
@@ -175,7 +175,7 @@ def import_robot(
     force: Force = False,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
-    from armtwin.report.robot_report import robot_report
+    from armtwin.robot.robot_report import robot_report
 
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"

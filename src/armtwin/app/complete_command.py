@@ -51,7 +51,7 @@ def complete(
     run = robot_run("complete", given, inputs, Output(out, json, force))
     read = [at.Log.read(log, columns) for log in logs or []]
     result = at.complete(given, read, bandwidth=frequency)
-    from armtwin.report.completion_report import completion_report
+    from armtwin.identification.completion.completion_report import completion_report
 
     run.finish(completion_report(result), result.robot)
     raise typer.Exit(FAILED if result.still else DONE)

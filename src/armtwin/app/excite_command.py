@@ -21,8 +21,8 @@ from armtwin.maths.units import Unit
 from armtwin.report.folder import RESULT
 
 if TYPE_CHECKING:
+    from armtwin.identification.excitation.excitation_report import Twin
     from armtwin.identification.excitation.plan import ExcitationPlan
-    from armtwin.report.excitation_report import Twin
 
 UNITS = {
     "period": Unit("s", above=0),
@@ -93,8 +93,8 @@ def excite(
     force: Force = False,
 ) -> None:
     """Design a motion that tells the parameters of a robot well: trajectory and report."""
+    from armtwin.identification.excitation.excitation_report import TRAJECTORY, excitation_report
     from armtwin.motion.cell_file import read_cell
-    from armtwin.report.excitation_report import TRAJECTORY, excitation_report
 
     found = mounted(robot, tool, payload)
     words: dict[str, Any] = {"period": period, "rate": rate, "clearance": clearance}
@@ -131,8 +131,8 @@ def excite(
 
 def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
+    from armtwin.identification.excitation.excitation_report import Twin
     from armtwin.prediction.compare_reference import usual_model
-    from armtwin.report.excitation_report import Twin
 
     try:
         run = at.simulate(robot, motion, usual_model(robot))

@@ -51,7 +51,7 @@ def simulate(
 
     Exit code 1: it ended early.
     """
-    from armtwin.report.experiment_report import experiment_report
+    from armtwin.jobs.experiment_report import experiment_report
 
     asked = at.Experiment.load(experiment)
     source = Source("simulate", asked.description.name, asked.origin)
@@ -69,7 +69,7 @@ def experiments(
     ] = None,
 ) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.report.experiment_shelf import described_experiment, experiment_shelf
+    from armtwin.jobs.experiment_shelf import described_experiment, experiment_shelf
 
     if name is None:
         show(experiment_shelf(at.Experiment.load(known) for known in shipped()))
@@ -92,8 +92,8 @@ def clamp(
     force: Force = False,
 ) -> None:
     """Stiffness, backlash and friction of a transmission from the log of its clamped joint."""
-    from armtwin.prediction.recreation import recreate
-    from armtwin.report.clamping_report import clamping_report
+    from armtwin.identification.clamping.clamping_report import clamping_report
+    from armtwin.jobs.recreation import recreate
 
     ratio = None if gear_ratio is None else _number("--gear-ratio", gear_ratio)
     name = log.name.partition(".")[0]
@@ -130,7 +130,7 @@ def transmission(
 
     Exit code 1: no stiffness is told.
     """
-    from armtwin.report.transmission_report import transmission_report
+    from armtwin.identification.transmission.transmission_report import transmission_report
 
     prior = mounted(robot, tool, payload)
     inputs = inputs_of(robot, [*logs, validate], columns)

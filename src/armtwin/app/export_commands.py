@@ -137,7 +137,7 @@ def export_fmu(
     force: Force = False,
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
-    from armtwin.exchange.export_fmu import export_fmu, joint_name
+    from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
     from armtwin.simulation.model import Model
 
     loaded = Robot.load(robot)
@@ -151,17 +151,8 @@ def export_fmu(
     suffix = ".fmu" if joint is None else f"_{joint_name(loaded, joint)}.fmu"
     target = free(out or file_name(loaded, suffix), force, robot)
     model = Model(friction or "lugre", servo, quantise, joints)
-    written = export_fmu(
-        loaded,
-        target,
-        joint=joint,
-        fmi=fmi,
-        model=model,
-        friction=friction,
-        driven=driven,
-        inertia=behind,
-        sources_only=sources_only,
-    )
+    part = WholeRobot(model) if joint is None else OneJoint(joint, friction, driven, behind)
+    written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
     say(f"wrote {target}: FMI {fmi}.0, {' and '.join(written.kinds)}")
     if written.binary:
         say(f"binary for this platform: {written.binary}")

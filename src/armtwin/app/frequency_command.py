@@ -54,7 +54,7 @@ def frequency(
     source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
     place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
     from armtwin.identification.frequency import log_response
-    from armtwin.report.frequency_report import frequency_report
+    from armtwin.identification.frequency_report import frequency_report
 
     found = log_response(at.Log.read(log, columns), given, answer, window=length, joint=joint)
     finish(frequency_report(found), place, {}, json)

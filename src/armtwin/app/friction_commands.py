@@ -95,7 +95,7 @@ def friction(
 
     Exit code 1: some number of a law is not told.
     """
-    from armtwin.report.friction_report import friction_report
+    from armtwin.identification.friction_curves.friction_report import friction_report
 
     prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
     inputs = inputs_of(robot, [*files, breakaway], columns)
@@ -140,7 +140,7 @@ def _moving(
     choices: tuple[str | None, float | None],
 ) -> NoReturn:
     """Shape numbers of the file's laws, from logs of any motion."""
-    from armtwin.report.shape_report import shape_report
+    from armtwin.identification.closed_loop.shape_report import shape_report
 
     files, columns = sources
     torque, cutoff = choices
@@ -160,7 +160,7 @@ def _worm(
     run: RobotRun, files: list[Path], columns: Path | None, words: tuple[str, str | None]
 ) -> None:
     """Friction that follows loads, from logs with several tools."""
-    from armtwin.report.worm_report import worm_report
+    from armtwin.identification.worm_report import worm_report
 
     load, tools = words
     if tools is None:
@@ -224,7 +224,7 @@ def warmup(
 
     Exit code 1: some joint is not warm.
     """
-    from armtwin.report.warm_up_report import warm_up_report
+    from armtwin.identification.warm_up_report import warm_up_report
 
     length = optional_quantity("--period", period, "s")
     share = optional_quantity("--limit", limit, "1")

@@ -140,8 +140,8 @@ def identify(
         found = _identified(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
+    from armtwin.identification.rigid_body.identification_report import identification_report
     from armtwin.identification.rigid_body.recipe_file import recipe_text
-    from armtwin.report.identification_report import identification_report
 
     recipe = recipe_text(_used(at.Robot.load(robot), prior, found))
     run.finish(identification_report(result), found.robot, {RECIPE: recipe})

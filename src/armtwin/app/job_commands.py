@@ -32,8 +32,8 @@ from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
+from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.folder import RESULT, ResultFolder
-from armtwin.report.prediction_report import prediction_report
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -155,7 +155,7 @@ def _predict_several(
     json: bool,
 ) -> NoReturn:
     """Runs side by side: one table, one report, all of them in result.json."""
-    from armtwin.report.side_by_side_report import side_by_side_report
+    from armtwin.prediction.side_by_side_report import side_by_side_report
 
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
@@ -277,7 +277,7 @@ def _compare_reference(
     model = None if servo is None else at.Model(servo=servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
-    from armtwin.report.reference_report import reference_report
+    from armtwin.prediction.reference_report import reference_report
 
     contents: dict[str, Content] = {
         LOG: partial(put_csv, comparison.run.log.recording),
@@ -292,7 +292,7 @@ def jobs(
     ] = None,
 ) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.report.job_report import job_report, job_shelf
+    from armtwin.prediction.job_report import job_report, job_shelf
 
     if name is None:
         show(job_shelf(Job.load(known) for known in job_files.shipped()))

@@ -60,7 +60,7 @@ def payload(
 
     Exit code 1: the runs show no payload, or do not tell a torque constant.
     """
-    from armtwin.report.payload_report import payload_report
+    from armtwin.identification.payload.payload_report import payload_report
 
     prior = mounted(robot, tool, payload)
     inputs = inputs_of(robot, [with_it, without], columns)

@@ -9,8 +9,7 @@ from typing import Any
 
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
-from armtwin.jobs import experiment
-from armtwin.jobs import files as job_files
+from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
 from armtwin.report.folder import ResultFolder, result_around, seen_from

@@ -11,9 +11,9 @@ from armtwin.app.options import Output
 from armtwin.app.places import Source, files_of_log, result_folder
 from armtwin.app.showing import COVARIANCE, REPORT, ROBOT, Place, finish
 from armtwin.files.disk import Content
+from armtwin.notebook.sections import Report
 from armtwin.report.beside import ResultBeside
 from armtwin.report.folder import RESULT
-from armtwin.report.sections import Report
 from armtwin.robot.files import contents
 
 

@@ -68,7 +68,7 @@ def sensitivity(
     source = Source("sensitivity", asked.name, asked.origin, options, tuple(words))
     files = asked.files if isinstance(asked, Experiment) else files_of_job(asked)
     place = result_folder(source, out, (RESULT, REPORT), files, force)
-    from armtwin.report.sensitivity_report import sensitivity_report
+    from armtwin.analysis.sensitivity_report import sensitivity_report
 
     with progress_bar("runs") as progress:
         report_share = of(progress, "runs")

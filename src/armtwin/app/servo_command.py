@@ -63,7 +63,5 @@ def servo(
         found = at.identify_servo(
             prior, read, held_out or None, payloads=given if len(given) > 1 else None
         )
-    from armtwin.report.servo_report import servo_report
-
-    run.finish(servo_report(found), found.robot)
+    run.finish(found.sections(), found.robot)
     raise typer.Exit(DONE if found.validated else FAILED)

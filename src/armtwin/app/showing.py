@@ -11,9 +11,9 @@ from rich.console import Console
 
 from armtwin.app.streams import spelled
 from armtwin.files.disk import Content
+from armtwin.notebook.sections import Report
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
-from armtwin.report.sections import Report
 from armtwin.report.terminal import to_terminal
 
 REPORT = "report.html"

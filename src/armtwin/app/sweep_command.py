@@ -93,10 +93,10 @@ def _check_runs(asked: Sweep, numbers: list[int]) -> None:
 
 def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None) -> None:
     """Say what the sweep would take."""
-    from armtwin.report.sweep_estimate import estimate_report
     from armtwin.sweeps.cluster import LOCAL
     from armtwin.sweeps.estimate import estimate
     from armtwin.sweeps.running import check_place
+    from armtwin.sweeps.sweep_estimate import estimate_report
 
     check_place(workers, cluster)
     width = workers
@@ -134,7 +134,7 @@ def _deliver(
     found: SweepResult, place: ResultFolder, *, csv: bool, parquet: bool, json: bool
 ) -> None:
     """Write and show the report, and the table in other formats."""
-    from armtwin.report.sweep_report import sweep_report
+    from armtwin.sweeps.sweep_report import sweep_report
 
     contents: dict[str, Content] = {}
     if csv:
@@ -162,8 +162,8 @@ def _folder_of(number: int) -> str:
 
 def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
+    from armtwin.prediction.prediction_report import prediction_report
     from armtwin.report.page import to_html
-    from armtwin.report.prediction_report import prediction_report
     from armtwin.report.result_file import to_result
 
     folder = place.path(_folder_of(number))

@@ -13,8 +13,9 @@ Ref: [Chung-Hulbert 1993], [Arnold-Bruls 2007]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -32,6 +33,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
 
+NOTHING_DRIVEN: Mapping[str, Floats] = MappingProxyType({})
 KEPT_STEPS = 20
 MOST_ITERATIONS = 12
 SLOW = 6  # iterations after which the matrix is made anew
@@ -265,8 +267,7 @@ def integrate(
     t: Floats,
     q: Floats,
     *,
-    driven: Sequence[str] = (),
-    drives: Floats | None = None,
+    drives: Mapping[str, Floats] = NOTHING_DRIVEN,
     damping: float = 0.9,
     tolerance: float = 1e-9,
 ) -> Motion:
@@ -276,15 +277,17 @@ def integrate(
         structure: The structure.
         t: Times, evenly spaced, (steps,) [s].
         q: Degrees of freedom at the start, (n,).
-        driven: Names of the degrees of freedom whose motion is given.
-        drives: Their positions, velocities and accelerations, (steps, 3, driven).
+        drives: Position, velocity and acceleration of each degree of freedom whose motion is
+            given, (steps, 3), by its name.
         damping: Spectral radius at infinite frequency: 1 damps nothing, 0 the most.
         tolerance: Last change of q, of an element's size, that counts as none.
     """
     n, names = structure.n, structure.coordinate_names
-    moves = movable(structure, driven)
-    acts = np.array([names.index(name) for name in driven], dtype=np.int64)
-    given = np.zeros((len(t), 3, 0)) if drives is None else np.ascontiguousarray(drives)
+    moves = movable(structure, tuple(drives))
+    acts = np.array([names.index(name) for name in drives], dtype=np.int64)
+    given = np.zeros((len(t), 3, len(drives)))
+    for k, motion in enumerate(drives.values()):
+        given[:, :, k] = motion
     alpha_m = (2 * damping - 1) / (damping + 1)
     alpha_f = damping / (damping + 1)
     beta = (1 - alpha_m + alpha_f) ** 2 / 4

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from numpy.typing import ArrayLike
@@ -16,17 +17,45 @@ from armtwin.simulation.model import FrictionModel, Model
 from armtwin.simulation.traced_bench import Driven
 
 
+@dataclass(frozen=True, eq=False)
+class WholeRobot:
+    """A robot in closed loop as a unit.
+
+    Attributes:
+        model: What is simulated; the full model with rigid joints where none is given.
+        posture: Joint positions of its first set-point, (n,) [rad].
+    """
+
+    model: Model | None = None
+    posture: ArrayLike | None = None
+
+
+@dataclass(frozen=True)
+class OneJoint:
+    """The transmission of one joint as a unit.
+
+    Attributes:
+        joint: Number from 1 or name of the joint.
+        friction: Friction model.
+        driven: What drives the motor: a "torque" or an "angle".
+        inertia: Inertia behind the joint, which then moves [kg m²]; by default it is clamped.
+    """
+
+    joint: int | str
+    friction: FrictionModel | None = None
+    driven: Driven = "torque"
+    inertia: float | None = None
+
+
+WHOLE = WholeRobot()
+
+
 def export_fmu(
     robot: Robot,
     path: str | Path,
+    part: WholeRobot | OneJoint = WHOLE,
     *,
-    joint: int | str | None = None,
     fmi: int = 2,
-    model: Model | None = None,
-    posture: ArrayLike | None = None,
-    friction: FrictionModel | None = None,
-    driven: Driven = "torque",
-    inertia: float | None = None,
     sources_only: bool = False,
 ) -> Exported:
     """Write a robot in closed loop, or the transmission of one joint, as a unit.
@@ -34,24 +63,18 @@ def export_fmu(
     Args:
         robot: The robot, tool mounted.
         path: The file to write, .fmu; what is there is replaced.
-        joint: Number from 1 or name of the joint whose transmission is written; None for the whole
-            robot.
+        part: What of the robot is written, and how it is simulated.
         fmi: Version of FMI, 2 or 3.
-        model: What of a whole robot is simulated.
-        posture: Joint positions of a whole robot's first set-point, (n,) [rad].
-        friction: Friction model of a transmission.
-        driven: What drives the motor of a transmission: a "torque" or an "angle".
-        inertia: Inertia behind the joint of a transmission, which then moves [kg m²]; by default it
-            is clamped.
         sources_only: Whether to make no binary, even where a C compiler is found.
     """
     name = printable(Path(path).stem)
-    if joint is None:
-        unit = robot_unit(robot, name, model, posture=posture)
+    if isinstance(part, WholeRobot):
+        unit = robot_unit(robot, name, part.model, posture=part.posture)
     else:
-        moved = joint_name(robot, joint)
-        bench = joint_bench(robot, moved, friction, inertia)
-        unit = transmission_unit(bench, name, driven=driven, of=f"{moved} of robot {robot.name}")
+        moved = joint_name(robot, part.joint)
+        bench = joint_bench(robot, moved, part.friction, part.inertia)
+        of = f"{moved} of robot {robot.name}"
+        unit = transmission_unit(bench, name, driven=part.driven, of=of)
     return write_unit(unit, Path(path), version=fmi, sources_only=sources_only)
 
 

@@ -12,7 +12,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.logs.log import Log
 from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -36,7 +36,7 @@ from armtwin.logs.torque import torque_channel
 from armtwin.logs.warm_up import WarmUpState, warm_up_state
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -28,7 +28,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import chosen_axes
+from armtwin.report.figures import chosen_axes
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.loaded_friction import beyond_gears, load_of
 from armtwin.robot.robot import Robot

@@ -11,7 +11,7 @@ import numpy as np
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Tolerance
 from armtwin.motion.seam import Seam
-from armtwin.notebook.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
+from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 
 MM = 1e3
 POINTS = 400  # of a stretch that are drawn

@@ -26,11 +26,12 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.simulation.bench import simulate_bench
 from armtwin.simulation.clamped_tool import held_at_tool
 from armtwin.simulation.closed_loop import setpoint_rate, simulate
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.responses import Response as Answer
 
@@ -234,10 +235,8 @@ def _run_robot(
             robot,
             motion,
             setup.model,
-            change=change,
-            log_rate=d.rate,
-            partner=partner,
             progress=progress,
+            options=RunOptions(change=change, log_rate=d.rate, partner=partner),
         )
     responses = []
     for joint, unit in driven:

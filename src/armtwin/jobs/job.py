@@ -22,8 +22,7 @@ from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
-from armtwin.motion.path import Move, SplineFit, build_path, check_turns
-from armtwin.motion.path import Path as Curve
+from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
 from armtwin.notebook.dataframes import numbered
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -20,9 +20,9 @@ import tempfile
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 import numba
 import numpy
@@ -267,7 +267,17 @@ INLINED: dict[str, Any] = {
 JOINS_RIGHTLY = llvm_version_info >= (20, 0, 0)
 
 
-def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = False) -> F:
+@overload
+def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = False) -> F: ...
+
+
+@overload
+def compiled(f: None = None, *, exact: bool = False) -> Callable[[F], F]: ...
+
+
+def compiled(
+    f: F | None = None, name: str = "", *, straight: bool = False, exact: bool = False
+) -> F | Callable[[F], F]:
     """Compile a kernel on first call and keep the machine code on disk.
 
     error_model="numpy": a division by zero gives inf as in numpy. fastmath={"contract"} lets
@@ -275,12 +285,14 @@ def compiled(f: F, name: str = "", *, straight: bool = False, exact: bool = Fals
     run in a thread pool.
 
     Args:
-        f: The kernel.
+        f: The kernel; without one, a decorator with these options.
         name: Tells kernels apart that one function makes, for several structures.
         straight: Whether it has long stretches without loops, in which equal operations are found
             and done side by side.
         exact: Whether multiply-adds are left as they stand.
     """
+    if f is None:
+        return partial(compiled, exact=exact)
     if not compiles():
         return f
     options = EXACT if exact else OPTIONS

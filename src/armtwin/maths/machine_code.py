@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from types import FunctionType
-from typing import Any
+from typing import Any, TypeVar
 
 from numba.core import types
 from numba.extending import intrinsic
@@ -19,6 +19,7 @@ from armtwin.maths.lanes import INTEGER, LANES
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Stretch
 
+F = TypeVar("F", bound=Callable[..., Any])
 Making = Callable[[], tuple[list[Stretch], Memory]]
 
 
@@ -53,6 +54,11 @@ def stretch_kernel(make: Making, lanes: int = 1) -> Any:
     return do
 
 
+def kernel(function: F) -> F:
+    """Mark the source of a kernel: `staged` compiles it for each structure, with its stages."""
+    return function
+
+
 def staged(
     function: Any, stages: Mapping[str, Making], name: str, wide: Collection[str] = ()
 ) -> Any:
@@ -63,8 +69,8 @@ def staged(
     names = dict(function.__globals__)
     for stage, make in stages.items():
         names[f"do_{stage}"] = stretch_kernel(make, LANES if stage in wide else 1)
-    kernel: Any = FunctionType(function.__code__, names, function.__name__)
-    kernel.__qualname__ = function.__qualname__
-    kernel.__module__ = function.__module__
+    made: Any = FunctionType(function.__code__, names, function.__name__)
+    made.__qualname__ = function.__qualname__
+    made.__module__ = function.__module__
     narrow = any(stage not in wide for stage in stages)
-    return compiled(kernel, f"-{name}", straight=narrow, exact=True)
+    return compiled(made, f"-{name}", straight=narrow, exact=True)

@@ -6,7 +6,6 @@ A direction is made perpendicular to the path's tangent x, and the frame is x, y
 from __future__ import annotations
 
 import math
-from functools import partial
 from typing import Any
 
 from armtwin.maths.compiled import compiled, exactly
@@ -44,7 +43,7 @@ def put_across(frames: Any, i: int, direction: Vector, x: Vector) -> bool:
     return True
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
     """Frames (m, 3, 3) whose z is a normal (3,) made perpendicular to tangents (m, 3).
 
@@ -57,7 +56,7 @@ def travel_frames(normal: Any, tangents: Any, frames: Any) -> int:
     return NOWHERE
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def seam_frames(turns: Any, tangents: Any, frames: Any) -> int:
     """Frames (m, 3, 3) whose z is against the beam, the third column of turns (m, 3, 3).
 
@@ -70,7 +69,7 @@ def seam_frames(turns: Any, tangents: Any, frames: Any) -> int:
     return NOWHERE
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def travel_turns(normal: Any, tangents: Any, bends: Any, jerks: Any, turns: Any) -> None:
     """Turn vectors of travel frames by arc length and their rates, side by side (m, 6).
 

@@ -10,7 +10,6 @@ Ref: [Siciliano 2009, section 3.8]
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -179,7 +178,7 @@ def jacobian_rate(J: Floats, v: Floats) -> Floats:
     return found
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def _jacobian_rates(J: Any, v: Any, out: Any) -> None:
     """The same for rows of Jacobians (m, 6, n) and speeds (m, n), into out (m, 6)."""
     n = J.shape[2]

@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats, checked
 from armtwin.maths.interpolation import quintic
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, numbered
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     import pandas

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Sequence
 from html import escape
 
 from armtwin.errors import printable, shortened
+from armtwin.notebook.sections import Facts, Report, Table
 
 LONGEST = 98  # characters of a line
 LONGEST_CELL = 200
+MOST_ROWS = 30  # of a table on a card
 LEFT = ' style="text-align:left"'  # notebooks set tables to the right
 
 
@@ -23,6 +25,31 @@ def line(kind: str, *parts: str) -> str:
 def counted(number: int, noun: str) -> str:
     """How many there are of something, as "1 joint" or "6 joints"."""
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def card(report: Report) -> str:
+    """What a notebook shows of a result: title, verdict, and its first facts and table."""
+    parts = [f"<p><b>{_shown(report.title)}</b></p>"]
+    for text in report.verdict:
+        parts.append(f"<p>{_shown(text.text)}</p>")
+    for section in report.sections:
+        shown = [block for block in section.blocks if isinstance(block, Facts | Table)]
+        if not shown:
+            continue
+        for block in shown:
+            parts.append(_block(section.title, block))
+        break
+    return "\n".join(parts)
+
+
+def _block(caption: str, block: Facts | Table) -> str:
+    """Facts or a table in HTML; long tables are cut off."""
+    if isinstance(block, Facts):
+        return table(caption, block.shown)
+    rows = block.rows[:MOST_ROWS]
+    if len(block.records) > MOST_ROWS:
+        rows.append([f"and {len(block.records) - MOST_ROWS} more"])
+    return table(caption, rows, block.head)
 
 
 def table(caption: str, rows: Iterable[Sequence[str]], heads: Sequence[str] = ()) -> str:

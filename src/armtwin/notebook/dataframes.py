@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,12 +19,22 @@ def dataframe(
     index: tuple[str, ArrayLike | Sequence[str]], columns: Mapping[str, ArrayLike]
 ) -> pandas.DataFrame:
     """A data frame of columns by name over a named index."""
+    pandas = _pandas()
+    name, values = index
+    return pandas.DataFrame(dict(columns), index=pandas.Index(np.asarray(values), name=name))
+
+
+def dataframe_of(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """A data frame of records, one row each."""
+    return _pandas().DataFrame.from_records([dict(record) for record in records])
+
+
+def _pandas() -> Any:
     try:
         import pandas
     except ModuleNotFoundError:
         raise ArmtwinError("a data frame needs pandas: pip install pandas") from None
-    name, values = index
-    return pandas.DataFrame(dict(columns), index=pandas.Index(np.asarray(values), name=name))
+    return pandas
 
 
 def numbered(name: str, values: Floats) -> dict[str, Floats]:

@@ -30,8 +30,8 @@ from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
 from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import Method
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

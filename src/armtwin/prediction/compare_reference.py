@@ -20,15 +20,16 @@ from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
 from armtwin.motion.beside_reference import reference_path
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction import display
 from armtwin.prediction.agreement import HEADS, Agreement, Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, logged_reference
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method, simulate
+from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 
 if TYPE_CHECKING:
@@ -169,9 +170,8 @@ def compare_reference(
         robot,
         reference.trajectory,
         used,
-        method=method,
-        feedforward=reference.feedforward,
         progress=watch,
+        options=RunOptions(method=method, feedforward=reference.feedforward),
     )
     time = ordered.time - ordered.time[0]
     done = time <= run.trace_time[-1] + 1e-9  # a run that stops early has nothing to say later

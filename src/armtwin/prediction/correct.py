@@ -24,13 +24,14 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction.parts import UNSEEN, error_parts
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, checked_limits, predict
 from armtwin.prediction.verdict import Verdict, process_is_on, verdict_on
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 
 if TYPE_CHECKING:
@@ -314,9 +315,7 @@ def _run(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
         robot,
         motion,
         p.job.description.model,
-        method=p.method,
-        torque=p.outside.torque,
-        wrench=p.outside.wrench,
+        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
     )
 
 

@@ -10,9 +10,9 @@ import numpy as np
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook.figures import BLUE, GREY, RED, Panel, chosen_axes, draw_panels, legend
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.verdict import DIRECTIONS, Direction, Verdict, process_is_on
+from armtwin.report.figures import BLUE, GREY, RED, Panel, chosen_axes, draw_panels, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -21,9 +21,10 @@ from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.robot.coordinates import Compliance
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import made_ready, simulate_all
+from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.plant import (
     Plant,
@@ -96,14 +97,13 @@ class Window:
         """A run of the window, ready to be simulated."""
         outside = self.outside if forced else self.outside.stilled()
         acting = outside.with_torque(torque)
-        return made_ready(
+        return prepare_run(
             self.prediction.robot,
             self.motion,
             model or self.model,
-            torque=acting.torque,
-            wrench=acting.wrench,
-            servo=servo,
-            change=change,
+            options=RunOptions(
+                torque=acting.torque, wrench=acting.wrench, servo=servo, change=change
+            ),
         )
 
 

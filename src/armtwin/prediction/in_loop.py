@@ -17,6 +17,7 @@ from armtwin.prediction.compare_reference import usual_model
 from armtwin.prediction.logged_reference import logged_reference
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import simulate
+from armtwin.simulation.options import RunOptions
 
 
 def identify_in_loop(
@@ -57,7 +58,9 @@ def _positions(robot: Robot, log: Log) -> Floats:
     q, _ = joint_positions(robot, log)
     reference = logged_reference(robot, log, q)
     model = replace(usual_model(robot), quantise=False)
-    run = simulate(robot, reference.trajectory, model, feedforward=reference.feedforward)
+    run = simulate(
+        robot, reference.trajectory, model, options=RunOptions(feedforward=reference.feedforward)
+    )
     time = log.time - log.time[0]
     if run.log.time[-1] < time[-1] - 2 / reference.trajectory.rate:
         raise ArmtwinError(

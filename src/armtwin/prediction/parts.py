@@ -25,10 +25,10 @@ import numpy as np
 from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.sag import Outside, settled
 from armtwin.simulation.coordinates import coordinates

@@ -9,7 +9,6 @@ The closest point is sought near the commanded one, so a seam may cross itself.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -101,7 +100,7 @@ def path_error(seam: Seam, time: ArrayLike, X: ArrayLike, shift: float = 0.0) ->
     )
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def _beside(
     poses: Any, points: Any, E: Any, R: Any, lateral: Any, vertical: Any, apart: Any
 ) -> None:
@@ -140,7 +139,7 @@ def closest(seam: Seam, p: Floats, s: Floats) -> Floats:
     return found
 
 
-@partial(compiled, exact=True)
+@compiled(exact=True)
 def _nearer(p: Any, here: Any, t: Any, c: Any, bounds: Any, rows: Any, found: Any) -> int:
     """A step of Newton's method; moves the rows that are not there yet to the front.
 

@@ -26,7 +26,13 @@ from armtwin.prediction.verdict import Verdict, verdict_on
 from armtwin.robot import provenance
 from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import Method, made_ready, setpoint_rate, simulate, simulate_all
+from armtwin.simulation.closed_loop import (
+    prepare_run,
+    setpoint_rate,
+    simulate,
+    simulate_all,
+)
+from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun
 
@@ -150,10 +156,8 @@ def predict(
         plan.robot,
         trajectory,
         model,
-        method=method,
-        torque=plan.outside.torque,
-        wrench=plan.outside.wrench,
         progress=watch,
+        options=RunOptions(method=method, torque=plan.outside.torque, wrench=plan.outside.wrench),
     )
     say("path error", 0.0)
     prediction = _judged(method, plan, run)
@@ -211,13 +215,13 @@ def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, P
     """A job planned and its run ready; None where it is out of reach or beyond limits."""
     try:
         plan = _plan(robot, job, lambda what, share: None)
-        ready = made_ready(
+        ready = prepare_run(
             plan.robot,
             plan.motion.trajectory,
             job.description.model,
-            method=method,
-            torque=plan.outside.torque,
-            wrench=plan.outside.wrench,
+            options=RunOptions(
+                method=method, torque=plan.outside.torque, wrench=plan.outside.wrench
+            ),
         )
     except ArmtwinError:
         return None

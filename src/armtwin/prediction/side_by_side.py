@@ -11,7 +11,7 @@ from armtwin.notebook import cards
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess
 from armtwin.prediction.predict import predict
-from armtwin.simulation.closed_loop import Method
+from armtwin.simulation.options import Method
 
 MOST_RUNS = 64  # side by side: more are no picture any more
 

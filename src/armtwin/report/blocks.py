@@ -7,8 +7,8 @@ from functools import cache
 from importlib import resources
 from string import Template
 
-from armtwin.report.markup import element, joined, words
-from armtwin.report.sections import (
+from armtwin.notebook.markup import element, joined, words
+from armtwin.notebook.sections import (
     Block,
     Data,
     Facts,

@@ -11,12 +11,10 @@ import json
 from dataclasses import asdict
 from typing import Any
 
-import numpy as np
-
-from armtwin.maths.batch import Floats
+from armtwin.notebook.markup import words
+from armtwin.notebook.sampling import packed
+from armtwin.notebook.sections import Plot, Report, Scene
 from armtwin.report.blocks import filled, report_markup, shipped
-from armtwin.report.markup import words
-from armtwin.report.sections import Plot, Report, Scene
 
 
 def to_html(report: Report) -> str:
@@ -49,11 +47,6 @@ def to_html(report: Report) -> str:
         "style": style,
     }
     return filled("page.html", parts)
-
-
-def packed(values: Floats) -> str:
-    """A series as base64 of 32-bit floats, the smallest that keeps what a plot can show."""
-    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")
 
 
 def _source(text: str) -> str:

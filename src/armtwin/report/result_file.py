@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.report.sections import Block, Data, Report, Table
+from armtwin.notebook.sections import Block, Data, Report, Table
 
 RESULT_FORMAT = 2
 

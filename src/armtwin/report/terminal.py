@@ -16,7 +16,7 @@ from rich.table import Table as Grid
 from rich.text import Text as Words
 
 from armtwin.errors import printable
-from armtwin.report.sections import Block, Column, Facts, Report, Section, Table, Text
+from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table, Text
 
 STYLES = {"": "", "good": "bold green", "bad": "bold red"}
 GAP = 2  # blanks between columns

@@ -6,16 +6,28 @@ from functools import singledispatch
 from pathlib import Path
 from typing import Any
 
+from armtwin.analysis.analysis_report import coupling_report, inertia_report, torques_report
 from armtwin.analysis.bearing_loads import BearingLoads
+from armtwin.analysis.bending_report import bending_report
 from armtwin.analysis.compliance import Sag, ToolCompliance
 from armtwin.analysis.coupling import Coupling
 from armtwin.analysis.flexibility import Flexibility
+from armtwin.analysis.flexibility_report import compliance_report, modes_report, sag_report
 from armtwin.analysis.inertia import EffectiveInertia
+from armtwin.analysis.loads_report import loads_report
 from armtwin.analysis.modes import Modes
 from armtwin.analysis.sensitivity import Sensitivity
+from armtwin.analysis.sensitivity_report import sensitivity_report
 from armtwin.analysis.torques import TorqueShares
 from armtwin.errors import ArmtwinError
+from armtwin.files.digests import file_name
 from armtwin.files.whole import write_file
+from armtwin.identification.actuator.actuator_report import (
+    actuator_report,
+    flow_report,
+    oil_report,
+    valve_report,
+)
 from armtwin.identification.actuator.identify import (
     ActuatorIdentification,
     FlowIdentification,
@@ -23,72 +35,62 @@ from armtwin.identification.actuator.identify import (
 )
 from armtwin.identification.actuator.oil import OilFit
 from armtwin.identification.clamping.clamp import Clamping
+from armtwin.identification.clamping.clamping_report import clamping_report
 from armtwin.identification.closed_loop.friction_shapes import ShapeFit
 from armtwin.identification.closed_loop.in_loop import LoopIdentification
+from armtwin.identification.closed_loop.shape_report import shape_report
 from armtwin.identification.completion.complete import Completion
+from armtwin.identification.completion.completion_report import completion_report
 from armtwin.identification.excitation.excitation import Excitation
+from armtwin.identification.excitation.excitation_report import excitation_report
 from armtwin.identification.frequency import LogResponse
+from armtwin.identification.frequency_report import frequency_report
 from armtwin.identification.friction_curves.fit_friction import FrictionFit
+from armtwin.identification.friction_curves.friction_report import (
+    friction_report,
+    presliding_report,
+)
 from armtwin.identification.friction_curves.presliding import PreslidingFit
 from armtwin.identification.payload.identify_payload import PayloadIdentification
+from armtwin.identification.payload.payload_report import payload_report
 from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.identification.rigid_body.judgement import Identification
-from armtwin.identification.servo.identify_servo import ServoIdentification
 from armtwin.identification.transmission.identify_transmission import (
     TransmissionIdentification,
 )
+from armtwin.identification.transmission.transmission_report import transmission_report
 from armtwin.identification.warm_up import WarmUpIdentification
+from armtwin.identification.warm_up_report import warm_up_report
 from armtwin.identification.worm import WormIdentification
+from armtwin.identification.worm_report import worm_report
+from armtwin.jobs.experiment_report import experiment_report
 from armtwin.jobs.experiment_run import ExperimentRun
 from armtwin.jobs.job import Job
+from armtwin.jobs.recreation import recreate
 from armtwin.logs.log import Log
+from armtwin.logs.log_report import log_report
+from armtwin.notebook.sections import Report
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import explain
 from armtwin.prediction.compare import Comparison
 from armtwin.prediction.compare_reference import ReferenceComparison
 from armtwin.prediction.correct import Correction
+from armtwin.prediction.correction_report import correction_report
+from armtwin.prediction.job_report import job_report
 from armtwin.prediction.predict import Prediction
-from armtwin.prediction.recreation import recreate
+from armtwin.prediction.prediction_report import prediction_report
+from armtwin.prediction.reference_report import reference_report
 from armtwin.prediction.side_by_side import SideBySide
-from armtwin.report.actuator_report import (
-    actuator_report,
-    flow_report,
-    oil_report,
-    valve_report,
-)
-from armtwin.report.analysis_report import coupling_report, inertia_report, torques_report
-from armtwin.report.bending_report import bending_report
-from armtwin.report.clamping_report import clamping_report
-from armtwin.report.completion_report import completion_report
-from armtwin.report.correction_report import correction_report
-from armtwin.report.excitation_report import excitation_report
-from armtwin.report.experiment_report import experiment_report
-from armtwin.report.flexibility_report import compliance_report, modes_report, sag_report
-from armtwin.report.frequency_report import frequency_report
-from armtwin.report.friction_report import friction_report, presliding_report
-from armtwin.report.identification_report import identification_report
-from armtwin.report.inputs import file_name
-from armtwin.report.job_report import job_report
-from armtwin.report.loads_report import loads_report
-from armtwin.report.log_report import log_report
+from armtwin.prediction.side_by_side_report import side_by_side_report
 from armtwin.report.page import to_html
-from armtwin.report.payload_report import payload_report
-from armtwin.report.prediction_report import prediction_report
-from armtwin.report.reference_report import reference_report
-from armtwin.report.response_report import response_report
-from armtwin.report.robot_report import robot_report
-from armtwin.report.sections import Report
-from armtwin.report.sensitivity_report import sensitivity_report
-from armtwin.report.servo_report import servo_report
-from armtwin.report.shape_report import shape_report
-from armtwin.report.side_by_side_report import side_by_side_report
-from armtwin.report.sweep_report import sweep_report
-from armtwin.report.transmission_report import transmission_report
-from armtwin.report.warm_up_report import warm_up_report
-from armtwin.report.worm_report import worm_report
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.robot_report import robot_report
+from armtwin.simulation.response_report import response_report
 from armtwin.simulation.responses import Response
 from armtwin.sweeps.result import SweepResult
+from armtwin.sweeps.sweep_report import sweep_report
 
 
 def write_report(result: Any, path: str | Path) -> None:
@@ -109,6 +111,8 @@ def write_report(result: Any, path: str | Path) -> None:
 @singledispatch
 def to_report(result: Any) -> Report:
     """The report of a result."""
+    if isinstance(result, Result):
+        return result.sections()
     raise ArmtwinError(f"there is no report of a {type(result).__name__}")
 
 
@@ -166,11 +170,6 @@ def _of_loop(result: LoopIdentification) -> Report:
 @to_report.register
 def _of_shapes(result: ShapeFit) -> Report:
     return shape_report(result)
-
-
-@to_report.register
-def _of_servo(found: ServoIdentification) -> Report:
-    return servo_report(found)
 
 
 @to_report.register

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.notebook.figures import BLUE, RED, axes_in_space, equal_lengths, plain
+from armtwin.report.figures import BLUE, RED, axes_in_space, equal_lengths, plain
 from armtwin.robot.assembly import Assembly
 from armtwin.robot.description import Description
 from armtwin.robot.provenance import Provenance

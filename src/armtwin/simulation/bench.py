@@ -35,7 +35,7 @@ from armtwin.maths.quantities import (
     Viscous,
 )
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.robot.robot import Robot
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
@@ -44,8 +44,7 @@ from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
 from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
 from armtwin.simulation.partner import Partner
-from armtwin.simulation.plant import C0, Rows
-from armtwin.simulation.plant import Friction as FrictionParts
+from armtwin.simulation.plant import C0, Friction as FrictionParts, Rows
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,30 +6,24 @@ The result holds the Log a machine would write.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from threading import Thread
-from typing import Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.control.controller import Controller
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
-from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.coupled import run_coupled
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.outcome import Run, outcome
-from armtwin.simulation.partner import Partner
-from armtwin.simulation.perturbation import linear_model
-from armtwin.simulation.plant import Plant
 from armtwin.simulation.prepared import Ended, PreparedRun, controller_of, prepare
 from armtwin.simulation.together import run_together
 
-Method = Literal["nonlinear", "perturbation"]
 MOST_SETPOINTS = 20_000_000  # of a run; what it records must fit into memory
 
 
@@ -44,16 +38,8 @@ def simulate(
     trajectory: Trajectory,
     model: Model | None = None,
     *,
-    method: Method = "nonlinear",
-    points: int = 300,
     settle: tuple[float, float] = (0.0, 0.0),
-    log_rate: float | None = None,
-    torque: ArrayLike | None = None,
-    wrench: ArrayLike | None = None,
-    feedforward: ArrayLike | None = None,
-    servo: Controller | None = None,
-    change: Callable[[Plant], Plant] | None = None,
-    partner: Partner | None = None,
+    options: RunOptions = PLAIN_RUN,
     progress: Callable[[float], None] | None = None,
 ) -> Run:
     """Run the closed loop of servo, motors, gears, friction, balancers and arm along a trajectory.
@@ -63,44 +49,15 @@ def simulate(
         trajectory: Joint motion; it is resampled to the set-point rate.
         model: Friction model, servo, joints, quantisation; the default is the full model with
             rigid joints.
-        method: "nonlinear", or "perturbation" for the arm linearised along the motion.
-        points: Points of the linearisation.
         settle: Standstill before and after the motion [s].
-        log_rate: Rate of the log; by default the set-point rate [Hz].
-        torque: Joint torques from outside at the trajectory's samples, (m, n) [N m].
-        wrench: Process force and torque on the tool at the trajectory's samples, base axes, (m, 6);
-            it acts on the tool where it is.
-        feedforward: Torques that the servo feeds forward at the trajectory's samples, motor side,
-            (m, motors) [N m]; by default those of the robot's own model. A servo that feeds none
-            forward has no use for them.
-        servo: A packed controller in place of the model's.
-        change: Gives another plant for that of the robot, as one without a friction element.
-        partner: Asked at each set-point for the torques on the joints until the next one, (n,)
-            [N m]: from time, positions and speeds of the links. It takes the place of `torque`.
+        options: Method, rate of the log, what acts from outside, another servo or plant.
         progress: Called now and then with the share of the run that is done.
     """
-    first = None
+    partner, first = options.partner, None
     if partner is not None:
-        if torque is not None:
-            raise ArmtwinError(
-                "simulate: must get outside torques from torque or partner, got both"
-            )
         first = np.asarray(partner(0.0, trajectory.q[0], trajectory.v[0]), dtype=np.float64)
-        torque = np.tile(first, (len(trajectory.q), 1))
-    prepared = made_ready(
-        robot,
-        trajectory,
-        model,
-        method=method,
-        points=points,
-        settle=settle,
-        log_rate=log_rate,
-        torque=torque,
-        wrench=wrench,
-        feedforward=feedforward,
-        servo=servo,
-        change=change,
-    )
+        options = replace(options, partner=None, torque=np.tile(first, (len(trajectory.q), 1)))
+    prepared = prepare_run(robot, trajectory, model, settle=settle, options=options)
     before = prepared.stored_energy()
     run = prepared.run
     if partner is not None:
@@ -113,7 +70,7 @@ def simulate(
 def simulate_all(
     runs: Sequence[PreparedRun], progress: Callable[[int], None] | None = None
 ) -> list[Run]:
-    """Simulate runs that were made ready; each gives what `simulate` gives.
+    """Simulate prepared runs; each gives what `simulate` gives.
 
     Args:
         runs: Runs, each to be run once; many of robots that differ in numbers only run four at a
@@ -128,50 +85,31 @@ def simulate_all(
     return found
 
 
-def made_ready(
+def prepare_run(
     robot: Robot,
     trajectory: Trajectory,
     model: Model | None = None,
     *,
-    method: Method = "nonlinear",
-    points: int = 300,
     settle: tuple[float, float] = (0.0, 0.0),
-    log_rate: float | None = None,
-    torque: ArrayLike | None = None,
-    wrench: ArrayLike | None = None,
-    feedforward: ArrayLike | None = None,
-    servo: Controller | None = None,
-    change: Callable[[Plant], Plant] | None = None,
+    options: RunOptions = PLAIN_RUN,
 ) -> PreparedRun:
-    """A run that `simulate` would make of the same arguments, checked and ready to be run."""
+    """Check and prepare the run that `simulate` would make of the same arguments."""
     model = Model() if model is None else model
-    _check(robot, trajectory, model, points, settle)
-    c = controller_of(robot, model) if servo is None else servo
+    _check(robot, trajectory, model, settle)
+    c = controller_of(robot, model) if options.servo is None else options.servo
     rate = 1 / (c.tick * c.setpoint_ticks)
     _check_length(trajectory, settle, rate)
     motion = trajectory.at_rate(rate).with_standstill(*settle)
     start = round(settle[0] * rate) / rate
-    outside = Outside(
-        torque=_acting(trajectory, motion, start, _samples("torque", torque, trajectory, robot.n)),
-        wrench=_acting(trajectory, motion, start, _samples("wrench", wrench, trajectory, 6)),
+    torque = _samples("torque", options.torque, trajectory, robot.n)
+    wrench = _samples("wrench", options.wrench, trajectory, 6)
+    at_setpoints = replace(
+        options,
+        torque=_acting(trajectory, motion, start, torque),
+        wrench=_acting(trajectory, motion, start, wrench),
+        feedforward=_advanced(robot, trajectory, motion, start, options.feedforward),
     )
-    advanced = _advanced(robot, trajectory, motion, start, feedforward)
-    linear = None
-    if method == "perturbation":
-        linear = linear_model(robot, motion, points, coordinates(robot, model))
-    elif method != "nonlinear":
-        raise ArmtwinError(f"method must be 'nonlinear' or 'perturbation', got '{method}'")
-    return prepare(
-        robot,
-        motion,
-        model,
-        servo=c,
-        outside=outside,
-        feedforward=advanced,
-        log_rate=log_rate,
-        linear=linear,
-        change=change,
-    )
+    return prepare(robot, motion, model, at_setpoints)
 
 
 def _watched(
@@ -202,9 +140,7 @@ def _watched(
     return ended[0]
 
 
-def _check(
-    robot: Robot, trajectory: Trajectory, model: Model, points: int, settle: tuple[float, float]
-) -> None:
+def _check(robot: Robot, trajectory: Trajectory, model: Model, settle: tuple[float, float]) -> None:
     if not isinstance(model, Model):
         raise ArmtwinError(f"model must be an armtwin Model, got {model!r}")
     if trajectory.q.shape[1] != robot.n:
@@ -212,8 +148,6 @@ def _check(
         raise ArmtwinError(
             f"the trajectory must move the {robot.n} joints of '{robot.name}', got {joints} joints"
         )
-    if not isinstance(points, int) or points < 4:
-        raise ArmtwinError(f"points must be a whole number from 4 on, got {points}")
     if np.shape(settle) != (2,) or not all(np.isfinite(x) and x >= 0 for x in settle):
         raise ArmtwinError(
             f"settle must be two times of at least 0 s, before and after, got {settle}"

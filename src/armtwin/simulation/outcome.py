@@ -15,7 +15,7 @@ from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import numbered
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.coordinates import Coordinates
 from armtwin.robot.drive_groups import Motor
 from armtwin.robot.robot import Robot

@@ -1,13 +1,13 @@
-"""A run made ready: plant, controller, inputs, and equilibrium on the first set-point."""
+"""A prepared run: plant, controller, inputs, and equilibrium on the first set-point."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.control.controller import (
     ACCELERATION,
@@ -36,10 +36,11 @@ from armtwin.simulation.coordinates import Coordinates, coordinates
 from armtwin.simulation.equations import LinearArm
 from armtwin.simulation.loop import Inputs, Record, State
 from armtwin.simulation.model import FRICTION_KINDS, Model
+from armtwin.simulation.options import PLAIN_RUN, RunOptions
 from armtwin.simulation.packing import plant
-from armtwin.simulation.perturbation import LinearModel, packed
+from armtwin.simulation.perturbation import LinearModel, linear_model, packed
 from armtwin.simulation.plant import C0, Plant
-from armtwin.simulation.start import equilibrium
+from armtwin.simulation.start import Start, find_equilibrium
 from armtwin.simulation.traced import NOWHERE, Structure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
@@ -163,38 +164,23 @@ def controller_of(robot: Robot, model: Model) -> Controller:
 
 
 def prepare(
-    robot: Robot,
-    motion: Trajectory,
-    model: Model,
-    *,
-    servo: Controller | None = None,
-    outside: Outside | None = None,
-    feedforward: Floats | None = None,
-    log_rate: float | None = None,
-    linear: LinearModel | None = None,
-    change: Callable[[Plant], Plant] | None = None,
+    robot: Robot, motion: Trajectory, model: Model, options: RunOptions = PLAIN_RUN
 ) -> PreparedRun:
-    """Make a run ready that starts on the first set-point, in equilibrium.
+    """Prepare a run that starts on the first set-point, in equilibrium.
 
     Args:
         robot: The robot, tool mounted.
         motion: Joint motion at the set-point rate.
         model: What is simulated.
-        servo: A packed controller in place of the model's.
-        outside: What acts from outside at the set-points.
-        feedforward: Torques that the servo feeds forward in place of the model's, motor side,
-            (set-points, motors).
-        log_rate: Rate of the log; by default the set-point rate [Hz].
-        linear: A linear model along the motion in place of the bodies.
-        change: Gives another plant for that of the robot.
+        options: What the run is given; torques and wrenches at the set-points.
     """
-    c = controller_of(robot, model) if servo is None else servo
+    c = controller_of(robot, model) if options.servo is None else options.servo
     places = coordinates(robot, model)
     parts = _plant(robot, model, c.tick)
-    if change is not None:
-        parts = change(parts)
+    if options.change is not None:
+        parts = options.change(parts)
     q = motion.q[0]
-    acting = Outside() if outside is None else outside
+    acting = Outside(_floats(options.torque), _floats(options.wrench))
     check_drives(robot)
     u = settled(places, q, acting, parts.springs)
     static = held(places, u, acting)[places.own]
@@ -202,12 +188,27 @@ def prepare(
     M = mass_matrix(places.built, parts, u)
     _check_mass(robot, M)
     parts = _with_numerical_damping(parts, M, c.tick)
-    ref = _references(robot, motion, c, feedforward)
-    inputs = _inputs(ref, places, c, parts, acting, log_rate, M)
-    state = equilibrium(robot, motion, places, c, parts, inputs, force, u)
+    ref = _references(robot, motion, c, _floats(options.feedforward))
+    log_ticks = c.setpoint_ticks
+    if options.log_rate is not None:
+        log_ticks = _log_ticks(options.log_rate, c.tick)
+    counts = Counts(
+        (len(ref) - 1) * c.setpoint_ticks + 1, log_ticks, *_presliding(parts, M, c.tick)
+    )
+    inputs = _inputs(ref, places, acting, counts)
+    state = find_equilibrium(
+        robot, Start(places.both_sides(motion.v[0]), u, force), c, parts, ref[0]
+    )
     record = _record(inputs, c, places.count, len(parts.sensors.row))
+    linear = None
+    if options.method == "perturbation":
+        linear = linear_model(robot, motion, options.points, places)
     warm = model.joint_temperatures(robot.n)
     return PreparedRun(robot, motion, places, parts, c, inputs, state, record, linear, warm)
+
+
+def _floats(values: ArrayLike | None) -> Floats | None:
+    return None if values is None else np.asarray(values, dtype=np.float64)
 
 
 @lru_cache(RECENT_PLANTS)
@@ -236,17 +237,16 @@ def _with_numerical_damping(parts: Plant, M: Floats, tick: float) -> Plant:
     return parts._replace(springs=parts.springs._replace(numerical=numerical))
 
 
-def _inputs(
-    ref: Floats,
-    places: Coordinates,
-    c: Controller,
-    parts: Plant,
-    outside: Outside,
-    log_rate: float | None,
-    M: Floats,
-) -> Inputs:
-    ticks = (len(ref) - 1) * c.setpoint_ticks + 1
-    log_ticks = c.setpoint_ticks if log_rate is None else _log_ticks(log_rate, c.tick)
+class Counts(NamedTuple):
+    """Ticks of a run, ticks between samples of its log, and how bristles are stepped."""
+
+    ticks: int
+    log_ticks: int
+    slow: Floats
+    substeps: int
+
+
+def _inputs(ref: Floats, places: Coordinates, outside: Outside, counts: Counts) -> Inputs:
     pushed, wrench = np.zeros((0, places.count)), np.zeros((0, 6))
     if outside.torque is not None:
         pushed = places.on_links(outside.torque)
@@ -254,17 +254,13 @@ def _inputs(
         wrench = outside.wrench
         pushed = pushed if len(pushed) else np.zeros((1, places.count))
     tool, X_BT = places.built.assembly.frame("tool")
-    slow, substeps = _presliding(parts, M, c.tick)
     return Inputs(
         ref=ref,
         external=np.ascontiguousarray(pushed),
         wrench=np.ascontiguousarray(wrench),
         tool=tool,
         point=np.ascontiguousarray(X_BT[:3, 3]),
-        ticks=ticks,
-        log_ticks=log_ticks,
-        slow=slow,
-        substeps=substeps,
+        **counts._asdict(),
     )
 
 

@@ -14,13 +14,14 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo_rule import for_each
 from armtwin.robot.strokes import drive_names
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import servo_of
 from armtwin.simulation.setpoints import (
@@ -216,7 +217,7 @@ def motion_response(
         log_rate: Rate of the log; by default that of the set-points [Hz].
         progress: Called now and then with the share of the run that is done.
     """
-    run = simulate(robot, motion, model, log_rate=log_rate, progress=progress)
+    run = simulate(robot, motion, model, progress=progress, options=RunOptions(log_rate=log_rate))
     time = run.log.time
     wanted = coordinates_of(robot, model, unit, run.log.q_ref)
     reading = coordinates_of(robot, model, unit, run.log.q) - wanted[0]

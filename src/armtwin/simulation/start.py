@@ -2,40 +2,39 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from armtwin.control.controller import HELD, KTFC, KTFV, TORQUE, Controller, initial
 from armtwin.maths.batch import Floats
-from armtwin.motion.trajectory import Trajectory
 from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
-from armtwin.simulation.coordinates import Coordinates
-from armtwin.simulation.loop import Inputs, State
+from armtwin.simulation.loop import State
 from armtwin.simulation.plant import Plant
 
 
-def equilibrium(
-    robot: Robot,
-    motion: Trajectory,
-    places: Coordinates,
-    c: Controller,
-    parts: Plant,
-    inputs: Inputs,
-    force: Floats,
-    u: Floats,
-) -> State:
-    """The state of a robot in equilibrium on its first set-point."""
+class Start(NamedTuple):
+    """Where a run starts: speeds and places of the coordinates, forces of the drives there."""
+
+    v: Floats
+    u: Floats
+    force: Floats
+
+
+def find_equilibrium(robot: Robot, start: Start, c: Controller, parts: Plant, ref: Floats) -> State:
+    """The state of a robot in equilibrium on its first set-point, `ref`."""
+    v, u, force = start
     m = len(force)
     is_valve = np.zeros(m, dtype=bool)
     for k, (drive, _) in enumerate(robot.assembly.drives):
         is_valve[k] = isinstance(drive, Hydraulic)
-    v = places.both_sides(motion.v[0])
     oil = force[parts.cylinders.drive]
     opening = _openings(robot, oil)
     current = force / parts.outputs.per_current
     current[parts.cylinders.drive] = opening
-    wanted, wanted_speed, wanted_acceleration = inputs.ref[0, :3]
-    modelled = inputs.ref[0, TORQUE]
+    wanted, wanted_speed, wanted_acceleration = ref[:3]
+    modelled = ref[TORQUE]
     held, offset = left_to_hold(c, np.where(is_valve, 0.0, force), modelled)
     servo, memory = initial(c, held, wanted_speed, wanted_acceleration)
     # in equilibrium the set-point of a valve is off by its opening

@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
 from armtwin.maths.compiled import compiles, inlined
-from armtwin.maths.machine_code import staged
+from armtwin.maths.machine_code import kernel, staged
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Stretch
 from armtwin.simulation.equations import of_linear
@@ -29,6 +29,7 @@ from armtwin.simulation.traced import STAGES, Structure, traced
 SLOTS = ("k", "within", "dt", "late", "limited", "steps", "taken", "gone")
 
 
+@kernel
 def drive(  # noqa: C901  one loop, and a branch for each kind of lateness and model
     every: Any,
     lanes: Any,

@@ -28,8 +28,7 @@ from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, Stretch, stretches
 from armtwin.maths.tape import Table, Tape, as_symbols
 from armtwin.maths.tracing import python_of
-from armtwin.mechanics import arm as arms
-from armtwin.mechanics import inertia, kinematics
+from armtwin.mechanics import arm as arms, inertia, kinematics
 from armtwin.robot.sag import borne, freedom_of
 from armtwin.robot.strokes import drive_weights, levers
 from armtwin.simulation import equations, step, ticks

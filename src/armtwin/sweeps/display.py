@@ -8,7 +8,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.notebook import figures
+from armtwin.report import figures
 from armtwin.sweeps.axes import Axis
 from armtwin.sweeps.mapping import map_axes
 from armtwin.sweeps.sweep import Sweep

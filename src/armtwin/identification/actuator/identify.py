@@ -25,7 +25,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.maths.frequency_response import FrequencyResponse
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.description import FORMAT, Description
 from armtwin.robot.reading import describe
 from armtwin.robot.robot import Robot

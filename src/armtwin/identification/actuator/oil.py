@@ -28,7 +28,7 @@ from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, checked
 from armtwin.maths.quantities import Frequency, Mass, Positive
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

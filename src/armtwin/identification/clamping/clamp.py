@@ -15,7 +15,7 @@ from armtwin.identification.clamping.least_squares import LeastSquares, least_sq
 from armtwin.identification.clamping.record import ClampingRecord, clamping_record
 from armtwin.logs.log import Log
 from armtwin.notebook import cards
-from armtwin.notebook.figures import RED, chosen_axes, legend
+from armtwin.report.figures import RED, chosen_axes, legend
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

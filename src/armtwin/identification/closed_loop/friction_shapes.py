@@ -33,7 +33,7 @@ from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.friction_columns import friction_columns
 from armtwin.robot.robot import Robot

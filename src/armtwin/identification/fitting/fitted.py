@@ -56,65 +56,75 @@ class Fitted:
         return np.array([parameter.value for parameter in self.table])
 
 
-@one_blas_thread()
-def fitted(
-    columns: ArrayLike,
-    target: ArrayLike,
-    *,
-    names: Sequence[str],
-    units: Sequence[str],
-    prior: ArrayLike,
-    sizes: ArrayLike | None = None,
-    held: Collection[str] = (),
-    family: Collection[str] = (),
-    parts: int = PARTS,
-    weight: float | None = None,
-    independent: float = 1.0,
-) -> Fitted:
-    """Parameters that explain a target, drawn to their prior.
+@dataclass(frozen=True, eq=False)
+class Unknowns:
+    """The parameters that a fit is asked for.
 
-    Args:
-        columns: What each parameter adds to the target, (k, n, p), or (k, p) for one channel.
-        target: What shall be explained, (k, n), or (k,) for one channel.
+    Attributes:
         names: Names of the parameters, (p,).
         units: Their units, (p,).
         prior: Their values before, (p,).
         sizes: How far each may lie from its prior, about, (p,); by default the prior's size.
         held: Names of parameters that keep their prior.
         family: Names of parameters that the prior may know better than the others, or worse.
+    """
+
+    names: Sequence[str]
+    units: Sequence[str]
+    prior: ArrayLike
+    sizes: ArrayLike | None = None
+    held: Collection[str] = ()
+    family: Collection[str] = ()
+
+
+@one_blas_thread()
+def fit_parameters(
+    columns: ArrayLike,
+    target: ArrayLike,
+    unknowns: Unknowns,
+    *,
+    parts: int = PARTS,
+    weight: float | None = None,
+    independent: float = 1.0,
+) -> Fitted:
+    """Fit parameters that explain a target, regularised towards their prior.
+
+    Args:
+        columns: What each parameter adds to the target, (k, n, p), or (k, p) for one channel.
+        target: What shall be explained, (k, n), or (k,) for one channel.
+        unknowns: The parameters, with their prior.
         parts: Number of parts, one after the other, that are left out in turn to choose the draw.
         weight: Weight of the prior; by default the one that predicts best what was left out.
         independent: Share of the rows that are independent of each other, above 0 and at most 1.
     """
+    names, units = unknowns.names, unknowns.units
     p = len(names)
     each, wanted = _checked_rows(columns, target, p)
-    start = checked("prior", prior, (p,), "one for each name")
+    start = checked("prior", unknowns.prior, (p,), "one for each name")
     if len(units) != p:
         raise ArmtwinError(f"units must be {p}, one for each name, got {len(units)}")
     if not 0 < independent <= 1:
         raise ArmtwinError(f"independent must be above 0 and at most 1, got {independent:g}")
-    likely = _checked_sizes(start if sizes is None else sizes, names)
-    kept = np.flatnonzero(_named(held, names)).tolist()
+    likely = _checked_sizes(start if unknowns.sizes is None else unknowns.sizes, names)
+    kept = np.flatnonzero(_named(unknowns.held, names)).tolist()
     free = free_directions(start, likely, kept)
     structure = structure_of(each, names)
     some = _factors_of_parts(each, wanted, structure, parts)
     rows = int(together(some).count.sum())
     if rows <= free.count:
         raise ArmtwinError(f"{rows} rows must be more than the {free.count} parameters to fit")
-    drawn = drawn_fit(some, free, _named(family, names), weight)
+    drawn = drawn_fit(some, free, _named(unknowns.family, names), weight)
     largest = np.abs(wanted).max(axis=0)
     analysis = decompose(drawn.whole, np.where(largest > 0, largest, 1.0), free)
     spread = covariance(drawn.fit, drawn.free, independent)
-    table = parameter_table(
-        names=names,
-        units=units,
-        prior=start,
-        values=drawn.parameters,
-        std=np.sqrt(np.diag(spread)),
-        groups=structure.groups,
-        from_logs=resolution(drawn.fit, drawn.free),
-        told=analysis.told,
-    )
+    numbers = {
+        "prior": start,
+        "value": drawn.parameters,
+        "std": np.sqrt(np.diag(spread)),
+        "from_logs": resolution(drawn.fit, drawn.free),
+        "told": analysis.told,
+    }
+    table = parameter_table(names, units, structure.groups, numbers)
     left = residuals(drawn.whole, drawn.parameters)
     return Fitted(table, spread, left, drawn.draw, structure, analysis)
 

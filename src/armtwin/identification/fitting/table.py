@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from armtwin.identification.fitting.structure import Group
@@ -36,29 +36,21 @@ class FittedParameter:
 
 
 def parameter_table(
-    *,
     names: Sequence[str],
     units: Sequence[str],
-    prior: Floats,
-    values: Floats,
-    std: Floats,
     groups: Sequence[Group],
-    from_logs: Floats,
-    told: Floats,
+    columns: Mapping[str, Floats],
 ) -> tuple[FittedParameter, ...]:
-    """The table from its columns, each (p,); `FittedParameter` says what they are."""
+    """The table from its columns, each (p,).
+
+    Args:
+        names: Names of the parameters.
+        units: Their SI units.
+        groups: Whether the columns can tell them.
+        columns: The numbers of `FittedParameter` by name.
+    """
     table = []
     for k, name in enumerate(names):
-        table.append(
-            FittedParameter(
-                name=name,
-                unit=units[k],
-                prior=float(prior[k]),
-                value=float(values[k]),
-                std=float(std[k]),
-                group=groups[k],
-                from_logs=float(from_logs[k]),
-                told=float(told[k]),
-            )
-        )
+        numbers = {key: float(column[k]) for key, column in columns.items()}
+        table.append(FittedParameter(name=name, unit=units[k], group=groups[k], **numbers))
     return tuple(table)

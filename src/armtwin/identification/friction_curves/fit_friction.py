@@ -25,7 +25,7 @@ from armtwin.identification.friction_curves.temperature import (
 from armtwin.identification.rigid_body.terms import without_terms
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import chosen_axes, legend
+from armtwin.report.figures import chosen_axes, legend
 from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.drive_groups import FrictionElement, Thermal
 from armtwin.robot.robot import Robot

@@ -24,7 +24,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import chosen_axes
+from armtwin.report.figures import chosen_axes
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:

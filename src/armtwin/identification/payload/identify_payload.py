@@ -28,7 +28,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.mechanics.inertia import pseudo_inertia, why_unphysical
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.bodies import body_from
 from armtwin.robot.groups import Payload
 from armtwin.robot.robot import Robot

@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.maths.batch import Floats
-from armtwin.notebook.figures import BLUE, RED, Panel, chosen_axes, draw_panels, legend, plain
+from armtwin.report.figures import BLUE, RED, Panel, chosen_axes, draw_panels, legend, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -209,16 +209,15 @@ def _table(
 ) -> tuple[FittedParameter, ...]:
     """Every parameter of the robot with what it rests on."""
     prior = experiment.extended
-    return parameter_table(
-        names=prior.parameter_names,
-        units=[parameter.unit for parameter in prior.parameter_table],
-        prior=prior.parameters,
-        values=phi,
-        std=np.sqrt(np.diag(spread)),
-        groups=experiment.model.structure.groups,
-        from_logs=shares,
-        told=analysis.told,
-    )
+    columns = {
+        "prior": prior.parameters,
+        "value": phi,
+        "std": np.sqrt(np.diag(spread)),
+        "from_logs": shares,
+        "told": analysis.told,
+    }
+    units = [parameter.unit for parameter in prior.parameter_table]
+    return parameter_table(prior.parameter_names, units, experiment.model.structure.groups, columns)
 
 
 def _identified(

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,148 +14,25 @@ from armtwin.identification.servo.checks import check_servo_logs
 from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
     is_torque_loop,
-    no_position_feedback,
 )
 from armtwin.identification.servo.gains import fitted_servo, reference_delay, velocity_gain
 from armtwin.identification.servo.judgement import Judgement, judged, judged_on_left_out
+from armtwin.identification.servo.result import (
+    NAME,
+    Feedforward,
+    ServoIdentification,
+    ServoRow,
+)
 from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
 from armtwin.identification.servo.signals import Signals, signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
-from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Servo
 from armtwin.robot.servo_fit import Fit
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-NAME = "fitted"
-VALIDATED = 0.8  # share of variance below which a servo is not validated
-STANDING = "no position feedback seen, offsets drift"
-
-Feedforward = Literal["logged", "model"]
-
-
-@dataclass(frozen=True)
-class ServoRow:
-    """The servo of one drive.
-
-    Attributes:
-        name: Name of the drive.
-        structure: "torque loop" or "velocity law", with its terms.
-        feedback: Encoder of the position loop, "motor" or "link".
-        delay: Lateness of the reference; negative where the drive leads it [s].
-        kp: Position gain over velocity gain [1/s].
-        ki: Integral gain over velocity gain [1/s²].
-        ff_gain: Speed per torque that is fed forward; of a torque loop -1/k_v [rad/(N m s)].
-        encoder_offset: Lateness of the link encoder behind the motor's; None without one [s].
-        kv: Velocity gain of a torque loop, None of a velocity law [N m s/rad].
-        interval: Half widths of 90 % of the numbers, by their names.
-    """
-
-    name: str
-    structure: str
-    feedback: str
-    delay: float
-    kp: float
-    ki: float
-    ff_gain: float
-    encoder_offset: float | None
-    kv: float | None
-    interval: dict[str, float]
-
-
-@dataclass(frozen=True, eq=False)
-class ServoIdentification:
-    """A servo from logs.
-
-    Attributes:
-        robot: The robot with the servo in its file, as `fitted`.
-        feedforward: Torque of the judgement: "logged", or "model" where logs have none.
-        judgement: What the laws are worth with that torque.
-        twin: What the servo in the robot file is worth, whose torque is the model's.
-        fits: The laws by where their torque came from.
-        table: The servo of each drive, of the robot file.
-        sample: Time between samples of the logs [s].
-        logs: Names of the logs it was fitted to.
-    """
-
-    robot: Robot
-    feedforward: Feedforward
-    judgement: Judgement
-    twin: Judgement
-    fits: dict[str, ServoFit]
-    table: tuple[ServoRow, ...]
-    sample: float
-    logs: tuple[str, ...]
-
-    @property
-    def servo(self) -> Servo:
-        """The servo in the robot file."""
-        return self.robot.description.servo[NAME]
-
-    @property
-    def share(self) -> Floats:
-        """Share of the variance of q_ref - q that is explained where it was judged, (n,)."""
-        return self.judgement.share
-
-    @property
-    def validated(self) -> bool:
-        """Whether each joint's error is explained well enough to rely on."""
-        return bool((self.share >= VALIDATED).all())
-
-    @property
-    def findings(self) -> tuple[str, ...]:
-        """What should make one wary, one sentence each."""
-        return tuple(_findings(self))
-
-    def predict(self, log: Log) -> Floats:
-        """The error q_ref - q of every joint on a log's reference, but for constants, (m, n).
-
-        The torque is the logged one where the log has it and the fit used it, else the model's.
-        """
-        ordered = in_order_of(log, self.robot.joint_names)
-        known = signals(self.robot, _with_positions(ordered), _name(log, 0))
-        fit = self.fits["model"]
-        if known.logged is not None and "logged" in self.fits:
-            fit = self.fits["logged"]
-        at_signals = fit.predicted(known)
-        times = ordered.time - ordered.time[0]
-        columns = [np.interp(times, known.time, column) for column in at_signals.T]
-        return np.stack(columns, axis=1)
-
-    def __repr__(self) -> str:
-        worst = int(np.argmin(self.share))
-        least = f"{100 * self.share[worst]:.1f} % of {self.robot.joint_names[worst]} explained"
-        where = ", ".join(self.judgement.judged_on)
-        return cards.line("ServoIdentification", f"{self.robot.name!r}: at least {least}", where)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            delay = f"{1e3 * row.delay:.3g} ms"
-            rows.append((row.name, row.structure, row.feedback, delay, f"{row.kp:.3g} 1/s"))
-        return cards.table(repr(self), rows, ("drive", "structure", "encoder", "delay", "kp"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw measured and predicted error of each joint over time.
-
-        Args:
-            axes: One for each joint; new ones where none are given.
-        """
-        judgement = self.judgement
-        panels = []
-        for j, name in enumerate(self.robot.joint_names):
-            lines = {
-                "measured": 1e3 * judgement.measured[:, j],
-                "predicted": 1e3 * judgement.predicted[:, j],
-            }
-            panels.append(Panel(f"{name} [mrad]", lines))
-        return draw_panels(judgement.time, "time [s]", panels, axes)
+    pass
 
 
 def identify_servo(
@@ -210,13 +87,6 @@ def identify_servo(
 
 def _ordered(robot: Robot, log: Log) -> Log:
     return in_order_of(log, robot.joint_names)
-
-
-def _with_positions(log: Log) -> Log:
-    """A log that has a reference alone, with it in place of the measurement."""
-    if "q" in log:
-        return log
-    return replace(log, channels={**log.channels, "q": log.q_ref})
 
 
 def _name(log: Log, k: int) -> str:
@@ -338,31 +208,3 @@ def _intervals(rows: Sequence[ServoRow]) -> dict[str, tuple[float, ...]]:
         bounds = np.concatenate([values - half, values + half])
         found[name] = tuple(float(f"{x:.4g}") for x in bounds)
     return found
-
-
-def _findings(found: ServoIdentification) -> Iterator[str]:
-    fit = found.fits["model"]  # the servo that is written and whose numbers are shown
-    for row, law in zip(found.table, fit.laws, strict=True):
-        if reference_delay(law) + law.interval[2 + SPEED] < 0:
-            yield (
-                f"{row.name} leads its reference by {-1e3 * reference_delay(law):.3g} ms: "
-                "over-compensated feed-forward, or a late reference column."
-            )
-    standing = []
-    for row, law in zip(found.table, fit.laws, strict=True):
-        if no_position_feedback(law):
-            standing.append(row.name)
-    if standing:
-        yield f"{', '.join(standing)}: {STANDING}."
-    kinds = {is_torque_loop(law) for law in fit.laws}
-    if len(kinds) > 1:
-        yield (
-            "Load lets some drives lag and drives others ahead; all are written as a velocity law, "
-            "which has the model's load but no other."
-        )
-    for name, share in zip(found.robot.joint_names, found.share, strict=True):
-        if share < VALIDATED:
-            yield (
-                f"{name}: {100 * share:.0f} % of the error explained is too little to rely on "
-                f"(at least {100 * VALIDATED:.0f} %)."
-            )

@@ -25,7 +25,7 @@ from armtwin.identification.transmission.twist_rows import (
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.notebook.figures import Panel, draw_panels
+from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
 

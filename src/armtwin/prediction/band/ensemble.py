@@ -25,7 +25,8 @@ from armtwin.prediction.band.residual import at_times
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on, verdict_on
-from armtwin.simulation.closed_loop import made_ready, setpoint_rate, simulate_all
+from armtwin.simulation.closed_loop import prepare_run, setpoint_rate, simulate_all
+from armtwin.simulation.options import RunOptions
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun, fed_forward
 
@@ -153,14 +154,13 @@ def _drawn(p: Prediction, variant: Variant) -> _Drawn:
         fed = None
         if robot.description is not p.robot.description:
             fed = fed_forward(p.robot, motion.trajectory, model)
-        ready = made_ready(
+        ready = prepare_run(
             robot,
             motion.trajectory,
             model,
-            method=p.method,
-            torque=outside.torque,
-            wrench=outside.wrench,
-            feedforward=fed,
+            options=RunOptions(
+                method=p.method, torque=outside.torque, wrench=outside.wrench, feedforward=fed
+            ),
         )
     except ArmtwinError as error:
         return _Drawn(p.job, None, reason=str(error))

@@ -1,0 +1,189 @@
+"""Every step of the three methods of a clamping, as blocks of its report."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
+from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
+from armtwin.identification.clamping.clamp import Clamping
+from armtwin.identification.clamping.curves import Curve as ClampingCurve
+from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.hysteresis import torque_of
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve, Layer, Points, Rule
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Table, Text
+
+DRAWN = 4000  # samples of a curve that are drawn
+SECONDS = Number(1.0, "s", digits=5)
+ANGLE, TORQUE = Axis("motor angle", "rad"), Axis("motor torque", "N m")
+
+
+def measured_curve(result: Clamping, label: str = "measured") -> Curve:
+    """The measured curve, thinned to what can be drawn."""
+    record = result.record
+    step = max(1, len(record.q) // DRAWN)
+    return Curve(label, record.q[::step], record.tau[::step], colour=6, dash="solid")
+
+
+def _drawn(label: str, curve: ClampingCurve, colour: int) -> Curve:
+    step = max(1, len(curve.q) // DRAWN)
+    return Curve(label, curve.q[::step], curve.tau[::step], colour=colour, dash="solid")
+
+
+def clamping_curve(result: Clamping) -> Iterator[Block]:
+    """The measured curve, with those that Algorithm II makes of it."""
+    layers: list[Layer] = [measured_curve(result)]
+    if result.two.upper is not None and result.two.lower is not None:
+        layers.append(_drawn("upper and lower curve", result.two.upper, 1))
+        layers.append(_drawn("", result.two.lower, 1))
+    caption = "Torque over motor angle, with the curves that Algorithm II makes of the half-cycles."
+    yield Chart("Clamping curve", ANGLE, TORQUE, tuple(layers), caption)
+
+
+def _notes(found: FoundTransmission) -> Iterator[Block]:
+    for note in found.notes:
+        yield Text(f"{note[0].upper()}{note[1:]}.")
+    if found.refused:
+        yield Text(f"{found.refused[0].upper()}{found.refused[1:]}")
+
+
+def steps_of_one(one: AlgorithmOne) -> Iterator[Block]:
+    """Curves parted, intervals, springs."""
+    yield Text(
+        "Positions as 10 000 channels, curves parted by lines through the mean torques of short "
+        "intervals, a tenth cut at each end; the longest interval with less than half of the "
+        "overall slope is the backlash, what follows with less than the slope of the rest is "
+        "nonlinear, straight lines through what remains are the springs.",
+        "soft",
+    )
+    yield from _notes(one.found)
+    if one.parted is not None:
+        parted = one.parted
+        layers = (
+            _drawn("upper curve", parted.upper, 1),
+            _drawn("lower curve", parted.lower, 0),
+            _drawn("lines that part them", parted.parting, 2),
+        )
+        caption = "Samples above the lines make the upper curve, those below them the lower one."
+        yield Chart("Curves parted", ANGLE, TORQUE, layers, caption)
+    yield from _both_intervals(one)
+
+
+def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
+    """The intervals of upper and lower curve, where there are some."""
+    if one.upper is None or one.lower is None:
+        return
+    charts = []
+    for title, parts in (("Upper curve", one.upper), ("Lower curve", one.lower)):
+        charts.append(_intervals(title, parts))
+    caption = "Backlash between the inner lines, nonlinear up to the outer ones, then springs."
+    yield Multiples(tuple(charts), shared="xy", title="Intervals", caption=caption)
+
+
+def _intervals(title: str, parts: CurveParts) -> Chart:
+    curve = parts.curve
+    step = max(1, len(curve.q) // DRAWN)
+    layers: list[Layer] = [Curve("curve", curve.q[::step], curve.tau[::step], dash="solid")]
+    places = {parts.left, parts.right}
+    if parts.backlash is not None:
+        places |= set(parts.backlash)
+    for place in sorted(places):
+        layers.append(Rule(float(curve.q[min(place, len(curve.q) - 1)]), on="x"))
+    return Chart(title, ANGLE, TORQUE, tuple(layers))
+
+
+def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
+    """The lower curve onto the upper one, merged, folded; or intervals as Algorithm I has them."""
+    yield Text(
+        "Half-cycles by the sign of the motion, turning regions and outliers cut, those whose line "
+        "stands out by two standard deviations rejected twice, the rest merged to an upper and a "
+        "lower curve; moved onto each other, merged, cut in the middle and folded.",
+        "soft",
+    )
+    yield from _notes(two.found)
+    if two.fallback is not None:
+        yield from _both_intervals(two.fallback)
+    if two.folded is None or two.upper is None or two.onto is None:
+        return
+    onto, upper = two.onto, _drawn("upper", two.upper, 0)
+    charts = (
+        Chart(
+            "The lower curve moved so that the middles of the gaps coincide",
+            ANGLE,
+            TORQUE,
+            (upper, _drawn("lower, moved", onto.displaced, 1)),
+        ),
+        Chart(
+            "Moved up by the mean distance",
+            ANGLE,
+            TORQUE,
+            (upper, _drawn("lower, moved", onto.lifted, 1)),
+        ),
+        Chart("Both merged to one", ANGLE, TORQUE, (_drawn("merged", onto.merged, 0),)),
+        Chart(
+            "Cut in the middle and folded",
+            Axis("angle from the middle", "rad"),
+            TORQUE,
+            (
+                _drawn("folded", two.folded, 0),
+                Rule(float(two.flat * two.folded.step), "half of the backlash", on="x"),
+            ),
+        ),
+    )
+    yield Multiples(charts, columns=2, shared="")
+
+
+def half_cycles_of(result: Clamping) -> Iterator[Block]:
+    """What became of each half-cycle."""
+    columns = (
+        Column("number", "half-cycle", Number(digits=3)),
+        Column("from_s", "from", SECONDS),
+        Column("to_s", "to", SECONDS),
+        Column("motor", "motor turns"),
+        Column("samples", "samples used", Number(digits=6)),
+        Column("slope", "slope", Number(1.0, "N m/rad", digits=4)),
+        Column("outcome", "outcome"),
+    )
+    time = result.record.time
+    records = []
+    for number, judged in enumerate(result.two.judged, 1):
+        part = judged.half_cycle
+        record = {
+            "number": number,
+            "from_s": float(time[part.start]),
+            "to_s": float(time[part.stop - 1]),
+            "motor": "forward" if part.direction > 0 else "back",
+            "samples": judged.samples,
+            "slope": judged.slope,
+            "outcome": judged.outcome,
+        }
+        records.append(record)
+    yield Table(columns, records)
+
+
+def steps_of_squares(result: Clamping) -> Iterator[Block]:
+    """The fitted curve over the measured one, and what is left."""
+    yield Text(
+        "The hysteretic transmission fitted to all samples from the first turn on; distances are "
+        "taken across the curve, large ones count less, half-cycles far from the rest are left "
+        "out. Standard deviations from the spread of the half-cycles or the autocorrelation of "
+        "what is left, whichever is larger.",
+        "soft",
+    )
+    squares = result.squares
+    yield from _notes(squares.found)
+    if squares.turns is None or squares.left is None:
+        return
+    step = max(1, len(squares.left) // DRAWN)
+    turns, theta = squares.turns, squares.theta
+    if theta is not None:
+        fitted = torque_of(theta, turns)[::step]
+        over = (measured_curve(result), Points("fitted", turns.q[::step], fitted, shape="circle"))
+        yield Chart("Fitted over measured", ANGLE, TORQUE, over, "The samples that were used.")
+    layers = (Points("distance", turns.q[::step], squares.left[::step], shape="circle"),)
+    yield Chart(
+        "What is left", ANGLE, Axis("distance from the curve", "N m"), layers, "Sample by sample."
+    )

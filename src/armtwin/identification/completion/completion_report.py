@@ -1,0 +1,93 @@
+"""The report of a completed robot: what was lacking, its rules, and what would replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from armtwin.files.digests import digest_of, file_name
+from armtwin.files.versions import versions
+from armtwin.identification.completion.complete import Completion
+from armtwin.identification.completion.filled import Filled
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.prediction.verdicts import completion_verdict
+
+SHOWN = Number(digits=3)
+
+
+def completion_report(result: Completion) -> Report:
+    """The report of a completed robot."""
+    robot = result.given.description
+    logs = [file_name(log.origin, "a log") for log in result.logs]
+    measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
+    sections = [
+        Section("What was lacking", tuple(_filled(result))),
+        Section("What would replace the rules", tuple(_replacements(result))),
+        Section("", tuple(_data(result))),
+    ]
+    return Report(
+        title=f"Completion of {robot.name}",
+        subtitle=f"{robot.title or robot.name}: {measured_by}",
+        sections=tuple(sections),
+        verdict=(completion_verdict(result),),
+    )
+
+
+def _filled(result: Completion) -> Iterator[Block]:
+    """One row for each kind of number and each rule that gave some."""
+    records = []
+    for rows in _alike(result.table):
+        first = rows[0]
+        records.append({"number": f"{first.kind} {_range(rows)}", "rule": first.rule})
+    yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
+    for phrase in result.still:
+        yield Text(f"No rule gives {phrase}.", "bad")
+    yield Data("lacking", list(result.lacking))
+    yield Data("still_lacking", list(result.still))
+    yield Data("filled", [asdict(row) for row in result.table])
+
+
+def _alike(table: tuple[Filled, ...]) -> list[list[Filled]]:
+    """Numbers of one kind that one rule gave, in the order of the table."""
+    groups: dict[tuple[str, str], list[Filled]] = {}
+    for row in table:
+        groups.setdefault((row.kind, row.rule), []).append(row)
+    return list(groups.values())
+
+
+def _range(rows: list[Filled]) -> str:
+    """Smallest and largest number with the unit."""
+    values = [row.value for row in rows]
+    unit = "" if rows[0].unit == "1" else f" {rows[0].unit}"
+    low = SHOWN.text(min(values))
+    high = SHOWN.text(max(values))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def _replacements(result: Completion) -> Iterator[Block]:
+    """What measuring would replace, by what is measured."""
+    kinds: dict[str, list[str]] = {}
+    for row in result.table:
+        named = kinds.setdefault(row.instead, [])
+        if row.kind not in named:
+            named.append(row.kind)
+    records: list[Record] = []
+    for instead, replaced in kinds.items():
+        records.append({"instead": instead, "replaced": ", ".join(replaced)})
+    yield Table((Column("instead", "measure"), Column("replaced", "in place of")), records)
+
+
+def _data(result: Completion) -> Iterator[Block]:
+    """What only result.json shows."""
+    mounted = result.given.description.mounted
+    yield Data("robot", result.given.name)
+    yield Data("tool", mounted.tool)
+    yield Data("payload", mounted.payload)
+    logs = []
+    for log in result.logs:
+        digest = digest_of(log.origin)
+        logs.append({"file": log.origin, "samples": len(log.time), "sha256": digest})
+    yield Data("logs", logs)
+    yield Data("provenance.inputs_sha256", {"robot file": digest_of(result.given.origin)})
+    yield Data("provenance.versions", versions())

@@ -1,0 +1,36 @@
+"""Samples of a series that a report keeps, an even grid and every peak, and how it packs them."""
+
+from __future__ import annotations
+
+import base64
+from itertools import pairwise
+
+import numpy as np
+
+from armtwin.maths.batch import Floats
+
+
+def extremes(time: Floats, values: Floats, buckets: int) -> Floats:
+    """Times of the smallest and the largest value in each of several stretches of a series."""
+    edges = np.linspace(0, len(values), min(buckets, len(values)) + 1).astype(int)
+    found = []
+    for first, after in pairwise(edges):
+        some = values[first:after]
+        found.append(first + int(some.argmin()))
+        found.append(first + int(some.argmax()))
+    return time[found]
+
+
+def at_times(times: Floats, own: Floats, values: Floats) -> Floats:
+    """A series at other times, straight between its samples, (k,)."""
+    return np.interp(times, own, values)
+
+
+def sample_at(times: Floats, time: float) -> int:
+    """Number of the first kept sample that is not before a time."""
+    return int(np.searchsorted(times, time))
+
+
+def packed(values: Floats) -> str:
+    """A series as base64 of 32-bit floats, the smallest that keeps what a plot can show."""
+    return base64.b64encode(np.ascontiguousarray(values, dtype="<f4").tobytes()).decode("ascii")

@@ -1,0 +1,292 @@
+"""Building blocks of what a result shows: sections of texts, facts, tables, plots and pictures.
+
+A result gives its sections once. Terminal, page, result.json, notebook card and matplotlib figures
+are made of them: a table holds its records as SI numbers, its columns say how they are written, its
+key where they stand in result.json.
+Nothing here knows what is reported on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal
+
+from armtwin.maths.batch import Floats
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.numbers import NONE, Number
+
+Record = Mapping[str, Any]
+Tone = Literal["", "soft", "good", "bad"]
+
+
+@dataclass(frozen=True)
+class Text:
+    """A paragraph.
+
+    Attributes:
+        text: The words; they are escaped.
+        tone: "good" or "bad" as a verdict; "soft" for an explanation, which the terminal leaves
+            out.
+    """
+
+    text: str
+    tone: Tone = ""
+    kind: Literal["text"] = "text"
+
+
+@dataclass(frozen=True)
+class Facts:
+    """Short facts, a name and a text each; those without a text are left out."""
+
+    facts: Sequence[tuple[str, str]]
+    kind: Literal["facts"] = "facts"
+
+    @property
+    def shown(self) -> list[tuple[str, str]]:
+        """The facts that have a text."""
+        return [(name, text) for name, text in self.facts if text]
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        key: Key of the records.
+        head: What stands above it, without the unit.
+        number: How its numbers are written; None for words.
+        words: The words of a record, where they are not simply its value.
+        page_only: Whether the terminal leaves it out.
+        link: Gives the address that the page links a record's words to; "" for none.
+    """
+
+    key: str
+    head: str
+    number: Number | None = None
+    words: Callable[[Record], str] | None = None
+    page_only: bool = False
+    link: Callable[[Record], str] | None = None
+
+    @property
+    def title(self) -> str:
+        """Head and unit."""
+        unit = "" if self.number is None else self.number.unit
+        return f"{self.head} {unit}".strip()
+
+    def cell(self, record: Record) -> str:
+        """What it shows of a record."""
+        if self.words is not None:
+            return self.words(record)
+        value = record.get(self.key)
+        if value is None:
+            return NONE
+        if self.number is not None:
+            return self.number.text(value)
+        return str(value)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table of records.
+
+    Attributes:
+        columns: Its columns.
+        records: One mapping of keys to SI values for each row.
+        key: Where the records stand in result.json, as "feasibility.violations"; "" for nowhere.
+        bad: Numbers of the rows that are out of tolerance.
+        samples: For each row the sample it points to, or None.
+        folded: Title under which the page folds it away and the terminal leaves it out, or "".
+        most: Rows that the terminal shows at most.
+    """
+
+    columns: tuple[Column, ...]
+    records: Sequence[Record]
+    key: str = ""
+    bad: frozenset[int] = frozenset()
+    samples: tuple[int | None, ...] = ()
+    folded: str = ""
+    most: int | None = None
+    kind: Literal["table"] = "table"
+
+    @property
+    def head(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return tuple(column.title for column in self.columns)
+
+    @property
+    def rows(self) -> list[list[str]]:
+        """Cells as text."""
+        return [[column.cell(record) for column in self.columns] for record in self.records]
+
+    @property
+    def words(self) -> bool:
+        """Whether words stand beside its first column, not numbers alone."""
+        beside = self.columns[1:] or self.columns
+        return any(column.number is None for column in beside)
+
+
+@dataclass(frozen=True)
+class Data:
+    """A value that only result.json shows, by its key."""
+
+    key: str
+    value: Any
+    kind: Literal["data"] = "data"
+
+
+@dataclass(frozen=True)
+class Line:
+    """A line of a plot.
+
+    Attributes:
+        label: Its label.
+        series: Name of its series.
+        colour: Number of its colour.
+        dashed: Whether it is dashed.
+    """
+
+    label: str
+    series: str
+    colour: int
+    dashed: bool = False
+
+
+@dataclass(frozen=True)
+class Mark:
+    """A flag in a plot: where on x, its text, whether it is bad."""
+
+    x: float
+    text: str
+    bad: bool = False
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Lines over a common series, from sample `first` up to `last`.
+
+    The sample is chosen everywhere.
+
+    Attributes:
+        x: Name of the series on the x axis; it never falls.
+        x_label: Its label with the unit.
+        y_label: Label of the y axis.
+        unit: Unit of the y axis.
+        lines: The lines.
+        first: First sample.
+        last: One after the last sample.
+        shaded: Stretches of x that are greyed.
+        rules: Values of y with a dashed line, the tolerance.
+        marks: Flags.
+        caption: What is seen.
+    """
+
+    x: str
+    x_label: str
+    y_label: str
+    unit: str
+    lines: tuple[Line, ...]
+    first: int
+    last: int
+    shaded: tuple[tuple[float, float], ...] = ()
+    rules: tuple[float, ...] = ()
+    marks: tuple[Mark, ...] = ()
+    caption: str = ""
+    kind: Literal["plot"] = "plot"
+
+
+OF_THE_TOLERANCE = ("below half of the tolerance", "above half", "out of tolerance (wider)")
+
+
+@dataclass(frozen=True)
+class Scene:
+    """The robot in 3-D with its path; the tables are those the viewer reads.
+
+    Attributes:
+        model: Joints, bars, tool, seam and sizes; a `pace` where the player is to be slower.
+        caption: What is seen.
+        judged: Whether its path has a tolerance, and so an error to draw.
+        legend: What the good, fair and bad colours of the seam say.
+    """
+
+    model: dict[str, Any]
+    caption: str = ""
+    judged: bool = True
+    legend: tuple[str, str, str] = OF_THE_TOLERANCE
+    kind: Literal["scene"] = "scene"
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A drawing.
+
+    Attributes:
+        svg: The drawing as SVG, made by `drawings`.
+        caption: What is seen.
+    """
+
+    svg: str
+    caption: str = ""
+    kind: Literal["picture"] = "picture"
+
+
+Block = Text | Facts | Table | Data | Plot | Scene | Picture | Chart | Multiples | Bars
+
+
+@dataclass(frozen=True, eq=False)
+class Section:
+    """A titled part of a report.
+
+    Attributes:
+        title: Its title, or "" for none.
+        content: Its blocks, or a generator of them, which runs when they are first read.
+        page_only: Whether the terminal leaves it out.
+    """
+
+    title: str
+    content: Iterable[Block]
+    page_only: bool = False
+
+    @cached_property
+    def blocks(self) -> tuple[Block, ...]:
+        """Its blocks."""
+        return tuple(self.content)
+
+
+@dataclass(frozen=True, eq=False)
+class Report:
+    """What a result shows of itself: sections under a title and a verdict.
+
+    Attributes:
+        title: Its title.
+        subtitle: One line below.
+        sections: Its sections; the first may have no title.
+        verdict: What it comes to, a sentence or two; the terminal begins with it.
+        series: Series of equal length by name, for plots and scene.
+        start: Sample that is shown first.
+    """
+
+    title: str
+    subtitle: str
+    sections: tuple[Section, ...]
+    verdict: tuple[Text, ...] = ()
+    series: dict[str, Floats] = field(default_factory=dict)
+    start: int = 0
+
+    @property
+    def blocks(self) -> Iterator[Block]:
+        """Blocks of all sections."""
+        for section in self.sections:
+            yield from section.blocks
+
+    @property
+    def tables(self) -> dict[str, Table]:
+        """Tables by name: where they stand in result.json, else the title above them."""
+        tables: dict[str, Table] = {}
+        for section in self.sections:
+            for block in section.blocks:
+                if isinstance(block, Table):
+                    name = block.key or block.folded or section.title or self.title
+                    tables.setdefault(name, block)
+        return tables

@@ -1,0 +1,330 @@
+"""Charts and lines drawn with matplotlib, which is imported when something is drawn.
+
+Nothing is ever shown or closed here: a notebook shows what was drawn by itself, a script calls
+matplotlib's `show` or `savefig`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError, printable
+from armtwin.maths.batch import Floats
+from armtwin.notebook.cells import Cells
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.layers import Curve, Points, Rule
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Plot, Report
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Okabe and Ito's colours, which colour-blind eyes tell apart, without the pale yellow. No two of
+# the first 28 lines share both colour and dashes.
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000")
+DASHES = ("-", "--", "-.", ":")
+MATPLOTLIB_DASHES = {
+    "solid": "-",
+    "dashed": "--",
+    "dotted": ":",
+    "dash-dot": "-.",
+    "long": "--",
+    "dash-dot-dot": "-.",
+    "fine": ":",
+}
+MARKERS = ("o", "s", "^", "D", "x", "+", "v")
+BLUE, RED, GREEN, PURPLE, *_ = COLOURS
+GREY = "#888888"
+WIDTH, HEIGHT = 9.0, 2.4  # of a panel [inch]
+LEAST_HEIGHT = 4.5  # of a figure [inch]
+SPACE = (7.0, 6.0)  # size of a figure in three dimensions [inch]
+LEAST_EXTENT = 0.4  # share of the largest extent that a flat or straight figure in space is given
+TICKS = 5  # of an axis in space at most
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Lines that share an axis.
+
+    Attributes:
+        label: What is drawn, with its unit in brackets.
+        lines: The lines by name, (m,) each.
+    """
+
+    label: str
+    lines: Mapping[str, ArrayLike]
+
+
+def draw_panels(
+    x: ArrayLike, x_label: str, panels: Sequence[Panel], axes: Axes | Sequence[Axes] | None = None
+) -> list[Axes]:
+    """Draw panels under each other over a common x.
+
+    Args:
+        x: Common to all lines, (m,).
+        x_label: What it is, with its unit in brackets.
+        panels: What is drawn.
+        axes: One for each panel; new ones where none are given.
+    """
+    chosen = chosen_axes(axes, len(panels))
+    for axis, panel in zip(chosen, panels, strict=True):
+        for k, (name, values) in enumerate(panel.lines.items()):
+            axis.plot(x, values, label=plain(name), **style(k))
+        axis.set_ylabel(plain(panel.label))
+        axis.grid(alpha=0.3)
+        legend(axis)
+    chosen[-1].set_xlabel(x_label)
+    return chosen
+
+
+def draw_bars(
+    names: Sequence[str], panels: Sequence[Panel], axes: Axes | Sequence[Axes] | None = None
+) -> list[Axes]:
+    """Draw panels of bars beside each other over names that all of them share.
+
+    Args:
+        names: What the bars stand over, (m,).
+        panels: What is drawn, the lines of each as bars of another colour.
+        axes: One for each panel; new ones where none are given.
+    """
+    chosen = chosen_axes(axes, len(panels))
+    place = np.arange(len(names))
+    for axis, panel in zip(chosen, panels, strict=True):
+        width = 0.8 / len(panel.lines)
+        for k, (name, values) in enumerate(panel.lines.items()):
+            beside = place + (k + 0.5) * width - 0.4
+            axis.bar(beside, values, width, label=plain(name), color=COLOURS[k % len(COLOURS)])
+        axis.set_ylabel(plain(panel.label))
+        axis.set_xticks(place, [plain(name) for name in names])
+        axis.grid(alpha=0.3, axis="y")
+        legend(axis)
+    return chosen
+
+
+def draw_tornado(
+    axis: Any, label: str, ends: Mapping[str, tuple[float, float]], now: float
+) -> None:
+    """Draw what both changes of each number make of a value, the widest on top.
+
+    Args:
+        axis: Where it is drawn.
+        label: What the value is.
+        ends: The value with the number smaller and larger, by its name, the widest first.
+        now: The value without a change.
+    """
+    place = np.arange(len(ends))[::-1]
+    less, more = np.array(list(ends.values())).reshape(-1, 2).T
+    axis.barh(place, less - now, left=now, color="none", edgecolor=BLUE, label="smaller")
+    axis.barh(place, more - now, left=now, color=BLUE, label="larger")
+    axis.axvline(now, color=GREY, linewidth=0.8)
+    axis.set_yticks(place, [plain(name) for name in ends])
+    axis.set_xlabel(plain(label))
+    legend(axis)
+
+
+def draw_report(report: Report, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+    """Draw every chart of a report, one under another.
+
+    Args:
+        report: The report.
+        axes: One for each chart; new ones where none are given.
+    """
+    charts = list(_charts(report))
+    if not charts:
+        raise ArmtwinError(f"'{report.title}' has no chart to draw")
+    chosen = chosen_axes(axes, len(charts), sharex=False)
+    for axis, chart in zip(chosen, charts, strict=True):
+        match chart:
+            case Chart():
+                _draw_chart(axis, chart)
+            case Bars():
+                _draw_bars(axis, chart)
+            case Plot():
+                _draw_plot(axis, chart, report.series)
+        legend(axis)
+    return chosen
+
+
+def _charts(report: Report) -> Iterator[Chart | Bars | Plot]:
+    """Charts of a report in their order, small multiples one by one."""
+    for block in report.blocks:
+        if isinstance(block, Multiples):
+            yield from block.charts
+        elif isinstance(block, Chart | Bars | Plot):
+            yield block
+
+
+def _draw_chart(axis: Any, chart: Chart) -> None:
+    """Layers over two axes."""
+    for k, layer in enumerate(chart.layers):
+        match layer:
+            case Curve():
+                _draw_curve(axis, layer, k)
+            case Points():
+                axis.errorbar(
+                    layer.x,
+                    layer.y,
+                    yerr=layer.y_error,
+                    xerr=layer.x_error,
+                    fmt=MARKERS[k % len(MARKERS)],
+                    color=_colour(layer.colour, k),
+                    label=_label(layer.label),
+                )
+            case Rule(on="x"):
+                axis.axvline(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
+            case Rule():
+                axis.axhline(layer.value, color=GREY, linestyle="--", label=_label(layer.label))
+            case Cells():
+                _draw_cells(axis, layer)
+    _set_axis(axis.xaxis, axis.set_xlabel, axis.set_xscale, chart.x)
+    _set_axis(axis.yaxis, axis.set_ylabel, axis.set_yscale, chart.y)
+    axis.set_title(plain(chart.title), fontsize="medium")
+    axis.grid(alpha=0.3)
+
+
+def _draw_curve(axis: Any, curve: Curve, k: int) -> None:
+    """A line, and the band about it."""
+    colour = _colour(curve.colour, k)
+    dashes = MATPLOTLIB_DASHES[curve.dash] if curve.dash else DASHES[k % len(DASHES)]
+    axis.plot(curve.x, curve.y, dashes, color=colour, linewidth=1.2, label=_label(curve.label))
+    if curve.low is not None and curve.high is not None:
+        axis.fill_between(curve.x, curve.low, curve.high, color=colour, alpha=0.2)
+
+
+def _draw_cells(axis: Any, cells: Cells) -> None:
+    """The cells of a map, those without a run left white."""
+    values = np.ma.masked_less(cells.colours, 0)
+    axis.pcolormesh(cells.x, cells.y, values, cmap="viridis_r")
+
+
+def _draw_bars(axis: Any, bars: Bars) -> None:
+    """Level bars, the first on top."""
+    place = np.arange(len(bars.labels))[::-1]
+    centre = np.broadcast_to(bars.centre, np.shape(bars.low))
+    if not np.array_equal(bars.low, centre):
+        axis.barh(
+            place,
+            bars.low - centre,
+            left=centre,
+            color="none",
+            edgecolor=BLUE,
+            label=bars.cases[0],
+        )
+    axis.barh(place, bars.high - centre, left=centre, color=BLUE, label=bars.cases[1])
+    if bars.limit is not None:
+        axis.axvline(bars.limit, color=GREY, linestyle="--")
+    axis.set_yticks(place, [plain(label) for label in bars.labels])
+    _set_axis(axis.xaxis, axis.set_xlabel, axis.set_xscale, bars.axis)
+    axis.set_title(plain(bars.title), fontsize="medium")
+
+
+def _draw_plot(axis: Any, plot: Plot, series: Mapping[str, Floats]) -> None:
+    """Lines over a series of the report."""
+    part = slice(plot.first, plot.last)
+    x = series[plot.x][part]
+    for line in plot.lines:
+        dashes = "--" if line.dashed else "-"
+        y = series[line.series][part]
+        axis.plot(
+            x, y, dashes, color=_colour(line.colour, 0), linewidth=1.2, label=plain(line.label)
+        )
+    for first, last in plot.shaded:
+        axis.axvspan(first, last, color=GREY, alpha=0.15)
+    for value in plot.rules:
+        axis.axhline(value, color=GREY, linestyle="--", linewidth=0.8)
+    axis.set_xlabel(plain(plot.x_label))
+    axis.set_ylabel(plain(f"{plot.y_label} [{plot.unit}]" if plot.unit else plot.y_label))
+    axis.grid(alpha=0.3)
+
+
+def _set_axis(own: Any, set_label: Any, set_scale: Any, axis: Axis) -> None:
+    """Label, scale and ticks of one axis."""
+    set_label(plain(f"{axis.label} [{axis.unit}]" if axis.unit else axis.label))
+    if axis.logarithmic:
+        set_scale("log")
+    if not axis.ticked:
+        own.set_ticks([])
+
+
+def _colour(chosen: int | None, number: int) -> str:
+    return COLOURS[(number if chosen is None else chosen) % len(COLOURS)]
+
+
+def _label(label: str) -> str | None:
+    return plain(label) if label else None
+
+
+def chosen_axes(
+    axes: Axes | Sequence[Axes] | None, count: int, width: float = WIDTH, *, sharex: bool = True
+) -> list[Axes]:
+    """The given axes, which must be so many, or as many new ones under each other."""
+    if axes is None:
+        figure, made = _pyplot().subplots(count, squeeze=False, sharex=sharex, layout="constrained")
+        figure.set_size_inches(width, max(HEIGHT * count, LEAST_HEIGHT))
+        return list(made[:, 0])
+    given = list(np.atleast_1d(np.asarray(axes, dtype=object)).ravel())
+    if len(given) != count:
+        raise ArmtwinError(f"axes must be {count}, one for each panel, got {len(given)}")
+    return given
+
+
+def axes_in_space(axes: Any = None) -> Any:
+    """The given axes, which must have three dimensions, or new ones; lengths in mm."""
+    if axes is None:
+        figure = _pyplot().figure(figsize=SPACE, layout="constrained")
+        axes = figure.add_subplot(projection="3d")
+    elif getattr(axes, "name", "") != "3d":
+        raise ArmtwinError("axes must be one with three dimensions: add_subplot(projection='3d')")
+    axes.set_xlabel("x [mm]")
+    axes.set_ylabel("y [mm]")
+    axes.set_zlabel("z [mm]")
+    return axes
+
+
+def equal_lengths(axes: Any) -> None:
+    """Give axes in space one scale; what is flat or straight gets room across."""
+    limits = np.array([axes.get_xlim(), axes.get_ylim(), axes.get_zlim()])
+    least = LEAST_EXTENT * np.ptp(limits, axis=1).max()
+    middle = limits.mean(axis=1)
+    half = np.maximum(np.ptp(limits, axis=1), least) / 2
+    axes.set(
+        xlim=(middle[0] - half[0], middle[0] + half[0]),
+        ylim=(middle[1] - half[1], middle[1] + half[1]),
+        zlim=(middle[2] - half[2], middle[2] + half[2]),
+    )
+    axes.set_aspect("equal")
+    axes.locator_params(nbins=TICKS)
+
+
+def legend(axes: Any) -> None:
+    """Names of the lines beside the axes, where they hide nothing."""
+    if not axes.get_legend_handles_labels()[1]:
+        return
+    axes.legend(loc="center left", bbox_to_anchor=(1.0, 0.5), fontsize="small", frameon=False)
+
+
+def style(k: int) -> dict[str, Any]:
+    """Colour and dashes of the line with a number."""
+    return {
+        "color": COLOURS[k % len(COLOURS)],
+        "linestyle": DASHES[k % len(DASHES)],
+        "linewidth": 1.2,
+    }
+
+
+def plain(text: str) -> str:
+    """A text as matplotlib draws it letter by letter: dollars begin no formula."""
+    return printable(text).replace("$", r"\$")
+
+
+def _pyplot() -> Any:
+    try:
+        from matplotlib import pyplot
+    except ModuleNotFoundError:
+        raise ArmtwinError("plotting needs matplotlib: pip install 'armtwin[plot]'") from None
+    return pyplot

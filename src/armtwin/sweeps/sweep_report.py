@@ -1,0 +1,255 @@
+"""The report of a sweep: how many hold, the best few, maps, placements over the cell."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from armtwin.files.digests import file_name
+from armtwin.notebook.numbers import FINE_PERCENT, PERCENT, SECONDS
+from armtwin.notebook.sampling import packed
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Facts,
+    Record,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.prediction.prediction_plots import kept_times, series_of
+from armtwin.prediction.scene import figure
+from armtwin.sweeps.result import SweepResult
+from armtwin.sweeps.rows import FAILED, REFUSED, STOPS
+from armtwin.sweeps.sweep_maps import map_blocks, outcome_words
+
+BEST = 8  # runs that are listed
+REASONS = 8  # kinds of failures that are listed
+POSITION = "workpiece.position."
+COLOURS = {"holds": 0.25, "may hold": 0.75, "does not hold": 1.0}  # ratios of the viewer's colours
+
+
+def sweep_report(result: SweepResult, reports: Mapping[int, str] | None = None) -> Report:
+    """The report of a sweep.
+
+    Args:
+        result: The sweep.
+        reports: Where reports of single runs lie, seen from this one, by the run's number from 0.
+    """
+    d = result.sweep.description
+    sections = [
+        Section("", (Facts(tuple(_facts(result))), *_data(result))),
+        Section("The best runs", tuple(_best(result, reports or {}))),
+        Section("Maps", tuple(map_blocks(result)), page_only=True),
+    ]
+    series: dict[str, Any] = {}
+    placed = _placements(result)
+    if placed is not None:
+        scene, series = placed
+        sections.append(Section("Over the cell", (scene,), page_only=True))
+    sections.append(Section("Runs without an answer", tuple(_reasons(result))))
+    return Report(
+        title=d.title or d.name,
+        subtitle=f"{d.name}: {len(result.rows)} runs, {', '.join(x.label for x in d_axes(result))}",
+        sections=tuple(sections),
+        verdict=(_verdict(result),),
+        series=series,
+    )
+
+
+def d_axes(result: SweepResult) -> tuple[Any, ...]:
+    """Axes that have more than one value."""
+    return tuple(axis for axis in result.sweep.axes if len(axis.values) > 1)
+
+
+def _verdict(result: SweepResult) -> Text:
+    held, count = result.held, len(result.rows)
+    band = result.sweep.description.band
+    if not result.best(1):
+        return Text(f"None of {count} runs could be run to its end.", "bad")
+    (best,) = result.best(1)
+    words = f"best is run {best + 1}: {_inputs(result, best)}: {outcome_words(result.rows[best])}"
+    if not held:
+        how = "surely holds" if band else "holds, not even nominally"
+        return Text(f"None of {count} runs {how}; {words}.", "bad")
+    how = "surely hold" if band else "hold nominally"
+    return Text(f"{held} of {count} runs {how}; {words}.", "good")
+
+
+def _inputs(result: SweepResult, number: int) -> str:
+    """Job, robot and values of a run, as far as they differ."""
+    words = []
+    bases = result.sweep.bases
+    base = result.sweep.base(number)
+    if len({x.job.name for x in bases}) > 1:
+        words.append(base.job.name)
+    if len({x.robot for x in bases}) > 1:
+        words.append(base.robot)
+    for axis, value in zip(result.sweep.axes, result.sweep.point(number), strict=True):
+        if len(axis.values) > 1:
+            words.append(f"{axis.label} {axis.words(value)}")
+    return ", ".join(words)
+
+
+def _facts(result: SweepResult) -> Iterator[tuple[str, str]]:
+    d, course = result.sweep.description, result.course
+    jobs = dict.fromkeys(base.job.name for base in result.sweep.bases)
+    robots = dict.fromkeys(base.robot for base in result.sweep.bases)
+    yield "jobs", ", ".join(jobs)
+    yield "robots", ", ".join(robots)
+    for axis in result.sweep.axes:
+        ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
+        count = "" if d.design in ("sobol", "latin hypercube") else f", {len(axis.values)} values"
+        factor = "times " if axis.relative else ""
+        yield axis.label, f"{factor}{ends[0]} to {ends[1]}{count}"
+    yield "design", d.design
+    yield "runs", "nominal and drawn (the verdict's band)" if d.band else "nominal"
+    yield "computed now", f"{course.computed}, on {course.place}" if course.computed else "none"
+    yield "known before", str(course.known) if course.known else ""
+    yield "took", SECONDS.with_unit(round(course.seconds, 1)) if course.computed else ""
+    cost = float(np.nanmean(result.numbers["cpu_s"]))
+    yield "cost of a run", f"{1e3 * cost:.3g} ms of one core"
+
+
+def _data(result: SweepResult) -> Iterator[Block]:
+    """What result.json says of the whole."""
+    asked = result.sweep
+    yield Data("sweep", asked.name)
+    yield Data("runs", len(result.rows))
+    yield Data("held", result.held)
+    yield Data("band", asked.description.band)
+    yield Data("design", asked.description.design)
+    axes = []
+    for axis in asked.axes:
+        values = [axis.si(value) for value in axis.values]
+        axes.append({"key": axis.key, "relative": axis.relative, "values": values})
+    yield Data("axes", axes)
+    yield Data("computed", result.course.computed)
+
+
+def _best(result: SweepResult, reports: Mapping[int, str]) -> Iterator[Block]:
+    """The best few, with links to the reports that were made of them."""
+    records = []
+    for number in result.best(BEST):
+        row = result.rows[number]
+        record: dict[str, Any] = {"run": number + 1, "job": result.sweep.base(number).job.name}
+        record |= result.sweep.inputs(number)
+        record |= {"inputs": _inputs(result, number), "outcome": row.outcome}
+        record |= {"ratio": row.ratio, "probability": row.probability}
+        record |= {"duration_s": row.duration_s, "report": reports.get(number)}
+        records.append(record)
+    columns = [
+        Column("run", "run", words=lambda record: str(record["run"])),
+        Column("inputs", "inputs"),
+        Column("outcome", "outcome"),
+        Column("ratio", "of tolerance", FINE_PERCENT),
+    ]
+    if result.sweep.description.band:
+        columns.append(Column("probability", "P", PERCENT))
+    columns.append(Column("duration_s", "time", SECONDS))
+    if result.sweep.origin:
+        columns.append(Column("report", "report", words=_report, link=_link))
+    bad = frozenset(k for k, x in enumerate(records) if x["outcome"] != "holds")
+    yield Table(tuple(columns), records, "best", bad=bad)
+    if records and result.sweep.origin:
+        file = file_name(result.sweep.origin, "SWEEP")
+        yield Text(
+            f"`armtwin sweep {file} --report RUN` makes the report of a run, "
+            "with causes, from what is kept; it is linked here then.",
+            "soft",
+        )
+
+
+def _report(record: Record) -> str:
+    return "report" if record["report"] else f"--report {record['run']}"
+
+
+def _link(record: Record) -> str:
+    return record["report"] or ""
+
+
+def _reasons(result: SweepResult) -> Iterator[Block]:
+    """Why runs have no answer, those of the same kind together."""
+    kinds: dict[tuple[str, str], list[int]] = {}
+    for number, row in enumerate(result.rows):
+        if row.outcome in (STOPS, REFUSED, FAILED):
+            kind = re.sub(r"[-+]?[0-9][0-9.e]*", "#", row.sentence.split("\n")[0])
+            kinds.setdefault((row.outcome, kind), []).append(number)
+    records = []
+    for (outcome, _), numbers in sorted(kinds.items(), key=lambda item: -len(item[1])):
+        sentence = " ".join(result.rows[numbers[0]].sentence.split())
+        records.append(
+            {
+                "outcome": outcome,
+                "count": len(numbers),
+                "first": numbers[0] + 1,
+                "sentence": sentence[:300],
+            }
+        )
+    yield Data("without_answer", records)
+    columns = (
+        Column("outcome", "outcome"),
+        Column("count", "runs", words=lambda record: str(record["count"])),
+        Column("first", "first", words=lambda record: str(record["first"])),
+        Column("sentence", "such as"),
+    )
+    yield Table(columns, records[:REASONS])
+
+
+def _placements(result: SweepResult) -> tuple[Scene, dict[str, Any]] | None:
+    """The best run in 3-D, with a tile for each place of the workpiece that was tried."""
+    axes = result.sweep.axes
+    moved = [k for k, axis in enumerate(axes) if axis.key.startswith(POSITION)]
+    best = result.best(1)
+    if not best or not any(len(axes[k].values) > 1 for k in moved):
+        return None
+    tiles = _tiles(result)
+    prediction = result.prediction(best[0])
+    times = kept_times(prediction)
+    model = figure(prediction, times)
+    points = np.array(list(tiles), dtype=np.float64)
+    ratios = np.array(list(tiles.values()), dtype=np.float64)
+    model["map"] = {
+        "points": packed(points.ravel()),
+        "ratio": packed(ratios),
+        "tile": _tile_size(points),
+    }
+    what = "the best run there" if len(axes) > len(moved) else "its run"
+    caption = (
+        f"The robot on the best placement, run {best[0] + 1}; each tile is a place of the "
+        f"workpiece's frame, coloured by {what}; grey where it cannot be run."
+    )
+    return Scene(model, caption), series_of(prediction, None, times)
+
+
+def _tiles(result: SweepResult) -> dict[tuple[float, ...], float]:
+    """Places of the workpiece with the ratio of the best run there, -1 where none can be run."""
+    found: dict[tuple[float, ...], float] = {}
+    ranked = result.best(len(result.rows))
+    rest = sorted(set(range(len(result.rows))) - set(ranked))
+    for number in [*ranked, *rest]:
+        row = result.rows[number]
+        place = list(result.sweep.base(number).job.description.workpiece.position)
+        for key, value in result.sweep.inputs(number).items():
+            if key.startswith(POSITION):
+                place[int(key.removeprefix(POSITION)) - 1] = float(value)
+        ratio = -1.0 if row.ratio is None else row.ratio
+        if row.probability is not None:
+            ratio = COLOURS[row.outcome]
+        found.setdefault(tuple(place), ratio)
+    return found
+
+
+def _tile_size(points: np.ndarray[Any, Any]) -> list[float]:
+    """Width and depth of a tile: nearly the distance to the next one."""
+    found = []
+    for values in points.T[:2]:
+        steps = np.diff(np.unique(np.round(values, 9)))
+        found.append(0.92 * float(steps.min()) if len(steps) else 0.05)
+    return found
