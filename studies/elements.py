@@ -30,15 +30,15 @@ from tests.elements.models import (  # noqa: E402
 )
 
 from armtwin.elements.equations import linearise, place  # noqa: E402
-from armtwin.elements.integration import Motion, integrate  # noqa: E402
+from armtwin.elements.integration import StructureMotion, integrate  # noqa: E402
 from armtwin.elements.parts import (  # noqa: E402
     Beam,
-    Body,
-    Force,
+    CrossSection,
     Moment,
     Parts,
     Point,
-    Section,
+    PointForce,
+    RigidBody,
     Triad,
 )
 from armtwin.elements.statics import (  # noqa: E402
@@ -57,7 +57,7 @@ Row = tuple[str, str, str]
 def clamped(count: int, load: float, form: str = "better") -> Equilibrium:
     """Cantilever under a dead force across its tip, PL²/EI = load."""
     kinds = UNSTRETCHED if form == "better" else BENT
-    force = (Force(f"p{count}", (0.0, load, 0.0)),)
+    force = (PointForce(f"p{count}", (0.0, load, 0.0)),)
     row = beam_row(count, tube(), loads=force, form=form, modes=kinds)
     return equilibrium(row, steps=max(1, int(load)))
 
@@ -97,7 +97,7 @@ def bend() -> Iterator[Row]:
     """Simo and Vu-Quoc's 45 degree bend."""
     for count in (8, 16):
         chord = 2 * 100.0 * np.sin(np.pi / 8 / count)
-        load = (Force(f"p{count}", (0.0, 0.0, 600.0)),)
+        load = (PointForce(f"p{count}", (0.0, 0.0, 600.0)),)
         section = tube(EI=833333.3, EA=1e7)
         row = beam_row(count, section, count * chord, load, turn=np.pi / 4 / count)
         x = equilibrium(row, steps=4).position(f"p{count}")
@@ -118,7 +118,7 @@ def corner(count: int, form: str) -> Structure:
         ends, sides = (f"p{i}", f"p{i + 1}"), (f"t{i}", f"t{i + 1}")
         kinds = BENT if form == "printed" else UNSTRETCHED
         beams.append(Beam(f"b{i}", ends, sides, tube(GJ=0.8), kinds, (0.0, 0.0, 1.0), form))
-    load = (Force(f"p{2 * count}", (0.0, 0.0, 1.0)),)
+    load = (PointForce(f"p{2 * count}", (0.0, 0.0, 1.0)),)
     return Structure(Parts(tuple(points), tuple(triads), tuple(beams), (), load))
 
 
@@ -146,12 +146,12 @@ def strip() -> Iterator[Row]:
 def columns() -> Iterator[Row]:
     """Buckling of a column and of a narrow beam."""
     for count in (1, 2, 4):
-        row = beam_row(count, tube(), loads=(Force(f"p{count}", (-1.0, 0.0, 0.0)),))
+        row = beam_row(count, tube(), loads=(PointForce(f"p{count}", (-1.0, 0.0, 0.0)),))
         off = buckling_load(row) / (np.pi**2 / 4) - 1
         yield f"Euler column, {count} elements", "", f"{off:+.1e}"
     for count in (4, 16):
         section = tube(EI=1e3, EIy=1.0, GJ=0.5)
-        row = beam_row(count, section, loads=(Force(f"p{count}", (0.0, -1.0, 0.0)),))
+        row = beam_row(count, section, loads=(PointForce(f"p{count}", (0.0, -1.0, 0.0)),))
         off = buckling_load(row) / (4.0126 * np.sqrt(0.5)) - 1
         yield f"lateral buckling, {count} elements", "", f"{off:+.1e}"
 
@@ -185,16 +185,16 @@ def vibrations() -> Iterator[Row]:
         yield f"flap at 0, 2, 6, 12, {count} elements", "", str(np.array(offs).round(5))
 
 
-def rod() -> Section:
+def rod() -> CrossSection:
     """A section that is soft in tension only."""
     return tube(EI=1e4, EA=1.0, mass=1.0)
 
 
-def halves(count: int) -> Iterator[Body]:
+def halves(count: int) -> Iterator[RigidBody]:
     """The mass of a row of beams as points, half of each at its ends."""
     for i in range(1, count + 1):
         mass = (0.5 if i == count else 1.0) / count
-        yield Body(f"p{i}", f"t{i}", (mass, *(0.0,) * 9))
+        yield RigidBody(f"p{i}", f"t{i}", (mass, *(0.0,) * 9))
 
 
 def spinning(count: int, speed: float) -> float:
@@ -208,7 +208,7 @@ def spinning(count: int, speed: float) -> float:
     return float(2 * np.pi * found.frequencies[flap][0])
 
 
-def spun_up(count: int, h: float = 0.005) -> tuple[Motion, np.ndarray]:
+def spun_up(count: int, h: float = 0.005) -> tuple[StructureMotion, np.ndarray]:
     """Kane's beam, from rest to 6 rad/s in 15 s, and its tip across the turning axis."""
     section = tube(EI=1.4e4, EA=2.8e7, GJ=1e4, mass=1.2, polar=6e-4)
     row = beam_row(count, section, 10.0, modes=UNSTRETCHED, drive=(0.0, 0.0, 1.0))

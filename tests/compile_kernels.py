@@ -7,7 +7,7 @@ import numpy as np
 import armtwin as at
 from armtwin.elements.equations import linearise
 from armtwin.elements.integration import integrate
-from armtwin.maths.decimals import Layout, table_of
+from armtwin.maths.decimals import DecimalLayout, table_of
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.structure import structure_of
 
@@ -31,5 +31,5 @@ structure = structure_of(robot.assembly)
 structure.inverse_dynamics(q, v, a)
 linearise(structure.structure, q[0], v[0], a[0])
 integrate(structure.structure, np.arange(3) * 1e-3, q[0])
-table_of(b"1,2\n", Layout(b",", b".", np.arange(2)), lambda at, end: None)
+table_of(b"1,2\n", DecimalLayout(b",", b".", np.arange(2)), lambda at, end: None)
 print(f"kernels compiled or found in the cache in {time.perf_counter() - start:.1f} s")

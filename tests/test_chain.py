@@ -87,11 +87,13 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     from armtwin.prediction.verdicts import verdict_sentence
-    from armtwin.robot.servo_fit import Fit
+    from armtwin.robot.servo_fit import ServoFitRecord
 
     robot = at.Robot.load("rx90b")
     d = robot.description
-    fit = Fit(logs=("a.csv",), judged_on=("b.csv",), share=(0.99, 0.98, 0.97, 0.99, 0.935, 0.99))
+    fit = ServoFitRecord(
+        logs=("a.csv",), judged_on=("b.csv",), share=(0.99, 0.98, 0.97, 0.99, 0.935, 0.99)
+    )
     fitted = replace(d.servo["cascade"], fit=fit)
     at.Robot(replace(d, servo={"cascade": fitted})).save(tmp_path / "fitted.toml")
     kept = at.Robot.load(tmp_path / "fitted.toml")

@@ -2,7 +2,17 @@
 
 import numpy as np
 
-from armtwin.elements.parts import Beam, Body, Force, Hinge, Parts, Point, Section, Triad, Truss
+from armtwin.elements.parts import (
+    Beam,
+    CrossSection,
+    Hinge,
+    Parts,
+    Point,
+    PointForce,
+    RigidBody,
+    Triad,
+    Truss,
+)
 from armtwin.elements.structure import Structure
 
 BENT = ("free",) * 6
@@ -48,7 +58,7 @@ def beam_row(
 
 
 def tube(EI=1.0, EA=1e6, GJ=None, EIy=None, **more):
-    return Section(EA, EI if GJ is None else GJ, EI if EIy is None else EIy, EI, **more)
+    return CrossSection(EA, EI if GJ is None else GJ, EI if EIy is None else EIy, EI, **more)
 
 
 def circles_meet(a, ra, b, rb):
@@ -150,7 +160,7 @@ def polar_arm(bodies, gravity):
 
 
 def point_mass(point, triad, mass):
-    return Body(point, triad, (mass, *(0.0,) * 9))
+    return RigidBody(point, triad, (mass, *(0.0,) * 9))
 
 
 STRIP = 0.508  # length of the narrow strip [m]
@@ -164,7 +174,7 @@ def narrow_strip(count, form="better"):
     J = width * thick**3 * (1 / 3 - 0.21 * ratio * (1 - ratio**4 / 12))
     angle, force = np.radians(30), 13.345
     section = tube(EI=flat, EIy=wide, GJ=E / (2 * (1 + nu)) * J, EA=E * width * thick)
-    load = (Force(f"p{count}", (0.0, force * np.sin(angle), -force * np.cos(angle))),)
+    load = (PointForce(f"p{count}", (0.0, force * np.sin(angle), -force * np.cos(angle))),)
     return beam_row(count, section, STRIP, load, form)
 
 

@@ -4,7 +4,7 @@ import pytest
 from armtwin.elements import packing, together
 from armtwin.elements.deformation import curve, measure
 from armtwin.elements.equations import place
-from armtwin.elements.parts import Beam, Hinge, Parts, Point, Section, Triad, Truss
+from armtwin.elements.parts import Beam, CrossSection, Hinge, Parts, Point, Triad, Truss
 from armtwin.elements.placed import Placed
 from armtwin.elements.rotations import turned
 from armtwin.elements.structure import Structure
@@ -158,11 +158,11 @@ def test_one_better_element_stores_nearly_the_energy_of_eight():
         found = equilibrium(row)
         return energy(row, found.q), found
 
-    from armtwin.elements.parts import Force, Moment
+    from armtwin.elements.parts import Moment, PointForce
 
-    load = (Force("p1", (0.3, 0.2, -0.25)), Moment("t1", (0.2, 0.1, -0.15)))
+    load = (PointForce("p1", (0.3, 0.2, -0.25)), Moment("t1", (0.2, 0.1, -0.15)))
     many = tuple(
-        Force("p8", part.value) if isinstance(part, Force) else Moment("t8", part.value)
+        PointForce("p8", part.value) if isinstance(part, PointForce) else Moment("t8", part.value)
         for part in load
     )
     exact, _ = relaxed(many, "better", 8)
@@ -172,7 +172,7 @@ def test_one_better_element_stores_nearly_the_energy_of_eight():
 
 
 def test_bent_section_needs_its_stiffness():
-    section = Section(1e6, 1.0, 0.0, 1.0)
+    section = CrossSection(1e6, 1.0, 0.0, 1.0)
     with pytest.raises(ArmtwinError, match="beam 'b0': EIy must be above 0, got 0"):
         beam_row(1, section, modes=BENT)
 

@@ -15,12 +15,12 @@ from armtwin.elements.equations import (
 from armtwin.elements.loads import add_stress
 from armtwin.elements.parts import (
     Beam,
-    Force,
+    ElementSpring,
     Hinge,
     Moment,
     Parts,
     Point,
-    Spring,
+    PointForce,
     Triad,
     Truss,
 )
@@ -158,9 +158,9 @@ def test_linear_equations_are_the_complex_step_of_the_whole(rng):
     A row of bending beams on a driven hinge with a loop to its tip, damped, moving, loaded.
     """
     section = tube(EI=20.0, EA=1e4, mass=1.0, polar=0.01, relaxation=1e-3)
-    loads = (Force("p2", (1.0, 2.0, 3.0)), Moment("t2", (0.3, 0.2, 0.1), "base"))
+    loads = (PointForce("p2", (1.0, 2.0, 3.0)), Moment("t2", (0.3, 0.2, 0.1), "base"))
     row = beam_row(2, section, loads=loads, gravity=(0.0, -9.81, 0.0), drive=(0.0, 0.0, 1.0))
-    strut = Truss("strut", "p0", "p2", "calculated", Spring(30.0, 400.0, 7.0))
+    strut = Truss("strut", "p0", "p2", "calculated", ElementSpring(30.0, 400.0, 7.0))
     row = row.with_parts(elements=(strut, *row.parts.elements))
     q, v, a = rng.normal(size=(3, row.n)) * [[0.05], [0.5], [0.5]]
     linear, there = linearise(row, q, v, a), place(row, q)

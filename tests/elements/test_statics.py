@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armtwin.elements.equations import linearise, place
-from armtwin.elements.parts import Force, Moment
+from armtwin.elements.parts import Moment, PointForce
 from armtwin.elements.statics import (
     buckling_load,
     compliance,
@@ -23,7 +23,7 @@ def tip(count, loads, steps=1, **more):
 def test_one_element_is_exact_for_small_loads():
     """F L³/3EI, M L²/2EI and T L/GJ, the loads 1e-6 of what bends it by its own length."""
     load = 1e-6
-    assert abs(tip(1, (Force("p1", (0, load, 0)),))[1] - load / 3) < 1e-12 * 1e-3
+    assert abs(tip(1, (PointForce("p1", (0, load, 0)),))[1] - load / 3) < 1e-12 * 1e-3
     assert abs(tip(1, (Moment("t1", (0, 0, load)),))[1] - load / 2) < 1e-12 * 1e-3
     row = beam_row(1, tube(GJ=0.8), loads=(Moment("t1", (load, 0, 0)),))
     twist = equilibrium(row).q[1]
@@ -43,7 +43,7 @@ def test_elastica_under_a_dead_force(load, count, form, limit):
     """w/L and u/L by quadrature; the error of each form as its order predicts, with 10 % room."""
     w, u = {1: (0.30172, 0.05643), 5: (0.71379, 0.38763), 10: (0.81061, 0.55500)}[load]
     modes = ("held", *("free",) * 5) if form == "better" else ("free",) * 6
-    x = tip(count, (Force(f"p{count}", (0, load, 0)),), steps=load, form=form, modes=modes)
+    x = tip(count, (PointForce(f"p{count}", (0, load, 0)),), steps=load, form=form, modes=modes)
     error = max(abs(x[1] - w), abs(1 - x[0] - u))
     assert error < 1.1 * limit + 1e-5
 
@@ -61,7 +61,7 @@ def test_45_degree_bend():
     R, count = 100.0, 8
     chord = 2 * R * np.sin(np.pi / 8 / count)
     section = tube(EI=833333.3, EA=1e7)
-    loads = (Force("p8", (0.0, 0.0, 600.0)),)
+    loads = (PointForce("p8", (0.0, 0.0, 600.0)),)
     row = beam_row(count, section, count * chord, loads, turn=np.pi / 4 / count)
     x = equilibrium(row, steps=4).position("p8")
     # the arc starts along x here; theirs along y, bending towards x
@@ -70,7 +70,7 @@ def test_45_degree_bend():
 
 def test_column_buckles_at_eulers_load():
     for count, excess in ((1, 7.5e-3), (2, 5.1e-4)):
-        row = beam_row(count, tube(), loads=(Force(f"p{count}", (-1.0, 0.0, 0.0)),))
+        row = beam_row(count, tube(), loads=(PointForce(f"p{count}", (-1.0, 0.0, 0.0)),))
         found = buckling_load(row) / (np.pi**2 / 4) - 1
         assert 0.9 * excess < found < 1.1 * excess
 
@@ -78,7 +78,7 @@ def test_column_buckles_at_eulers_load():
 def test_narrow_beam_buckles_sideways():
     """4.0126 √(EI GJ)/L² under a tip force across the stiff plane; four elements 1.5 % above."""
     section = tube(EI=1e3, EIy=1.0, GJ=0.5)
-    row = beam_row(4, section, loads=(Force("p4", (0.0, -1.0, 0.0)),))
+    row = beam_row(4, section, loads=(PointForce("p4", (0.0, -1.0, 0.0)),))
     found = buckling_load(row) / (4.0126 * np.sqrt(0.5)) - 1
     assert 0 < found < 0.02
 

@@ -13,7 +13,7 @@ from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit
 from armtwin.identification.fitting.left_out import left_out_parts
 from armtwin.identification.fitting.robust import huber_weights, refitted
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.scatter import jackknife, scatter
 from armtwin.identification.fitting.squares import squares
 
@@ -68,7 +68,9 @@ def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows()
         for k in range(4):
             columns[60 * k : 60 * (k + 1), :, k] *= 6.0
         target = columns @ TRUTH + chance.normal(size=(360, 1))
-        rows = Rows(columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool))
+        rows = RegressionRows(
+            columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((360, 1), bool)
+        )
         parts = [factors(part, np.eye(4)) for part in rows.in_parts(6)]
         drawn = drawn_fit(parts, free_directions(PRIOR, PRIOR), np.zeros(4, bool), 1e-9)
         apart = scatter(drawn).apart
@@ -85,7 +87,9 @@ def test_the_scatter_of_parts_is_that_of_the_estimate_whatever_each_part_shows()
 def test_squares_of_parts_give_the_fits_that_their_rows_give():
     """Left-out parts by squares with coordinates eliminated, and by a fit to the other rows."""
     columns, target = experiment(5, rows=240)
-    every = Rows(columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool))
+    every = RegressionRows(
+        columns.reshape(240, 8), np.ones((2, 4), bool), target, np.ones((240, 2), bool)
+    )
     pieces = list(enumerate(every.in_parts(6)))
     some = squares(iter(pieces), 6, every.busy, np.eye(4))
     free = free_directions(PRIOR, np.abs(PRIOR))
@@ -242,7 +246,7 @@ def test_a_held_parameter_keeps_its_prior_and_the_others_answer_as_if_it_were_kn
 def test_equal_parameters_answer_as_one_column_that_is_their_sum():
     columns, target = experiment(10)
     free = free_directions(PRIOR, np.abs(PRIOR), equal=[(0, 2)])
-    rows = Rows(
+    rows = RegressionRows(
         columns.reshape(-1, 8), np.ones((2, 4), dtype=bool), target, np.ones_like(target, bool)
     )
     parts = [factors(part, np.eye(4)) for part in rows.in_parts(2)]
@@ -262,7 +266,9 @@ def test_wild_rows_spoil_a_fit_less_with_hubers_weights():
     columns = chance.normal(size=(400, 1, 4))
     target = columns @ TRUTH + 0.1 * chance.normal(size=(400, 1))
     target[::20] += 5.0
-    rows = Rows(columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((400, 1), dtype=bool))
+    rows = RegressionRows(
+        columns[:, 0], np.ones((1, 4), dtype=bool), target, np.ones((400, 1), dtype=bool)
+    )
     free = free_directions(PRIOR, np.abs(PRIOR))
     nothing = np.zeros(4, dtype=bool)
     plain = drawn = drawn_fit([factors(rows, np.eye(4))], free, nothing, weight=1e-8)

@@ -7,8 +7,8 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.fitting.factors import factors, together
-from armtwin.identification.fitting.least_squares import Fit, fit
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.free_parameters import free_parameters
 from armtwin.identification.rigid_body.identifiable import identifiable
@@ -32,7 +32,7 @@ def exact_rows(robot, truth, seed):
     Y = robot.regressor(q, v, a)
     tau = truth.inverse_dynamics(q, v, a) + truth.friction_torque(v)
     m, n, p = Y.shape
-    return Rows(
+    return RegressionRows(
         Y.reshape(m, n * p), np.ones((n, p), dtype=bool), tau, np.ones_like(tau, dtype=bool)
     )
 
@@ -91,7 +91,7 @@ def test_an_estimate_of_no_real_robot_is_moved_to_the_nearest_that_is(robots):
     assert violations(robot, free.parameters(wanted)) == [
         "link_4: its mass and inertia are those of no real body"
     ]
-    made_up = Fit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
+    made_up = LeastSquaresFit(wanted, np.ones(6), 0.0, np.eye(len(wanted)), wanted, 1)
     phi = nearest(robot, made_up, free, {})
     assert violations(robot, phi) == []
     assert phi[30] > 0
@@ -206,7 +206,7 @@ def test_a_contract_of_zero_is_kept_exactly(robots, seed):
     R = np.linalg.qr(chance.normal(size=(size, size)))[1] * 10.0 ** chance.uniform(-3, 3, size)
     wanted = np.zeros(size)
     wanted[signed] = -3.0  # of the prior's size: far below zero
-    phi = nearest(robot, Fit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {})
+    phi = nearest(robot, LeastSquaresFit(wanted, np.ones(6), 0.0, R, R @ wanted, 1), free, {})
     assert phi[signed].min() >= 0.0
     assert phi[signed].min() == pytest.approx(0.0, abs=1e-6)
 

@@ -13,7 +13,7 @@ from armtwin.maths import bits, choice
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, evaluated, stretches
-from armtwin.maths.tape import Table, Tape
+from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
 
 needs_compiler = pytest.mark.skipif(
@@ -88,7 +88,7 @@ def test_a_friction_table_is_read_by_the_bits_of_the_speed(tmp_path, rng):
     for w in (0.0, 1e-9, -3e-5, 0.02, -0.7, 5.0):
         tape = Tape()
         part = Part(tape)
-        read = Table(tape, "table", table.shape)
+        read = TapeTable(tape, "table", table.shape)
         speed = tape.input("w", ())
         found = python_of(bristle)(read, 0, 0.5, 1.0, 1e5, 10.0, speed, 1e-5, 1e-3)
         for k, value in enumerate(found):

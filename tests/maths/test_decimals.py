@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from armtwin.maths.decimals import Layout, table_of
+from armtwin.maths.decimals import DecimalLayout, table_of
 
 
 def plain(data, width, separator=b",", decimal=b".", places=None):
     """The table of a text all of whose lines are plain numbers; None where one is not."""
     left = []
-    layout = Layout(separator, decimal, np.arange(width) if places is None else np.array(places))
+    layout = DecimalLayout(
+        separator, decimal, np.arange(width) if places is None else np.array(places)
+    )
     table = table_of(data, layout, lambda at, end: left.append(data[at:end]))
     return None if left else table
 
@@ -83,7 +85,7 @@ def test_a_line_that_is_left_to_the_caller_is_a_row_among_the_others():
         return [7.0, 8.0]
 
     data = b"1,2\n3,x\n5,6\n"
-    table = table_of(data, Layout(b",", b".", np.arange(2)), otherwise)
+    table = table_of(data, DecimalLayout(b",", b".", np.arange(2)), otherwise)
     assert lines == [b"3,x"]
     assert (table == [[1, 2], [7, 8], [5, 6]]).all()
 
@@ -105,7 +107,7 @@ def test_a_text_is_the_double_of_python_or_left_to_the_caller(words):
         handed_over.append(data[at:end])
 
     data = "\n".join(words).encode()
-    table = table_of(data, Layout(b",", b".", np.arange(1)), otherwise)
+    table = table_of(data, DecimalLayout(b",", b".", np.arange(1)), otherwise)
     read = [word for word in words if word and word.encode() not in handed_over]
     expected = np.array([float(word) for word in read])
     assert (table[:, 0].view(np.uint64) == expected.view(np.uint64)).all()

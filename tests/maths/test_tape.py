@@ -9,7 +9,7 @@ from armtwin.maths.compiled import compiled
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.maths.memory import Memory
 from armtwin.maths.stretches import Part, evaluated, stretches
-from armtwin.maths.tape import Symbol, Table, Tape
+from armtwin.maths.tape import Symbol, Tape, TapeTable
 from armtwin.maths.tracing import python_of
 from armtwin.maths.vectors import cross, dot, turned
 
@@ -146,7 +146,7 @@ def test_sines_and_cosines_taken_together_are_those_of_the_library(large):
 
 def test_a_table_is_read_where_it_is_computed():
     tape = Tape()
-    table = Table(tape, "table", (4, 2))
+    table = TapeTable(tape, "table", (4, 2))
     place = python_of(choice.whole)(tape.input("x", ()))
     numbers = np.arange(8.0).reshape(4, 2)
     assert value_of(tape, table[place, 1], x=2.7, table=numbers) == numbers[2, 1]

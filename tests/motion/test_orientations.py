@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import armtwin as at
-from armtwin.motion.curves import Arc, Clothoid, Line, Spline
+from armtwin.motion.curves import Arc, Clothoid, LineSegment, Spline
 from armtwin.motion.orientations import Fixed, Following, Given
 from armtwin.motion.path import Move, build_path
 from armtwin.motion.seam import Seam
@@ -100,13 +100,13 @@ def test_a_following_tool_stays_upright(rng):
 
 
 def test_a_following_tool_on_a_line_does_not_turn():
-    line, s = Line(np.zeros(3), AHEAD, 0.3), np.linspace(0, 0.3, 10)
+    line, s = LineSegment(np.zeros(3), AHEAD, 0.3), np.linspace(0, 0.3, 10)
     turning = Following(TILT, UP).at(s, line.at(s))
     assert np.abs(turning.w).max() == 0.0
 
 
 def test_a_seam_that_runs_upwards_cannot_be_followed():
-    line, s = Line(np.zeros(3), UP, 0.3), np.array([0.1, 0.2])
+    line, s = LineSegment(np.zeros(3), UP, 0.3), np.array([0.1, 0.2])
     with pytest.raises(
         at.ArmtwinError, match=r"at 100.0 mm the seam runs along the workpiece's z axis, which says"
     ):
@@ -127,7 +127,9 @@ def test_between_two_orientations_the_tool_turns_evenly_about_one_axis():
     rule = Given(
         np.array([0.1, 0.6]), np.array([np.eye(3), Rotation.from_rotvec(1.5 * axis).as_matrix()])
     )
-    assert np.abs(rule.at(s, Line(np.zeros(3), AHEAD, 1.0).at(s)).w - 3.0 * axis).max() < 1e-13
+    assert (
+        np.abs(rule.at(s, LineSegment(np.zeros(3), AHEAD, 1.0).at(s)).w - 3.0 * axis).max() < 1e-13
+    )
 
 
 def test_the_turn_rate_has_no_kink_at_given_points(rng):
@@ -144,7 +146,9 @@ def test_the_turn_rate_has_no_kink_at_given_points(rng):
 
 def test_one_orientation_given_everywhere_is_a_fixed_one():
     marks, s = np.array([0.0, 0.06, 0.1, 0.2]), np.linspace(0, 0.2, 40)
-    turning = Given(marks, np.tile(TILT, (4, 1, 1))).at(s, Line(np.zeros(3), AHEAD, 0.2).at(s))
+    turning = Given(marks, np.tile(TILT, (4, 1, 1))).at(
+        s, LineSegment(np.zeros(3), AHEAD, 0.2).at(s)
+    )
     assert np.abs(turning.R - TILT).max() < 1e-14
     assert np.abs(turning.w).max() < 1e-14
 

@@ -9,7 +9,7 @@ import pytest
 from scipy.integrate import quad
 
 import armtwin as at
-from armtwin.motion.curves import Arc, Clothoid, Line, Reversed, Spline
+from armtwin.motion.curves import Arc, Clothoid, LineSegment, Reversed, Spline
 from armtwin.motion.path import Move, build_path
 from tests.conftest import relative
 
@@ -22,7 +22,7 @@ def pieces():
     """One of each kind, none of them in a plane of the axes."""
     ahead, inwards = np.array([2.0, 1, 2]) / 3, np.array([-2.0, 2, 1]) / 3
     return {
-        "line": Line(E2, ahead, 0.3),
+        "line": LineSegment(E2, ahead, 0.3),
         "arc": Arc(E2, ahead, inwards, RADIUS, 0.2),
         "clothoid": Clothoid(E2, ahead, inwards, RADIUS, LENGTH),
         "reversed clothoid": Reversed(Clothoid(E2, ahead, inwards, RADIUS, LENGTH)),

@@ -27,7 +27,7 @@ from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
 from armtwin.robot.checks import problems
 from armtwin.robot.servo_changes import with_bandwidth
-from armtwin.robot.servo_fit import Fit
+from armtwin.robot.servo_fit import ServoFitRecord
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
@@ -355,7 +355,9 @@ def test_an_identified_robot_is_drawn_by_its_covariance(short):
 def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
     """Draws that no quantity explains: all of the spread is the residual of the fitted servo."""
     d = short.robot.description
-    fit = Fit(logs=("a.csv",), judged_on=("b.csv",), share=(0.9,) * 6, residual=(1e-4,) * 6)
+    fit = ServoFitRecord(
+        logs=("a.csv",), judged_on=("b.csv",), share=(0.9,) * 6, residual=(1e-4,) * 6
+    )
     servo = replace(d.servo["cascade"], fit=fit)
     robot = at.Robot(replace(d, servo={**d.servo, "cascade": servo}))
     z = normal_draws(64, 1, 0)[:, 0]

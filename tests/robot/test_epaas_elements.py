@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armtwin.elements.equations import linearise, place, transfer_functions
-from armtwin.elements.parts import Beam, Body, Hinge, Parts, Point, Triad, Truss
+from armtwin.elements.parts import Beam, Hinge, Parts, Point, RigidBody, Triad, Truss
 from armtwin.elements.structure import Structure
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import moved_to_parent
@@ -95,7 +95,7 @@ def epaas(robot):
     for i, (point, triad) in enumerate(at):
         turn = pose(poses[i][:3, :3], np.zeros(3))
         ten = moved_to_parent(turn, robot.assembly.arm.inertia[i])
-        bodies.append(Body(point, triad, tuple(ten)))
+        bodies.append(RigidBody(point, triad, tuple(ten)))
     elements = (*built.trusses, *built.hinges, *built.beams)
     nodes = tuple(built.points), tuple(built.triads)
     return Structure(Parts(*nodes, elements, tuple(bodies), (), tuple(robot.assembly.arm.gravity)))

@@ -20,7 +20,7 @@ from armtwin.robot.groups import Pose
 from armtwin.simulation import equations, loop, prepared, traced_loop
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction, without_limit
-from armtwin.simulation.traced import Structure
+from armtwin.simulation.traced import KernelStructure
 from tests.oracles import as_robot, bodies_only, random_arm
 
 SHORT = 0.2  # of a run that is compared [s]
@@ -108,7 +108,7 @@ def prepared_run(job, change=None, setpoints=None, *, is_pushed=False, is_linear
 
 
 def kernel_name(run):
-    structure = Structure(run.robot.assembly.arm, run.plant, run.controller, linear=False)
+    structure = KernelStructure(run.robot.assembly.arm, run.plant, run.controller, linear=False)
     return traced_loop.kernel_of(structure).name
 
 

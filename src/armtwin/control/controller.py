@@ -223,7 +223,7 @@ def shift(c: Controller, v: Floats, a: Floats, torque: Floats) -> Floats:
     )
 
 
-class Reading(NamedTuple):
+class SensorReading(NamedTuple):
     """How a servo reads its sensors, one number for each drive.
 
     Attributes:
@@ -237,15 +237,15 @@ class Reading(NamedTuple):
     sides: tuple[Side, ...]
 
 
-def reading(servo: Servo, drives: int) -> Reading:
+def reading(servo: Servo, drives: int) -> SensorReading:
     """How a servo of a robot file reads the sensors of its drives."""
     scale, zero = np.ones(drives), np.zeros(drives)
     if isinstance(servo, Proportional):
         scale[:] = servo.sensor_gain
         zero[:] = servo.sensor_zero or 0.0
         on_drive: Side = "motor"
-        return Reading(scale, zero, (on_drive,) * drives)
-    return Reading(scale, zero, for_each(servo.feedback, drives))
+        return SensorReading(scale, zero, (on_drive,) * drives)
+    return SensorReading(scale, zero, for_each(servo.feedback, drives))
 
 
 def _whole(fast: float, slow: float, fast_name: str, slow_name: str) -> int:

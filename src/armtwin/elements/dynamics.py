@@ -18,7 +18,7 @@ import numpy as np
 from armtwin.elements.blocks import solve_transposed
 from armtwin.elements.deformation import add_nodal, along
 from armtwin.elements.loads import add_forces, add_stress
-from armtwin.elements.transfer import State, find, rates, second_rates
+from armtwin.elements.transfer import TransferState, find, rates, second_rates
 from armtwin.maths.compiled import compiled, inlined
 
 
@@ -40,7 +40,7 @@ AHEAD = 0.01  # of a step: how far five states may miss the next
 
 @inlined
 def _respond(
-    tables: Any, x: Any, vx: Any, ax: Any, state: State, tau: Any, sigma: Any, g: Any
+    tables: Any, x: Any, vx: Any, ax: Any, state: TransferState, tau: Any, sigma: Any, g: Any
 ) -> None:
     """Forces of a motion of the coordinates.
 
@@ -79,7 +79,7 @@ def _respond(
 
 @compiled
 def torque(
-    tables: Any, x: Any, v: Any, a: Any, state: State, nodal: Nodal, tau: Any, sigma: Any
+    tables: Any, x: Any, v: Any, a: Any, state: TransferState, nodal: Nodal, tau: Any, sigma: Any
 ) -> None:
     """Forces τ on the degrees of freedom and stresses of all rows in a motion (x, v, a)."""
     vx, ax, g = nodal
@@ -125,7 +125,7 @@ def inverse_dynamics(
     v: Any,
     a: Any,
     x: Any,
-    state: State,
+    state: TransferState,
     nodal: Nodal,
     past: Any,
     tau: Any,

@@ -19,7 +19,7 @@ from armtwin.maths.batch import Floats, checked, stacked
 
 
 @dataclass(frozen=True)
-class Response:
+class Reactions:
     """What a structure needs for rows of motions.
 
     Attributes:
@@ -82,7 +82,7 @@ def inverse_dynamics(
     v: ArrayLike,
     a: ArrayLike,
     start: Floats | None = None,
-) -> Response:
+) -> Reactions:
     """Forces on the degrees of freedom and stresses of all rows for motions (m, n)."""
     what = f"one value for each of the {structure.n} degrees of freedom"
     states = []
@@ -106,7 +106,7 @@ def inverse_dynamics(
         raise ArmtwinError(f"motion {row}: {reason}")
     for name in structure.released:
         stress[:, structure.row(name)] = np.nan
-    return Response(tau, stress, x)
+    return Reactions(tau, stress, x)
 
 
 def mass_matrix(structure: Structure, q: ArrayLike, start: Floats | None = None) -> Floats:

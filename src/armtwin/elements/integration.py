@@ -28,7 +28,7 @@ from armtwin.elements.loads import add_forces
 from armtwin.elements.statics import movable
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
-from armtwin.elements.transfer import State, empty_state, find, rates
+from armtwin.elements.transfer import TransferState, empty_state, find, rates
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
@@ -54,7 +54,7 @@ class Work(NamedTuple):
     """Arrays in which the integration works."""
 
     x: Any
-    state: State
+    state: TransferState
     nodal: Nodal
     DF: Any
     DE: Any
@@ -239,7 +239,7 @@ def _advance(
 
 
 @dataclass(frozen=True)
-class Motion:
+class StructureMotion:
     """A motion in time.
 
     Attributes:
@@ -270,7 +270,7 @@ def integrate(
     drives: Mapping[str, Floats] = NOTHING_DRIVEN,
     damping: float = 0.9,
     tolerance: float = 1e-9,
-) -> Motion:
+) -> StructureMotion:
     """Motion of a structure from rest.
 
     Args:
@@ -306,7 +306,7 @@ def integrate(
             f"the motion could not be followed beyond t = {t[failed - 1]:.4g} s with steps of "
             f"{h:.3g} s; take shorter ones"
         )
-    return Motion(structure, t, path, x, tau)
+    return StructureMotion(structure, t, path, x, tau)
 
 
 def _start(structure: Structure, q: Floats, given: Floats, moves: Any, acts: Any) -> Work:

@@ -40,7 +40,7 @@ class Laws(NamedTuple):
     gas: Any
 
 
-class Loads(NamedTuple):
+class LoadTables(NamedTuple):
     """Loads on nodes, packed.
 
     Attributes:
@@ -82,7 +82,7 @@ def add_load(kind: int, T: Vector, at: int, x: Any, g: Any) -> None:
 
 @inlined
 def add_forces(
-    masses: Masses, loads: Loads, share: float, x: Any, vx: Any, ax: Any, g: Any
+    masses: Masses, loads: LoadTables, share: float, x: Any, vx: Any, ax: Any, g: Any
 ) -> None:
     """Add M ax + h(x, vx) of all masses, less a share of their weight and of all loads."""
     fall = (share * masses.gravity[0], share * masses.gravity[1], share * masses.gravity[2])

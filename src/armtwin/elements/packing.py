@@ -16,9 +16,9 @@ from armtwin.elements.deformation import (
     TRUSS,
     Elements,
 )
-from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, Loads
+from armtwin.elements.loads import BASE_MOMENT, FORCE, OWN_MOMENT, Laws, LoadTables
 from armtwin.elements.masses import Masses
-from armtwin.elements.parts import Beam, Force, Gas, Spring, Triple, stiffness
+from armtwin.elements.parts import Beam, ElementSpring, Gas, PointForce, Triple, stiffness
 from armtwin.elements.structure import Structure
 from armtwin.maths.batch import Floats
 
@@ -81,7 +81,7 @@ class Tables(NamedTuple):
     geometry: Geometry
     masses: Masses
     laws: Laws
-    loads: Loads
+    loads: LoadTables
     rotors: Any
 
 
@@ -285,7 +285,7 @@ class _Law:
         self.dampers: list[tuple[int, int, float]] = []
         self.gas: list[tuple[int, float, float]] = []
 
-    def add(self, row: int, law: Spring | Gas | None) -> None:
+    def add(self, row: int, law: ElementSpring | Gas | None) -> None:
         if isinstance(law, Gas):
             self.gas.append((row, law.strength, law.stroke))
         elif law is not None:
@@ -331,17 +331,17 @@ def _laws(structure: Structure) -> Laws:
     )
 
 
-def _loads(structure: Structure) -> Loads:
+def _loads(structure: Structure) -> LoadTables:
     kinds, places, values = [], [], []
     for load in structure.parts.loads:
-        if isinstance(load, Force):
+        if isinstance(load, PointForce):
             kinds.append(FORCE)
             places.append(structure.places[load.point])
         else:
             kinds.append(BASE_MOMENT if load.axes == "base" else OWN_MOMENT)
             places.append(structure.places[load.triad])
         values.append(load.value)
-    return Loads(
+    return LoadTables(
         kind=np.array(kinds, dtype=np.int64),
         at=np.array(places, dtype=np.int64),
         value=np.array(values, dtype=np.float64).reshape(-1, 3),

@@ -45,7 +45,7 @@ class Triad:
 
 
 @dataclass(frozen=True)
-class Spring:
+class ElementSpring:
     """Stress along a deformation, σ = preload + stiffness e + damping de/dt."""
 
     preload: float = 0.0
@@ -83,7 +83,7 @@ class Truss:
     p: str
     q: str
     mode: Mode = "held"
-    law: Spring | Gas | None = None
+    law: ElementSpring | Gas | None = None
     length: float | None = None
 
 
@@ -106,12 +106,16 @@ class Hinge:
     q: str
     axis: Triple
     modes: tuple[Mode, Mode, Mode] = ("free", "held", "held")
-    laws: tuple[Spring | None, Spring | None, Spring | None] = (None, None, None)
+    laws: tuple[ElementSpring | None, ElementSpring | None, ElementSpring | None] = (
+        None,
+        None,
+        None,
+    )
     side: Triple | None = None
 
 
 @dataclass(frozen=True)
-class Section:
+class CrossSection:
     """Stiffness and mass of a beam's section.
 
     Attributes:
@@ -150,14 +154,14 @@ class Beam:
     name: str
     points: tuple[str, str]
     triads: tuple[str, str]
-    section: Section | None = None
+    section: CrossSection | None = None
     modes: tuple[Mode, Mode, Mode, Mode, Mode, Mode] = ("held",) * 6
     side: Triple | None = None
     form: Literal["better", "printed"] = "printed"
 
 
 @dataclass(frozen=True)
-class Body:
+class RigidBody:
     """A rigid body on a point and a triad; ten parameters about the point in reference axes."""
 
     point: str
@@ -166,7 +170,7 @@ class Body:
 
 
 @dataclass(frozen=True)
-class Force:
+class PointForce:
     """A dead force on a point, in base axes [N]."""
 
     point: str
@@ -185,7 +189,7 @@ class Moment:
 Element = Truss | Hinge | Beam
 
 
-def stiffness(section: Section, length: float) -> Floats:
+def stiffness(section: CrossSection, length: float) -> Floats:
     """Stiffness S of a beam's six deformations, σ = S e, (6, 6) [N/m].
 
     S11 = EA/l0,  S22 = GJ/l0³,  bending EI/l0³ [[4, -2], [-2, 4]]
@@ -218,7 +222,7 @@ class Parts:
     points: tuple[Point, ...]
     triads: tuple[Triad, ...]
     elements: tuple[Element, ...]
-    bodies: tuple[Body, ...] = ()
-    loads: tuple[Force | Moment, ...] = ()
+    bodies: tuple[RigidBody, ...] = ()
+    loads: tuple[PointForce | Moment, ...] = ()
     gravity: Triple = (0.0, 0.0, 0.0)
     coordinate_inertia: tuple[tuple[float, ...], ...] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from armtwin.elements.parts import Beam, Body, Element, Gas, Hinge, Parts, Triple, Truss
+from armtwin.elements.parts import Beam, Element, Gas, Hinge, Parts, RigidBody, Triple, Truss
 from armtwin.errors import did_you_mean
 
 # Stiffness that each of a beam's modes needs where it is not held.
@@ -100,7 +100,7 @@ def _beam_problems(owner: str, beam: Beam) -> Iterator[str]:
 
 
 def _body_problems(
-    i: int, body: Body, points: dict[str, Triple], triads: set[str]
+    i: int, body: RigidBody, points: dict[str, Triple], triads: set[str]
 ) -> Iterator[str]:
     yield from _unknown(f"body {i}", "point", body.point, set(points))
     yield from _unknown(f"body {i}", "triad", body.triad, triads)

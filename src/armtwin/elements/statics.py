@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from armtwin.elements.blocks import Integers
 from armtwin.elements.equations import place
 from armtwin.elements.linearisation import Linear, linearised
-from armtwin.elements.parts import Force
+from armtwin.elements.parts import PointForce
 from armtwin.elements.placed import Placed
 from armtwin.elements.structure import Structure
 from armtwin.elements.tables import tables_of
@@ -160,7 +160,7 @@ def buckling_load(
 
 
 @dataclass(frozen=True)
-class Modes:
+class StructureModes:
     """Small vibrations.
 
     Attributes:
@@ -174,7 +174,7 @@ class Modes:
     coordinates: Floats
 
 
-def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> Modes:
+def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> StructureModes:
     """Frequencies and shapes of small vibrations about a state of rest or steady spin."""
     moves = movable(placed.structure, still)
     cut = np.ix_(moves, moves)
@@ -183,7 +183,7 @@ def modes(linear: Linear, placed: Placed, *, still: Sequence[str] = ()) -> Modes
     frequencies = np.sign(squares) * np.sqrt(np.abs(squares)) / (2 * np.pi)
     shapes = np.zeros((placed.structure.n, found.shape[1]))
     shapes[moves] = found
-    return Modes(frequencies, shapes, placed.DF @ shapes)
+    return StructureModes(frequencies, shapes, placed.DF @ shapes)
 
 
 def _vibrations(K: Floats, M: Floats) -> tuple[Floats, Floats]:
@@ -210,4 +210,4 @@ def compliance(linear: Linear, placed: Placed, point: str, *, still: Sequence[st
 
 def force_at(structure: Structure, point: str, value: tuple[float, float, float]) -> Structure:
     """The structure with one more dead force."""
-    return structure.with_parts(loads=(*structure.parts.loads, Force(point, value)))
+    return structure.with_parts(loads=(*structure.parts.loads, PointForce(point, value)))

@@ -23,7 +23,7 @@ from armtwin.elements.deformation import (
     curve_element,
     measure_element,
 )
-from armtwin.elements.loads import Loads, add_load
+from armtwin.elements.loads import LoadTables, add_load
 from armtwin.elements.masses import Masses, add_beam, add_body
 from armtwin.maths.tracing import python_of
 
@@ -86,7 +86,7 @@ def curvatures(elements: Elements, x: Numbers, u: Numbers, w: Numbers) -> Number
     return c
 
 
-def forces(masses: Masses, loads: Loads, x: Numbers, vx: Numbers, ax: Numbers) -> Numbers:
+def forces(masses: Masses, loads: LoadTables, x: Numbers, vx: Numbers, ax: Numbers) -> Numbers:
     """Nodal forces M ax + h - f at k states, each (nx, k)."""
     g = np.zeros(x.shape, x.dtype)
     fall = tuple(masses.gravity)

@@ -28,7 +28,7 @@ MOST_PIECES = 400
 FAR = 1e6  # a step so long leads nowhere
 
 
-class State(NamedTuple):
+class TransferState(NamedTuple):
     """Slopes and factors of J at some coordinates.
 
     Attributes:
@@ -52,11 +52,11 @@ class State(NamedTuple):
     goal: Any
 
 
-def empty_state(tables: Any, nx: int) -> State:
+def empty_state(tables: Any, nx: int) -> TransferState:
     """Room for a state of nx coordinates."""
     elements, blocks, freedom = tables.geometry
     rows = len(elements.width)
-    return State(
+    return TransferState(
         e=np.zeros(rows),
         D=np.zeros((rows, 14)),
         c=np.zeros(rows),
@@ -81,14 +81,14 @@ def put_free(freedom: Any, value: Any, rhs: Any, x: Any) -> None:
 
 
 @inlined
-def rates(geometry: Any, v: Any, state: State, vx: Any) -> None:
+def rates(geometry: Any, v: Any, state: TransferState, vx: Any) -> None:
     """Velocities vx of the coordinates; held ones are left as they are."""
     put_free(geometry.freedom, v, state.rhs, vx)
     solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, vx)
 
 
 @inlined
-def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: State, ax: Any) -> None:
+def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: TransferState, ax: Any) -> None:
     """Accelerations ax of the coordinates."""
     curve(geometry.elements, x, vx, vx, state.c)
     put_free(geometry.freedom, a, state.rhs, ax)
@@ -98,7 +98,7 @@ def second_rates(geometry: Any, x: Any, vx: Any, a: Any, state: State, ax: Any) 
 
 
 @inlined
-def _gap(freedom: Any, q: Any, x: Any, state: State) -> None:
+def _gap(freedom: Any, q: Any, x: Any, state: TransferState) -> None:
     """Put what the measured deformations lack of q, and the free coordinates' step, into state.
 
     Twists are known up to two turns: the nearest is taken.
@@ -117,7 +117,7 @@ def _gap(freedom: Any, q: Any, x: Any, state: State) -> None:
 
 
 @inlined
-def _advance(geometry: Any, q: Any, x: Any, state: State) -> float:
+def _advance(geometry: Any, q: Any, x: Any, state: TransferState) -> float:
     """One step of Newton's method with the factors of J; its largest change."""
     _gap(geometry.freedom, q, x, state)
     solve(geometry.blocks, state.D, state.LU, state.pivot, state.rhs, state.step)
@@ -129,7 +129,7 @@ def _advance(geometry: Any, q: Any, x: Any, state: State) -> float:
 
 
 @inlined
-def _newton(geometry: Any, q: Any, x: Any, state: State) -> int:
+def _newton(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
     """Iterations that Newton's method took from x; negative where it failed.
 
     `state` comes measured at x.
@@ -151,7 +151,7 @@ def _newton(geometry: Any, q: Any, x: Any, state: State) -> int:
 
 
 @inlined
-def _pieces(freedom: Any, state: State) -> int:
+def _pieces(freedom: Any, state: TransferState) -> int:
     """Pieces in which the way to q is gone."""
     k = len(freedom.columns)
     longest = 0.0
@@ -162,7 +162,7 @@ def _pieces(freedom: Any, state: State) -> int:
 
 
 @compiled
-def find(geometry: Any, q: Any, x: Any, state: State) -> int:
+def find(geometry: Any, q: Any, x: Any, state: TransferState) -> int:
     """Coordinates x at q, from those of another q; a long way is cut in pieces.
 
     Args:

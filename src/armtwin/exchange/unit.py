@@ -11,7 +11,7 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Stretch
+from armtwin.maths.stretches import TapeStretch
 
 Causality = Literal["independent", "parameter", "input", "output", "local"]
 Loop = Literal["transmission", "robot"]
@@ -70,7 +70,7 @@ class ExchangeUnit:
     title: str
     loop: Loop
     variables: Sequence[Variable]
-    stages: Mapping[str, Sequence[Stretch]]
+    stages: Mapping[str, Sequence[TapeStretch]]
     memory: Memory
     numbers: Mapping[str, Floats]
     tables: Mapping[int, Floats]

@@ -24,7 +24,7 @@ from armtwin.logs.columns import Columns
 from armtwin.logs.csv_files import EVENT, JOINTS
 from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
-from armtwin.maths.decimals import Layout, table_of
+from armtwin.maths.decimals import DecimalLayout, table_of
 
 LONGEST_HEADER = 100_000  # bytes
 LONGEST_RUN = 1000  # lines looked at for the end of a stretch without numbers
@@ -143,7 +143,7 @@ def _table(sheet: _Sheet, after: int, header: list[str], wanted: list[int]) -> F
     columns = sheet.columns
     places = np.full(len(header), -1, dtype=np.int64)
     places[wanted] = np.arange(len(wanted))
-    layout = Layout((columns.separator or "").encode(), columns.decimal.encode(), places)
+    layout = DecimalLayout((columns.separator or "").encode(), columns.decimal.encode(), places)
     table = table_of(sheet.data, layout, _Otherwise(sheet, header, wanted), after)
     if not len(table):
         raise FileError(str(sheet.path), [NOTHING])

@@ -14,7 +14,7 @@ from typing import Any
 from armtwin.maths.batch import Floats
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, Stretch, blocks, fused_products
+from armtwin.maths.stretches import Side, TapeStretch, blocks, fused_products
 
 DOUBLE, INTEGER, TRUTH = "double", "int64_t", "int"
 FUNCTIONS = {
@@ -68,7 +68,7 @@ static inline int64_t rank_of(double x)
 assert MASK == -(1 << DROPPED)
 
 
-def c_function(name: str, found: Sequence[Stretch], memory: Memory) -> str:
+def c_function(name: str, found: Sequence[TapeStretch], memory: Memory) -> str:
     """A function `static void name(double *const *m)` that does stretches one after the other.
 
     Args:
@@ -115,7 +115,7 @@ def c_table(name: str, values: Floats | Iterable[float]) -> str:
 class _Writer:
     """Writes the lines of a stretch."""
 
-    def __init__(self, stretch: Stretch, memory: Memory) -> None:
+    def __init__(self, stretch: TapeStretch, memory: Memory) -> None:
         self.stretch, self.memory, self.tape = stretch, memory, stretch.tape
         self.blocks = blocks(stretch)
         self.fused = fused_products(stretch)

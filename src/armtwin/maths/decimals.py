@@ -46,7 +46,7 @@ _ONE, _ZERO, _ALL = np.uint64(1), np.uint64(0), np.uint64(0xFFFFFFFFFFFFFFFF)
 _LOW32 = np.uint64(0xFFFFFFFF)
 
 
-class Layout(NamedTuple):
+class DecimalLayout(NamedTuple):
     """How the lines of a table are written.
 
     Attributes:
@@ -65,7 +65,7 @@ Text = bytes | bytearray
 Otherwise = Callable[[int, int], Sequence[float] | None]
 
 
-def table_of(data: Text, layout: Layout, otherwise: Otherwise, start: int = 0) -> Floats:
+def table_of(data: Text, layout: DecimalLayout, otherwise: Otherwise, start: int = 0) -> Floats:
     """Numbers of all lines that hold any, (rows, columns).
 
     Lines that are empty or start with # are passed over.

@@ -23,7 +23,7 @@ from armtwin.maths.lanes import (
     vector,
 )
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Side, Stretch, blocks, fused_products
+from armtwin.maths.stretches import Side, TapeStretch, blocks, fused_products
 
 TRUTH = ir.IntType(1)
 FUNCTIONS = {
@@ -48,7 +48,7 @@ class Emitter:
     """
 
     def __init__(
-        self, builder: Any, stretch: Stretch, memory: Memory, pointers: list[Any], lanes: int
+        self, builder: Any, stretch: TapeStretch, memory: Memory, pointers: list[Any], lanes: int
     ) -> None:
         self.builder, self.stretch, self.memory, self.pointers = builder, stretch, memory, pointers
         self.tape, self.lanes = stretch.tape, lanes

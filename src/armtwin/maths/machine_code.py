@@ -17,10 +17,10 @@ from armtwin.maths.compiled import compiled
 from armtwin.maths.instructions import Emitter
 from armtwin.maths.lanes import INTEGER, LANES
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Stretch
+from armtwin.maths.stretches import TapeStretch
 
 F = TypeVar("F", bound=Callable[..., Any])
-Making = Callable[[], tuple[list[Stretch], Memory]]
+Making = Callable[[], tuple[list[TapeStretch], Memory]]
 
 
 def stretch_kernel(make: Making, lanes: int = 1) -> Any:

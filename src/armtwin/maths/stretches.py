@@ -35,7 +35,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Stretch:
+class TapeStretch:
     """Operations that are done one after the other.
 
     Attributes:
@@ -53,7 +53,7 @@ class Stretch:
     sides: dict[int, Side]
 
 
-def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list[Stretch]:
+def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list[TapeStretch]:
     """The stretches of a part, that of the outermost loop first.
 
     Args:
@@ -74,7 +74,7 @@ def stretches(part: Part, name: str, unchanged: Sequence[set[str]] = ()) -> list
         if level == innermost:
             outputs = part.outputs
         sides = _sides(tape, numbers, [number for _, number in outputs])
-        found.append(Stretch(tape, numbers, kept, outputs, sides))
+        found.append(TapeStretch(tape, numbers, kept, outputs, sides))
     return found
 
 
@@ -172,7 +172,7 @@ def _cost(tape: Tape, numbers: Iterable[int]) -> int:
     return sum(0 if name in FREE else COSTS.get(name, 1) for name in names)
 
 
-def fused_products(stretch: Stretch) -> dict[int, int]:
+def fused_products(stretch: TapeStretch) -> dict[int, int]:
     """For each sum or difference that takes in a product, that product: a b + c in one operation.
 
     It is one that nothing else needs, the later one of two. The tape alone decides, so that every
@@ -193,7 +193,7 @@ def fused_products(stretch: Stretch) -> dict[int, int]:
     return found
 
 
-def blocks(stretch: Stretch) -> dict[Side | None, list[int]]:
+def blocks(stretch: TapeStretch) -> dict[Side | None, list[int]]:
     """Operations of a stretch by the side of a choice that they belong to, None for no side."""
     found: dict[Side | None, list[int]] = defaultdict(list)
     for number in stretch.numbers:
@@ -201,7 +201,7 @@ def blocks(stretch: Stretch) -> dict[Side | None, list[int]]:
     return found
 
 
-def evaluated(stretch: Stretch, memory: dict[str, Any]) -> None:
+def evaluated(stretch: TapeStretch, memory: dict[str, Any]) -> None:
     """Do a stretch in plain Python, with arrays by name: what tests compare other writers to."""
     from armtwin.maths.tape import COMPUTED
 

@@ -233,7 +233,7 @@ def _smaller(a: Any, b: Any) -> Any:
     return min(a, b)
 
 
-class Table:
+class TapeTable:
     """A table that is read at places which may be symbols; it is never written."""
 
     def __init__(self, tape: Tape, name: str, shape: tuple[int, ...]) -> None:

@@ -21,7 +21,7 @@ from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import staged
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, Stretch, stretches
+from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, pattern_of
 
 # Rows of one call from which on its kernel is traced; compiling takes 1 to 2 s, once. The number
@@ -96,7 +96,7 @@ class Formula:
                 part.put(name, place, value)
         return part
 
-    def stretches(self) -> tuple[Stretch, Stretch]:
+    def stretches(self) -> tuple[TapeStretch, TapeStretch]:
         """What is done before the rows, and in each row."""
         unchanged = {*self.patterns, *self.numbers}
         before, row = stretches(self.part(), "kept", [unchanged])
@@ -129,18 +129,18 @@ class _Kernel:
         self.run = staged(over_rows, stages, formula.name, wide=("row",))
 
     @cached_property
-    def _traced(self) -> tuple[tuple[Stretch, Stretch], Memory]:
+    def _traced(self) -> tuple[tuple[TapeStretch, TapeStretch], Memory]:
         found = self.formula.stretches()
         memory = self.formula.memory()
         memory.add("kept", (len(found[0].kept),), KEPT)
         assert memory.sizes[KEPT] <= MOST_KEPT
         return found, memory
 
-    def _before(self) -> tuple[list[Stretch], Memory]:
+    def _before(self) -> tuple[list[TapeStretch], Memory]:
         (before, _), memory = self._traced
         return [before], memory
 
-    def _row(self) -> tuple[list[Stretch], Memory]:
+    def _row(self) -> tuple[list[TapeStretch], Memory]:
         (_, row), memory = self._traced
         return [row], memory
 

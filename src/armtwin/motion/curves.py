@@ -45,7 +45,7 @@ class Piece(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
-class Line:
+class LineSegment:
     """A straight piece from a point along a unit direction."""
 
     start: Floats

@@ -14,14 +14,14 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, rows_of_each
-from armtwin.motion.curves import Arc, Clothoid, Jet, Line, Piece, Reversed, Spline
+from armtwin.motion.curves import Arc, Clothoid, Jet, LineSegment, Piece, Reversed, Spline
 
 KINK = np.radians(0.05)  # change of direction that is taken for rounding of the points
 SAME_POINT = 1e-9
 BLEND_SHARE = 0.5  # length of a blend's clothoids as a share of its radius
 SHARPEST = 175.0  # turn [deg] of a corner that can be blended
 
-Shape = Line | Arc | Spline
+Shape = LineSegment | Arc | Spline
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,7 +224,7 @@ def _shape(a: Floats, move: Move) -> Shape:
     length = float(np.linalg.norm(way))
     if length < SAME_POINT:
         raise ArmtwinError(f"segment '{move.name}' ends where it begins, at {_mm(a)}")
-    return Line(a, way / length, length)
+    return LineSegment(a, way / length, length)
 
 
 def _arc(a: Floats, via: Floats, b: Floats, name: str) -> Arc:
@@ -336,7 +336,7 @@ def _trimmed(shape: Shape, move: Move, before: float, after: float) -> Shape:
     """A line without what its corners take of it."""
     if not before and not after:
         return shape
-    assert isinstance(shape, Line)
+    assert isinstance(shape, LineSegment)
     left = shape.length - before - after
     if left < 0:
         need = before + after
@@ -344,7 +344,7 @@ def _trimmed(shape: Shape, move: Move, before: float, after: float) -> Shape:
             f"segment '{move.name}': its corners need {1e3 * need:.1f} mm of it, but it is only "
             f"{1e3 * shape.length:.1f} mm long; make blend smaller"
         )
-    return Line(shape.start + before * shape.direction, shape.direction, left)
+    return LineSegment(shape.start + before * shape.direction, shape.direction, left)
 
 
 def _mm(point: Floats) -> str:

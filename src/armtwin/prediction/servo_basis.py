@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.robot.robot import Robot
 from armtwin.robot.servo import Structure
-from armtwin.robot.servo_fit import Fit
+from armtwin.robot.servo_fit import ServoFitRecord
 
 LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
 
@@ -64,7 +64,7 @@ def servo_basis(robot: Robot, name: str, duration: float) -> ServoBasis:
     A law without position feedback drifts: what it does after the time of its logs is not known.
     """
     servo = robot.description.servo[name]
-    fit: Fit | None = getattr(servo, "fit", None)
+    fit: ServoFitRecord | None = getattr(servo, "fit", None)
     if fit is not None:
         found = _of_fit(robot, name, servo.structure, fit)
         exceeded = fit.duration is not None and duration > LONGER * fit.duration
@@ -77,7 +77,7 @@ def servo_basis(robot: Robot, name: str, duration: float) -> ServoBasis:
     return ServoBasis(name, basis, servo.structure)
 
 
-def _of_fit(robot: Robot, name: str, structure: Structure, fit: Fit) -> ServoBasis:
+def _of_fit(robot: Robot, name: str, structure: Structure, fit: ServoFitRecord) -> ServoBasis:
     """A fitted servo by the joint that it explains least."""
     if not fit.judged_on or not fit.share:
         return ServoBasis(name, "fitted", structure)

@@ -22,7 +22,7 @@ from armtwin.robot.tree import Tree, grow
 
 
 @dataclass(frozen=True)
-class Coupling:
+class JointCoupling:
     """Joints that follow others: all joints are G q + c of the free coordinates q.
 
     By virtual work, torques, mass and other matrices of the free coordinates are Gᵀ τ and Gᵀ M G.
@@ -76,7 +76,7 @@ class Assembly:
         return tuple(names)
 
     @cached_property
-    def coupling(self) -> Coupling | None:
+    def coupling(self) -> JointCoupling | None:
         """How all joints follow the free ones; None where all are free."""
         if self.passive:
             raise ArmtwinError(
@@ -95,7 +95,7 @@ class Assembly:
                 leader = self.tree.joint(joint.mimic.joint)
                 G[i, self.free.index(leader)] = joint.mimic.multiplier
                 c[i] = joint.mimic.offset
-        return Coupling(G, c)
+        return JointCoupling(G, c)
 
     @cached_property
     def gear(self) -> Floats:

@@ -34,7 +34,7 @@ Convention = Literal["standard", "modified"]
 
 
 @dataclass(frozen=True)
-class Row:
+class DhRow:
     """A row of a Denavit-Hartenberg table.
 
     Attributes:
@@ -65,7 +65,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Table:
+class DhTable:
     """A Denavit-Hartenberg table.
 
     Attributes:
@@ -74,12 +74,12 @@ class Table:
         base: Name of the link that does not move.
     """
 
-    row: tuple[Row, ...]
+    row: tuple[DhRow, ...]
     source: Source
     convention: Convention = "standard"
     base: str = "base"
 
-    def named_rows(self) -> Iterator[tuple[str, str, Row]]:
+    def named_rows(self) -> Iterator[tuple[str, str, DhRow]]:
         """Names of joint and link with each row."""
         for i, row in enumerate(self.row, 1):
             yield row.name or f"joint_{i}", row.link or f"link_{i}", row
@@ -89,13 +89,13 @@ class Table:
 class _File:
     """The part of a robot file that holds the table."""
 
-    denavit_hartenberg: Table = field()
+    denavit_hartenberg: DhTable = field()
 
 
 _SCHEMA = Schema(_File, "robot file")
 
 
-def joint_frames(table: Table) -> tuple[list[Floats], list[Floats], Floats]:
+def joint_frames(table: DhTable) -> tuple[list[Floats], list[Floats], Floats]:
     """Joints' origins in the frames of the joints before, link frames on them, and the flange.
 
     Returns:
@@ -114,7 +114,7 @@ def joint_frames(table: Table) -> tuple[list[Floats], list[Floats], Floats]:
     return origins, links, links[-1]
 
 
-def table_of(tables: Tables, origin: str) -> Table:
+def table_of(tables: Tables, origin: str) -> DhTable:
     """The Denavit-Hartenberg table of a robot file's tables."""
     if "joint" in tables:
         raise FileError(origin, [f"must have either [[joint]] or [{KEY}], got both"])
@@ -124,7 +124,7 @@ def table_of(tables: Tables, origin: str) -> Table:
     return read.denavit_hartenberg
 
 
-def expanded(tables: Tables, table: Table) -> Tables:
+def expanded(tables: Tables, table: DhTable) -> Tables:
     """The tables of a robot file with a joint for each row, its frames still to be placed."""
     joints: list[Any] = []
     links = list(tables.get("link", ()))
@@ -140,7 +140,7 @@ def expanded(tables: Tables, table: Table) -> Tables:
     return {**rest, "joint": joints, "link": links}
 
 
-def placed(description: Description, table: Table) -> Description:
+def placed(description: Description, table: DhTable) -> Description:
     """The description with its joints, bodies and flange where the table puts them."""
     origins, frames, last = joint_frames(table)
     joints = []
@@ -172,7 +172,7 @@ def _tidy(X: Floats) -> Pose:
     return Pose.from_matrix(kept + 0.0)
 
 
-def read_table(text: str, convention: Convention, origin: str) -> Table:
+def read_table(text: str, convention: Convention, origin: str) -> DhTable:
     """A table from comma-separated text with a header of a, alpha, d, theta, type, name, link.
 
     Numbers are SI, or carry their unit ("90 deg").

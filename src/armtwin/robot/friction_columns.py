@@ -24,7 +24,7 @@ SLOWEST = 1e-12  # speed at which a contact at rest is taken to start [rad/s]
 Elements = Iterable[tuple[FrictionElement, Row]]
 
 
-class Columns(NamedTuple):
+class FrictionColumns(NamedTuple):
     """What one friction element adds to the regressor.
 
     Attributes:
@@ -67,7 +67,7 @@ SURE = ContactStates()
 
 def friction_columns(
     friction: Elements, v: Floats, q: Floats | None, contacts: ContactStates = SURE
-) -> Iterator[Columns]:
+) -> Iterator[FrictionColumns]:
     """Columns of all friction elements in the parameters' order.
 
     Args:
@@ -91,7 +91,7 @@ def friction_columns(
             shift = np.asarray(lever * (doubt @ row.weights))
             here = None if bend is None else bend[near]
             columns[near] = _mean_columns(element, w[near], shift[near], here)
-        yield Columns(np.atleast_2d(acting), columns, element)
+        yield FrictionColumns(np.atleast_2d(acting), columns, element)
 
 
 def _element_columns(element: FrictionElement, w: Floats, bend: Floats | None) -> Floats:

@@ -30,7 +30,7 @@ def describe(tables: Tables, origin: str) -> Description:
     return _read(tables, origin)
 
 
-def of_table(tables: Tables, table: denavit_hartenberg.Table, origin: str) -> Description:
+def of_table(tables: Tables, table: denavit_hartenberg.DhTable, origin: str) -> Description:
     """Description of a robot file whose joints are rows of a Denavit-Hartenberg table."""
     description = _read(denavit_hartenberg.expanded(tables, table), origin)
     return denavit_hartenberg.placed(description, table)

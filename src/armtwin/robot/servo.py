@@ -9,8 +9,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Read, Source, Uncertainty, unknown_widths
 from armtwin.maths.quantities import Frequency, Number, Positive, Share, Time
 from armtwin.maths.units import Unit
-from armtwin.robot.servo_fit import Fit
-from armtwin.robot.servo_rule import UNCERTAIN, Gain, Rule, ServoGains
+from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.servo_rule import UNCERTAIN, Gain, ServoGains, ServoRule
 
 Side = Literal["motor", "link"]
 Structure = Literal["known", "not known"]
@@ -157,7 +157,7 @@ class Cascade:
     position_rate: Frequency
     velocity_rate: Frequency
     source: Source
-    rule: Rule | None = None
+    rule: ServoRule | None = None
     kp: Gain | None = None
     ki: Gain | None = None
     kv: Gain | None = None
@@ -176,7 +176,7 @@ class Cascade:
     shaping: Shaping | None = None
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
-    fit: Fit | None = None
+    fit: ServoFitRecord | None = None
     uncertainty: Uncertainty | None = None
     kind: Literal["cascade"] = "cascade"
 
@@ -213,7 +213,7 @@ class CS7B:
     position_rate: Frequency
     velocity_rate: Frequency
     source: Source
-    rule: Rule | None = None
+    rule: ServoRule | None = None
     kp: Gain | None = None
     ki: Gain | None = None
     kv: Gain | None = None
@@ -225,7 +225,7 @@ class CS7B:
     delay: Delays = Delays()
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
-    fit: Fit | None = None
+    fit: ServoFitRecord | None = None
     uncertainty: Uncertainty | None = None
     kind: Literal["cs7b"] = "cs7b"
 
@@ -278,7 +278,7 @@ class VelocityLaw:
     shaping: Shaping | None = None
     following_error_limit: FollowingError | None = None
     structure: Structure = "known"
-    fit: Fit | None = None
+    fit: ServoFitRecord | None = None
     uncertainty: Uncertainty | None = None
     kind: Literal["velocity"] = "velocity"
 
@@ -329,9 +329,9 @@ def count_problems(servo: Servo, drives: int) -> list[str]:
     problems = []
     for f in fields(servo):
         value = getattr(servo, f.name)
-        if isinstance(value, Fit):
+        if isinstance(value, ServoFitRecord):
             problems += _unjudged_drives(value, drives)
-        elif isinstance(value, Delays | Rule | Shaping):
+        elif isinstance(value, Delays | ServoRule | Shaping):
             for inner in fields(value):
                 key = f"{f.name}.{inner.name}"
                 problems += _not_for_each(key, getattr(value, inner.name), drives)
@@ -350,7 +350,7 @@ def _not_for_each(key: str, value: Any, drives: int) -> list[str]:
     return [f"{key} must have 1 or {drives} values, got {len(value)}"]
 
 
-def _unjudged_drives(fit: Fit, drives: int) -> list[str]:
+def _unjudged_drives(fit: ServoFitRecord, drives: int) -> list[str]:
     """What is wrong with the shares of a fit: none, or one for each of as many joints."""
     if len(fit.share) in (0, drives):
         return []

@@ -9,7 +9,7 @@ from armtwin.maths.quantities import Number, Time
 
 
 @dataclass(frozen=True)
-class Fit:
+class ServoFitRecord:
     """How a servo was fitted, and what it was worth on a run that the fit did not see.
 
     Attributes:

@@ -30,7 +30,7 @@ class ServoGains(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Rule:
+class ServoRule:
     """A rule from which the gains of a servo follow, so that what belongs together moves together.
 
         ω = 2π f,   k_p = J ω²,   k_i = integrator J ω³,   k_v = 2 damping J ω

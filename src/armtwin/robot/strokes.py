@@ -24,7 +24,7 @@ TURN = 2 * np.pi
 
 
 @dataclass(frozen=True, eq=False)
-class Levers:
+class LeverArms:
     """What the drives of a robot see of its joints at m postures.
 
     Attributes:
@@ -52,7 +52,7 @@ class Levers:
         return np.linalg.inv(self.weights) / self.slope[:, None, :]
 
 
-def levers(robot: Robot, q: Floats) -> Levers:
+def levers(robot: Robot, q: Floats) -> LeverArms:
     """The levers of all drives of a robot at joint positions (m, n)."""
     weights = drive_weights(robot)
     angle = q @ weights.T
@@ -63,7 +63,7 @@ def levers(robot: Robot, q: Floats) -> Levers:
             position[:, k] = row.linkage.length(angle[:, k])
             slope[:, k] = row.linkage.rate(angle[:, k])
             bend[:, k] = row.linkage.curvature(angle[:, k])
-    return Levers(weights, angle, position, slope, bend)
+    return LeverArms(weights, angle, position, slope, bend)
 
 
 def drive_weights(robot: Robot) -> Floats:

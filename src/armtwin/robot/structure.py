@@ -15,18 +15,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.drives.balancers import GasForce, SpringForce, Strut
-from armtwin.elements.equations import Response, inverse_dynamics, place
+from armtwin.elements.equations import Reactions, inverse_dynamics, place
 from armtwin.elements.parts import (
     Beam,
-    Body,
+    CrossSection,
     Element,
+    ElementSpring,
     Gas,
     Hinge,
     Mode,
     Parts,
     Point,
-    Section,
-    Spring,
+    RigidBody,
     Triad,
     Triple,
     Truss,
@@ -89,11 +89,11 @@ class RobotStructure:
         names = self.structure.coordinate_names
         return tuple(names[i] for i in self.joints)
 
-    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Response:
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Reactions:
         """Torques and stresses of motions with straight links, (m, joints)."""
         motion = [self.coordinates(np.atleast_2d(y)) for y in (q, v, a)]
         found = inverse_dynamics(self.structure, *motion)
-        return Response(self.torques(found.tau), found.stress, found.x)
+        return Reactions(self.torques(found.tau), found.stress, found.x)
 
     def pose(self, x: Floats, frame: str) -> Floats:
         """Pose of a named frame at coordinates x, (4, 4)."""
@@ -171,7 +171,7 @@ class _Draft:
     trusses: list[Element] = field(default_factory=list)
     hinges: list[Element] = field(default_factory=list)
     beams: list[Element] = field(default_factory=list)
-    bodies: list[Body] = field(default_factory=list)
+    bodies: list[RigidBody] = field(default_factory=list)
     at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
 
 
@@ -288,7 +288,7 @@ class _Builder:
         length = float(np.linalg.norm(way))
         self.rods[link] = _rod(spec.mass, way)
         stiffness = spec.EA, spec.GJ, spec.EIy, spec.EIz
-        section = Section(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
+        section = CrossSection(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
         side = None
         if spec.y is not None:
             side = _triple(self.pose_of(link)[:3, :3] @ np.array(spec.y))
@@ -337,7 +337,7 @@ class _Builder:
         if joint.child in self.rods:
             ten = ten - self.rods[joint.child]
         _, point, triad = self.draft.at[joint.child][0]
-        self.draft.bodies.append(Body(point, triad, tuple(ten.tolist())))
+        self.draft.bodies.append(RigidBody(point, triad, tuple(ten.tolist())))
 
     def pins(self, name: str, strut: Strut) -> list[tuple[str, Floats]]:
         """Links and positions at q = 0 of a balancer's two pins.
@@ -410,11 +410,11 @@ def _rod(mass: float, way: Floats) -> Floats:
     return np.array([mass, *(mass / 2 * way), *six])
 
 
-def _law(strut: Strut, length: float) -> tuple[Spring | Gas, float]:
+def _law(strut: Strut, length: float) -> tuple[ElementSpring | Gas, float]:
     """Stress of a strut over its elongation, and the length at which that is zero."""
     force = strut.force
     if isinstance(force, SpringForce):
-        return Spring(force.preload, force.stiffness), force.length
+        return ElementSpring(force.preload, force.stiffness), force.length
     assert isinstance(force, GasForce)
     shortest = float(np.sqrt(strut.linkage.squares - strut.linkage.product))
     strength = force.scale * force.pressure_volume
@@ -477,7 +477,7 @@ def with_joint_springs(
         if isinstance(element, Hinge) and element.name in stiffness:
             k = stiffness[element.name]
             rest = angles[f"{element.name}.twist"]
-            element = replace(element, laws=(Spring(-k * rest, k), None, None))
+            element = replace(element, laws=(ElementSpring(-k * rest, k), None, None))
         elements.append(element)
     changed = structure.with_parts(elements=tuple(elements), coordinate_inertia=None)
     return replace(robot, structure=changed)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from armtwin.control.controller import reading
 from armtwin.drives import hydraulics
 from armtwin.drives.friction.curves import INTERVALS, at_viscosity, breakaway, scale_of, tabulate
-from armtwin.drives.friction.load import LEAST, Loads, of_load
+from armtwin.drives.friction.load import LEAST, GearLoads, of_load
 from armtwin.drives.linkage import TURN_INTERVALS, Levers, Triangle, turn_table
 from armtwin.drives.outputs import Outputs
 from armtwin.drives.ripple import Ripples
@@ -115,7 +115,7 @@ def plant(robot: Robot, model: Model, places: Coordinates, servo: Servo, tick: f
     )
 
 
-def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Loads:
+def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> GearLoads:
     """Friction elements whose level follows the load of the motor that turns their row."""
     elements = robot.assembly.friction if len(friction.row) else ()
     numbers, drives, ratios, inertias, least, shares = [], [], [], [], [], []
@@ -135,7 +135,7 @@ def _loads(robot: Robot, friction: Friction, outputs: Outputs, rows: Rows) -> Lo
         least.append(max(1 - share * usual / level, LEAST))
         shares.append(share / level)
     beside = friction.row[_integers(numbers)][:, None] == friction.row[None, :]
-    return Loads(
+    return GearLoads(
         element=_integers(numbers),
         drive=_integers(drives),
         ratio=np.array(ratios),

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from armtwin.drives.friction.load import Loads
+from armtwin.drives.friction.load import GearLoads
 from armtwin.drives.hydraulics import Cylinders
 from armtwin.drives.linkage import Levers
 from armtwin.drives.outputs import Outputs
@@ -105,7 +105,7 @@ class Plant(NamedTuple):
     sensors: Sensors
     outputs: Outputs
     ties: Ties
-    loads: Loads
+    loads: GearLoads
 
 
 def without_friction(elements: Iterable[int], plant: Plant) -> Plant:

@@ -41,7 +41,7 @@ from armtwin.simulation.packing import plant
 from armtwin.simulation.perturbation import LinearModel, linear_model, packed
 from armtwin.simulation.plant import C0, Plant
 from armtwin.simulation.start import Start, find_equilibrium
-from armtwin.simulation.traced import NOWHERE, Structure
+from armtwin.simulation.traced import NOWHERE, KernelStructure
 from armtwin.simulation.traced_loop import kernel_of, run_traced
 
 Ended = tuple[int, int, int]
@@ -94,11 +94,11 @@ class PreparedRun:
         return (*head, *tail, switching)
 
     @property
-    def structure(self) -> Structure:
+    def structure(self) -> KernelStructure:
         """What shapes the kernel of its loop."""
         arm, linear = self.coordinates.built.assembly.arm, self.linear is not None
         pressed = self.inputs.tool if len(self.inputs.wrench) else NOWHERE
-        return Structure(arm, self.plant, self.controller, linear=linear, pressed=pressed)
+        return KernelStructure(arm, self.plant, self.controller, linear=linear, pressed=pressed)
 
     def run(self) -> Ended:
         """Run it: how, when (in ticks) and where (drive or coordinate) it ended."""

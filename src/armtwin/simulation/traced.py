@@ -18,8 +18,8 @@ from armtwin.drives.friction.load import carry, load_step
 from armtwin.drives.ripple import uneven
 from armtwin.maths.batch import Floats
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import ROUNDING, Table, Tape, pattern_of
+from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.tape import ROUNDING, Tape, TapeTable, pattern_of
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import accounts, equations, loop, step, ticks
 
@@ -114,7 +114,7 @@ def is_out_of_square(arm: Any) -> bool:
     return False
 
 
-class Structure:
+class KernelStructure:
     """What shapes the kernel of a loop.
 
     Attributes:
@@ -233,8 +233,8 @@ class Structure:
 
 
 def traced(
-    structure: Structure, *, in_lanes: bool = False
-) -> tuple[dict[str, list[Stretch]], Memory]:
+    structure: KernelStructure, *, in_lanes: bool = False
+) -> tuple[dict[str, list[TapeStretch]], Memory]:
     """The stretches of each stage of a loop, and where their arrays lie.
 
     In lanes a step is taken only where `taken` is 1: loops take more or fewer of them in a tick.
@@ -242,7 +242,7 @@ def traced(
     tracer = _Tracer(structure)
     memory = structure.memory()
     memory.woven = in_lanes
-    stages: dict[str, list[Stretch]] = {name: [] for name in STAGES}
+    stages: dict[str, list[TapeStretch]] = {name: [] for name in STAGES}
     for name, part in tracer.parts():
         once, inside = _parted(name, part, [IN_A_RUN], memory)
         stages["before"].append(once)
@@ -254,7 +254,7 @@ def traced(
     return stages, memory
 
 
-def _parted(name: str, part: Part, unchanged: list[set[str]], memory: Memory) -> list[Stretch]:
+def _parted(name: str, part: Part, unchanged: list[set[str]], memory: Memory) -> list[TapeStretch]:
     kept = f"kept by {name}"
     found = stretches(part, kept, unchanged)
     memory.add(kept, (len(found[0].kept),), KEPT)
@@ -280,7 +280,7 @@ class Levelled:
     A level of zero leaves a trace of friction: bristles must bend back at any speed.
     """
 
-    def __init__(self, table: Table, level: Any) -> None:
+    def __init__(self, table: TapeTable, level: Any) -> None:
         self.table = table
         self.level = [table.tape.do("larger", x, LEAST_LEVEL) for x in level]
 
@@ -291,7 +291,7 @@ class Levelled:
 class _Tracer:
     """Runs the kernels of a tick with symbols."""
 
-    def __init__(self, structure: Structure) -> None:
+    def __init__(self, structure: KernelStructure) -> None:
         self.structure = structure
         self.arm, self.plant, self.c = structure.arm, structure.plant, structure.c
         self.size = (0,) * structure.bodies
@@ -363,7 +363,7 @@ class _Tracer:
             tape.pattern("scale", sensors.scale),
             tape.pattern("zero", sensors.zero),
             quantum,
-            Table(tape, "ref", (setpoints, REFERENCES, self.structure.drives)),
+            TapeTable(tape, "ref", (setpoints, REFERENCES, self.structure.drives)),
             servo,
             position,
             self._number(tape, "k"),
@@ -426,7 +426,7 @@ class _Tracer:
         part = Part(tape)
         N = self.structure.coordinates
         found = scratch(N)
-        external = Table(tape, "external", (self._number(tape, "pushes"), N))
+        external = TapeTable(tape, "external", (self._number(tape, "pushes"), N))
         k, within, setpoint_ticks = (
             self._number(tape, name) for name in ("k", "within", "setpoint_ticks")
         )
@@ -441,7 +441,7 @@ class _Tracer:
         n, N = self.structure.bodies, self.structure.coordinates
         u, v, before, point = self._all(tape, "u", "v", "before", "point")
         turn, offset, axis = (self._geometry(tape, name) for name in ("turn", "offset", "axis"))
-        wrench = Table(tape, "wrench", (self._number(tape, "presses"), 6))
+        wrench = TapeTable(tape, "wrench", (self._number(tape, "presses"), 6))
         R, P = scratch(n, 3, 3), scratch(n, 3)
         u_mid, v_mid = scratch(N), scratch(N)
         h = self._number(tape, "h")
@@ -515,7 +515,7 @@ class _Tracer:
         )  # fmt: skip
         rows, place, count = self._rows(tape)
         row, table = self.plant.balancers
-        tables = Table(tape, "balancer_table", table.shape)
+        tables = TapeTable(tape, "balancer_table", table.shape)
         python_of(step.add_balancers)(rows, place, count, row, tables, u_mid, bias)
         python_of(loop.net)(self.every, tau, outside, bias, force)
         put_all(part, "force", force)
@@ -554,7 +554,7 @@ class _Tracer:
         A, dv = scratch(N, N), scratch(N)
         F, D, G = scratch(e), scratch(e), scratch(e, 2)
         twisted = scratch(len(springs.row), 2)
-        curves: Any = Table(tape, "curves", friction.curves.shape)
+        curves: Any = TapeTable(tape, "curves", friction.curves.shape)
         if self.structure.levelled:
             curves = Levelled(curves, self._all(tape, "level")[0])
         python_of(loop.begin)(self.every, M, force, dt, A, dv)

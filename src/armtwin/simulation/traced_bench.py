@@ -17,8 +17,8 @@ import numpy as np
 from armtwin.drives.friction.presliding import relaxed
 from armtwin.maths.dual import Dual, slope_of
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import Table, Tape
+from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.tape import Tape, TapeTable
 from armtwin.maths.tracing import python_of
 from armtwin.simulation import bench_loop, loop, solve, step
 from armtwin.simulation.bench import (
@@ -133,11 +133,11 @@ class TracedBench:
         memory.add("curves", self.friction.curves.shape, CURVES)
         return memory
 
-    def traced(self) -> tuple[dict[str, list[Stretch]], Memory]:
+    def traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:
         """The stretches of each stage, and where their arrays lie."""
         memory = self.memory()
         unchanged = [{*self.parameters, "servo", "level", "numbers"}]
-        stages: dict[str, list[Stretch]] = {"before": []}
+        stages: dict[str, list[TapeStretch]] = {"before": []}
         for name, part in self._stages():
             kept = f"kept by {name}"
             before, inside = stretches(part, kept, unchanged)
@@ -170,7 +170,7 @@ class TracedBench:
         for e in range(len(level)):
             numbers[e, HELD] = level[e] * numbers[e, HELD]
             numbers[e, HELD_BACK] = level[e] * numbers[e, HELD_BACK]
-        curves = Levelled(Table(tape, "curves", self.friction.curves.shape), level)
+        curves = Levelled(TapeTable(tape, "curves", self.friction.curves.shape), level)
         return _Parts(weights, mass_of(bench, self.count), springs, numbers, curves)
 
     def _state(self, tape: Tape) -> tuple[Any, Any, Any]:

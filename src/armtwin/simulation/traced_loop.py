@@ -19,12 +19,12 @@ from armtwin.drives.sensors import read_late
 from armtwin.maths.compiled import compiles, inlined
 from armtwin.maths.machine_code import kernel, staged
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Stretch
+from armtwin.maths.stretches import TapeStretch
 from armtwin.simulation.equations import of_linear
 from armtwin.simulation.lanes import Lanes
 from armtwin.simulation.loop import FINISHED, FOLLOWING_ERROR, UNSTABLE, look_ahead, net
 from armtwin.simulation.ticks import watch
-from armtwin.simulation.traced import STAGES, Structure, traced
+from armtwin.simulation.traced import STAGES, KernelStructure, traced
 
 SLOTS = ("k", "within", "dt", "late", "limited", "steps", "taken", "gone")
 
@@ -182,7 +182,7 @@ class Kernel:
         memory: Where the arrays lie.
     """
 
-    def __init__(self, structure: Structure, name: str, lanes: int) -> None:
+    def __init__(self, structure: KernelStructure, name: str, lanes: int) -> None:
         self.structure, self.name, self.lanes = structure, name, lanes
         self.memory = structure.memory()
         stages = {stage: self._stretches(stage) for stage in STAGES}
@@ -192,14 +192,14 @@ class Kernel:
             self.run = staged(drive, stages, f"{name}-{lanes}", wide=STAGES)
 
     def _stretches(self, stage: str) -> Any:
-        def made() -> tuple[list[Stretch], Memory]:
+        def made() -> tuple[list[TapeStretch], Memory]:
             stages, memory = self._traced()
             return stages[stage], memory
 
         return made
 
     @lru_cache(maxsize=1)  # noqa: B019  a kernel lives as long as the process
-    def _traced(self) -> tuple[dict[str, list[Stretch]], Memory]:
+    def _traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:
         return traced(self.structure, in_lanes=self.lanes > 1)
 
 
@@ -207,7 +207,7 @@ _kernels: dict[tuple[str, int], Kernel] = {}
 _making = Lock()
 
 
-def kernel_of(structure: Structure, lanes: int = 1) -> Kernel | None:
+def kernel_of(structure: KernelStructure, lanes: int = 1) -> Kernel | None:
     """The kernel of a structure; None where it cannot be traced.
 
     Args:

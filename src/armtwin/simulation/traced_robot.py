@@ -25,8 +25,8 @@ from armtwin.drives.outputs import give_late
 from armtwin.drives.sensors import read_late
 from armtwin.drives.springs import Springs
 from armtwin.maths.memory import Memory
-from armtwin.maths.stretches import Part, Stretch, stretches
-from armtwin.maths.tape import Table, Tape, as_symbols
+from armtwin.maths.stretches import Part, TapeStretch, stretches
+from armtwin.maths.tape import Tape, TapeTable, as_symbols
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import arm as arms, inertia, kinematics
 from armtwin.robot.sag import borne, freedom_of
@@ -38,7 +38,7 @@ from armtwin.simulation.traced import (
     GEOMETRY,
     KEPT,
     OF_SPRINGS,
-    Structure,
+    KernelStructure,
     put_all,
     scratch,
     traced,
@@ -62,7 +62,7 @@ class TracedRobot:
         self.run, self.places = run, run.coordinates
         self.plant, self.c = run.plant, run.controller
         self.robot, self.assembly = run.robot, run.coordinates.built.assembly
-        self.structure = Structure(
+        self.structure = KernelStructure(
             self.assembly.arm, run.plant, run.controller, linear=False, levelled=True
         )
         self.N, self.n, self.m = self.places.count, self.robot.n, self.structure.drives
@@ -71,7 +71,7 @@ class TracedRobot:
         self.readings = run.state.readings.shape[2]
         self.commands = run.state.commands.shape[2]
 
-    def traced(self) -> tuple[dict[str, list[Stretch]], Memory]:
+    def traced(self) -> tuple[dict[str, list[TapeStretch]], Memory]:
         """The stretches of each stage, and where their arrays lie."""
         stages, memory = traced(self.structure)
         for name, shape in self._shapes().items():
@@ -156,7 +156,7 @@ class TracedRobot:
             np.zeros((N, N)), R, *(scratch(n, 3) for _ in range(6)), Ic, L, none, u, none, M, bias,
         )  # fmt: skip
         row, table = self.plant.balancers
-        tables = Table(tape, "balancer_table", table.shape)
+        tables = TapeTable(tape, "balancer_table", table.shape)
         weights, place, count = self._rows(tape)
         python_of(step.add_balancers)(weights, place, count, row, tables, u, bias)
         load = _spread(self.places.link, tape.inputs("load", (self.n,)), N)

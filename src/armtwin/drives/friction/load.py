@@ -72,7 +72,7 @@ def of_load(law: Law, load: Load | None) -> tuple[float, float, float]:
     return load.share, breakaway(law), 0.0
 
 
-class Loads(NamedTuple):
+class GearLoads(NamedTuple):
     """Friction elements whose level follows their load.
 
     Attributes:

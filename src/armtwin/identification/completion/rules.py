@@ -36,7 +36,7 @@ from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
 from armtwin.robot.rows import Row
 from armtwin.robot.servo import Cascade, Filter
-from armtwin.robot.servo_rule import Rule
+from armtwin.robot.servo_rule import ServoRule
 
 TURN, SLIDE = 1e-4, 1e-5  # that bends bristles up to their break-away [rad, m]
 LEAST_DRY = 1e-3  # of the largest torque, by which a bristle is made where nothing rubs dry
@@ -242,7 +242,7 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
     viscous = []
     for value in viscous_at_motors(robot, SLOW):
         viscous.append(rounded(value))
-    rule = Rule(
+    rule = ServoRule(
         bandwidth=(bandwidth,),
         inertia=tuple(inertias),
         friction_feedforward=tuple(viscous),
@@ -267,7 +267,7 @@ def _rule_in_words(where: str) -> dict[str, str]:
     }
 
 
-def _cascade(rule: Rule) -> Cascade:
+def _cascade(rule: ServoRule) -> Cascade:
     setpoint_rate, position_rate, velocity_rate = RATES
     return Cascade(
         setpoint_rate=setpoint_rate,
@@ -282,7 +282,7 @@ def _cascade(rule: Rule) -> Cascade:
     )
 
 
-def _rule_numbers(rule: Rule, words: dict[str, str]) -> Iterator[Filled]:
+def _rule_numbers(rule: ServoRule, words: dict[str, str]) -> Iterator[Filled]:
     """The numbers from which the gains of a servo follow."""
     for key, text in words.items():
         unit = UNITS.get(key, "1")

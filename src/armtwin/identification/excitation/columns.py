@@ -29,7 +29,7 @@ SOFT = 0.01  # of its highest speed over which the sign of friction turns
 STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]
 
 
-class Columns(Protocol):
+class RegressorColumns(Protocol):
     """Columns of a robot's independent parameters along a motion, with their slopes."""
 
     def values(self, motion: Shapes) -> Floats:
@@ -119,7 +119,7 @@ class DifferencedColumns:
         return Shapes(*parts)
 
 
-def columns_of(robot: Robot, fastest: Floats) -> Columns:
+def columns_of(robot: Robot, fastest: Floats) -> RegressorColumns:
     """The columns of a robot, traced where they can be, friction turning over some speeds.
 
     Args:

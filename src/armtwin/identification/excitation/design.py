@@ -17,7 +17,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
-from armtwin.identification.excitation.columns import Columns, columns_of
+from armtwin.identification.excitation.columns import RegressorColumns, columns_of
 from armtwin.identification.excitation.excitation import Excitation, Tried
 from armtwin.identification.excitation.information import (
     Scales,
@@ -59,7 +59,7 @@ class _Task:
     rate: float
     harmonics: Harmonics
     bounds: Bounds
-    columns: Columns
+    columns: RegressorColumns
     scales: Scales
 
     @property

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.identification.excitation.bounds import Bounds
-from armtwin.identification.excitation.columns import Columns
+from armtwin.identification.excitation.columns import RegressorColumns
 from armtwin.identification.excitation.information import Scales, Value
 from armtwin.maths.batch import Floats
 from armtwin.motion.cell import nearness
@@ -40,7 +40,7 @@ class Objective:
         units: By what the coefficients of each joint are divided in the search, (k, n).
     """
 
-    columns: Columns
+    columns: RegressorColumns
     scales: Scales
     bounds: Bounds
     shapes: Shapes

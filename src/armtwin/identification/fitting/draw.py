@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.identification.fitting.factors import Factors, together, weighted
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import Fit, fit, scales
+from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit, scales
 from armtwin.maths.batch import Flags, Floats
 
 WEIGHTS = np.logspace(-8, 2, 31)
@@ -53,7 +53,7 @@ class DrawnFit:
     free: FreeDirections
     sigma: Floats
     draw: Draw
-    fit: Fit
+    fit: LeastSquaresFit
     parts: tuple[Factors, ...]
     others: tuple[Factors, ...]
 

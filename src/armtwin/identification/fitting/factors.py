@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.maths.batch import Floats
 
 
@@ -58,7 +58,7 @@ class Factors:
         return Factors(R, self.count, self.C)
 
 
-def factors(found: Rows, C: Floats, weights: Floats | None = None) -> Factors:
+def factors(found: RegressionRows, C: Floats, weights: Floats | None = None) -> Factors:
     """Factors of rows with columns of base parameters C φ, each times the root of its weight.
 
     Args:

@@ -20,8 +20,8 @@ from armtwin.identification.fitting.draw import Draw, drawn_fit
 from armtwin.identification.fitting.factors import Factors, factors, together
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
-from armtwin.identification.fitting.rows import Rows
-from armtwin.identification.fitting.structure import Structure, structure_of
+from armtwin.identification.fitting.rows import RegressionRows
+from armtwin.identification.fitting.structure import ColumnStructure, structure_of
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
 from armtwin.maths.batch import Flags, Floats, checked
 from armtwin.maths.blas import one_blas_thread
@@ -47,7 +47,7 @@ class Fitted:
     covariance: Floats
     residual: Floats
     draw: Draw
-    structure: Structure
+    structure: ColumnStructure
     decomposition: Decomposition
 
     @property
@@ -166,7 +166,7 @@ def _named(some: Collection[str], names: Sequence[str]) -> Flags:
 
 
 def _factors_of_parts(
-    columns: Floats, target: Floats, structure: Structure, parts: int
+    columns: Floats, target: Floats, structure: ColumnStructure, parts: int
 ) -> list[Factors]:
     """Factors of parts of the rows, in base parameters."""
     if not 2 <= parts <= len(target):
@@ -175,5 +175,5 @@ def _factors_of_parts(
         )
     channel, column = np.nonzero(structure.busy)
     Y = columns[:, channel, np.array(structure.kept)[column]]
-    rows = Rows(Y, structure.busy, target, np.ones(target.shape, dtype=bool))
+    rows = RegressionRows(Y, structure.busy, target, np.ones(target.shape, dtype=bool))
     return [factors(part, structure.combination) for part in rows.in_parts(parts)]

@@ -27,7 +27,7 @@ LEAST = 1e-12  # of the target that a residual is taken to have at least
 
 
 @dataclass(frozen=True, eq=False)
-class Fit:
+class LeastSquaresFit:
     """A weighted, drawn fit.
 
     Attributes:
@@ -53,11 +53,11 @@ class Fit:
         return np.asarray(np.linalg.pinv(self.R))
 
 
-def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> Fit:
+def fit(found: Factors, free: FreeDirections, weight: float, sigma: Floats) -> LeastSquaresFit:
     """Least squares with the rows of each channel over its σ (n,), drawn to the prior by λ."""
     R, d = _drawn(found, sigma, free, weight)
     z = _solved(R, d)
-    return Fit(
+    return LeastSquaresFit(
         z=z,
         sigma=residuals(found, free.parameters(z)),
         weight=weight,
@@ -112,7 +112,7 @@ def scales(found: Factors, free: FreeDirections) -> Floats:
     return sigma
 
 
-def covariance(found: Fit, free: FreeDirections, independent: float) -> Floats:
+def covariance(found: LeastSquaresFit, free: FreeDirections, independent: float) -> Floats:
     """Covariance (p, p) of the parameters; the prior's draw counts as knowledge.
 
     Args:
@@ -125,7 +125,7 @@ def covariance(found: Fit, free: FreeDirections, independent: float) -> Floats:
     return np.asarray(root @ root.T / (found.rows * independent))
 
 
-def resolution(found: Fit, free: FreeDirections) -> Floats:
+def resolution(found: LeastSquaresFit, free: FreeDirections) -> Floats:
     """Share of each parameter (p,) that the rows tell, the rest being drawn to the prior.
 
     diag(I - λ (RᵀR)⁻¹)

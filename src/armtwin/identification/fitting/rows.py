@@ -14,7 +14,7 @@ from armtwin.maths.batch import Flags, Floats
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class RegressionRows:
     """Rows of a regression.
 
     Attributes:
@@ -51,12 +51,12 @@ class Rows:
         each = [self.of_channel(j) @ beta[busy] for j, busy in enumerate(self.busy)]
         return np.stack(each, axis=1)
 
-    def between(self, first: int, last: int) -> Rows:
+    def between(self, first: int, last: int) -> RegressionRows:
         """The rows from one number to before another."""
         some = slice(first, last)
-        return Rows(self.Y[some], self.busy, self.target[some], self.used[some])
+        return RegressionRows(self.Y[some], self.busy, self.target[some], self.used[some])
 
-    def in_parts(self, count: int, first: int = 0) -> list[Rows]:
+    def in_parts(self, count: int, first: int = 0) -> list[RegressionRows]:
         """The rows from a first one on in parts of equal length, one after the other."""
         edges = np.linspace(first, len(self.target), count + 1).astype(int).tolist()
         return [self.between(first, last) for first, last in pairwise(edges)]

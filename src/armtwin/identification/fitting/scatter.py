@@ -21,7 +21,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.identification.fitting.draw import DrawnFit
-from armtwin.identification.fitting.least_squares import Fit, fit
+from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.maths.batch import Flags, Floats
 
 
@@ -72,7 +72,7 @@ def scatter(drawn: DrawnFit) -> Scatter:
     return Scatter(np.array(apart).reshape(-1, len(free.start)), np.sqrt(missed / rows))
 
 
-def _moved(whole: Fit, without: Fit) -> Floats:
+def _moved(whole: LeastSquaresFit, without: LeastSquaresFit) -> Floats:
     """d_k in the free coordinates, (f,), of fits to all rows and to those without a part.
 
     I - M_k = SᵀS,  S = R_k R⁻¹ √(rows without the part / rows)        A = RᵀR

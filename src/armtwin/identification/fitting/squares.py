@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from armtwin.identification.fitting.draw import LeftOutFits
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.maths.batch import Flags, Floats
 
 Integers = NDArray[np.intp]
@@ -124,7 +124,9 @@ class Squares:
         return tuple(found)
 
 
-def squares(pieces: Iterable[tuple[int, Rows]], parts: int, busy: Flags, C: Floats) -> Squares:
+def squares(
+    pieces: Iterable[tuple[int, RegressionRows]], parts: int, busy: Flags, C: Floats
+) -> Squares:
     """Squares of so many parts.
 
     Args:
@@ -146,7 +148,7 @@ def squares(pieces: Iterable[tuple[int, Rows]], parts: int, busy: Flags, C: Floa
     return Squares(tuple(channels), count, C)
 
 
-def _of_channel(rows: Rows, j: int) -> Floats:
+def _of_channel(rows: RegressionRows, j: int) -> Floats:
     """[Y_j | τ_j]ᵀ [Y_j | τ_j] of the rows of one channel that count."""
     A = rows.table(j)
     return np.asarray(A.T @ A)

@@ -19,7 +19,7 @@ SILENT = 1e-11
 
 
 @dataclass(frozen=True, eq=False)
-class Structure:
+class ColumnStructure:
     """What depends on what among the columns of a regression.
 
     Attributes:
@@ -40,7 +40,7 @@ class Structure:
     combination: Floats
 
 
-def structure_of(columns: Floats, names: Sequence[str]) -> Structure:
+def structure_of(columns: Floats, names: Sequence[str]) -> ColumnStructure:
     """What depends on what among columns (m, n, p) of named parameters (p,)."""
     W = columns.reshape(-1, columns.shape[-1]).copy()
     sizes = np.linalg.norm(W, axis=0)
@@ -51,7 +51,7 @@ def structure_of(columns: Floats, names: Sequence[str]) -> Structure:
     base = []
     for k, combination in zip(kept, C, strict=True):
         base.append(_as_text(combination, k, names))
-    return Structure(
+    return ColumnStructure(
         rank=len(kept),
         groups=_groups(C, kept, silent),
         base=tuple(base),

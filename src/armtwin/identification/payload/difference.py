@@ -17,7 +17,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import Factors, factors
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.payload.one_motion import OneMotion
 from armtwin.identification.rigid_body.clean_log import CleanLog, Motion, clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
@@ -58,7 +58,7 @@ class LoadRows:
         """Factors of parts of the rows with other columns (m, n, k) and targets (m, n)."""
         m, n, k = Y.shape
         busy = np.ones((n, k), dtype=bool)
-        rows = Rows(Y.reshape(m, n * k), busy, target, self.used)
+        rows = RegressionRows(Y.reshape(m, n * k), busy, target, self.used)
         return [factors(part, np.eye(k)) for part in rows.in_parts(PARTS)]
 
 

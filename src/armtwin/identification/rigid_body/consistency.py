@@ -17,7 +17,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.free_directions import FreeDirections
-from armtwin.identification.fitting.least_squares import Fit
+from armtwin.identification.fitting.least_squares import LeastSquaresFit
 from armtwin.maths.batch import Flags, Floats
 from armtwin.mechanics.inertia import pseudo_inertia
 from armtwin.robot.bodies import mounted_load
@@ -75,7 +75,10 @@ def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUN
 
 
 def nearest(
-    robot: Robot, found: Fit, free: FreeDirections, mass: Mapping[str, tuple[float, float]]
+    robot: Robot,
+    found: LeastSquaresFit,
+    free: FreeDirections,
+    mass: Mapping[str, tuple[float, float]],
 ) -> Floats:
     """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
     contracts = [
@@ -143,7 +146,7 @@ def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
         yield Contract(clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], inside)
 
 
-def _least_within(found: Fit, contracts: list[Contract]) -> Floats:
+def _least_within(found: LeastSquaresFit, contracts: list[Contract]) -> Floats:
     """Free coordinates z with the least ‖R z - d‖ that keep all contracts, (f,)."""
     import clarabel
     from scipy import sparse

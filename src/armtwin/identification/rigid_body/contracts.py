@@ -13,7 +13,7 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.draw import DrawnFit
-from armtwin.identification.fitting.least_squares import Fit, fit
+from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.identification.rigid_body.consistency import nearest, violations
 from armtwin.identification.rigid_body.experiment import Experiment
 from armtwin.maths.batch import Floats
@@ -21,7 +21,7 @@ from armtwin.maths.batch import Floats
 DEAR = 1.01  # times the error without contracts from which on a smaller draw is tried
 SMALLER = (0.1, 0.01, 1e-3)  # shares of the draw that are tried
 
-Solve = Callable[[Fit], Floats]
+Solve = Callable[[LeastSquaresFit], Floats]
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,10 @@ def affordable(experiment: Experiment, drawn: DrawnFit) -> tuple[DrawnFit, Price
     if recipe.estimator != "consistent" or not violations(robot, drawn.parameters):
         return drawn, None
 
-    def real(found: Fit) -> Floats:
+    def real(found: LeastSquaresFit) -> Floats:
         return nearest(robot, found, drawn.free, recipe.mass)
 
-    def any_robot(found: Fit) -> Floats:
+    def any_robot(found: LeastSquaresFit) -> Floats:
         return drawn.free.parameters(found.z)
 
     weight = drawn.draw.weight

@@ -12,7 +12,7 @@ import numpy as np
 
 from armtwin.identification.fitting.decomposition import Decomposition
 from armtwin.identification.fitting.draw import Draw
-from armtwin.identification.fitting.structure import Structure
+from armtwin.identification.fitting.structure import ColumnStructure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.clean_log import Motion, predicted_motion
 from armtwin.identification.rigid_body.contracts import Price
@@ -148,7 +148,7 @@ class Estimate:
         return dataframe(("name", columns.pop("name")), columns)
 
     @cached_property
-    def structure(self) -> Structure:
+    def structure(self) -> ColumnStructure:
         """What any motion could tell."""
         return self.model.structure
 

@@ -13,7 +13,7 @@ from armtwin.identification.fitting.factors import Factors, factors, together
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import fit, scales
 from armtwin.identification.fitting.robust import huber_weights
-from armtwin.identification.fitting.rows import Rows
+from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.squares import Squares, squares
 from armtwin.identification.rigid_body.clean_log import (
     CleanLog,
@@ -173,14 +173,14 @@ class Experiment:
         logs = len(self.clean)
         return -(-least // logs) * logs
 
-    def _pieces(self, least: int) -> Iterator[tuple[int, Rows]]:
+    def _pieces(self, least: int) -> Iterator[tuple[int, RegressionRows]]:
         """Rows of the logs, a few at a time, and the number of the part that they belong to."""
         of_each_log = self._count(least) // len(self.clean)
         for k, log in enumerate(self.clean):
             for part, some in self._pieces_of(log, of_each_log):
                 yield k * of_each_log + part, some
 
-    def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, Rows]]:
+    def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, RegressionRows]]:
         """The same of one log that is cut into so many parts."""
         kept = kept_rows(log)
         length = max(1, self.model.fewer(BLOCK) // log.how.step)
@@ -196,7 +196,7 @@ class Experiment:
                 if start < end or last - first == len(kept):  # a part of few rows may have none
                     yield part, block.between(start - first, end - first)
 
-    def _factors(self, some: Rows, robust: Robust | None) -> Factors:
+    def _factors(self, some: RegressionRows, robust: Robust | None) -> Factors:
         """Factors of rows, weighted by their residuals where robust."""
         combination = self.model.combination
         if robust is None:
@@ -211,7 +211,7 @@ class Experiment:
         model = self.model
         return squares(self._raw_pieces(most), self._count(PARTS), model.busy, model.combination)
 
-    def _raw_pieces(self, most: int) -> Iterator[tuple[int, Rows]]:
+    def _raw_pieces(self, most: int) -> Iterator[tuple[int, RegressionRows]]:
         """Rows with the torque as measured, and the number of the part that they belong to."""
         of_each_log = self._count(PARTS) // len(self.clean)
         samples = sum(len(log.time) for log in self.logs)

@@ -6,7 +6,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from armtwin.identification.fitting.structure import Structure, structure_of
+from armtwin.identification.fitting.structure import ColumnStructure, structure_of
 from armtwin.identification.rigid_body.memory import remembers
 from armtwin.robot.friction_columns import SURE, ContactStates
 from armtwin.robot.robot import Robot
@@ -15,7 +15,7 @@ STATES = 200
 
 
 @lru_cache(maxsize=8)
-def identifiable(robot: Robot, *, bent: bool = False) -> Structure:
+def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
     """What any motion could tell of a robot's parameters, from its regressor at random states.
 
     Args:

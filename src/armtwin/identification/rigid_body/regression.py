@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from armtwin.identification.fitting.rows import Rows
-from armtwin.identification.fitting.structure import Group, Structure
+from armtwin.identification.fitting.rows import RegressionRows
+from armtwin.identification.fitting.structure import ColumnStructure, Group
 from armtwin.identification.rigid_body.clean_log import CleanLog, Integers, Motion
 from armtwin.identification.rigid_body.identifiable import identifiable
 from armtwin.identification.rigid_body.memory import Bundle, bends_of, bundles_of, settled
@@ -90,13 +90,13 @@ class Model:
     carried: Floats | None = None
 
     @property
-    def structure(self) -> Structure:
+    def structure(self) -> ColumnStructure:
         """What any motion can tell; each term is told alone, as its contact bends on its own."""
         base = self._base
         names = tuple(term.name for term in self.terms)
         alone: list[Group] = ["alone"] * len(names)
         p = len(self.robot.parameters)
-        return Structure(
+        return ColumnStructure(
             rank=base.rank + len(names),
             groups=(*base.groups, *alone),
             base=base.base + names,
@@ -106,7 +106,7 @@ class Model:
         )
 
     @property
-    def _base(self) -> Structure:
+    def _base(self) -> ColumnStructure:
         """What any motion can tell of the robot's own parameters."""
         return identifiable(self.robot, bent=True)
 
@@ -254,7 +254,7 @@ def kept_rows(log: CleanLog) -> range:
     return range(how.margin, len(log.clean.time) - how.margin, how.step)
 
 
-def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) -> Rows:
+def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) -> RegressionRows:
     """Some rows of a clean log, one channel for each joint.
 
     Args:
@@ -271,7 +271,7 @@ def rows(model: Model, log: CleanLog, bent: Bends, rest: Floats, kept: range) ->
     inside = slice(kept.start - around.start, kept.stop - around.start, kept.step)
     here = slice(kept.start, kept.stop, kept.step)
     used = (np.abs(clean.v[here]) >= rest) & settled_rows(log, bent, kept)
-    return Rows(Y[inside], model.busy, clean.tau[here], used)
+    return RegressionRows(Y[inside], model.busy, clean.tau[here], used)
 
 
 def settled_rows(log: CleanLog, bent: Bends, kept: range) -> Flags:
@@ -292,7 +292,9 @@ def _around(log: CleanLog, kept: range) -> slice:
     return slice(max(0, kept.start - reach), min(samples, kept.stop + reach))
 
 
-def raw_rows(model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: int) -> Rows:
+def raw_rows(
+    model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: int
+) -> RegressionRows:
     """Rows of a log as its torque was measured, every so many samples of it.
 
     Args:
@@ -307,4 +309,4 @@ def raw_rows(model: Model, cleaned: CleanLog, log: Log, torque: Floats, step: in
     target = torque[some]
     bent = model.bends(motion)
     columns = model.columns(motion, bent, some)
-    return Rows(columns, model.busy, target, bent.settled[some])
+    return RegressionRows(columns, model.busy, target, bent.settled[some])

@@ -65,7 +65,7 @@ def grid(order: Order) -> list[Poles]:
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenLaw:
     """A structure of one drive and how it did.
 
     Attributes:
@@ -96,7 +96,7 @@ class Sums:
     poles: list[Poles]
     parts: Floats
 
-    def best(self, order: Order, side: Side, terms: tuple[int, ...]) -> Chosen:
+    def best(self, order: Order, side: Side, terms: tuple[int, ...]) -> ChosenLaw:
         """The best poles for some terms, and their error on what is left out."""
         free = range(TWIST + 1, self.parts.shape[-1])
         used = [*terms, *free]
@@ -108,7 +108,7 @@ class Sums:
         best = np.argmin(in_kept, axis=0)
         parts = np.arange(len(best))
         start = self.poles[int(np.argmin(over_all))]
-        return Chosen(order, side, terms, start, float(left[best, parts].sum()))
+        return ChosenLaw(order, side, terms, start, float(left[best, parts].sum()))
 
 
 def sums(logs: Sequence[DriveSignals], poles: list[Poles], sign_speed: float) -> Sums:
@@ -176,7 +176,7 @@ class Candidate:
     sides: Sequence[Side]
 
 
-def with_structure(drives: Sequence[Candidate], known: Sequence[Chosen]) -> list[Chosen]:
+def with_structure(drives: Sequence[Candidate], known: Sequence[ChosenLaw]) -> list[ChosenLaw]:
     """A structure that is known already, with the poles that suit these signals best."""
     found = []
     for drive, one in zip(drives, known, strict=True):
@@ -185,9 +185,9 @@ def with_structure(drives: Sequence[Candidate], known: Sequence[Chosen]) -> list
     return found
 
 
-def choose(drives: Sequence[Candidate]) -> list[Chosen]:
+def choose(drives: Sequence[Candidate]) -> list[ChosenLaw]:
     """The structure of all drives: terms are added while one of them lowers the score."""
-    best: list[Chosen] = []
+    best: list[ChosenLaw] = []
     orders: tuple[Order, ...] = (1, 2)
     for order in orders:
         tables = [sums(drive.logs, grid(order), drive.sign_speed) for drive in drives]
@@ -197,7 +197,7 @@ def choose(drives: Sequence[Candidate]) -> list[Chosen]:
     return best
 
 
-def _score(chosen: Sequence[Chosen]) -> float:
+def _score(chosen: Sequence[ChosenLaw]) -> float:
     """What is smallest for the best choice: the mean logarithm of what is left, and a penalty."""
     first = chosen[0]
     extra = len(first.terms) + first.order - 1
@@ -207,7 +207,7 @@ def _score(chosen: Sequence[Chosen]) -> float:
     return float(np.mean(left) + extra * np.log1p(PENALTY))
 
 
-def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[Chosen]:
+def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) -> list[ChosenLaw]:
     """Terms added one by one to load and speed."""
     best = _with_terms(drives, tables, order, (LOAD, SPEED))
     while True:
@@ -224,7 +224,7 @@ def _grown(drives: Sequence[Candidate], tables: Sequence[Sums], order: Order) ->
 
 def _with_terms(
     drives: Sequence[Candidate], tables: Sequence[Sums], order: Order, terms: tuple[int, ...]
-) -> list[Chosen]:
+) -> list[ChosenLaw]:
     """All drives with some terms, each with the encoder that suits it."""
     found = []
     for drive, table in zip(drives, tables, strict=True):

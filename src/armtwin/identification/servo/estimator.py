@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.identification.servo.choice import PARTS, Chosen
+from armtwin.identification.servo.choice import PARTS, ChosenLaw
 from armtwin.identification.servo.encoder_offset import EncoderOffset
 from armtwin.identification.servo.structure import (
     LOAD,
@@ -73,7 +73,7 @@ class DriveLaw:
 
 def estimate(
     logs: Sequence[DriveSignals],
-    chosen: Chosen,
+    chosen: ChosenLaw,
     sign_speed: float,
     *,
     offset: EncoderOffset | None,
@@ -107,7 +107,7 @@ def _bounded(lag: float, poles: Poles) -> float:
 class _Fit:
     """Least squares of one drive in one structure."""
 
-    def __init__(self, logs: Sequence[DriveSignals], chosen: Chosen, sign_speed: float) -> None:
+    def __init__(self, logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> None:
         self.logs, self.chosen, self.sign_speed = logs, chosen, sign_speed
 
     def table(self, poles: Poles) -> tuple[Floats, Floats]:
@@ -248,7 +248,7 @@ class _Fit:
         return np.stack(slopes, axis=1)
 
 
-def squares_left(logs: Sequence[DriveSignals], chosen: Chosen, sign_speed: float) -> float:
+def squares_left(logs: Sequence[DriveSignals], chosen: ChosenLaw, sign_speed: float) -> float:
     """Squares that a structure leaves with its best poles."""
     fit = _Fit(logs, chosen, sign_speed)
     poles = chosen.start
@@ -257,7 +257,7 @@ def squares_left(logs: Sequence[DriveSignals], chosen: Chosen, sign_speed: float
     return fit.squares(poles)
 
 
-def left_out(logs: Sequence[DriveSignals], chosen: Chosen, law: DriveLaw) -> Floats:
+def left_out(logs: Sequence[DriveSignals], chosen: ChosenLaw, law: DriveLaw) -> Floats:
     """What is not explained of each part of each log by a fit to all others, (m,)."""
     return _Fit(logs, chosen, law.sign_speed).left_out(law.poles)
 

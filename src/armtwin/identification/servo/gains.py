@@ -27,14 +27,16 @@ from armtwin.identification.servo.structure import (
 )
 from armtwin.maths.batch import Floats
 from armtwin.robot.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
-from armtwin.robot.servo_fit import Fit
+from armtwin.robot.servo_fit import ServoFitRecord
 
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]
 RESET = 60.0  # corner of its integral [1/s]
 
 
-def fitted_servo(laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: Fit) -> Servo:
+def fitted_servo(
+    laws: Sequence[DriveLaw], inertia: Floats, sample: float, fit: ServoFitRecord
+) -> Servo:
     """A servo with the fitted laws.
 
     Args:
@@ -60,7 +62,7 @@ def velocity_gain(law: DriveLaw) -> float:
 
 
 def _cascade(
-    laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: Fit, source: str
+    laws: Sequence[DriveLaw], rates: tuple[float, float, float], fit: ServoFitRecord, source: str
 ) -> Cascade:
     kp, ki, kv, kvf, kafc = [], [], [], [], []
     for law in laws:
@@ -89,7 +91,7 @@ def _velocity_law(
     laws: Sequence[DriveLaw],
     inertia: Floats,
     rates: tuple[float, float, float],
-    fit: Fit,
+    fit: ServoFitRecord,
     source: str,
 ) -> VelocityLaw:
     drives = len(laws)

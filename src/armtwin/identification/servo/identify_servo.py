@@ -29,7 +29,7 @@ from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo_fit import Fit
+from armtwin.robot.servo_fit import ServoFitRecord
 
 if TYPE_CHECKING:
     pass
@@ -131,7 +131,7 @@ def _result(
     seen = sum(float(log.time[-1]) for log in logs)
     rows = tuple(_rows(robot, fit, (sample, seen)))
     names = tuple(log.name for log in logs)
-    basis = Fit(
+    basis = ServoFitRecord(
         logs=names,
         judged_on=twin.judged_on,
         share=tuple(float(x) for x in np.round(twin.share, 4)),

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.servo.choice import Candidate, Chosen, choose, with_structure
+from armtwin.identification.servo.choice import Candidate, ChosenLaw, choose, with_structure
 from armtwin.identification.servo.encoder_offset import EncoderOffset, encoder_offset
 from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
@@ -64,7 +64,7 @@ class ServoFit:
 
     feedforward: str
     laws: tuple[DriveLaw, ...]
-    chosen: tuple[Chosen, ...]
+    chosen: tuple[ChosenLaw, ...]
     rivals: tuple[Rivals, ...]
     inverse: Floats
     friction: LoopFriction | None = None
@@ -162,7 +162,7 @@ def fit_servo(
 
 
 def _fitted(
-    robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[Chosen] | None
+    robot: Robot, logs: Sequence[Signals], feedforward: str, structure: Sequence[ChosenLaw] | None
 ) -> ServoFit:
     """The laws of all drives, of a given structure or of the best one."""
     drives = [_candidate(logs, k, feedforward) for k in range(len(robot.assembly.motor_rows))]
@@ -191,7 +191,7 @@ def _laws(
     logs: Sequence[Signals],
     feedforward: str,
     drives: Sequence[Candidate],
-    chosen: Sequence[Chosen],
+    chosen: Sequence[ChosenLaw],
 ) -> tuple[DriveLaw, ...]:
     """The laws of a structure, from its starting poles."""
     inertia = np.mean([log.inertia for log in logs], axis=0)
@@ -262,7 +262,7 @@ def _left(fit: ServoFit, logs: Sequence[Signals]) -> float:
     return float(np.log(np.maximum(squares, 1e-300)).mean())
 
 
-def _better_side(drive: Candidate, chosen: Chosen) -> Chosen:
+def _better_side(drive: Candidate, chosen: ChosenLaw) -> ChosenLaw:
     """The structure with the encoder that leaves less; both have as many free numbers."""
     if len(drive.sides) == 1:
         return chosen
@@ -315,7 +315,7 @@ def _refuse_strangers(robot: Robot, logs: Sequence[Signals], fit: ServoFit) -> N
 
 
 def _refuse_strange_drive(
-    name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: Chosen
+    name: str, logs: list[str], drives: Sequence[DriveSignals], law: DriveLaw, chosen: ChosenLaw
 ) -> None:
     own = []
     for drive in drives:
