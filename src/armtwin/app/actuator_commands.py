@@ -3,129 +3,94 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, Output, given_path
-from armtwin.app.places import Source, result_folder
+from armtwin.app.options import (
+    Columns,
+    LogFile,
+    LogFiles,
+    Output,
+    RobotFile,
+    command_of,
+    read_quantities,
+)
+from armtwin.app.places import Source
 from armtwin.app.progress import progress_bar
-from armtwin.app.robot_run import inputs_of, robot_run
-from armtwin.app.showing import REPORT, finish
+from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
-from armtwin.notebook.sections import Report
-from armtwin.report.folder import RESULT
 
-actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
-
-SetUp = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="The test set-up: one cylinder, shipped or a file.")
-]
-TestLog = Annotated[Path, typer.Argument(metavar="LOG", help="Its log: time, q_ref1, q1, v1 ...")]
-ColumnsFile = Annotated[Path | None, typer.Option("--columns", help="Columns file of the logs.")]
-OutRobot = Annotated[
-    Path | None,
-    typer.Option("--out", parser=given_path, metavar="PATH", help="The robot file (.toml)."),
-]
+actuator = typer.Typer(
+    no_args_is_help=True,
+    help="Identify a hydraulic actuator from its tests.",
+)
 
 
-@actuator.command()
+@command_of(actuator)
 def resonances(
     table: Annotated[
         Path, typer.Argument(metavar="CSV", help="A table: mass, frequency, damping.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    output: Output,
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
+    from armtwin.identification.actuator.actuator_report import oil_report
+
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))
-    place = result_folder(source, out, (RESULT, REPORT), [table], force)
-    finish(_report(at.fit_oil(table)), place, {}, json)
+    run = folder_run(source, output, [table])
+    run.finish(oil_report(at.fit_oil(table)))
 
 
-@actuator.command()
+@command_of(actuator)
 def noise(
-    robot: SetUp,
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="Logs of noise, one for each weight.")
-    ],
+    robot: RobotFile,
+    logs: LogFiles,
     weights: Annotated[
-        str, typer.Option("--weights", help='The weight of each log, as "2.7, 5.1, 9 kg".')
+        str,
+        typer.Option(
+            "--weights", metavar="LIST", help='The weight of each log, as "2.7, 5.1, 9 kg".'
+        ),
     ],
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
+    columns: Columns = None,
+    *,
+    output: Output,
 ) -> None:
     """Oil, valve and delay from logs of noise with several weights."""
+    from armtwin.identification.actuator.actuator_report import actuator_report
+
     prior = at.Robot.load(robot)
-    masses = _masses(weights, len(logs))
-    inputs = inputs_of(robot, logs, columns)
-    run = robot_run("actuator noise", prior, inputs, Output(out, json, force))
+    count = len(logs)
+    if weights.count(",") + 1 != count:
+        contract = f"--weights must have a weight for each of {count} logs"
+        raise ArmtwinError(f"{contract}, got '{weights}'")
+    masses = read_quantities("--weights", weights, [Unit("kg", above=0)] * count)
+    run = robot_run("actuator noise", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
-        read = [at.Log.read(path, columns) for path in logs]
-        found = at.identify_actuator(prior, read, masses)
-    run.finish(_report(found), found.robot)
+        found = at.identify_actuator(prior, read_logs(logs, columns), masses)
+    run.finish(actuator_report(found), robot=found.robot)
 
 
-@actuator.command()
-def valve(
-    robot: SetUp,
-    log: TestLog,
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
-) -> None:
+@command_of(actuator)
+def valve(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
+    from armtwin.identification.actuator.actuator_report import valve_report
+
     prior = at.Robot.load(robot)
-    inputs = inputs_of(robot, [log], columns)
-    run = robot_run("actuator valve", prior, inputs, Output(out, json, force))
+    run = robot_run("actuator valve", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    run.finish(_report(found), found.robot)
+    run.finish(valve_report(found), robot=found.robot)
 
 
-@actuator.command()
-def flow(
-    robot: SetUp,
-    log: TestLog,
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
-) -> None:
+@command_of(actuator)
+def flow(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
+    from armtwin.identification.actuator.actuator_report import flow_report
+
     prior = at.Robot.load(robot)
-    inputs = inputs_of(robot, [log], columns)
-    run = robot_run("actuator flow", prior, inputs, Output(out, json, force))
+    run = robot_run("actuator flow", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    run.finish(_report(found), found.robot)
-
-
-def _masses(text: str, count: int) -> list[float]:
-    """A weight for each log; a unit after the last holds for those without one."""
-    words = [word.strip() for word in text.split(",")]
-    if len(words) != count:
-        raise ArmtwinError(f"--weights must have a weight for each of {count} logs, got '{text}'")
-    common = words[-1].lstrip("+-.0123456789eE").strip()
-    masses = []
-    for word in words:
-        bare = not word.lstrip("+-.0123456789eE").strip()
-        try:
-            masses.append(Unit("kg", above=0).read_word(f"{word} {common}" if bare else word))
-        except ArmtwinError as error:
-            raise ArmtwinError(f"--weights {error}") from None
-    return masses
-
-
-def _report(found: Any) -> Report:
-    """The report of a result; the room of reports is asked for by those who use it."""
-    from armtwin.report.writing import to_report
-
-    return to_report(found)
+    run.finish(flow_report(found), robot=found.robot)

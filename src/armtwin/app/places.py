@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from armtwin.app.options import Output
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment, files as job_files
@@ -42,7 +43,10 @@ SUFFIXES = {
     "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
     "sweep": "_swept",
-    "friction": "_friction",
+    "friction curves": "_friction",
+    "friction shapes": "_friction_shapes",
+    "friction load": "_friction_load",
+    "friction presliding": "_presliding",
     "warmup": "_warmup",
 }
 
@@ -197,15 +201,11 @@ def is_sweep(name: str) -> bool:
 
 
 def result_folder(
-    source: Source,
-    out: Path | None,
-    names: Collection[str],
-    inputs: Collection[Path],
-    force: bool,
+    source: Source, output: Output, inputs: Collection[Path], names: Collection[str]
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    folder = source.folder(SUFFIXES[source.command]) if out is None else out
-    place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
+    folder = source.folder(SUFFIXES[source.command]) if output.out is None else output.out
+    place = ResultFolder(folder, source.run_in(folder), names, inputs, output.force)
     place.check()
     return place
 

@@ -27,7 +27,9 @@ def experiment_shelf(experiments: Iterable[Experiment]) -> Report:
         record = {"name": d.name, "robot": d.setup.robot, "title": d.title}
         records.append({**record, "duration": d.duration})
     hint = Text("Show one: armtwin experiments NAME. Run one: armtwin simulate NAME.")
-    return Report("Shipped experiments", "", (Section("", (Table(columns, records), hint)),))
+    return Report(
+        "Shipped experiments", "", (Section("", (Table(columns, records, "experiments"), hint)),)
+    )
 
 
 def described_experiment(experiment: Experiment) -> Report:
@@ -47,7 +49,10 @@ def described_experiment(experiment: Experiment) -> Report:
     records = []
     for point in d.setpoint:
         records.append({"on": point.on, "kind": point.kind, "how": _point_words(point)})
-    sections = (Section("", (Facts(facts),)), Section("Set-points", (Table(columns, records),)))
+    sections = (
+        Section("", (Facts(facts),)),
+        Section("Set-points", (Table(columns, records, "setpoints"),)),
+    )
     return Report(f"{d.name}: {d.title or 'no title'}", "", sections)
 
 

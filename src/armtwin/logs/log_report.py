@@ -38,7 +38,7 @@ def _blocks(log: Log) -> Iterator[Block]:
         Column("smallest", "smallest", PLAIN),
         Column("largest", "largest", PLAIN),
     )
-    yield Table(columns, [_channel(log, name) for name in log.channels])
+    yield Table(columns, [_channel(log, name) for name in log.channels], "channels")
     for event in log.events:
         yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
     if not log.events:

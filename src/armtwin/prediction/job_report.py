@@ -32,7 +32,7 @@ def job_shelf(jobs: Iterable[Job]) -> Report:
         d = job.description
         records.append({"name": job.name, "robot": d.robot, "title": d.title, "speed": d.speed})
     hint = Text("Show one: armtwin jobs NAME. Run one: armtwin predict NAME.")
-    return Report("Shipped jobs", "", (Section("", (Table(columns, records), hint)),))
+    return Report("Shipped jobs", "", (Section("", (Table(columns, records, "jobs"), hint)),))
 
 
 def job_report(job: Job) -> Report:
@@ -47,7 +47,7 @@ def job_report(job: Job) -> Report:
     )
     records = [_stretch(job, stretch) for stretch in job.seam.path.stretches]
     seam = f"Seam of {MILLIMETRES.with_unit(job.seam.length)}"
-    sections = (Section("", (_facts(job),)), Section(seam, (Table(columns, records),)))
+    sections = (Section("", (_facts(job),)), Section(seam, (Table(columns, records, "segments"),)))
     return Report(title, "", sections)
 
 

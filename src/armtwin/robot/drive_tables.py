@@ -22,9 +22,11 @@ def friction_section(robot: Robot) -> Section:
     name = Column("name", "friction"), Column("on", "acts on"), Column("law", "law")
     if not any(slides):
         at_speeds = [Column(f"at {x:g}", f"at {x:g} rad/s", PLAIN) for x in SPEEDS]
-        return Section("Friction (N m on its row)", (Table((*name, *at_speeds), records),))
+        return Section(
+            "Friction (N m on its row)", (Table((*name, *at_speeds), records, "friction"),)
+        )
     at_speeds = [Column(f"at {x:g}", f"at {x:g}", PLAIN) for x in SPEEDS]
-    table = Table((*name, *at_speeds, Column("unit", "")), records)
+    table = Table((*name, *at_speeds, Column("unit", "")), records, "friction")
     return Section("Friction (on its row, at speeds in m/s for N, in rad/s for N m)", (table,))
 
 
@@ -56,7 +58,7 @@ def hydraulic_section(robot: Robot) -> Section:
     )
     title = "Hydraulic drives (m/N, m/(N s), m/s of a cylinder; rad and N m of a motor)"
     records = [_circuit(drive) for drive in robot.description.hydraulic]
-    return Section(title, (Table(columns, records),))
+    return Section(title, (Table(columns, records, "hydraulic"),))
 
 
 def _circuit(drive: Hydraulic) -> Record:

@@ -30,7 +30,7 @@ def robot_shelf(robots: Iterable[Robot]) -> Report:
         Column("inverse", "inverse kin."),
         Column("missing", "missing"),
     )
-    table = Table(columns, [_on_shelf(robot) for robot in robots])
+    table = Table(columns, [_on_shelf(robot) for robot in robots], "robots")
     hint = Text("Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME.")
     return Report("Shipped robots", "", (Section("", (table, hint)),))
 
@@ -72,26 +72,43 @@ def robot_report(robot: Robot, *, sources: bool = False) -> Report:
 
 def _joints(robot: Robot) -> Table:
     columns = (
-        Column("name", "joint"),
-        Column("lower", "from", PLAIN),
-        Column("upper", "to", PLAIN),
-        Column("velocity", "speed", PLAIN),
+        Column("name", "joint", words=_joint_words),
+        _limit("lower", "from"),
+        _limit("upper", "to"),
+        _limit("velocity", "speed"),
         Column("torque", "torque", PLAIN),
         Column("gear", "gear", PLAIN),
         Column("rotor", "rotor", PLAIN),
     )
     joints = robot.assembly.tree.joints
-    return Table(columns, [_joint(robot, i, joint) for i, joint in enumerate(joints)])
+    return Table(columns, [_joint(robot, i, joint) for i, joint in enumerate(joints)], "joints")
+
+
+def _limit(key: str, head: str) -> Column:
+    """A limit, which is shown in degrees of a joint that turns."""
+
+    def words(record: Record) -> str:
+        value = record.get(key)
+        turns = record["type"] == "revolute" and value is not None
+        return PLAIN.text(np.degrees(value) if turns else value)
+
+    return Column(key, head, PLAIN, words)
+
+
+def _joint_words(record: Record) -> str:
+    """The name of a joint, with what is special of it."""
+    name = str(record["name"])
+    if record["follows"] is not None:
+        return f"{name} (follows {record['follows']})"
+    return name if record["type"] == "revolute" else f"{name} (slides, m)"
 
 
 def _joint(robot: Robot, i: int, joint: Joint) -> Record:
-    record: dict[str, object] = {"name": joint.name + _kind(joint)}
-    turn = 180 / np.pi if joint.type == "revolute" else 1.0
+    follows = None if joint.mimic is None else joint.mimic.joint
+    record: dict[str, object] = {"name": joint.name, "type": joint.type, "follows": follows}
     if joint.limits is not None:
-        for key in ("lower", "upper", "velocity"):
-            value = getattr(joint.limits, key)
-            record[key] = None if value is None else value * turn
-        record["torque"] = joint.limits.torque
+        for key in ("lower", "upper", "velocity", "torque"):
+            record[key] = getattr(joint.limits, key)
     motor = _motor_of(robot, i)
     if motor is not None:
         record["gear"] = float(robot.assembly.gear[motor, i])
@@ -106,12 +123,6 @@ def _motor_of(robot: Robot, i: int) -> int | None:
         return i
     own = [m for m, row in enumerate(gear) if np.argmax(np.abs(row)) == i]
     return own[-1] if own else None
-
-
-def _kind(joint: Joint) -> str:
-    if joint.mimic is not None:
-        return f" (follows {joint.mimic.joint})"
-    return "" if joint.type == "revolute" else " (slides, m)"
 
 
 def _links(robot: Robot) -> np.ndarray:
@@ -134,7 +145,7 @@ def _bodies(robot: Robot) -> Table:
         if mass:
             record |= dict(zip("xyz", ten[1:4] / mass, strict=True))
         records.append(record)
-    return Table(columns, records)
+    return Table(columns, records, "bodies")
 
 
 def _facts(robot: Robot) -> Facts:
@@ -216,7 +227,7 @@ def _all_sources(robot: Robot) -> Iterator[Section]:
             {"groups": groups, "source": source} for source, groups in _by_source(robot, kind)
         ]
         if records:
-            yield Section(f"{kind}: {meaning}", (Table(columns, records),))
+            yield Section(f"{kind}: {meaning}", (Table(columns, records, f"sources.{kind}"),))
 
 
 def _by_source(robot: Robot, kind: str) -> Iterator[tuple[str, str]]:

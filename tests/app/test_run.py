@@ -77,11 +77,11 @@ COMMANDS = {
     "servo": ("servo", "kr300.toml", "kr300.csv.gz"),
     "payload": ("payload", "rx90b.toml", "--without", "bare.csv", "--with", "head.csv", *CUTOFF),
     "complete": ("complete", "kr300.toml"),
-    "friction curves": ("friction", "rx90b.toml", "curves.csv"),
-    "friction shapes": ("friction", "rx90b.toml", "bare.csv", "--moving", *CUTOFF),
+    "friction curves": ("friction", "curves", "rx90b.toml", "curves.csv"),
+    "friction shapes": ("friction", "shapes", "rx90b.toml", "bare.csv", *CUTOFF),
     "friction load": (
-        *("friction", "rx90b.toml", "bare.csv", "head.csv"),
-        *("--load", "wrist_a, wrist_c", "--tools", "none, laser_head"),
+        *("friction", "load", "rx90b.toml", "bare.csv", "head.csv"),
+        *("--elements", "wrist_a, wrist_c", "--tools", "none, laser_head"),
     ),
     "transmission": ("transmission", "kr300.toml", "kr300.csv.gz"),
     "actuator noise": (
@@ -120,7 +120,7 @@ def test_what_a_command_does_not_change_keeps_its_covariance(bench, command):
 def test_the_torque_is_as_well_known_after_friction_servo_and_payload(bench):
     """identify -> friction -> servo -> payload: within 1 % for what was identified once."""
     chain = [
-        ("friction", "rx90b.toml", "curves.csv", "--out", "one.toml"),
+        ("friction", "curves", "rx90b.toml", "curves.csv", "--out", "one.toml"),
         ("servo", "one.toml", "bare.csv", "--out", "two.toml"),
         (*("payload", "two.toml", "--held", "--with", "head.csv"), *CUTOFF, "--out", "three.toml"),
     ]
