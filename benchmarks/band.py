@@ -39,7 +39,7 @@ def robots(p: at.Prediction) -> None:
 def show(name: str) -> None:
     """Print what the draws of a job cost."""
     job = at.Job.load(name)
-    p = at.predict(None, job)
+    p = at.predict(job)
     at.assess(p, draws=DRAWS)  # compiles, or reads the kernels
     nominal, whole, made = [], [], []
     for _ in range(TURNS):

@@ -35,7 +35,7 @@ from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.prediction.predict import planned
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
@@ -67,7 +67,7 @@ def cases(package):
     robot = package.Robot.load("rx90b").with_tool("laser_head")
     runs = {"benchmark motion": (robot, motion(package, SECONDS))}
     if not QUICK:
-        predicted = package.predict(None, package.Job.load("rx90b_line"))
+        predicted = package.predict(robot=None, job=package.Job.load("rx90b_line"))
         runs["default job"] = (predicted.robot, predicted.motion.trajectory)
     found = {}
     for name, (moved, trajectory) in runs.items():

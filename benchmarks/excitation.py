@@ -22,7 +22,7 @@ import pinocchio
 import armtwin as at
 from armtwin.identification.excitation.columns import columns_of
 from armtwin.identification.excitation.information import Scales, log_det_of
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.fourier import Harmonics, Shapes
 from mechanics import pinocchio_model
 
@@ -104,9 +104,9 @@ def main():
     print(f"Pinocchio {1e3 * theirs:9.3f} ms for value and differences")
     print(f"ratio     {theirs / mine:9.0f}")
     whole = at.Robot.load("rx90b")
-    at.design_excitation(whole, at.ExcitationPlan(starts=2))  # compiles
+    at.excite(whole, at.ExcitationPlan(starts=2))  # compiles
     start = time.process_time()
-    found = at.design_excitation(whole, at.ExcitationPlan(starts=2 if QUICK else 40))
+    found = at.excite(whole, at.ExcitationPlan(starts=2 if QUICK else 40))
     print(f"search    {time.process_time() - start:9.2f} s for {found!r}")
 
 

@@ -26,7 +26,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 import numpy as np
 
 import armtwin as at
-from armtwin.exchange.compiling import c_compiler
+from armtwin.exchange.export import c_compiler
 from armtwin.exchange.model_code import source_files
 from armtwin.exchange.robot_unit import robot_unit
 from armtwin.exchange.transmission_unit import joint_bench, transmission_unit

@@ -57,7 +57,7 @@ def cases(at):
         still = at.Trajectory.sampled(250, q, 0 * q, 0 * q)
         yield "hold", at.Robot.load("rx90b"), still, at.Model(quantise=False)
         return
-    predicted = at.predict(None, at.Job.load("rx90b_line"))
+    predicted = at.predict(robot=None, job=at.Job.load("rx90b_line"))
     motion = predicted.motion.trajectory
     for friction in ("lugre", "switching", "off"):
         yield (
@@ -68,7 +68,7 @@ def cases(at):
         )
     yield "line, cs7b", predicted.robot, motion, at.Model(servo="cs7b", quantise=False)
     for name in ("rx90b_corner_fixed", "rx90b_corner_follow", "kr300_frame", "lwa4p_bead"):
-        predicted = at.predict(None, at.Job.load(name))
+        predicted = at.predict(robot=None, job=at.Job.load(name))
         yield name, predicted.robot, predicted.motion.trajectory, at.Model(quantise=False)
 
 

@@ -23,7 +23,8 @@ import pinocchio
 from scipy.signal import butter, sosfiltfilt
 
 import armtwin as at
-from armtwin.identification.rigid_body import identify, preparation
+from armtwin.identification.rigid_body import identify
+from armtwin.identification.rigid_body.data import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import Cleaning, clean
 from armtwin.maths.blas import one_blas_thread

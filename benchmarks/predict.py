@@ -29,10 +29,9 @@ from armtwin.jobs.forces import Acting
 from armtwin.jobs.groups import Segment, ToolOrientation
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.prediction.verdict import verdict_on
 from armtwin.report.result_file import to_result
-from armtwin.robot.groups import Orientation, Pose
+from armtwin.robot.schema.groups import Orientation, Pose
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv
@@ -91,9 +90,7 @@ def split(job: at.Job, folder: Path) -> tuple[dict[str, float], at.Prediction]:
     prediction = at.Prediction(
         job, robot, None, "nonlinear", motion, outside, found, run, error, verdict
     )
-    (folder / "result.json").write_text(
-        json.dumps(to_result(prediction_report(at.Answer(prediction))))
-    )
+    (folder / "result.json").write_text(json.dumps(to_result(at.Answer(prediction).sections())))
     run.log.write(folder / "log.csv")
     lap("writing")
     return stages, prediction
@@ -177,7 +174,7 @@ def show(name: str, stages: dict[str, float], p: at.Prediction) -> None:
 
 
 with tempfile.TemporaryDirectory() as folder:
-    at.predict(None, at.Job.load("rx90b_line"))  # compiles, or reads the kernels
+    at.predict(at.Job.load("rx90b_line"))  # compiles, or reads the kernels
     stages, line = split(at.Job.load("rx90b_line"), Path(folder))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     show("rx90b_line", stages, line)

@@ -14,7 +14,6 @@ import time
 from pathlib import Path
 
 import armtwin as at
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.page import to_html
 from armtwin.report.result_file import to_result
 
@@ -43,12 +42,12 @@ def parts(folder: Path) -> dict[str, float]:
     job = at.Job.load("rx90b_line")
     robot = job.robot()
     lap("job and robot files")
-    prediction = at.predict(robot, job)
+    prediction = at.predict(job, robot)
     lap("prediction")
     told = at.explain(prediction)
     lap("causes")
     answer = at.Answer(prediction, told)
-    report = prediction_report(answer)
+    report = answer.sections()
     (folder / "report.html").write_text(to_html(report), encoding="utf-8")
     lap("report")
     to_result(report)

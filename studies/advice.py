@@ -35,7 +35,7 @@ FRESH_SEED, FRESH_DRAWS = 77, 256
 def advised(cases: Sequence[str]) -> Iterator[str]:
     """A few lines for each job."""
     for case in cases:
-        run = at.predict(None, job_of(case))
+        run = at.predict(job_of(case))
         band = at.assess(run)
         begun = time.process_time()
         advice = at.advise(run, band)
@@ -69,7 +69,7 @@ def _proved(advice: at.Advice) -> Iterator[str]:
         for x in advice.measuring:
             yield f"  {x.way}: {x.allows or 'nothing even then'}"
     else:
-        again = at.predict(None, advice.best.job)
+        again = at.predict(advice.best.job)
         fresh = at.assess(again, draws=FRESH_DRAWS, seed=FRESH_SEED).probability
         yield f"  best: {advice.best.text}"
         yield f"  P by its own draws {advice.best.probability:.3f}, by fresh ones {fresh:.3f}"

@@ -52,7 +52,7 @@ def accuracy() -> Iterator[str]:
 
 def accuracy_of(job: at.Job) -> Iterator[str]:
     """One row of the table: ends of the band in per cent of the reference's."""
-    p = at.predict(None, job)
+    p = at.predict(job)
     whole = at.assess(p, draws=MANY, seed=REFERENCE)
     bands = [at.assess(p, draws=DRAWS, seed=seed) for seed in SEEDS]
     low, _, high = whole.ratio
@@ -146,10 +146,10 @@ def coverage(count: int) -> Iterator[str]:
 def virtual_robot(seed: int, draws: int) -> tuple[at.Band | None, float]:
     """The band of a robot's file, and the largest error over tolerance of the robot itself."""
     random = np.random.default_rng(seed)
-    library = at.predict(None, job_of("rx90b_line", "300 mm/s"))
+    library = at.predict(job_of("rx90b_line", "300 mm/s"))
     file = _drawn(library, random)
     job = library.job
-    told = at.predict(at.Robot(file.description), replace_tool(job))
+    told = at.predict(replace_tool(job), at.Robot(file.description))
     if told.verdict.stopped is not None:
         return None, np.nan
     band = at.assess(told, draws=draws, seed=seed)

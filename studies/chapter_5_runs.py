@@ -23,14 +23,14 @@ def predicted(
     name: str, placement: Placement, radius: float | None, speed: float, method: Method
 ) -> at.Prediction:
     """The prediction of a shipped job at a placement, with a radius [m] and a speed [m/s]."""
-    return at.predict(None, placed(name, placement, radius, speed), method=method)
+    return at.predict(placed(name, placement, radius, speed), method=method)
 
 
 def without_rounding(p: at.Prediction, method: Method) -> at.Prediction:
     """A prediction again, with encoders and currents that are not rounded."""
     model = replace(p.job.description.model, quantise=False)
     job = at.Job(replace(p.job.description, model=model), p.job.origin)
-    return at.predict(None, job, method=method)
+    return at.predict(job, method=method)
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Seams:
     def line_with(self, **keys: object) -> at.Prediction:
         """The straight seam with other keys of its job."""
         job = placed(LINE, self.straight)
-        return at.predict(None, at.Job(replace(job.description, **keys), job.origin))
+        return at.predict(at.Job(replace(job.description, **keys), job.origin))
 
 
 def largest(values: np.ndarray) -> float:

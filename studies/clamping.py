@@ -27,7 +27,7 @@ from armtwin.drives.friction.stribeck import Stribeck
 from armtwin.drives.friction.table import Table
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import Presliding
+from armtwin.robot.schema.drive_groups import Presliding
 
 OURS = (0.03, 0.10, 0.02)  # of stiffness and friction; of the backlash, or of the whole turn
 SECOND = (0.05, 0.25, 0.05)

@@ -24,8 +24,8 @@ import armtwin as at
 from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Cell
 
 DESIGNS = (
@@ -58,14 +58,14 @@ def main():
     """Print the table and what follows from it."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     robot = at.Robot.load("rx90b")
-    at.design_excitation(robot, at.ExcitationPlan(starts=2))  # compiles
+    at.excite(robot, at.ExcitationPlan(starts=2))  # compiles
     print(
         f"{'motion':28} {'CPU s':>7} {'mean %':>9} {'1e3 smin':>9} {'condition':>10} "
         f"{'by col.':>7} {'log det':>8} {'told':>5} {'25Hz':>5}"
     )
     plan = at.ExcitationPlan(search="random", starts=count, seed=1)
     start = time.process_time()
-    best = at.design_excitation(robot, plan)
+    best = at.excite(robot, plan)
     spent = time.process_time() - start
     show(f"best of {count} by log det", spent, best)
     scale = plan.noise / np.sqrt(best.rows)
@@ -78,7 +78,7 @@ def main():
     )
     for choices in DESIGNS:
         start = time.process_time()
-        found = at.design_excitation(robot, at.ExcitationPlan(**choices))
+        found = at.excite(robot, at.ExcitationPlan(**choices))
         spent = time.process_time() - start
         show(" ".join(choices.values()), spent, found)
         bounds = Bounds.of(robot, found.plan, Cell())
@@ -97,7 +97,7 @@ def in_closed_loop():
     bench = on_the_bench()
     C = identifiable(bench).combination
     for search in ("optimised", "random"):
-        found = at.design_excitation(bench, at.ExcitationPlan(search=search, periods=2))
+        found = at.excite(bench, at.ExcitationPlan(search=search, periods=2))
         errors = []
         for seed in range(NOISES):
             log = measured(bench, found.trajectory, seed, noise=found.plan.noise)

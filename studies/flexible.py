@@ -18,7 +18,7 @@ from armtwin.analysis.modes import Mode, locked_modes, servo_modes
 from armtwin.drives.friction.curves import coefficients
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.correct import size_of
-from armtwin.robot.groups import Body
+from armtwin.robot.schema.groups import Body
 from armtwin.simulation.plant import Plant
 
 SEEDS = 10
@@ -209,7 +209,7 @@ def parts_section() -> Iterator[str]:
 def predicted_line(speed: float, **keys: Any) -> at.Prediction:
     """The line at a speed under a model."""
     job = at.Job.load("rx90b_line").with_speed(speed)
-    return at.predict(None, at.Job(replace(job.description, model=at.Model(**keys)), job.origin))
+    return at.predict(at.Job(replace(job.description, model=at.Model(**keys)), job.origin))
 
 
 def real_line(speed: float) -> at.Prediction:
@@ -343,7 +343,7 @@ def correction_section() -> Iterator[str]:
 
 
 def _trial(job: at.Job, joints: str) -> str:
-    found = at.correct(None, job)
+    found = at.correct(job)
     own = at.Robot.load(job.description.robot)
     falls, others = [], []
     for seed in range(SEEDS):

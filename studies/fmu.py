@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[1]
 HOST = ROOT / "tests" / "exchange" / "host.c"
 
 import armtwin as at  # noqa: E402
-from armtwin.exchange.compiling import c_compiler  # noqa: E402
+from armtwin.exchange.export import c_compiler  # noqa: E402
 
 INSTANCES = 1100
 LEAKED = 9  # exit code of a checker that found something

@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.preparation import preparation
-from armtwin.identification.rigid_body.reversals import mean_friction
-from armtwin.identification.rigid_body.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.data.reversals import mean_friction
+from armtwin.identification.rigid_body.friction.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
 
 ROBOTS = 50
 RATE, LENGTH = 250.0, 24.0  # [Hz], [s]

@@ -32,7 +32,7 @@ from unittest import mock
 import numpy as np
 
 import armtwin as at
-from armtwin.report.writing import write_report
+from armtwin.report.result import write_report
 from armtwin.sweeps import running
 from armtwin.sweeps.cluster import EACH_S
 from armtwin.sweeps.estimate import estimate
@@ -243,7 +243,7 @@ def placement() -> Iterator[str]:
     found = at.sweep(line_places())
     yield repr(found)
     (best,) = found.best(1)
-    alone = at.predict(None, found.job(best))
+    alone = at.predict(found.job(best))
     row = found.rows[best]
     yield f"best cell {found.sweep.inputs(best)}: {row.ratio!r} of the tolerance in the sweep"
     yield f"predicted alone: {alone.verdict.worst_ratio!r}"

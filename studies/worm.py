@@ -35,7 +35,7 @@ def main():
         "share   320-370 mm: lateral vertical   torque 5, 6 changed   whole seam: lateral vertical"
     )
     for share in SHARES:
-        run = at.predict(with_worms(job.robot(), share), job)
+        run = at.predict(job, with_worms(job.robot(), share))
         error, log = run.path_error, run.log
         inside = (error.s >= STRETCH[0]) & (error.s <= STRETCH[1])
         if plain is None:

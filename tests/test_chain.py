@@ -41,7 +41,7 @@ def test_the_ur10e_goes_from_its_urdf_and_logs_to_a_verdict(shared_data, tmp_pat
     ):
         shutil.copy(folder / name, tmp_path)
     *_, predicted = run(tmp_path, 0)
-    assert predicted.out.startswith("Assumed servo, structure not known: the seam holds")
+    assert predicted.out.startswith("WITHIN TOLERANCE (nominal run, no interval). ")
     completed = json.loads((tmp_path / "twin.result.json").read_text(encoding="utf-8"))
     lacking = [phrase.partition(":")[0] for phrase in completed["lacking"]]
     assert lacking == ["servo.cascade", "friction.presliding", "motor.current_limit"]
@@ -76,7 +76,7 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
     """
     shutil.copy(ROOT / "docs" / "puma560.urdf", tmp_path)
     *_, predicted = run(tmp_path, 2)
-    assert predicted.out.startswith("Assumed servo, structure not known: the seam holds")
+    assert predicted.out.startswith("WITHIN TOLERANCE (nominal run, no interval). ")
     motors = at.Robot.load(tmp_path / "puma.toml").description.motor
     for motor, torque, rotor in zip(motors, PUMA_TORQUE, PUMA_ROTOR, strict=True):
         assert torque / 4 < motor.current_limit * motor.torque_constant < 4 * torque
@@ -86,8 +86,8 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
 
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
-    from armtwin.prediction.verdicts import verdict_sentence
-    from armtwin.robot.servo_fit import ServoFitRecord
+    from armtwin.prediction.sections.headline import state_verdict
+    from armtwin.robot.schema.servo_fit import ServoFitRecord
 
     robot = at.Robot.load("rx90b")
     d = robot.description
@@ -98,16 +98,16 @@ def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     at.Robot(replace(d, servo={"cascade": fitted})).save(tmp_path / "fitted.toml")
     kept = at.Robot.load(tmp_path / "fitted.toml")
     assert kept.description.servo["cascade"].fit == fit
-    p = at.predict(kept, at.Job.load("rx90b_line"))
-    told = "Fitted servo, 94 % of an unseen run explained (joint_5 least): the seam"
-    assert verdict_sentence(p).startswith(told)
+    p = at.predict(at.Job.load("rx90b_line"), kept)
+    told = "; fitted servo, 94 % of an unseen run explained (joint_5 least); "
+    assert told in state_verdict(p)[1]
     parts = replace(d.servo["cascade"], fit=replace(fit, judged_on=("left-out parts",)))
     other = replace(p, robot=at.Robot(replace(d, servo={"cascade": parts})))
-    assert verdict_sentence(other).startswith("Fitted servo, 94 % of left-out parts explained")
+    assert "; fitted servo, 94 % of left-out parts explained" in state_verdict(other)[1]
     unjudged = replace(d.servo["cascade"], fit=replace(fit, judged_on=()))
     other = replace(p, robot=at.Robot(replace(d, servo={"cascade": unjudged})))
-    assert verdict_sentence(other).startswith("Fitted servo, not judged on an unseen run: ")
+    assert "; fitted servo, not judged on an unseen run; " in state_verdict(other)[1]
     documented = replace(d.servo["cascade"], source="document: x")
     documented = replace(documented, rule=replace(documented.rule, source="document: x"))
     given = replace(p, robot=at.Robot(replace(d, servo={"cascade": documented})))
-    assert verdict_sentence(given).startswith("The seam ")
+    assert "servo" not in state_verdict(given)[1]

@@ -8,7 +8,6 @@ import pytest
 
 import armtwin as at
 from armtwin.report.result_file import to_result
-from armtwin.report.writing import to_report
 from tests.app.test_job_commands import call
 
 ROOT = Path(__file__).parents[1]
@@ -22,7 +21,7 @@ def blocks(name, language):
 def test_the_readme_examples_run(capsys, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     examples = blocks("README.md", "python")
-    assert len(examples) == 3
+    assert len(examples) == 4
     for example in examples:
         assert len(example.splitlines()) <= 17
         exec(compile(example, "README.md", "exec"), {})
@@ -62,7 +61,7 @@ def test_the_examples_of_the_page_on_experiments_run(capsys, tmp_path, monkeypat
     assert examples
     for example in examples:
         exec(compile(example, "docs/experiments.md", "exec"), {})
-    assert "PayloadIdentification(rx90b, 4.1" in capsys.readouterr().out
+    assert "PayloadIdentification(4.1" in capsys.readouterr().out
 
 
 def test_the_sweep_of_the_docs_is_run(tmp_path, monkeypatch):
@@ -107,7 +106,7 @@ def test_the_job_of_the_docs_is_predicted(tmp_path):
     (text,) = blocks("docs/job_file.md", "toml")
     path = tmp_path / "tray.toml"
     path.write_text(text, encoding="utf-8")
-    run = at.predict(None, at.Job.load(path))
+    run = at.predict(at.Job.load(path))
     assert run.verdict.stopped is None
     assert [x.name for x in run.verdict.segments] == ["edge", "edge corner", "side", "end"]
 
@@ -118,10 +117,10 @@ def test_every_key_of_the_result_is_explained():
     """
     job = at.Job.load("rx90b_line").with_speed(0.3)
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
-    comparison = at.compare(job, at.predict(None, job).log)
+    comparison = at.compare(job, at.predict(job).log)
     run = comparison.prediction
     answer = at.Answer(run, at.explain(run), at.advise(run, nominal=True, budget=5), comparison)
-    result = to_result(to_report(answer))
+    result = to_result(answer.sections())
     free = {
         "inputs_sha256",
         "versions",
@@ -160,7 +159,7 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     recipe = (ROOT / "docs" / "identification.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(at.Recipe) if f"`{f.name}`" not in recipe] == []
-    waiting, missing = [to_result(to_report(names["judged"]))], []
+    waiting, missing = [to_result(names["judged"].sections())], []
     while waiting:
         table = waiting.pop()
         missing += [key for key in table if f"`{key}`" not in text]
@@ -181,7 +180,7 @@ def test_every_key_of_the_schema_is_explained(name):
     from typing import get_args, get_type_hints
 
     from armtwin.jobs.description import JobDescription
-    from armtwin.robot.description import Description
+    from armtwin.robot.schema.description import Description
 
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     if name == "job_file.md":

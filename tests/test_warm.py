@@ -21,17 +21,17 @@ job = at.Job.load("rx90b_line")
 folder = sys.argv[1]
 """
 COMMANDS = {
-    "predict": "at.predict(None, job).log.write(folder + '/log.csv')",
+    "predict": "at.predict(job).log.write(folder + '/log.csv')",
     "predict with overrides": """
 from dataclasses import replace
 values = {"friction.5.viscous": 0.5, "link.3.body.mass": "12 kg"}
-at.predict(None, at.Job(replace(job.description, override=values)))
+at.predict(at.Job(replace(job.description, override=values)))
 """,
-    "assess": "at.assess(at.predict(None, job), draws=32)",
-    "explain": "at.explain(at.predict(None, job))",
-    "advise": "at.advise(at.predict(None, job.with_speed('400 mm/s')), budget=3)",
+    "assess": "at.assess(at.predict(job), draws=32)",
+    "explain": "at.explain(at.predict(job))",
+    "advise": "at.advise(at.predict(job.with_speed('400 mm/s')), budget=3)",
     "a job with a force": """
-at.explain(at.predict(None, at.Job.load("kr300_frame").with_speed("200 mm/s")))
+at.explain(at.predict(at.Job.load("kr300_frame").with_speed("200 mm/s")))
 """,
     "identify": """
 import numpy as np
@@ -42,7 +42,7 @@ q, v, a = 0.3 * np.sin(w * t), 0.3 * w * np.cos(w * t), -0.3 * w * w * np.sin(w 
 tau = robot.inverse_dynamics(q, v, a) + robot.friction_torque(v)
 at.identify(robot, [at.Log.of(t[:, 0], q=q, tau=tau)], cutoff=10.0)
 """,
-    "compare": "at.compare(job, at.predict(None, job).log)",
+    "compare": "at.compare(job, at.predict(job).log)",
     "check": """
 sys.argv = ["armtwin", "check", "rx90b_line"]
 from armtwin.app.commands import app
@@ -100,8 +100,8 @@ def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(
     idle += ("numba.np.arrayobj", "numba.cpython.unicode", "jinja2", "matplotlib", "pandas")
     idle += ("armtwin.prediction.advice", "armtwin.prediction.compare", "armtwin.identification")
     idle += (
-        "armtwin.robot.robot_report",
-        "armtwin.identification.rigid_body.identification_report",
+        "armtwin.robot.showing.overview",
+        "armtwin.identification.rigid_body.evaluation.result",
     )
     assert not used & set(idle)
 
@@ -109,7 +109,7 @@ def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(
 def test_a_warm_prediction_in_python_takes_in_no_command_line(warm, tmp_path):
     """typer brings pydantic's front end with it, a twentieth of the command."""
     script = """
-prediction = at.predict(None, job)
+prediction = at.predict(job)
 at.write_report(at.Answer(prediction, at.explain(prediction)), folder + "/report.html")
 Compiled.names = sorted(sys.modules)
 """

@@ -26,7 +26,7 @@ def digest(*arrays):
 
 def work(folder):
     """Digests of a prediction and of an identification."""
-    run = at.predict(None, at.Job.load(Path(folder) / "job.toml"))
+    run = at.predict(at.Job.load(Path(folder) / "job.toml"))
     robot = at.Robot.load("tx40")
     logs = []
     for seed in (1, 2):

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
     from armtwin.analysis.inertia import EffectiveInertia as EffectiveInertia
-    from armtwin.analysis.modes import Modes as Modes
+    from armtwin.analysis.mode_shapes import Modes as Modes
     from armtwin.analysis.sensitivity import Sensitivity as Sensitivity
     from armtwin.analysis.torques import TorqueShares as TorqueShares
     from armtwin.drives.friction.contact import (
@@ -36,27 +36,30 @@ if TYPE_CHECKING:
     )
     from armtwin.exchange.foreign import ForeignUnit as ForeignUnit
     from armtwin.identification.actuator.identify import (
-        ActuatorIdentification as ActuatorIdentification,
-        FlowIdentification as FlowIdentification,
-        ValveIdentification as ValveIdentification,
         identify_actuator as identify_actuator,
         identify_flow as identify_flow,
         identify_valve as identify_valve,
     )
-    from armtwin.identification.actuator.oil import OilFit as OilFit, fit_oil as fit_oil
-    from armtwin.identification.clamping.clamp import Clamping as Clamping, clamp as clamp
+    from armtwin.identification.actuator.oil_fit import OilFit as OilFit, fit_oil as fit_oil
+    from armtwin.identification.actuator.result import (
+        ActuatorIdentification as ActuatorIdentification,
+        FlowIdentification as FlowIdentification,
+        ValveIdentification as ValveIdentification,
+    )
+    from armtwin.identification.clamping.clamp import clamp as clamp
+    from armtwin.identification.clamping.result import Clamping as Clamping
     from armtwin.identification.closed_loop.friction_shapes import (
-        ShapeFit as ShapeFit,
         fit_friction_shapes as fit_friction_shapes,
     )
-    from armtwin.identification.closed_loop.in_loop import LoopIdentification as LoopIdentification
-    from armtwin.identification.completion.complete import (
-        Completion as Completion,
-        complete as complete,
+    from armtwin.identification.closed_loop.result import (
+        LoopIdentification as LoopIdentification,
+        ShapeFit as ShapeFit,
     )
-    from armtwin.identification.excitation.design import design_excitation as design_excitation
-    from armtwin.identification.excitation.excitation import Excitation as Excitation
+    from armtwin.identification.completion.complete import complete as complete
+    from armtwin.identification.completion.result import Completion as Completion
+    from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
+    from armtwin.identification.excitation.result import Excitation as Excitation
     from armtwin.identification.frequency import (
         LogResponse as LogResponse,
         log_response as log_response,
@@ -67,69 +70,64 @@ if TYPE_CHECKING:
         lubricated_steps as lubricated_steps,
         separated_wrist as separated_wrist,
     )
-    from armtwin.identification.friction_curves.fit_friction import (
-        FrictionFit as FrictionFit,
-        fit_friction as fit_friction,
-    )
+    from armtwin.identification.friction_curves.fit_friction import fit_friction as fit_friction
     from armtwin.identification.friction_curves.plateaus import curves_of_logs as curves_of_logs
     from armtwin.identification.friction_curves.presliding import (
         PreslidingFit as PreslidingFit,
         fit_presliding as fit_presliding,
     )
+    from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
-    from armtwin.identification.payload.identify_payload import (
-        PayloadIdentification as PayloadIdentification,
-        identify_payload as identify_payload,
-    )
-    from armtwin.identification.rigid_body.estimate import Estimate as Estimate
+    from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
+    from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
+    from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
+    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.validation import Validation as Validation
     from armtwin.identification.rigid_body.identify import identify as identify
-    from armtwin.identification.rigid_body.judgement import (
-        Identification as Identification,
-        judge as judge,
-    )
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
-    from armtwin.identification.rigid_body.validation import Validation as Validation
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
-        TransmissionIdentification as TransmissionIdentification,
         identify_transmission as identify_transmission,
     )
-    from armtwin.identification.warm_up import (
-        WarmUpIdentification as WarmUpIdentification,
-        identify_warm_up as identify_warm_up,
+    from armtwin.identification.transmission.result import (
+        TransmissionIdentification as TransmissionIdentification,
     )
-    from armtwin.identification.worm import (
-        WormIdentification as WormIdentification,
-        identify_worm as identify_worm,
-    )
+    from armtwin.identification.warm_up.identify_warm_up import identify_warm_up as identify_warm_up
+    from armtwin.identification.warm_up.result import WarmUpIdentification as WarmUpIdentification
+    from armtwin.identification.worm.identify_worm import identify_worm as identify_worm
+    from armtwin.identification.worm.result import WormIdentification as WormIdentification
     from armtwin.jobs.experiment import Experiment as Experiment
-    from armtwin.jobs.experiment_run import (
-        ExperimentRun as ExperimentRun,
-        run_experiment as run_experiment,
-    )
+    from armtwin.jobs.experiment_run import ExperimentRun as ExperimentRun
     from armtwin.jobs.job import Job as Job
     from armtwin.jobs.recreation import Recreation as Recreation, recreate as recreate
+    from armtwin.jobs.run_experiment import run_experiment as run_experiment
+    from armtwin.jobs.shipped import jobs as jobs, robots as robots
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory
-    from armtwin.prediction.advice import Advice as Advice, advise as advise
+    from armtwin.prediction.advice import Advice as Advice
+    from armtwin.prediction.advise import advise as advise
     from armtwin.prediction.answer import Answer as Answer
     from armtwin.prediction.band.band import Band as Band, assess as assess
     from armtwin.prediction.causes import explain as explain
-    from armtwin.prediction.compare import Comparison as Comparison, compare as compare
-    from armtwin.prediction.compare_reference import ReferenceComparison as ReferenceComparison
-    from armtwin.prediction.correct import Correction as Correction, correct as correct
+    from armtwin.prediction.compare import compare as compare
+    from armtwin.prediction.comparison import Comparison as Comparison
+    from armtwin.prediction.correct import correct as correct
+    from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
+    from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
     from armtwin.prediction.sensitivity import sensitivity as sensitivity
     from armtwin.prediction.side_by_side import (
         SideBySide as SideBySide,
         side_by_side as side_by_side,
     )
-    from armtwin.report.writing import write_report as write_report
-    from armtwin.robot.friction_columns import ContactStates as ContactStates
+    from armtwin.report.catalog import Catalog as Catalog
+    from armtwin.report.result import write_report as write_report
+    from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
     from armtwin.simulation.bench import (
         Bench as Bench,
@@ -142,8 +140,8 @@ if TYPE_CHECKING:
     from armtwin.simulation.model import Model as Model
     from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
+    from armtwin.simulation.response import Response as Response
     from armtwin.simulation.responses import (
-        Response as Response,
         StepTest as StepTest,
         driven_response as driven_response,
         step_response as step_response,
@@ -169,9 +167,16 @@ def _find_modules() -> dict[str, str]:
 
 _MODULES = _find_modules()
 __all__ = sorted([*_MODULES, "ArmtwinError", "FileError", "__version__"])
+_FORMER = {"design_excitation": "excite"}  # names that were public before
+
+# Loaded now, the package of the jobs does not take the place of `at.jobs` later.
+import_module("armtwin.jobs")
+del globals()["jobs"]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _FORMER:
+        raise ArmtwinError(f"at.{name} is now called at.{_FORMER[name]}")
     if name not in _MODULES:
         raise AttributeError(f"module 'armtwin' has no attribute '{name}'")
     value = getattr(import_module(_MODULES[name]), name)

@@ -17,9 +17,8 @@ from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
-from armtwin.report.writing import to_report
-from armtwin.robot.groups import Body, Flexure, LinkBeam, SixInertias
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, Flexure, LinkBeam, SixInertias
 
 EI, LENGTH, G = 2e5, 0.45, 9.81
 LEVEL = np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0])
@@ -197,7 +196,7 @@ def test_loads_of_a_posture_have_the_torques_of_the_rigid_robot(robots):
 def shown_in_terminal(result):
     console = Console(width=80)
     with console.capture() as shown:
-        console.print(to_terminal(to_report(result)))
+        console.print(to_terminal(result.sections()))
     return shown.get()
 
 

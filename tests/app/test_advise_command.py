@@ -16,7 +16,7 @@ def test_the_advised_job_lies_beside_the_report_and_keeps_what_was_asked(tmp_pat
     folder = tmp_path / "armtwin_out" / "job"
     assert "wrote armtwin_out/job/advised.toml" in done.out
     best = json.loads((folder / "result.json").read_text(encoding="utf-8"))["advice"]["best"]
-    advised = at.predict(None, at.Job.load(folder / "advised.toml"))
+    advised = at.predict(at.Job.load(folder / "advised.toml"))
     assert 0.8 < advised.verdict.worst_ratio <= 0.9
     assert abs(advised.verdict.worst_ratio - best["ratio"]) < 1e-6
     segments = tomllib.loads((folder / "advised.toml").read_text(encoding="utf-8"))["segment"]

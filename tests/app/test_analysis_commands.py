@@ -1,6 +1,7 @@
 """armtwin analyse, frequency, sensitivity, import --as dh: pages, files, errors of a sentence."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -60,6 +61,20 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
     assert totals[2] == pytest.approx(totals[0], abs=1e-9)
 
 
+@pytest.mark.parametrize("robot", ["rx90b", "kr300"])
+def test_modes_without_a_posture_are_those_in_the_middle_of_the_ranges(robot, tmp_path):
+    done = call(tmp_path, "analyse", robot, "modes", "--out", "out")
+    assert done.code == 0
+    loaded = at.Robot.load(robot)
+    middle = loaded.position_limits.mean(axis=0)
+    [line] = [line for line in done.out.splitlines() if "the middle of the joints' ranges" in line]
+    angles = [float(word) for word in re.findall(r"(-?[0-9.]+)°", line)]
+    assert np.allclose(angles, np.degrees(middle), atol=0.05)
+    result = json.loads((tmp_path / "out" / "result.json").read_text())
+    expected = at.analyse(loaded, "modes", middle).motors["locked"][0].frequency
+    assert result["modes"]["locked"][0]["frequency_hz"] == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
@@ -73,7 +88,10 @@ def test_a_posture_is_given_by_angles_by_strokes_or_by_wrist_coordinates(tmp_pat
             ["analyse", "epaas", "torques", "--at", "r = 2 m"],
             "r must be from 0.12 to 0.35 m, got 2",
         ),
-        (["analyse", "rx90b", "torques"], "has no home in its file; give a posture"),
+        (
+            ["analyse", "tx40", "modes"],
+            "gives no transmission.stiffness; identify it (armtwin transmission, armtwin clamp)",
+        ),
         (["analyse", "epaas", "inertia", "--load", "brick"], "Payloads of 'epaas': load_2_5"),
         (
             ["analyse", "epaas", "coupling", "--faster", "5"],

@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,11 @@ def predicted(tmp_path_factory):
 def test_the_first_lines_say_how_sure_it_is_what_decides_and_what_would_settle_it(predicted):
     _, done, _ = predicted
     words = " ".join(done.out.split())
-    assert words.startswith("MAY HOLD, ")
-    assert "in 10. job, 100 mm/s:" in words
-    assert "such robots:" in words
-    assert "It depends on the servo's bandwidth (assumed 12 to 16 Hz, to 30 %)" in words
-    assert "Log one run with q_ref (armtwin servo): the band shrinks to about" in words
+    headline = r"(PROBABLY IN|UNDECIDED|PROBABLY OUT OF)[A-Z ]* \(about \d0 % likely to hold\)\. "
+    assert re.match(headline + r"\d+ µm \w+ at \d+ mm, 100 µm allowed; 90 % interval \d+ to", words)
+    assert " % of this uncertainty is the servo bandwidth, assumed 12 to 16 Hz ±30 %" in words
+    way = "Record one run with commanded positions and fit the servo (`armtwin servo`)"
+    assert f"{way}: the interval narrows to about" in words
 
 
 def test_only_a_seam_that_surely_holds_is_exit_0(predicted, tmp_path):
@@ -36,7 +37,7 @@ def test_only_a_seam_that_surely_holds_is_exit_0(predicted, tmp_path):
     wide = changed('lateral = "0.1 mm"', 'lateral = "2 mm"')
     wide = changed('vertical = "0.1 mm"', 'vertical = "2 mm"', wide)
     done = call(save(tmp_path, wide + FEW), "predict", "job.toml", band=True)
-    assert done.out.startswith("HOLDS, more than 9 in 10.")
+    assert done.out.startswith("IN TOLERANCE (at least 95 % likely to hold).")
     assert done.code == 0
 
 
@@ -104,13 +105,13 @@ def test_a_width_for_what_the_robot_does_not_have_is_refused(tmp_path):
 
 def test_the_report_shows_the_band(predicted):
     page = (predicted[0] / "armtwin_out" / "job" / "report.html").read_text(encoding="utf-8")
-    for words in ("How sure this is", "Nine of ten robots", "What measuring would buy"):
+    for words in ("How sure this is", "90 % interval", "What measuring would buy"):
         assert words in page
 
 
 def test_nominal_is_the_single_run(predicted, tmp_path):
     done = call(save(tmp_path, JOB + FEW), "predict", "job.toml", "--nominal", band=True)
-    assert "the seam holds with" in done.out
+    assert done.out.startswith("WITHIN TOLERANCE (nominal run, no interval). ")
     result = json.loads((tmp_path / "armtwin_out" / "job" / "result.json").read_text())
     assert "band" not in result
     assert result["uncertainty"] == []

@@ -6,6 +6,7 @@ import re
 import pytest
 from typer.main import get_command
 
+import armtwin as at
 from armtwin.app.commands import app
 from tests.app.test_job_commands import call
 
@@ -172,7 +173,7 @@ def test_an_error_of_ours_is_one_object_with_json(tmp_path, monkeypatch):
     def broken():
         raise RuntimeError("a slip")
 
-    monkeypatch.setattr("armtwin.app.commands.shipped", broken)
+    monkeypatch.setattr(at, "robots", broken)
     done = call(tmp_path, "robots", "--json")
     assert done.code == 3
     assert json.loads(done.out)["exit"] == 3

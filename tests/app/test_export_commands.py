@@ -9,7 +9,7 @@ from fmpy.validation import validate_fmu
 
 import armtwin as at
 from armtwin.exchange import export
-from armtwin.exchange.compiling import c_compiler
+from armtwin.exchange.export import c_compiler
 from tests.app.test_job_commands import call
 
 needs_compiler = pytest.mark.skipif(

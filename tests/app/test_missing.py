@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.provenance import Wants, missing
+from armtwin.robot.schema.provenance import Wants, missing
 from tests.app.test_job_commands import call, save
 from tests.jobs.examples import JOB
 
@@ -44,7 +44,7 @@ def test_check_predict_and_simulate_name_the_same_at_once(bare, tmp_path):
         "motor.current_limit",
     ]
     still = at.Trajectory.sampled(250, *np.zeros((3, 4, 6)))
-    assert lacking(lambda: at.predict(None, job)) == whole
+    assert lacking(lambda: at.predict(job)) == whole
     assert lacking(lambda: at.simulate(bare, still)) == whole
     for words in (["check", "bare.toml"], ["check", "job.toml"]):
         shown = " ".join(call(tmp_path, *words).out.split())

@@ -8,7 +8,6 @@ import pytest
 import armtwin as at
 from armtwin.app.job_commands import listed_speeds
 from armtwin.errors import ArmtwinError
-from armtwin.report.writing import to_report
 from tests.app.test_job_commands import call, save, tree
 from tests.jobs.examples import JOB, changed
 
@@ -43,7 +42,7 @@ def test_the_result_holds_each_run_as_if_it_were_alone(swept):
     assert tree(place) == ["report.html", "result.json"]
     runs = json.loads((place / "result.json").read_text(encoding="utf-8"))["runs"]
     assert [run["summary"]["speed_m_s"] for run in runs] == [0.1, 0.4, 4.0]
-    alone = at.predict(None, at.Job.load(folder / "job.toml").with_speed(0.4))
+    alone = at.predict(at.Job.load(folder / "job.toml").with_speed(0.4))
     peaks = [(x.lateral_peak_m, x.vertical_peak_m) for x in alone.verdict.segments]
     told = [(x["lateral_peak_m"], x["vertical_peak_m"]) for x in runs[1]["segments"]]
     assert told == peaks
@@ -135,5 +134,5 @@ def test_too_many_runs_are_no_picture(tmp_path):
 def test_a_page_is_written_of_runs_from_python(tmp_path):
     job = at.Job.load(save(tmp_path) / "job.toml")
     runs = at.side_by_side([job, job.with_speed(0.2)], nominal=True)
-    assert repr(runs) == "SideBySide(1 of 2 runs hold)"
-    assert to_report(runs).verdict[0].text == "1 of 2 runs hold."
+    assert repr(runs) == "SideBySide(1 of 2 runs hold.)"
+    assert runs.sections().verdict[0].text == "1 of 2 runs hold."

@@ -77,7 +77,7 @@ def test_run_again_it_computes_nothing_and_links_the_report_of_a_run(folder, don
     assert single["verdict"]["within"]
     assert f'href="run_{best["run"]}/report.html"' in (out / "report.html").read_text()
     job = at.Job.load(out / f"run_{best['run']}" / "job.toml")
-    assert at.predict(None, job).verdict.worst_ratio == best["ratio"]
+    assert at.predict(job).verdict.worst_ratio == best["ratio"]
 
 
 def test_a_dry_run_says_what_it_would_take_and_leaves_nothing(folder, tmp_path):

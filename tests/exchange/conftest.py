@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 import armtwin as at
-from armtwin.exchange.compiling import c_compiler
+from armtwin.exchange.export import c_compiler
 from armtwin.prediction.predict import planned
 from tests.exchange.units import compiled
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.exchange.compiling import binary_place
+from armtwin.exchange.export import binary_place
 from armtwin.simulation.closed_loop import setpoint_rate
 from tests.app.test_job_commands import call
 from tests.exchange.units import compiled, needs_compiler

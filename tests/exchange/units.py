@@ -9,7 +9,7 @@ import fmpy
 import numpy as np
 import pytest
 
-from armtwin.exchange.compiling import c_compiler
+from armtwin.exchange.export import c_compiler
 
 HERE = Path(__file__).parent
 

@@ -6,6 +6,7 @@ from studies.clamping import OURS, SECOND, judged, random_case, turning_regions,
 
 import armtwin as at
 from armtwin.identification.clamping.half_cycles import find_half_cycles, whole_ones
+from armtwin.jobs.recreation import TITLE
 from tests.identification.clamped import B, F, K, curve, triangle
 
 
@@ -154,6 +155,15 @@ def test_the_identified_transmission_recreates_its_curve():
     stands_out = np.abs(around[:, 2] - np.median(around, axis=1))
     step = 0.07 / 25  # of the motor from sample to sample
     assert stands_out.max() < 2 * step
+
+
+def test_a_recreation_shows_its_clamping_and_the_simulated_curve_over_the_measured_one(clean):
+    again = at.recreate(clean)
+    titles = [section.title for section in clean.sections().sections]
+    assert [section.title for section in again.sections().sections] == [*titles, TITLE]
+    measured, simulated = again.plot()[-1].lines
+    assert (measured.get_label(), simulated.get_label()) == ("measured", "simulated")
+    assert np.ptp(simulated.get_xdata()) == pytest.approx(np.ptp(measured.get_xdata()), rel=0.01)
 
 
 def test_a_speed_table_recreates_uneven_motion_better_and_falling_friction_worse():

@@ -12,7 +12,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.logs.averaging import averaged
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
@@ -134,6 +134,17 @@ def test_identify_alone_refuses_a_simulated_motion(bench, logs):
         at.identify(bench, logs, recipe=at.Recipe(motion="simulated"))
 
 
+def test_a_loop_shows_its_steps_before_the_last_estimate(found):
+    report = found[0].sections()
+    steps = report.sections[0].blocks[0].records
+    assert [(row["change"], row["apart"]) for row in steps] == [
+        (step.change, step.apart) for step in found[0].steps
+    ]
+    assert report.verdict[0].text.startswith(f"Settled after {len(steps)} step")
+    assert report.verdict[1].text.startswith("Fitted, not validated")
+    assert "parameters" in report.tables
+
+
 @pytest.fixture(scope="module")
 def shapes(bench):
     """Shapes fitted from a file whose exponents of the oil are 40 % too large."""
@@ -176,7 +187,8 @@ def test_shapes_are_shown_and_written(shapes, tmp_path):
     assert "joint_1.viscous_exponent" in (tmp_path / "shapes.html").read_text(encoding="utf-8")
     assert "told" in repr(shapes)
     (axis,) = shapes.plot()
-    assert len(axis.get_lines()) == 2
+    drawn = [points.lines[0].get_ydata() for points in axis.containers]
+    np.testing.assert_array_equal(drawn, [shapes.before, shapes.after])
 
 
 def test_what_a_log_does_not_tell_keeps_the_files_value(shapes):

@@ -18,12 +18,12 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.free_parameters import sizes_of
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
-from armtwin.robot.groups import Mimic, Pose
+from armtwin.robot.schema.groups import Mimic, Pose
 from tests.identification.virtual import measured, on_the_bench
 
 CRITERIA = [
@@ -43,7 +43,7 @@ def robot():
 
 @pytest.fixture(scope="module")
 def designed(robot):
-    return at.design_excitation(robot, ExcitationPlan(starts=10))
+    return at.excite(robot, ExcitationPlan(starts=10))
 
 
 @pytest.fixture(scope="module")
@@ -147,7 +147,7 @@ def test_what_is_foretold_comes_true_in_the_closed_loop(designed):
     """
     bench = on_the_bench()
     plan = ExcitationPlan(search="random", starts=10)
-    random = at.design_excitation(bench, plan)
+    random = at.excite(bench, plan)
     C = identifiable(bench).combination
     errors = []
     for found in (designed, random):
@@ -175,7 +175,7 @@ def test_a_cell_is_kept_clear_of(robot):
     box = Box((0.4, 0.4, 1.5), Pose(position=(0.0, 0.9, 0.0)), name="cabinet")
     cell = Cell(floor=-0.3, plane=(wall,), box=(box,))
     plan = ExcitationPlan(starts=2, clearance=0.05, harmonics=3, speed=0.6)
-    found = at.design_excitation(robot, plan, cell)
+    found = at.excite(robot, plan, cell)
     assert set(found.use.distance) == {"the floor", "plane 'wall'", "box 'cabinet'"}
     assert found.use.nearest >= 0.05
     assert max(share.max() for share in found.use.shares.values()) <= 1.0
@@ -184,18 +184,18 @@ def test_a_cell_is_kept_clear_of(robot):
 def test_limits_that_leave_no_motion_are_refused_with_the_worst_of_them(robot):
     closed = Cell(plane=(Plane((-2.0, 0.0, 0.0), (-1.0, 0.0, 0.0), name="curtain"),))
     with pytest.raises(ArmtwinError, match=r"limits leave no motion.*plane 'curtain'"):
-        at.design_excitation(robot, ExcitationPlan(), closed)
+        at.excite(robot, ExcitationPlan(), closed)
 
 
 def test_a_robot_without_speed_and_torque_limits_is_refused(robots):
     with pytest.raises(ArmtwinError, match="neither a speed nor a torque limit"):
-        at.design_excitation(robots["epaas"])
+        at.excite(robots["epaas"])
 
 
 def test_a_period_of_broken_set_points_is_refused_with_one_that_fits(robot):
     plan = ExcitationPlan(period=8.001)
     with pytest.raises(ArmtwinError, match=r"whole number of set-points at 250 Hz.*8 s is one"):
-        at.design_excitation(robot, plan)
+        at.excite(robot, plan)
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_a_plan_that_cannot_be_is_refused(choice, sentence):
 
 
 def test_acceleration_limits_are_kept_and_used(robots):
-    found = at.design_excitation(robots["lwa4p"], ExcitationPlan(starts=2, harmonics=5))
+    found = at.excite(robots["lwa4p"], ExcitationPlan(starts=2, harmonics=5))
     assert found.use.largest <= 1.0
     assert found.use.shares["acceleration"].max() > 0.5
     assert found.condition("columns") < 100

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.experiment import Filter, prepared
-from armtwin.identification.rigid_body.fall import fall
-from armtwin.identification.rigid_body.weights import weights
-from armtwin.robot.mounting import angle_between, gravity_of
-from armtwin.robot.reading import read_robot
+from armtwin.identification.rigid_body.data.experiment import Filter, prepared
+from armtwin.identification.rigid_body.gravity.gravity_direction import fall
+from armtwin.identification.rigid_body.gravity.gravity_squares import weights
+from armtwin.robot.formats.reading import read_robot
+from armtwin.robot.schema.mounting import angle_between, gravity_of
 from tests.identification.test_identify import excitation
 
 NOISE = 0.01  # of the largest torque

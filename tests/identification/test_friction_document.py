@@ -112,6 +112,10 @@ def test_a_break_away_ramp_tells_the_stiffness(robots):
     assert found.way == "a break-away ramp"
     assert found.stiffness == pytest.approx(2e5, rel=0.02)
     assert found.level == pytest.approx(8.0, rel=0.01)
+    (axes,) = found.plot()
+    (rise,) = [line for line in axes.lines if line.get_label() == "exponential"]
+    assert rise.get_ydata().max() == pytest.approx(found.level, rel=1e-3)
+    assert axes.get_xlabel() == "displacement [µrad]"
 
 
 def test_an_encoder_that_cannot_resolve_it_is_told(robots):
@@ -120,6 +124,7 @@ def test_an_encoder_that_cannot_resolve_it_is_told(robots):
     assert np.isnan(found.stiffness)
     assert "encoder cannot resolve" in found.refused
     assert "at least 2.67e+06 N m/rad" in found.refused
+    assert found.sections().verdict[0].text == found.refused
 
 
 def test_reversals_tell_the_stiffness(robots):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.findings import not_told
+from armtwin.identification.rigid_body.evaluation.diagnostics import not_told
 from tests.identification.test_identify import excitation, logged
+from tests.oracles import bodies_only
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +203,7 @@ def test_a_bound_of_a_mass_is_that_of_the_link_without_its_tool():
 def test_a_bare_robot_on_exact_data_is_no_worse_than_plain_least_squares(tmp_path):
     """Drives assumed at first; the prior must not spoil a joint whose data are good."""
     robot = at.Robot.load("tx40")
-    robot.to_urdf(tmp_path / "bare.urdf")
+    bodies_only(robot).to_urdf(tmp_path / "bare.urdf")
     bare = at.Robot.load(tmp_path / "bare.urdf")
     assert not bare.description.friction
     logs = [logged(robot, robot, 8.0, seed, noise=0.002)[0] for seed in (1, 2, 3)]

@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.temperature import viscosity_factor, warm_up
-from armtwin.identification.warm_up import _bent, _exponential, repeats_after
+from armtwin.identification.warm_up.identify_warm_up import _bent, _exponential, repeats_after
 
 RATE, PERIOD = 20.0, 8.0
 

@@ -143,6 +143,9 @@ def test_the_experiment_of_the_documentation_runs(tmp_path):
     assert run.log.q_m[-1, 0] == pytest.approx(5 / 25.7 + 5.1e-3, rel=0.01)
     assert {feature.name for feature in run.table} >= {"first_peak", "settling"}
     assert "settling" in run._repr_html_()
+    response = run.plot()[0].lines[0]
+    assert response.get_label() == "response"
+    assert response.get_ydata().max() == run.log.q_m.max()
 
 
 @pytest.mark.parametrize("name", shipped())

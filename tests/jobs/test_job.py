@@ -14,6 +14,7 @@ from armtwin.jobs.groups import Window
 from armtwin.prediction.verdict import inside_window, verdict_on
 from tests.incomplete import incomplete
 from tests.jobs.examples import BAD, BAND, JOB, TRIANGLE, changed, with_top
+from tests.oracles import bodies_only
 
 CELL = """\
 [cell]
@@ -40,7 +41,7 @@ def loaded(folder, text=JOB):
 
 def refusal(job_path):
     with pytest.raises(at.ArmtwinError) as caught:
-        at.predict(None, at.Job.load(job_path))
+        at.predict(at.Job.load(job_path))
     return str(caught.value)
 
 
@@ -93,7 +94,7 @@ def test_a_blend_after_the_last_segment_is_refused(tmp_path):
 
 def test_a_job_of_a_thousand_years_is_refused(tmp_path):
     with pytest.raises(at.ArmtwinError):
-        at.predict(None, loaded(tmp_path, changed('"100 mm/s"', '"1e-9 mm/s"')))
+        at.predict(loaded(tmp_path, changed('"100 mm/s"', '"1e-9 mm/s"')))
 
 
 def test_all_errors_of_form_are_told_at_once(tmp_path):
@@ -218,15 +219,15 @@ def test_the_process_is_off_where_a_segment_says_so(tmp_path):
 
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
-    """The RX90B after a journey through a URDF file, which has no place for drives."""
+    """The bodies of the RX90B after a journey through a URDF file."""
     folder = tmp_path_factory.mktemp("urdf")
-    at.Robot.load("rx90b").to_urdf(folder / "bare.urdf")
+    bodies_only(at.Robot.load("rx90b")).to_urdf(folder / "bare.urdf")
     return at.Robot.load(folder / "bare.urdf")
 
 
 def lacking(robot, job):
     with pytest.raises(at.FileError) as caught:
-        at.predict(robot, job)
+        at.predict(job, robot)
     return caught.value
 
 
@@ -275,7 +276,7 @@ def test_a_servo_that_the_robot_does_not_have_is_refused_with_those_it_has(tmp_p
 @pytest.fixture(scope="module")
 def run(tmp_path_factory):
     """The prediction of the small job; windows judge it without running it again."""
-    return at.predict(None, loaded(tmp_path_factory.mktemp("run")))
+    return at.predict(loaded(tmp_path_factory.mktemp("run")))
 
 
 def outside(run, folder, window, power=""):

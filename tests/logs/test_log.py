@@ -67,7 +67,7 @@ def test_a_robot_is_identified_and_judged_alike_whatever_order_the_named_joints_
 
 def test_a_run_is_compared_by_the_names_of_its_joints():
     job = at.Job.load("rx90b_line")
-    run = at.predict(None, job, method="perturbation").log
+    run = at.predict(job, method="perturbation").log
     order = [5, 4, 3, 2, 1, 0]
     names = [job.robot().joint_names[j] for j in order]
     turned = at.Log.of(run.time, joint_names=names, q=run.q[:, order], q_ref=run.q_ref[:, order])

@@ -8,7 +8,7 @@ import pytest
 
 from armtwin.drives.friction import curves
 from armtwin.drives.friction.presliding import bristle
-from armtwin.exchange.compiling import c_compiler
+from armtwin.exchange.export import c_compiler
 from armtwin.maths import bits, choice
 from armtwin.maths.c_code import PRELUDE, c_function, c_number, c_table
 from armtwin.maths.memory import Memory

@@ -14,8 +14,8 @@ from armtwin.motion.orientations import Fixed, Following
 from armtwin.motion.path import Move
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.prediction.predict import planned
-from armtwin.robot.overrides import overridden
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
+from armtwin.robot.schema.overrides import overridden
 from tests.jobs.placements import as_in_another_program
 from tests.motion.test_joint_motion import job_with, seam_of, straight
 
@@ -374,7 +374,7 @@ def test_a_ramp_between_two_set_points_is_refused_by_the_torque_it_takes(ramp):
     job = at.Job.load("rx90b_line")
     quick = at.Job(replace(job.description, time_law=TimeLaw(ramp=ramp)))
     with pytest.raises(at.FileError) as error:
-        at.predict(None, quick)
+        at.predict(quick)
     told = str(error.value)
     assert "at 0.0 mm joint_1 would need" in told
     assert "at 975.0 mm joint_1 would need" in told

@@ -27,7 +27,7 @@ def fast_run():
     """A line too fast for its tolerance, so that it has spans out of it."""
     description = at.Job.load("rx90b_line").with_speed("300 mm/s").description
     tight = replace(description.tolerance, lateral=20e-6, vertical=20e-6)
-    return at.predict(None, at.Job(replace(description, tolerance=tight)))
+    return at.predict(at.Job(replace(description, tolerance=tight)))
 
 
 @pytest.fixture(scope="session")

@@ -11,14 +11,12 @@ from armtwin.errors import FileError
 from armtwin.jobs.groups import Advising
 from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.logs.recording import Event
-from armtwin.prediction import advice, changes, options, trials
-from armtwin.prediction.advice_report import advice_section, advice_sentence
+from armtwin.prediction import advise, changes, options, trials
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble
 from armtwin.prediction.band.quantity import Quantity
 from armtwin.report.result_file import to_result
-from armtwin.report.writing import to_report
 from tests.jobs.examples import JOB
 
 TOLERANCE = 1e-4  # of the job, in both directions [m]
@@ -27,7 +25,7 @@ NO_STRETCH = ("speed", "orientation", "shift")
 
 def all_words(found):
     """The texts of the section of a report on advice."""
-    texts = (getattr(block, "text", "") for block in advice_section(found).blocks)
+    texts = (getattr(block, "text", "") for block in found.sections().blocks)
     return " ".join(texts)
 
 
@@ -36,7 +34,7 @@ def short(tmp_path_factory):
     """A seam of 200 mm of the RX90B."""
     path = tmp_path_factory.mktemp("jobs") / "job.toml"
     path.write_text(JOB, encoding="utf-8")
-    return at.predict(None, at.Job.load(path))
+    return at.predict(at.Job.load(path))
 
 
 def wanting(job, **keys):
@@ -51,7 +49,7 @@ class World:
         self.jobs = []
         self.job = wanting(short.job, **{"options": NO_STRETCH, **wanted})
         monkeypatch.setattr(trials, "_outcomes", self.outcomes)
-        monkeypatch.setattr(advice, "assess", self.assess)
+        monkeypatch.setattr(advise, "assess", self.assess)
 
     def predicted(self, job):
         ratio = self.ratio(job)
@@ -158,9 +156,9 @@ def test_none_is_called_best_where_none_is(monkeypatch, short):
     world = World(monkeypatch, short, lambda job: 0.85)
     found = world.advise()
     assert (found.best, found.slower, found.draws) == (None, None, 0)
-    assert advice_sentence(found) == "Nothing that was tried surely holds."
+    assert found.verdict_text.text == "Nothing that was tried surely holds."
     (measuring,) = found.measuring
-    assert measuring.way.startswith("Log one run with q_ref")
+    assert measuring.way.startswith("Record one run with commanded positions")
     left = np.log(1.1) / np.log(1.3)
     assert measuring.limit == pytest.approx(np.exp(-1.645 * 0.2 * left), rel=0.02)
     assert measuring.allows == "the job as it is"
@@ -178,7 +176,7 @@ def test_a_job_keeps_its_speed_and_is_told_which_one_would_hold(monkeypatch, sho
     assert found.slower.probability >= 0.95
     limit = np.exp(-1.645 * 0.2) / 9.0
     assert 0.95 * limit < found.slower.job.description.speed <= limit
-    assert "keep_speed = false" in advice_sentence(found)
+    assert "keep_speed = false" in found.verdict_text.text
     assert max(job.description.speed for job in world.jobs) <= world.job.description.speed
 
 
@@ -195,7 +193,7 @@ def test_another_speed_is_advised_where_it_is_asked_for(monkeypatch, short):
 def test_a_job_that_is_sure_needs_no_change(monkeypatch, short):
     found = World(monkeypatch, short, lambda job: 0.5).advise()
     assert (found.needed, found.best, found.simulations) == (False, None, 0)
-    assert "Nothing needs to change" in advice_sentence(found)
+    assert "Nothing needs to change" in found.verdict_text.text
 
 
 def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short):
@@ -213,7 +211,7 @@ def test_no_more_of_the_tolerance_is_used_than_the_job_allows(monkeypatch, short
     assert 0.55 < found.best.ratio <= 0.6
     drawn = world.advise()
     assert not drawn.needed
-    assert "share in [advice] of the job counts with --nominal only" in all_words(drawn)
+    assert "share in [advice] of the job counts only with --nominal" in all_words(drawn)
 
 
 def test_the_workpiece_is_never_moved_further_than_the_job_allows(monkeypatch, short):
@@ -240,7 +238,7 @@ def test_nothing_is_sure_on_a_guessed_servo(monkeypatch, short):
     assert found.best is None
     assert found.nearest.probability >= 0.95
     assert found.draws == 64
-    assert "on a guessed servo" in advice_sentence(found)
+    assert "on a guessed servo" in found.verdict_text.text
 
 
 def test_a_run_that_stops_has_no_band_and_is_advised_by_the_draws_of_what_does_not(
@@ -289,7 +287,7 @@ def test_the_budget_bounds_the_simulations(monkeypatch, short):
 def test_every_key_of_advice_is_in_the_result(monkeypatch, short):
     world = World(monkeypatch, short, lambda job: 0.85)
     found = world.advise()
-    result = to_result(to_report(at.Answer(short, advice=found, band=world.assess(short))))[
+    result = to_result(at.Answer(short, advice=found, band=world.assess(short)).sections())[
         "advice"
     ]
     assert result["best"] is None
@@ -307,7 +305,7 @@ def real(short):
     job = at.Job(
         replace(short.job.description, uncertainty=Uncertainty(draws=16)), short.job.origin
     )
-    p = at.predict(None, job)
+    p = at.predict(job)
     return p, at.advise(p)
 
 
@@ -318,7 +316,7 @@ def test_what_is_called_best_is_sure_by_its_draws_and_by_those_of_another_seed(r
     assert found.best.probability >= 0.95
     path = tmp_path / "advised.toml"
     path.write_text(found.best.job.to_toml_as_written(), encoding="utf-8")
-    again = at.predict(None, at.Job.load(path))
+    again = at.predict(at.Job.load(path))
     assert again.verdict.worst_ratio == pytest.approx(found.best.ratio, rel=1e-6)
     assert at.assess(again, draws=16, seed=7).probability >= 0.90
 
@@ -365,8 +363,8 @@ def test_advice_is_for_the_robot_that_was_predicted(short):
         [p.group == "friction" for p in robot.parameter_table], 0.1, 1.0
     )
     job = wanting(short.job, share=0.9)
-    own = at.predict(None, job)
-    other = at.predict(robot.with_parameters(phi), job)
+    own = at.predict(job)
+    other = at.predict(job, robot.with_parameters(phi))
     assert at.advise(own, nominal=True, budget=1).needed
     assert not at.advise(other, nominal=True, budget=1).needed
 

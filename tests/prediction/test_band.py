@@ -13,7 +13,6 @@ from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.band.band_report import deciding_sentence, outcome_sentence, tenths
 from armtwin.prediction.band.distribution import Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
@@ -25,9 +24,11 @@ from armtwin.prediction.band.quantities import quantities_for, quantities_of
 from armtwin.prediction.band.quantity import Placement, Variant, drawn
 from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
-from armtwin.robot.checks import problems
-from armtwin.robot.servo_changes import with_bandwidth
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
+from armtwin.prediction.sections.interval import deciding_sentence
+from armtwin.robot.defaults.servo_changes import with_bandwidth
+from armtwin.robot.schema.checks import problems
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
@@ -39,7 +40,7 @@ def short(tmp_path_factory):
     """A seam of 200 mm of the RX90B."""
     path = tmp_path_factory.mktemp("jobs") / "job.toml"
     path.write_text(JOB, encoding="utf-8")
-    return at.predict(None, at.Job.load(path))
+    return at.predict(at.Job.load(path))
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +129,7 @@ def test_a_workpiece_is_turned_about_the_middle_of_its_seam(short):
 def test_no_width_is_the_nominal_run_bit_for_bit(short):
     present = {name for quantity in quantities_of(short) for name in quantity.names}
     sure = with_uncertainty(short.job, dict.fromkeys(present & set(NAMES), 0.0))
-    p = at.predict(None, sure)
+    p = at.predict(sure)
     found = at.assess(p, draws=8)
     assert not found.shares
     assert (found.ensemble.peaks == found.nominal).all()
@@ -179,9 +180,9 @@ def test_a_smaller_width_never_widens_the_band(short):
 
 def test_the_servo_decides_the_seams_of_the_rx90b(band):
     assert band.shares[0].quantity.name == "servo.bandwidth"
-    assert "the servo's bandwidth (assumed" in deciding_sentence(band)
+    assert "the servo bandwidth, assumed" in deciding_sentence(band)
     assert band.shares[0].elasticity < 0
-    assert band.savings[0].way.startswith("Log one run with q_ref")
+    assert band.savings[0].way.startswith("Record one run with commanded positions")
 
 
 def test_every_seed_tells_the_same_number_first(short):
@@ -204,7 +205,7 @@ def test_virtual_robots_lie_in_the_bands_of_their_files():
 
 @pytest.mark.parametrize("name", shipped())
 def test_few_draws_stop_where_the_nominal_run_does_not(name):
-    p = at.predict(None, at.Job.load(name))
+    p = at.predict(at.Job.load(name))
     assert p.verdict.stopped is None
     assert at.assess(p, draws=16).failures < 1.6
 
@@ -228,7 +229,50 @@ def test_a_servo_of_unknown_structure_never_surely_holds(short):
     guessed = at.Robot(replace(short.robot.description, servo=servos))
     other = replace(found, prediction=replace(found.prediction, robot=guessed))
     assert other.outcome == "may hold"
-    assert "on a guessed servo" in outcome_sentence(other)
+    headline, sentence = state_verdict(other.prediction, other)
+    assert headline == "PROBABLY IN TOLERANCE"
+    assert sentence.startswith(f"(at least 95 % likely to hold, capped by {CAPPED}). ")
+
+
+@pytest.mark.parametrize(
+    ("ratio", "headline"),
+    [
+        (0.4, "IN TOLERANCE"),
+        (0.7, "PROBABLY IN TOLERANCE"),
+        (1.0, "UNDECIDED"),
+        (1.4, "PROBABLY OUT OF TOLERANCE"),
+        (2.5, "OUT OF TOLERANCE"),
+    ],
+)
+def test_the_headline_follows_the_probability(short, ratio, headline):
+    """Peaks with a deviation of 0.39 of their logarithm: P is 0.99, 0.82, 0.5, 0.19, 0.01."""
+    peaks = 1e-4 * ratio * np.exp(0.39 * normal_draws(64, 1, 0)[:, 0])
+    found = made_up(short, peaks)
+    assert state_verdict(found.prediction, found)[0] == headline
+    assert repr(found).startswith(f"Band({headline} (")
+
+
+def test_a_verdict_gives_the_nominal_peak_its_place_and_the_interval(short, band):
+    """The place is that of the largest error of the direction that decides."""
+    error, name = short.path_error, band.direction
+    inside = (error.s >= short.job.process_on()[0][0]) & (error.s <= short.job.process_on()[-1][1])
+    largest = np.abs(getattr(error, name)) == short.verdict.peaks[name]
+    (place,) = np.unique(error.place[inside & largest])
+    low, high = band.peak
+    peak = f"{1e6 * short.verdict.peaks[name]:.0f} µm {name} at {1e3 * place:.0f} mm"
+    interval = f"90 % interval {1e6 * low:.0f} to {1e6 * high:.0f} µm."
+    assert state_verdict(short, band)[1].endswith(f"{peak}, 100 µm allowed; {interval}")
+
+
+def test_without_an_interval_the_headline_is_that_of_the_nominal_run(short):
+    assert state_verdict(short)[0] == "WITHIN TOLERANCE"
+    narrow = replace(short, verdict=replace(short.verdict, within=False))
+    assert state_verdict(narrow)[0] == "EXCEEDS TOLERANCE"
+    event = at.Event(0.5, "following_error", "joint_2", "it stops")
+    stopped = replace(short, verdict=replace(narrow.verdict, stopped=event, stopped_at_m=0.04))
+    headline, sentence = state_verdict(stopped)
+    assert headline == "OUT OF TOLERANCE"
+    assert "the robot stops at 40 mm (joint_2)" in sentence
 
 
 def test_runs_that_stop_are_counted_apart(short):
@@ -236,7 +280,7 @@ def test_runs_that_stop_are_counted_apart(short):
     failed[:4] = True
     found = made_up(short, np.full(16, 1e-5), failed)
     assert found.probability == pytest.approx(0.75)
-    assert "4 of 16 stop or cannot be run" in outcome_sentence(found)
+    assert "4 of 16 variants stop or cannot be run" in state_verdict(found.prediction, found)[1]
 
 
 def test_a_regression_finds_the_shares_it_was_made_of():
@@ -263,9 +307,9 @@ def test_what_measuring_leaves_of_a_band_keeps_its_middle():
     assert np.log(high / low) == pytest.approx(0.5 * np.log(4.0))
 
 
-def test_probabilities_are_said_in_tenths():
-    said = [tenths(x) for x in (0.97, 0.5, 0.06, 0.02)]
-    assert said == ["more than 9 in 10", "5 in 10", "1 in 10", "less than 1 in 10"]
+def test_probabilities_are_said_to_ten_percent():
+    said = [likelihood(x) for x in (0.97, 0.5, 0.06, 0.02)]
+    assert said == ["at least 95 %", "about 50 %", "about 10 %", "at most 5 %"]
 
 
 def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short):
@@ -363,7 +407,7 @@ def test_what_a_fit_left_unexplained_is_told_where_it_decides(short):
     z = normal_draws(64, 1, 0)[:, 0]
     found = made_up(replace(short, robot=robot), 1e-4 * np.exp(0.3 * z))
     assert deciding_sentence(found) == (
-        "It depends on what the servo's fit left unexplained: 100 % of the spread."
+        "100 % of this uncertainty is what the servo's fit left unexplained."
     )
 
 
@@ -399,11 +443,11 @@ def test_a_controller_feeds_the_torque_of_the_robot_file_forward_not_of_the_draw
         kvf=gains.kv,
     )
     robot = at.Robot(replace(d, servo={**d.servo, "cascade": fed}))
-    p = at.predict(robot, short.job)
+    p = at.predict(short.job, robot)
     (size,) = [x for x in quantities_of(p) if x.name == "tool.mass"]
     heavy = size.change(Variant(robot.description), 2.0)
     found = run_variants(p, [Variant(robot.description), heavy]).peaks
-    known = at.predict(at.Robot(heavy.description), short.job)
+    known = at.predict(short.job, at.Robot(heavy.description))
     assert found[0, 1] == p.verdict.peaks["vertical"]
     assert found[1, 1] > 3 * known.verdict.peaks["vertical"]
 
@@ -434,7 +478,7 @@ def test_uncertainties_that_cannot_be_are_refused(tmp_path, line, words):
 def test_a_nominal_run_that_stops_has_no_band(short):
     strict = {"servo.cascade.following_error_limit": "0.001 deg"}
     job = at.Job(replace(short.job.description, override=strict), short.job.origin)
-    p = at.predict(None, job)
+    p = at.predict(job)
     assert p.verdict.stopped is not None
     with pytest.raises(ArmtwinError, match="there is no band"):
         at.assess(p)

@@ -46,7 +46,7 @@ def with_friction_of(*names):
 
 def test_with_one_joint_of_friction_that_joint_is_named(line):
     """Only joint 3 has friction, and it reverses at 412.5 mm: the error there is all its own."""
-    told = at.explain(at.predict(with_friction_of("joint_3"), line))
+    told = at.explain(at.predict(line, with_friction_of("joint_3")))
     peak = max(told, key=lambda x: abs(x.span.peak_m))
     assert peak.causes[0].cause == "friction reversal"
     assert peak.causes[0].joint == "joint_3"
@@ -63,14 +63,14 @@ def test_without_friction_no_friction_is_named(line):
             line.description, model=replace(EXACT, friction="off"), tolerance=Tolerance(1e-6, 1e-6)
         )
     )
-    told = at.explain(at.predict(None, off))
+    told = at.explain(at.predict(off))
     assert told
     assert not any(c.cause.startswith("friction") for x in told for c in x.causes)
 
 
 def test_the_share_is_what_a_whole_run_without_the_cause_gives(line):
     """Second road: both runs from standstill to standstill, with joint 2's friction and without."""
-    p = at.predict(None, line)
+    p = at.predict(line)
     told = max(at.explain(p), key=lambda x: abs(x.span.peak_m))
     found = next(c for c in told.causes if c.joint == "joint_2" and c.cause == "friction reversal")
     names = [f.name for f in p.robot.description.friction if f.name != "joint_2"]
@@ -92,9 +92,7 @@ def ramp_causes(job, kafc):
     gains = {"servo.cascade.rule.acceleration_feedforward": shares}
     model = replace(EXACT, friction="off")
     told = at.explain(
-        at.predict(
-            None, everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6))
-        )
+        at.predict(everywhere(job, override=gains, model=model, tolerance=Tolerance(1e-6, 1e-6)))
     )
     return [c for x in told if x.span.from_m < 0.03 for c in x.causes]
 
@@ -102,7 +100,7 @@ def ramp_causes(job, kafc):
 def test_exact_feed_forward_removes_the_inertia_cause(line):
     """Gains of the inertia that the motors feel at the start, against half of it."""
     robot = line.robot()
-    q = at.predict(None, line).motion.trajectory.q[0]
+    q = at.predict(line).motion.trajectory.q[0]
     N = robot.assembly.gear
     exact = np.diag(np.linalg.inv(N).T @ robot.mass_matrix(q) @ np.linalg.inv(N))
     half = [c.share for c in ramp_causes(line, 0.5 * exact) if c.cause == "inertia"]
@@ -113,16 +111,16 @@ def test_exact_feed_forward_removes_the_inertia_cause(line):
 
 def test_a_lowered_torque_limit_is_named_with_its_motor(line):
     """Motor 1 gets less current than its friction takes at speed."""
-    peak = np.abs(at.predict(None, line).log.current[:, 0]).max()
+    peak = np.abs(at.predict(line).log.current[:, 0]).max()
     weak = everywhere(
         line, override={"motor.motor_1.current_limit": 0.75 * float(peak)}, limits="report"
     )
-    told = at.explain(at.predict(None, weak))
+    told = at.explain(at.predict(weak))
     causes = [c for x in told for c in x.causes if c.cause == "torque limit"]
     assert causes
     assert {c.joint for c in causes} == {"motor_1"}
     assert max(c.share for c in causes) > 0.3
-    strong = at.explain(at.predict(None, everywhere(line)))
+    strong = at.explain(at.predict(everywhere(line)))
     assert not any(c.cause == "torque limit" for x in strong for c in x.causes)
 
 
@@ -136,7 +134,7 @@ def test_coarse_currents_are_named_as_quantisation(line):
     coarse = at.Job(
         replace(line.description, override=steps, model=model, tolerance=Tolerance(1e-6, 1e-6))
     )
-    told = at.explain(at.predict(None, coarse))
+    told = at.explain(at.predict(coarse))
     assert any(x.causes and x.causes[0].cause == "quantisation" for x in told)
 
 
@@ -153,7 +151,7 @@ def test_places_beside_each_other_share_their_runs(monkeypatch):
 
     monkeypatch.setattr(effects, "simulate_all", counting)
     job = at.Job.load("rx90b_line")
-    p = at.predict(None, at.Job(replace(job.description, model=EXACT), job.origin))
+    p = at.predict(at.Job(replace(job.description, model=EXACT), job.origin))
     shared, runs = at.explain(p), sum(counted)
     assert [x.span.direction for x in shared] == ["lateral", "vertical"]
     monkeypatch.setattr(causes, "GROWTH", 0.0)
@@ -166,11 +164,11 @@ def test_places_beside_each_other_share_their_runs(monkeypatch):
 
 
 def test_peaks_within_tolerance_are_explained_too():
-    told = at.explain(at.predict(None, line_that_holds()))
+    told = at.explain(at.predict(line_that_holds()))
     assert all(x.within for x in told)
     assert told[0].causes[0].cause == "friction reversal"
     job = as_in_another_program(at.Job.load("rx90b_corner_follow"))
-    corner = at.explain(at.predict(None, job))
+    corner = at.explain(at.predict(job))
     assert sum(x.within for x in corner) == 3
 
 
@@ -192,7 +190,7 @@ def test_a_wrist_near_its_singularity_is_named():
         "joint.joint_4.limits.upper": "350 deg",
     }
     model = at.Model(friction="off", quantise=False)
-    p = at.predict(None, at.Job(replace(near, limits="report", override=free, model=model)))
+    p = at.predict(at.Job(replace(near, limits="report", override=free, model=model)))
     causes = [c for x in at.explain(p) for c in x.causes if c.cause == "singularity"]
     assert p.feasibility.distance < 0.5 * np.median(p.motion.distance[p.motion.command.speed > 0])
     assert causes
@@ -203,8 +201,6 @@ def test_a_stop_is_explained():
     """The corner of 50 mm: what makes motor 4 fall behind is told for the last moments."""
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
-    p = at.predict(
-        None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second)))
-    )
+    p = at.predict(at.Job(replace(job.description, segment=(replace(first, blend=0.05), second))))
     last = [x for x in at.explain(p) if x.span.to_m > p.verdict.stopped_at_m - 1e-3]
     assert any(x.causes for x in last)

@@ -8,7 +8,6 @@ import pytest
 import armtwin as at
 from armtwin.prediction.cautions import cautions
 from armtwin.report.result_file import to_result
-from armtwin.report.writing import to_report
 from tests.jobs.examples import changed
 
 POINTS = changed('lin = ["0 mm", "100 mm", "0 mm"]', 'points = "seam.csv"')
@@ -89,8 +88,8 @@ def test_a_bare_flange_is_told_on_the_verdict_of_terminal_page_and_result(tmp_pa
     head, _, tail = text.partition("posture =")
     text = head + 'posture = "elbow up"\n' + tail.partition("\n")[2]
     (tmp_path / "bare.toml").write_text(text, encoding="utf-8")
-    p = at.predict(None, at.Job.load(tmp_path / "bare.toml"))
-    report = to_report(at.Answer(p))
+    p = at.predict(at.Job.load(tmp_path / "bare.toml"))
+    report = at.Answer(p).sections()
     (caution,) = [x for x in report.verdict if x.text.startswith("No tool is mounted")]
     assert "the file of 'rx90b' has laser_head" in caution.text
     assert to_result(report)["verdict"]["cautions"] == [caution.text]

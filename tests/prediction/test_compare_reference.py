@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.motion.beside_reference import reference_path
-from armtwin.robot.servo import VelocityLaw
+from armtwin.robot.schema.servo import VelocityLaw
 from tests.app.test_job_commands import call
 
 
@@ -74,7 +74,7 @@ def test_the_path_error_beside_a_reference_is_that_beside_its_seam():
     """Second road: the seam's geometry against the sampled joint reference,
     where the tool moves at a tenth of its speed or more; 1e-7 m for curves between set-points.
     """
-    p = at.predict(None, at.Job.load("rx90b_corner_fixed"))
+    p = at.predict(at.Job.load("rx90b_corner_fixed"))
     motion = p.motion.trajectory
     time = motion.time
     path = reference_path(p.robot, time, motion.q, motion.v)
@@ -145,7 +145,7 @@ def test_the_command_shows_and_writes_the_same(log, tmp_path):
     done = call(tmp_path, *words)
     assert (done.code, done.err) == (0, "")
     told = " ".join(done.out.split())
-    assert told.startswith("Assumed servo: the twin explains at least 100 % of each joint's error")
+    assert told.startswith("The twin explains at least 100 % of each joint's error")
     assert max(map(len, done.out.splitlines())) <= 80
     folder = tmp_path / "armtwin_out" / "rx90b_run_laser_head_compared"
     names = sorted(path.name for path in folder.iterdir())

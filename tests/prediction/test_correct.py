@@ -14,7 +14,7 @@ from armtwin.prediction.correct import size_of
 
 @pytest.fixture(scope="module")
 def correction():
-    return at.correct(None, at.Job.load("rx90b_line").with_speed(0.3), rounds=3)
+    return at.correct(at.Job.load("rx90b_line").with_speed(0.3), rounds=3)
 
 
 def test_a_few_rounds_on_the_twin_leave_little_of_the_error(correction):
@@ -36,7 +36,7 @@ def test_on_a_robot_that_is_off_by_ten_percent_the_error_falls_by_more_than_40_p
 
 def test_the_milled_frame_is_corrected_for_sag_and_force_on_a_robot_that_is_off():
     """What statics know comes first: it takes most of the error away; two rounds take the rest."""
-    found = at.correct(None, at.Job.load("kr300_frame"), rounds=2)
+    found = at.correct(at.Job.load("kr300_frame"), rounds=2)
     assert found.prediction.job.description.model.joints == "elastic"
     assert found.deflected.rms < 0.1 * found.before.rms
     assert found.best.size.rms < 0.02 * found.before.rms
@@ -61,7 +61,7 @@ def test_a_job_that_stops_cannot_be_learned_from():
     weak = {"motor.1.current_limit": 0.05}
     stopping = at.Job(replace(job.description, override=weak, limits="report"), job.origin)
     with pytest.raises(at.ArmtwinError):
-        at.correct(None, stopping)
+        at.correct(stopping)
 
 
 @pytest.mark.parametrize(
@@ -70,4 +70,4 @@ def test_a_job_that_stops_cannot_be_learned_from():
 )
 def test_wrong_arguments_are_told(keys, sentence):
     with pytest.raises(at.ArmtwinError, match=sentence):
-        at.correct(None, at.Job.load("rx90b_line"), **keys)
+        at.correct(at.Job.load("rx90b_line"), **keys)

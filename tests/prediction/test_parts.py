@@ -13,7 +13,7 @@ from armtwin.analysis.modes import locked_modes, servo_modes
 from armtwin.drives.ripple import Ripple
 from armtwin.jobs.groups import Force, Tolerance
 from armtwin.prediction.parts import PARTS
-from armtwin.robot.groups import Deviation
+from armtwin.robot.schema.groups import Deviation
 
 
 def changed(job, **keys):
@@ -29,11 +29,11 @@ def line():
 
 @pytest.fixture(scope="module")
 def elastic(line):
-    return at.predict(None, line)
+    return at.predict(line)
 
 
 def test_the_motors_tell_all_of_a_rigid_robots_error():
-    run = at.predict(None, at.Job.load("rx90b_line"))
+    run = at.predict(at.Job.load("rx90b_line"))
     assert at.error_parts(run) is None
 
 
@@ -46,7 +46,7 @@ def test_the_parts_add_up_and_the_motors_see_nothing_of_the_sag(elastic):
     sizes = {record["part"]: record for record in parts.table}
     assert sizes["sag"]["vertical_rms_m"] > 3e-4
     assert sizes["dynamic"]["vertical_rms_m"] < 0.05 * sizes["sag"]["vertical_rms_m"]
-    rigid = at.predict(None, changed(elastic.job, model=at.Model(quantise=False), force=()))
+    rigid = at.predict(changed(elastic.job, model=at.Model(quantise=False), force=()))
     seen = parts.vertical["servo"] - rigid.path_error.vertical
     assert np.abs(seen[parts.on]).max() < 2e-5
 
@@ -86,7 +86,7 @@ def as_it_is(line):
     real = at.Robot(replace(robot.description, transmission=tuple(gears), deviation=away))
     model = at.Model(quantise=False, joints="elastic", ripple=True, deviations=True)
     asked = changed(line, model=model, tolerance=Tolerance(3e-4, 3e-4))
-    return at.predict(real, asked)
+    return at.predict(asked, real)
 
 
 def test_deviations_and_ripple_are_parts_by_their_levers(as_it_is):
@@ -111,7 +111,7 @@ def test_deviation_and_ripple_are_named_as_causes(as_it_is):
 def test_sag_is_explained_by_the_springs_that_give_way(elastic, line):
     """Balancer and weight bear most on joint 2; a spring that is stiff takes its share away."""
     tight = changed(line, tolerance=Tolerance(2e-3, 5e-4))
-    told = at.explain(at.predict(None, tight))
+    told = at.explain(at.predict(tight))
     causes = [cause for x in told for cause in x.causes if x.span.direction == "vertical"]
     assert causes[0].cause == "elasticity"
     assert causes[0].joint in ("joint_2", "joint_3")
@@ -130,7 +130,7 @@ def test_a_push_from_outside_is_named_and_so_is_play(line):
     loose = at.Robot(replace(robot.description, transmission=tuple(gears)))
     push = Force(value=(150.0, 0.0, 0.0))
     pushed = changed(line, force=(push,), tolerance=Tolerance(1e-4, 1e-4))
-    shares = largest_shares(at.explain(at.predict(loose, pushed)))
+    shares = largest_shares(at.explain(at.predict(pushed, loose)))
     assert shares["backlash", "joint_1"] > 0.5
     assert any(cause == "process force" for cause, _ in shares)
 
@@ -141,8 +141,8 @@ def test_at_500_mm_s_the_arm_rings_in_the_modes_that_its_servo_holds(line):
     and rigid gears differ by, those with locked rotors less than half of it.
     """
     fast = line.with_speed(0.5)
-    run = at.predict(None, fast)
-    rigid = at.predict(None, changed(fast, model=at.Model(quantise=False)))
+    run = at.predict(fast)
+    rigid = at.predict(changed(fast, model=at.Model(quantise=False)))
     parts = at.error_parts(run)
     servo = run.robot.description.servo["cascade"]
     for begin in (events(run)["first ramp"], events(run)["reversal of joint 3"]):

@@ -107,7 +107,7 @@ def test_where_a_seam_crosses_itself_the_branch_that_is_run_counts():
 
 def test_peaks_are_those_of_every_tick_of_the_servo():
     """Peaks of a prediction against the path error at all ticks of the velocity loop, 4 kHz."""
-    run = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    run = at.predict(at.Job.load("rx90b_corner_follow"))
     fine = at.simulate(run.robot, run.motion.trajectory, options=at.RunOptions(log_rate=4000)).log
     every = path_error(run.job.seam, fine.time, run.robot.forward_kinematics(fine.q))
     for direction in ("lateral", "vertical"):
@@ -135,11 +135,11 @@ def test_wrong_shapes_are_refused():
 
 
 def test_a_beam_along_the_seam_is_refused_with_the_place():
-    from armtwin.robot.groups import Orientation
+    from armtwin.robot.schema.groups import Orientation
 
     job = at.Job.load("rx90b_line")
     along = replace(
         job.description.orientation, mode="fixed", tool=Orientation(rpy=(-np.pi / 2, 0.0, 0.0))
     )
     with pytest.raises(at.ArmtwinError, match=r"beam runs along the seam at 0\.0 mm"):
-        at.predict(None, at.Job(replace(job.description, orientation=along, posture=None)))
+        at.predict(at.Job(replace(job.description, orientation=along, posture=None)))

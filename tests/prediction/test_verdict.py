@@ -14,7 +14,7 @@ from tests.jobs.placements import as_in_another_program, line_that_holds
 
 @pytest.fixture(scope="module")
 def line():
-    return at.predict(None, line_that_holds())
+    return at.predict(line_that_holds())
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def stop():
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
     return at.predict(
-        None, at.Job(replace(job.description, segment=(replace(first, blend=0.05), second)))
+        at.Job(replace(job.description, segment=(replace(first, blend=0.05), second)))
     )
 
 
@@ -101,7 +101,7 @@ def test_what_is_refused_kinematically_names_place_and_joint():
         replace(job.description, segment=(replace(first, blend=0.0025), second)), job.origin
     )
     with pytest.raises(at.FileError) as refused:
-        at.predict(None, tight)
+        at.predict(tight)
     lines = str(refused.value)
     assert "joint_4 would have to move at 7721°/s (limit 409°/s)" in lines
     assert "from 287.1 to 291.5 mm" in lines
@@ -115,7 +115,7 @@ def test_limits_that_are_only_reported_let_the_drives_decide():
     job = at.Job.load("rx90b_corner_follow")
     first, second = job.description.segment
     fast = replace(job.description, segment=(replace(first, blend=0.02), second), limits="report")
-    run = at.predict(None, at.Job(fast))
+    run = at.predict(at.Job(fast))
     assert {v.joint for v in run.feasibility.violations if v.kind == "velocity"} == {"joint_4"}
     assert run.verdict.stopped is not None
 
@@ -153,7 +153,7 @@ def test_assumed_numbers_are_those_in_use(line):
     assert any(key.startswith("servo.cascade") for key in keys)
     assert not any(key.startswith("servo.cs7b") for key in keys)
     off = replace(line.job.description, model=at.Model(friction="off"))
-    without = [origin.path for origin in at.predict(None, at.Job(off)).assumed]
+    without = [origin.path for origin in at.predict(at.Job(off)).assumed]
     assert not any(key.startswith("friction") for key in without)
 
 
@@ -161,7 +161,7 @@ def test_a_robot_without_servo_and_friction_is_refused_with_the_list():
     job = at.Job.load("rx90b_line")
     bare = at.Robot(replace(job.robot().description, servo={}, friction=()))
     with pytest.raises(at.FileError) as refused:
-        at.predict(bare, job)
+        at.predict(job, bare)
     assert "servo.cascade: a servo controller is missing" in str(refused.value)
     assert "friction: joint friction is missing" in str(refused.value)
 
@@ -171,7 +171,7 @@ def test_a_robot_without_servo_and_friction_is_refused_with_the_list():
 def test_shipped_jobs_are_run_to_their_end_at_any_speed(name, factor):
     """A law whose friction vanishes at rest must not make the loop look unstable."""
     job = at.Job.load(name)
-    run = at.predict(None, job.with_speed(factor * job.description.speed))
+    run = at.predict(job.with_speed(factor * job.description.speed))
     assert run.verdict.stopped is None
     assert run.path_error.place[-1] == pytest.approx(job.seam.length, abs=1e-3)
 
@@ -185,13 +185,11 @@ def test_a_corner_between_two_set_points_is_refused():
     with pytest.raises(
         at.FileError, match=r"the corner is passed in \d set-points at 250 Hz, but needs at least 4"
     ):
-        at.predict(
-            None, at.Job(replace(job.description, segment=(replace(first, blend=1e-4), second)))
-        )
+        at.predict(at.Job(replace(job.description, segment=(replace(first, blend=1e-4), second))))
 
 
 @pytest.mark.parametrize(
-    "call", [lambda: at.predict(None, "rx90b_line"), lambda: at.explain(None), lambda: at.advise(3)]
+    "call", [lambda: at.predict(3), lambda: at.explain(None), lambda: at.advise(3)]
 )
 def test_wrong_arguments_are_told_in_a_sentence(call):
     with pytest.raises(at.ArmtwinError, match="needs a"):

@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.groups import Segment, ToolOrientation
-from armtwin.robot.groups import Orientation, Pose
+from armtwin.robot.schema.groups import Orientation, Pose
 from tests.identification.test_identify import logged
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -34,7 +34,7 @@ def browser():
 def report(tmp_path_factory):
     path = tmp_path_factory.mktemp("report") / "report.html"
     job = at.Job.load("rx90b_corner_follow")
-    p = at.predict(None, at.Job(replace(job.description, title=HOSTILE), job.origin))
+    p = at.predict(at.Job(replace(job.description, title=HOSTILE), job.origin))
     at.write_report(at.Answer(p, at.explain(p)), path)
     return path
 
@@ -317,7 +317,7 @@ def test_a_job_of_ten_minutes_opens(browser, tmp_path):
         workpiece=Pose(position=(0.45, -0.2, 0.1)),
         orientation=ToolOrientation(Orientation(rpy=(np.pi, 0.0, np.pi))),
     )
-    p = at.predict(None, at.Job(d))
+    p = at.predict(at.Job(d))
     assert p.job.seam.duration > 550
     path = tmp_path / "long.html"
     at.write_report(at.Answer(p), path)

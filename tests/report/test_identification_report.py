@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.identification_report import identification_report
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.drawings import matrix
 from armtwin.notebook.sections import Picture, Plot, Table
-from armtwin.prediction.verdicts import identification_verdict
 from armtwin.report.page import to_html
 from tests.identification.test_identify import logged
 
@@ -35,7 +33,7 @@ def section(report, title):
 
 
 def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
-    verdict = identification_verdict(judged)
+    (verdict,) = judged.sections().verdict
     own, prior = (x.mean() for x in judged.errors)
     assert (
         f"misses {own:.1f} % of the torque (mean of joints), the robot file missed {prior:.1f} %"
@@ -44,12 +42,12 @@ def test_the_headline_holds_the_errors_of_what_was_never_seen(judged):
     assert verdict.tone == "good"
     swapped = replace(judged.estimate, robot=judged.estimate.prior, prior=judged.estimate.robot)
     worse = replace(judged, estimate=swapped)
-    assert identification_verdict(worse).tone == "bad"
+    assert worse.sections().verdict[0].tone == "bad"
     assert worse.failed
 
 
 def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
-    report = identification_report(judged)
+    report = judged.sections()
     plots = [b for b in section(report, "Torque, measured and predicted") if isinstance(b, Plot)]
     assert len(plots) == 6
     assert [line.label for line in plots[0].lines] == [
@@ -69,7 +67,7 @@ def test_every_joint_has_its_torque_and_every_parameter_its_row(judged):
 
 
 def test_drawings_are_well_formed_and_hold_every_value(judged):
-    blocks = section(identification_report(judged), "Singular values")
+    blocks = section(judged.sections(), "Singular values")
     (chart,) = [b for b in blocks if isinstance(b, Chart)]
     (picture,) = [b for b in blocks if isinstance(b, Picture)]
     d = judged.estimate.decomposition
@@ -89,19 +87,19 @@ def test_words_of_a_matrix_are_text():
 def test_a_hostile_robot_is_shown_as_text(judged):
     d = judged.estimate.prior.description
     found = replace(judged.estimate, prior=at.Robot(replace(d, name=HOSTILE, title=HOSTILE)))
-    html = to_html(identification_report(replace(judged, estimate=found)))
+    html = to_html(replace(judged, estimate=found).sections())
     assert "<b>" not in html.replace("\\u003c", "")
     assert re.search(r"joint &lt;b&gt;", html)
 
 
 def test_an_estimate_alone_says_that_it_was_not_validated(judged):
-    (verdict,) = identification_report(at.Identification(judged.estimate)).verdict
+    (verdict,) = judged.estimate.sections().verdict
     assert verdict.text.startswith("Fitted, not validated")
 
 
 def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
     """Points are what the log leaves to friction: the curve of the fit passes through them."""
-    (charts,) = section(identification_report(judged), "Friction")
+    (charts,) = section(judged.sections(), "Friction")
     assert len(charts.charts) == 6
     for chart in charts.charts[:4]:  # the friction of joints 5 and 6 is coupled
         seen, fitted, file = chart.layers
@@ -113,7 +111,7 @@ def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
 
 
 def test_masses_and_centres_stand_before_and_after(judged):
-    chart, table = section(identification_report(judged), "Masses and centres")
+    chart, table = section(judged.sections(), "Masses and centres")
     prior, after = chart.layers
     found = judged.estimate
     masses = [found.table[found.prior.layout.link(k)][0] for k in range(6)]
@@ -125,7 +123,7 @@ def test_masses_and_centres_stand_before_and_after(judged):
 
 
 def test_the_weight_of_the_robot_file_is_drawn_where_the_error_is_least(judged):
-    blocks = section(identification_report(judged), "What this rests on")
+    blocks = section(judged.sections(), "What this rests on")
     (chart,) = [block for block in blocks if isinstance(block, Chart)]
     _, points, chosen = chart.layers
     assert len(points.x) == 31
@@ -135,7 +133,7 @@ def test_the_weight_of_the_robot_file_is_drawn_where_the_error_is_least(judged):
 def test_an_estimate_is_not_called_better_for_a_hair(judged):
     """Own error within a tenth of the file's: neither good nor bad."""
     same = replace(judged, estimate=replace(judged.estimate, robot=judged.estimate.prior))
-    verdict = identification_verdict(same)
+    (verdict,) = same.sections().verdict
     assert verdict.tone == ""
     assert "hardly better or worse" in verdict.text
 
@@ -143,9 +141,8 @@ def test_an_estimate_is_not_called_better_for_a_hair(judged):
 def test_the_joint_that_is_missed_most_is_named(judged):
     j = int(judged.errors[0].argmax())
     name = judged.estimate.prior.joint_names[j]
-    assert (
-        f"{name} is missed most, {judged.errors[0][j]:.1f} %" in identification_verdict(judged).text
-    )
+    (verdict,) = judged.sections().verdict
+    assert f"{name} is missed most, {judged.errors[0][j]:.1f} %" in verdict.text
 
 
 def test_an_estimate_is_judged_for_its_own_robot_only(judged):

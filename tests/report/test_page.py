@@ -14,8 +14,7 @@ import pytest
 import armtwin as at
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Column, Report, Section, Table, Text
-from armtwin.prediction.prediction_report import prediction_report
-from armtwin.prediction.scene import figure
+from armtwin.prediction.sections.scene import figure
 from armtwin.report.page import to_html
 
 HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
@@ -23,13 +22,13 @@ HOSTILE = "<script>alert(1)</script><img src=x onerror=alert(2)>"
 
 @pytest.fixture(scope="module")
 def answer():
-    p = at.predict(None, at.Job.load("rx90b_corner_follow"))
+    p = at.predict(at.Job.load("rx90b_corner_follow"))
     return at.Answer(p, at.explain(p))
 
 
 @pytest.fixture(scope="module")
 def html(answer):
-    return to_html(prediction_report(answer))
+    return to_html(answer.sections())
 
 
 def data_of(html):
@@ -95,11 +94,8 @@ def test_hostile_names_of_robot_job_and_segment_are_text(answer):
     segments = tuple(replace(s, name=HOSTILE) for s in p.job.description.segment)
     job = at.Job(replace(p.job.description, name=HOSTILE, title=HOSTILE, segment=segments))
     robot = at.Robot(replace(p.robot.description, name=HOSTILE, title=HOSTILE))
-    html = to_html(
-        prediction_report(
-            at.Answer(replace(p, job=job, robot=robot, verdict=at.predict(robot, job).verdict))
-        )
-    )
+    hostile = replace(p, job=job, robot=robot, verdict=at.predict(job, robot).verdict)
+    html = to_html(at.Answer(hostile).sections())
     outside = re.sub(r"<script.*?</script>", "", html, flags=re.DOTALL)
     assert "<img src=x" not in html
     assert "alert(1)" in outside
@@ -109,7 +105,7 @@ def test_hostile_names_of_robot_job_and_segment_are_text(answer):
 def test_a_log_that_was_compared_is_drawn_over_the_prediction(answer):
     p = answer.prediction
     comparison = at.compare(p.job, p.log)
-    html = to_html(prediction_report(replace(answer, comparison=comparison)))
+    html = to_html(replace(answer, comparison=comparison).sections())
     plot = data_of(html)["plots"][0]
     assert [line["series"] for line in plot["lines"]] == ["lateral", "measured lateral"]
     assert (
@@ -149,7 +145,9 @@ def test_the_bundle_carries_the_licences_of_what_is_in_it():
 
 def test_write_report_writes_a_prediction_and_refuses_other_things(answer, tmp_path):
     at.write_report(answer.prediction, tmp_path / "r.html")
-    assert "the seam does not hold" in (tmp_path / "r.html").read_text(encoding="utf-8")
+    assert "EXCEEDS TOLERANCE (nominal run, no interval)." in (tmp_path / "r.html").read_text(
+        encoding="utf-8"
+    )
     with pytest.raises(at.ArmtwinError, match="there is no report of a int"):
         at.write_report(3, tmp_path / "s.html")
     assert not (tmp_path / "s.html").exists()

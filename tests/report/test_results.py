@@ -8,7 +8,6 @@ import pytest
 import armtwin as at
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.states import along
-from armtwin.prediction.prediction_report import prediction_report
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import BAND, JOB, changed
 
@@ -69,12 +68,12 @@ def broken(value, contract, path=""):
 
 
 def without_causes(prediction):
-    return to_result(prediction_report(at.Answer(prediction)))
+    return to_result(at.Answer(prediction).sections())
 
 
 def result_of(folder, text):
     (folder / "job.toml").write_text(text, encoding="utf-8")
-    prediction = at.predict(None, at.Job.load(folder / "job.toml"))
+    prediction = at.predict(at.Job.load(folder / "job.toml"))
     return without_causes(prediction), prediction
 
 
@@ -83,7 +82,7 @@ def test_loads_on_bearings_are_a_section_where_they_were_asked_for(within):
     result, p = within
     assert "bearings" not in result
     loads = bearing_loads(p.robot, along(p.robot, p.motion.trajectory))
-    shown = to_result(prediction_report(at.Answer(p, loads=loads)))["bearings"]
+    shown = to_result(at.Answer(p, loads=loads).sections())["bearings"]
     assert [row["joint"] for row in shown] == list(p.robot.joint_names)
     assert [row["moment_nm"] for row in shown] == loads.moments.max(axis=0).tolist()
 
@@ -214,7 +213,7 @@ def test_files_of_one_name_have_digests_of_their_own(tmp_path):
 
 def test_another_speed_is_another_job_as_used_from_the_same_file(within, tmp_path):
     _, prediction = within
-    slower = without_causes(at.predict(None, prediction.job.with_speed(0.05)))["provenance"][
+    slower = without_causes(at.predict(prediction.job.with_speed(0.05)))["provenance"][
         "inputs_sha256"
     ]
     told = within[0]["provenance"]["inputs_sha256"]
@@ -235,7 +234,7 @@ def test_an_override_is_told_among_the_assumed_numbers(tmp_path):
 
 def test_two_predictions_of_one_job_are_equal_to_the_last_digit(within):
     result, prediction = within
-    assert without_causes(at.predict(None, prediction.job)) == result
+    assert without_causes(at.predict(prediction.job)) == result
 
 
 def test_the_speed_outside_of_a_window_carries_its_unit(out):

@@ -13,8 +13,8 @@ from armtwin.maths import batch
 from armtwin.maths.stretches import evaluated
 from armtwin.maths.traced_rows import LEAST_ROWS, Formula, compute
 from armtwin.mechanics import linearisation, newton_euler, traced
-from armtwin.robot import dynamics
-from armtwin.robot.traced import whole_regressor
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.traced import whole_regressor
 from tests.oracles import as_robot, random_arm
 
 SHIPPED = ["rx90b", "lwa4p", "kr300", "tx40", "epaas"]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.description import Description
+from armtwin.robot.schema.description import Description
 from tests.conftest import SHIPPED, relative
 from tests.oracles import as_robot, bodies_only, random_arm
 
@@ -35,6 +35,8 @@ GOOD = """<robot name="two">
     <actuator name="m"><mechanicalReduction>50</mechanicalReduction></actuator>
   </transmission>
 </robot>"""
+
+SLIDING = '<dynamics damping="30" friction="2"/></joint>'
 
 
 def load(text, tmp_path, name="robot.urdf"):
@@ -220,6 +222,59 @@ def test_a_tool_frame_becomes_the_tool(tmp_path):
     robot = load(GOOD.replace('<link name="base"/>', f'<link name="base"/>{tool}'), tmp_path)
     assert robot.forward_kinematics([0, 0])[:3, 3] == pytest.approx([0.3, 0, 0.3])
     assert robot.forward_kinematics([0, 0], "flange")[:3, 3] == pytest.approx([0.3, 0, 0.02])
+
+
+@pytest.mark.parametrize("speeds", [[2.0, 0.5], [-0.3, -0.1]])
+def test_coulomb_and_viscous_friction_survive(speeds, tmp_path):
+    """Nothing of it is lost, and so nothing is said of it."""
+    robot = load(GOOD.replace('effort="10"/></joint>', 'effort="10"/>' + SLIDING), tmp_path)
+    lost = robot.to_urdf(tmp_path / "x.urdf")
+    again = at.Robot.load(tmp_path / "x.urdf")
+    assert robot.friction_torque(speeds)[1] != 0
+    assert np.allclose(again.friction_torque(speeds), robot.friction_torque(speeds), rtol=1e-12)
+    assert not any("friction" in phrase for phrase in lost)
+
+
+def test_friction_of_another_law_is_fitted_as_well_as_coulomb_and_viscous_can(robots, tmp_path):
+    """No other pair of numbers is nearer over the speeds of a joint, and how near is said."""
+    robot = robots["lwa4p"]
+    lost = robot.to_urdf(tmp_path / "x.urdf")
+    law = at.Robot.load(tmp_path / "x.urdf").description.friction[0].law
+    v = np.zeros((101, 6))
+    v[:, 0] = np.linspace(-1, 1, 101) * robot.limits.velocity[0]
+    tau = robot.friction_torque(v)[:, 0]
+
+    def missed(level, viscous):
+        return tau - level * np.sign(v[:, 0]) - viscous * v[:, 0]
+
+    least = np.linalg.norm(missed(law.level, law.viscous))
+    for level, viscous in [(1.01, 1), (0.99, 1), (1, 1.01), (1, 0.99)]:
+        assert np.linalg.norm(missed(level * law.level, viscous * law.viscous)) > least
+    largest = np.abs(missed(law.level, law.viscous)).max()
+    [phrase] = [x for x in lost if x.startswith("friction of joint_1 written as")]
+    assert phrase.endswith(f"off by at most {largest:.3g} N m")
+    assert f"<!-- {phrase} -->" in (tmp_path / "x.urdf").read_text()
+
+
+def test_rotors_that_are_left_out_are_told_in_numbers(robots, tmp_path):
+    """What they add to the inertia of the joints is what the file's bodies lack."""
+    robot = robots["lwa4p"]
+    lost = robot.to_urdf(tmp_path / "x.urdf")
+    q = robot.home
+    missing = robot.mass_matrix(q) - at.Robot.load(tmp_path / "x.urdf").mass_matrix(q)
+    [phrase] = [x for x in lost if "rotor inertias" in x]
+    for j, name in enumerate(robot.joint_names):
+        said = float(phrase.partition(f"{name} ")[2].split()[0])
+        assert said == pytest.approx(missing[j, j], rel=0.01)
+
+
+def test_friction_that_couples_joints_is_told_to_be_left_out(robots, tmp_path):
+    robot = robots["rx90b"]
+    lost = robot.to_urdf(tmp_path / "x.urdf")
+    v = np.zeros(6)
+    v[5] = robot.limits.velocity[5]
+    beside = np.abs(robot.friction_torque(v)[:5]).max()
+    assert f"left out: friction of joint_6 on other joints, up to {beside:.4g} N m" in lost
 
 
 def test_one_sided_limits_survive(tmp_path):

@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import matplotlib as mpl
 import numpy as np
 import pytest
+from matplotlib import pyplot
 from scipy.linalg import expm
 
 import armtwin as at
@@ -205,3 +207,18 @@ def test_a_bench_is_driven_by_torque_or_position():
         at.simulate_bench(FREE, [0.0, 1.0], [0.0, 0.0], position=[0.0, 0.0])
     with pytest.raises(at.ArmtwinError, match="numbers that rise"):
         at.simulate_bench(FREE, [0.0, 0.0], [0.0, 0.0])
+
+
+def test_a_run_shows_where_its_energy_went_and_draws_its_motor():
+    """What goes in is stored or lost: what is shown adds up to the work of the motor."""
+    time = np.linspace(0.0, 0.2, 201)
+    run = at.simulate_bench(replace(FREE, damping=5.0), time, np.sin(40 * time))
+    (energy,) = (block.value for block in run.sections().blocks if block.kind == "data")
+    assert run.energy.motors > 0
+    assert 2 * energy["motors_j"] == pytest.approx(sum(energy.values()), rel=1e-6)
+    mpl.use("Agg")
+    angle, torque = run.plot()
+    assert np.array_equal(angle.lines[0].get_ydata(), run.log.q_m[:, 0])
+    assert torque.get_ylabel() == "torque [N m]"
+    pyplot.close("all")
+    assert repr(run) == "BenchRun(Simulated 0.2 s with the joint free, 201 samples.)"

@@ -151,7 +151,7 @@ def test_the_perturbation_method_follows_elastic_joints(robot, seam):
 
 def bench(stiffness, damping=0.0, backlash=0.0, **keys):
     """One joint with a spring in its gear."""
-    from armtwin.robot.drive_groups import Transmission
+    from armtwin.robot.schema.drive_groups import Transmission
 
     stiff = joint(gravity=(0, 0, 0), **keys)
     t = Transmission(
@@ -283,7 +283,7 @@ def test_the_verdict_looks_at_the_link_and_a_comparison_at_like_sides(robots):
     soft = at.Job(
         replace(job.description, model=replace(job.description.model, joints="elastic")), job.origin
     )
-    p = at.predict(None, soft)
+    p = at.predict(soft)
     seen, got = np.abs(p.seen.vertical).max(), np.abs(p.path_error.vertical).max()
     assert got > 3 * seen  # the sag, which the motors do not see
     both = at.compare(soft, p.log)

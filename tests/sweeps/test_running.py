@@ -66,7 +66,7 @@ def test_a_cluster_gives_the_bits_of_one_thread(serial):
 
 def test_each_run_is_what_predict_gives_alone(serial):
     for number in serial.best(2):
-        alone = at.predict(None, serial.job(number)).verdict
+        alone = at.predict(serial.job(number)).verdict
         assert serial.rows[number].ratio == alone.worst_ratio
         assert serial.rows[number].lateral_m == alone.segments[0].lateral_peak_m
 
@@ -160,7 +160,7 @@ def test_a_band_gives_its_probability():
     d = short_job().description
     job = at.Job(replace(d, uncertainty=replace(d.uncertainty, draws=8)))
     found = at.sweep(at.Sweep.over(job, {"speed": ["0.2 m/s"]}, band=True))
-    band = at.assess(at.predict(None, job))
+    band = at.assess(at.predict(job))
     assert found.rows[0].probability == band.probability
     assert found.rows[0].outcome == band.outcome
     assert found.measure == "probability"

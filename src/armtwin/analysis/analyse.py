@@ -13,16 +13,17 @@ from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, st
 from armtwin.analysis.coupling import Coupling, coupling
 from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
-from armtwin.analysis.modes import Modes, modes
+from armtwin.analysis.mode_shapes import Modes
+from armtwin.analysis.modes import modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
 from armtwin.analysis.workspace import workspace
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.groups import Body, Payload
+from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
+from armtwin.robot.schema.groups import Body, Payload
 
 Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
 KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")
@@ -61,8 +62,8 @@ def analyse(
             robot natural "modes", "sag" by gravity, "compliance" of the tool; "loads" on bearings
             and in links. A robot whose links have beams, or with closed loops, answers the elastic
             questions together, at one posture.
-        motion: A trajectory or a log, or one posture, (n,). Without it the robot's home where its
-            file has one; "inertia" then goes over the workspace.
+        motion: A trajectory or a log, or one posture, (n,). Without it the robot's home;
+            "inertia" then goes over the workspace.
         v: Speeds at the posture, (n,); 0 without.
         a: Accelerations at the posture, (n,); 0 without.
         load: A payload of the robot's file by name, or a mass at the flange [kg]; "inertia" shows
@@ -145,13 +146,19 @@ def _states(
         return along(robot, motion)
     if motion is not None:
         return posture(robot, motion, v, a)
-    wrist = robot.description.wrist
-    if wrist is None:
-        raise ArmtwinError(
-            f"robot '{robot.name}' has no home in its file; give a posture (--at) or a motion "
-            "(--along)"
-        )
-    return posture(robot, np.array(wrist.home), v, a)
+    states = posture(robot, robot.home, v, a)
+    if robot.description.wrist is None:
+        return replace(states, chosen=f"the middle of the joints' ranges, {_angles(robot)}")
+    return states
+
+
+def _angles(robot: Robot) -> str:
+    """The home of a robot in words."""
+    words = []
+    for k, position in zip(robot.assembly.free, robot.home.tolist(), strict=True):
+        slides = robot.assembly.tree.joints[k].type == "prismatic"
+        words.append(f"{1e3 * position:.4g} mm" if slides else f"{np.degrees(position):.4g}°")
+    return ", ".join(words)
 
 
 def _postures(robot: Robot, motion: Trajectory | Log | ArrayLike | None) -> tuple[np.ndarray, str]:

@@ -9,11 +9,20 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import DEGREES, HERTZ, Number
+from armtwin.notebook.sections import Column, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
+SINKS = Number(1e6, "µm", digits=4, signed=True)
+GIVES = Number(1e6, "µm/N", digits=4, signed=True)
+TURNS = Number(1e3, "mrad", digits=3, signed=True)
+SHARE = Number(digits=3, signed=True)
+AXES = "xyz"
 
-@dataclass(frozen=True)
-class Flexibility:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Flexibility(Result):
     """Sag, compliance and lowest vibrations of a robot at one posture.
 
     Attributes:
@@ -44,6 +53,62 @@ class Flexibility:
     def pushed(self) -> Floats:
         """Displacement of the tool by the force, to first order, (3,) [m]."""
         return self.compliance @ (np.zeros(3) if self.force is None else self.force)
+
+    def sections(self) -> Report:
+        """Sag and compliance of the tool, and its lowest vibrations."""
+        angles = ", ".join(DEGREES.text(float(angle)) for angle in self.q)
+        sunk = 1e6 * float(np.linalg.norm(self.sag))
+        verdict = Text(
+            f"The tool sags by {sunk:.4g} µm; the lowest vibration with the brakes on has "
+            f"{HERTZ.with_unit(float(self.frequencies[0]))}."
+        )
+        sections = (
+            Section("", (Text(_what_gives(self)),)),
+            Section("Sag and compliance of the tool, base axes", (_tool_table(self),)),
+            Section("Vibrations with the brakes on", (_mode_table(self),)),
+        )
+        title = f"{self.robot}: how far it gives way"
+        return Report(title, f"at q = ({angles})°", sections, (verdict,))
+
+
+def _what_gives(found: Flexibility) -> str:
+    joints = ", ".join(found.elastic) or "none"
+    links = ", ".join(found.bending) or "none"
+    return f"Joints that give way: {joints}. Links that bend: {links}."
+
+
+def _tool_table(found: Flexibility) -> Table:
+    records: list[Record] = []
+    for i, axis in enumerate(AXES):
+        record: dict[str, object] = {"axis": axis, "sag_m": float(found.sag[i])}
+        record["turn_rad"] = float(found.turn[i])
+        if found.force is not None:
+            record["pushed_m"] = float(found.pushed[i])
+        for j, other in enumerate(AXES):
+            record[f"f{other}_m_n"] = float(found.compliance[i, j])
+        records.append(record)
+    columns = [
+        Column("axis", "along"),
+        Column("sag_m", "sag", SINKS),
+        Column("turn_rad", "turn", TURNS),
+    ]
+    if found.force is not None:
+        columns.append(Column("pushed_m", "by the force", SINKS))
+    columns += [Column(f"f{axis}_m_n", f"per F{axis}", GIVES) for axis in AXES]
+    return Table(tuple(columns), records, key="tool")
+
+
+def _mode_table(found: Flexibility) -> Table:
+    records: list[Record] = []
+    for i, frequency in enumerate(found.frequencies):
+        record: dict[str, object] = {"mode": i + 1, "frequency_hz": float(frequency)}
+        size = float(np.linalg.norm(found.tool[i])) or 1.0
+        for axis, motion in zip(AXES, found.tool[i], strict=True):
+            record[f"tool_{axis}"] = float(motion) / size
+        records.append(record)
+    columns = [Column("mode", "mode", Number()), Column("frequency_hz", "frequency", HERTZ)]
+    columns += [Column(f"tool_{axis}", f"tool {axis}", SHARE) for axis in AXES]
+    return Table(tuple(columns), records, key="modes")
 
 
 def flexibility(

@@ -14,10 +14,10 @@ import numpy as np
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.robot import dynamics
-from armtwin.robot.coordinates import Coordinates, coordinates
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.sag import Outside, freedom_of, held, settled
+from armtwin.robot.kinematics.coordinates import Coordinates, coordinates
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside, freedom_of, held, settled
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,8 @@ def elastic_coordinates(robot: Robot, *, links: bool = False) -> Coordinates:
         bends = "; its links bend where asked for" if robot.description.flexure else ""
         raise ArmtwinError(
             f"robot '{robot.name}' has nothing elastic: its file gives no transmission.stiffness"
-            f"{bends}"
+            f"{bends}; identify it (armtwin transmission, armtwin clamp), or give a "
+            "[[transmission]] with a stiffness for each joint"
         )
     return places
 

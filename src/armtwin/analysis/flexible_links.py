@@ -16,8 +16,8 @@ from armtwin.elements import statics
 from armtwin.elements.statics import Equilibrium, equilibrium
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
+from armtwin.robot.dynamics.structure import RobotStructure, structure_of, with_joint_springs
 from armtwin.robot.robot import Robot
-from armtwin.robot.structure import RobotStructure, structure_of, with_joint_springs
 
 Joints = Literal["locked", "elastic"]
 

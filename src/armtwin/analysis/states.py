@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,29 +21,46 @@ LEAST_SAMPLES = 4  # of a log whose speeds are found by splines
 class States:
     """Positions, speeds and accelerations of the joints, (m, n) each, at times (m,) [s].
 
-    A posture is one state, at time 0.
+    A posture is one state, at time 0; `chosen` says what posture it is.
     """
 
     time: Floats
     q: Floats
     v: Floats
     a: Floats
+    chosen: str = "one posture"
 
     @property
     def alone(self) -> bool:
         """Whether it is one posture."""
         return len(self.time) == 1
 
+    def describe(self, robot: Robot, load: str = "") -> str:
+        """Where a robot is, and what it carries, in words.
+
+        Args:
+            robot: The robot.
+            load: What it carries in place of the payload of its file.
+        """
+        mounted = robot.description.mounted
+        held = str(replace(mounted, payload=load) if load else mounted)
+        carrying = f", carrying {held}" if held else ""
+        if self.alone:
+            return f"at {self.chosen}{carrying}"
+        length = self.time[-1] - self.time[0]
+        return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
+
     def thinned(self, most: int) -> States:
         """At most so many of the states, evenly."""
         step = -(-len(self.time) // most)
-        return States(self.time[::step], self.q[::step], self.v[::step], self.a[::step])
+        kept = slice(None, None, step)
+        return replace(self, time=self.time[kept], q=self.q[kept], v=self.v[kept], a=self.a[kept])
 
     def faster(self, factor: float) -> States:
         """The same path so many times as fast: v times factor, a times its square."""
         if not np.isfinite(factor) or factor <= 0:
             raise ArmtwinError(f"faster must be a number greater than 0, got {factor}")
-        return States(self.time / factor, self.q, factor * self.v, factor**2 * self.a)
+        return replace(self, time=self.time / factor, v=factor * self.v, a=factor**2 * self.a)
 
 
 def posture(
@@ -57,7 +74,7 @@ def posture(
         if array.ndim != 1:
             raise ArmtwinError(f"{name} must have shape ({robot.n},) ({what}), got {array.shape}")
         values.append(array[None])
-    return States(np.zeros(1), *values)
+    return States(np.zeros(1), values[0], values[1], values[2])
 
 
 def along(robot: Robot, motion: Trajectory | Log) -> States:

@@ -38,11 +38,9 @@ def resonances(
     output: Output,
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
-    from armtwin.identification.actuator.actuator_report import oil_report
-
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))
     run = folder_run(source, output, [table])
-    run.finish(oil_report(at.fit_oil(table)))
+    run.finish(at.fit_oil(table))
 
 
 @command_of(actuator)
@@ -60,8 +58,6 @@ def noise(
     output: Output,
 ) -> None:
     """Oil, valve and delay from logs of noise with several weights."""
-    from armtwin.identification.actuator.actuator_report import actuator_report
-
     prior = at.Robot.load(robot)
     count = len(logs)
     if weights.count(",") + 1 != count:
@@ -71,26 +67,22 @@ def noise(
     run = robot_run("actuator noise", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
         found = at.identify_actuator(prior, read_logs(logs, columns), masses)
-    run.finish(actuator_report(found), robot=found.robot)
+    run.finish(found, robot=found.robot)
 
 
 @command_of(actuator)
 def valve(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
-    from armtwin.identification.actuator.actuator_report import valve_report
-
     prior = at.Robot.load(robot)
     run = robot_run("actuator valve", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    run.finish(valve_report(found), robot=found.robot)
+    run.finish(found, robot=found.robot)
 
 
 @command_of(actuator)
 def flow(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
-    from armtwin.identification.actuator.actuator_report import flow_report
-
     prior = at.Robot.load(robot)
     run = robot_run("actuator flow", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    run.finish(flow_report(found), robot=found.robot)
+    run.finish(found, robot=found.robot)

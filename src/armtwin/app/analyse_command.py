@@ -26,9 +26,9 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
-from armtwin.robot.sag import Outside
-from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
-from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
+from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, named_coordinates
 
 MOVING = ("torques", "loads")
 MASS = Unit("kg", above=0)
@@ -122,9 +122,7 @@ def analyse(
         motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
-    from armtwin.report.writing import to_report
-
-    run.finish(to_report(at.analyse(found, what, motion, **settings)))
+    run.finish(at.analyse(found, what, motion, **settings))
 
 
 def _check_moving(

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 
 import typer
 
+import armtwin as at
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
 from armtwin.app import (
     analyse_command,
@@ -39,9 +40,8 @@ from armtwin.jobs import files as job_files
 from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
-from armtwin.notebook.sections import Report
 from armtwin.prediction.predict import refuse_incomplete
-from armtwin.robot.files import shipped
+from armtwin.report.result import Result
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -101,12 +101,10 @@ def root(
 @command_of(app)
 def robots(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.robot.robot_report import robot_report, robot_shelf
-
     if name is None:
-        describe(robot_shelf(Robot.load(known) for known in shipped()), json)
+        describe(at.robots(), json)
     else:
-        describe(robot_report(Robot.load(name)), json)
+        describe(Robot.load(name).sections(sources=False), json)
 
 
 @command_of(app)
@@ -125,27 +123,23 @@ def check(
     describe(_contents(file), json)
 
 
-def _contents(file: str) -> Report:
+def _contents(file: str) -> Result:
     """What is in a file."""
-    from armtwin.jobs.experiment_shelf import described_experiment
-    from armtwin.logs.log_report import log_report
-    from armtwin.prediction.job_report import job_report
-    from armtwin.robot.robot_report import robot_report
+    from armtwin.prediction.job_check import JobCheck
     from armtwin.sweeps.sweep import Sweep
-    from armtwin.sweeps.sweep_estimate import described_sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
-        return log_report(Log.read(file), Path(file).name)
+        return Log.read(file)
     if is_sweep(file):
-        return described_sweep(Sweep.load(file))
+        return Sweep.load(file)
     if is_experiment(file):
-        return described_experiment(Experiment.load(file))
+        return Experiment.load(file)
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
-        return job_report(job)
-    return robot_report(Robot.load(file), sources=True)
+        return JobCheck(job)
+    return Robot.load(file)
 
 
 def _refuse_unknown_servo(job: Job) -> None:
@@ -177,8 +171,6 @@ def import_robot(
     output: FileOutput,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
-    from armtwin.robot.robot_report import robot_report
-
     if kind is None:
         kind = "dh" if file.suffix == ".csv" else "urdf"
     if kind == "dh":
@@ -190,7 +182,7 @@ def import_robot(
     robot = on_base(found, gravity, mounting, "import")
     target = free(robot, ".toml", output, file)
     robot.save(target)
-    describe(robot_report(robot), output.json, [target])
+    describe(robot.sections(sources=False), output.json, [target])
 
 
 def main() -> None:

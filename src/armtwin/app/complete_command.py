@@ -31,10 +31,8 @@ def complete(
 
     Exit code 1: no rule gives all that it lacks.
     """
-    from armtwin.identification.completion.completion_report import completion_report
-
     given = carried.by(robot)
     paths = logs or []
     run = robot_run("complete", given, output, inputs_of(robot, paths, columns))
     found = at.complete(given, read_logs(paths, columns), bandwidth=bandwidth)
-    run.finish(completion_report(found), robot=found.robot, passed=not found.still)
+    run.finish(found, robot=found.robot, passed=not found.still)

@@ -49,7 +49,7 @@ def correct(
     run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS])
     with progress_bar("simulation") as progress:
         found = at.correct(
-            None, chosen, rounds=rounds, spacing=spacing, progress=of(progress, "simulation")
+            chosen, rounds=rounds, spacing=spacing, progress=of(progress, "simulation")
         )
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)
@@ -57,9 +57,7 @@ def correct(
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }
-    from armtwin.report.writing import to_report
-
-    run.finish(to_report(found), contents, passed=found.verdict.within)
+    run.finish(found, contents, passed=found.verdict.within)
 
 
 def points_text(correction: at.Correction) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,8 +27,8 @@ from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 
 if TYPE_CHECKING:
-    from armtwin.identification.excitation.excitation_report import Twin
     from armtwin.identification.excitation.plan import ExcitationPlan
+    from armtwin.identification.excitation.result import Twin
 
 
 def excite(
@@ -101,8 +102,8 @@ def excite(
     output: Output,
 ) -> None:
     """Design a motion that identifies the parameters of a robot well: trajectory and report."""
-    from armtwin.identification.excitation.excitation_report import TRAJECTORY, excitation_report
-    from armtwin.motion.cell_file import read_cell
+    from armtwin.identification.excitation.result import TRAJECTORY
+    from armtwin.motion.cell import read_cell
 
     found = carried.by(robot)
     plan = _plan(
@@ -132,16 +133,16 @@ def excite(
     source = Source("excite", found.name, found.origin, options, tuple(mounted.values()))
     run = folder_run(source, output, inputs, [TRAJECTORY])
     with progress_bar("search") as progress:
-        result = at.design_excitation(found, plan, around, progress=of(progress, "search"))
+        result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
-    run.finish(excitation_report(result, _twin(found, motion)), written)
+    run.finish(replace(result, twin=_twin(found, motion)), written)
 
 
 def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
     """What the robot's own simulated loop makes of a motion; None where it cannot be simulated."""
-    from armtwin.identification.excitation.excitation_report import Twin
+    from armtwin.identification.excitation.result import Twin
     from armtwin.prediction.compare_reference import usual_model
 
     try:

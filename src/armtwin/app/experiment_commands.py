@@ -25,7 +25,6 @@ from armtwin.app.places import Source, files_of_log, words_of
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import LOG, folder_run, inputs_of, read_logs, robot_run
 from armtwin.app.showing import describe
-from armtwin.jobs.experiment import shipped
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
 
@@ -48,26 +47,23 @@ def simulate(
 
     Exit code 1: it ended early.
     """
-    from armtwin.jobs.experiment_report import experiment_report
-
     asked = at.Experiment.load(experiment)
     source = Source("simulate", asked.description.name, asked.origin)
     run = folder_run(source, output, asked.files, [LOG])
     with progress_bar("experiment") as progress:
         found = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
-        report = experiment_report(found)
     log = {LOG: partial(put_csv, found.log.recording)}
-    run.finish(report, log, passed=not found.ended_early)
+    run.finish(found, log, passed=not found.ended_early)
 
 
 def experiments(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
-    from armtwin.jobs.experiment_shelf import described_experiment, experiment_shelf
+    from armtwin.jobs.shipped import experiments as list_experiments
 
     if name is None:
-        describe(experiment_shelf(at.Experiment.load(known) for known in shipped()), json)
+        describe(list_experiments(), json)
     else:
-        describe(described_experiment(at.Experiment.load(name)), json)
+        describe(at.Experiment.load(name), json)
 
 
 def clamp(
@@ -85,7 +81,6 @@ def clamp(
 
     The log has time, q_m1 (or q1), tau_m1 and so on.
     """
-    from armtwin.identification.clamping.clamping_report import clamping_report
     from armtwin.jobs.recreation import recreate
 
     given = {"gear_ratio": gear_ratio, "joint": joint}
@@ -99,7 +94,7 @@ def clamp(
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)
-    run.finish(clamping_report(found, recreation))
+    run.finish(recreation)
 
 
 def transmission(
@@ -115,11 +110,9 @@ def transmission(
 
     Exit code 1: no stiffness is identifiable.
     """
-    from armtwin.identification.transmission.transmission_report import transmission_report
-
     prior = carried.by(robot)
     run = robot_run("transmission", prior, output, inputs_of(robot, [*logs, validate], columns))
     with progress_bar("logs"):
         unseen = None if validate is None else at.Log.read(validate, columns)
         found = at.identify_transmission(prior, read_logs(logs, columns), validate=unseen)
-    run.finish(transmission_report(found), robot=found.robot, passed=found.told)
+    run.finish(found, robot=found.robot, passed=found.told)

@@ -18,42 +18,14 @@ from armtwin.report.folder import refuse_inputs
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
-NOT_IN_URDF = (
-    "motor",
-    "gear",
-    "balancer",
-    "friction",
-    "transmission",
-    "flexure",
-    "deviation",
-    "hydraulic",
-    "servo",
-    "payload",
-    "standard_deviation",
-)
-
 
 @command_of(export, "urdf")
 def export_urdf(robot: RobotFile, *, carried: Carried, output: FileOutput) -> None:
-    """Write a URDF file with the robot's kinematics and bodies."""
+    """Write a URDF file with the robot's kinematics, bodies and joint friction."""
     loaded = carried.by(robot)
     target = free(loaded, ".urdf", output, robot)
-    loaded.to_urdf(target)
-    lost = [f"not in a URDF, left out: {what}" for what in lost_in_urdf(loaded)]
+    lost = loaded.to_urdf(target)
     describe(Report(f"{loaded.name} as URDF", "", ()), output.json, [target], lost)
-
-
-def lost_in_urdf(robot: Robot) -> list[str]:
-    """Groups of a robot file that a URDF has no place for."""
-    d = robot.description
-    lost = [name for name in NOT_IN_URDF if getattr(d, name)]
-    lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
-    if d.gravity != (0.0, 0.0, -9.81):
-        lost.append("gravity of a tilted base")
-    for link in d.link:
-        if link.unphysical:
-            lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
-    return lost
 
 
 def free(robot: Robot, suffix: str, output: FileOutput, source: str | Path) -> Path:

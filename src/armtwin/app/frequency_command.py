@@ -29,9 +29,6 @@ def frequency(
     output: Output,
 ) -> None:
     """Frequency response with coherence from one channel of a log to another."""
-    from armtwin.identification.frequency import log_response
-    from armtwin.identification.frequency_report import frequency_report
-
     options = {"input": given, "output": answer, "joint": joint, "window_s": window}
     words = []
     if (given, answer) != ("q_ref", "q"):
@@ -42,5 +39,5 @@ def frequency(
         words.append(f"{window:g} s")
     source = Source("frequency", log.name.partition(".")[0], str(log), options, tuple(words))
     run = folder_run(source, output, files_of_log(log, columns))
-    found = log_response(at.Log.read(log, columns), given, answer, window=window, joint=joint)
-    run.finish(frequency_report(found))
+    found = at.log_response(at.Log.read(log, columns), given, answer, window=window, joint=joint)
+    run.finish(found)

@@ -36,7 +36,7 @@ from armtwin.files.opening import FRICTION_CURVES, read_text
 FORMER = {"--moving": "shapes", "--load": "load", "--breakaway": "presliding"}
 
 
-class FrictionGroup(TyperGroup):
+class FrictionCommands(TyperGroup):
     """The friction commands; what does not name one of them is told which it needs."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -51,7 +51,7 @@ class FrictionGroup(TyperGroup):
 
 
 friction = typer.Typer(
-    cls=FrictionGroup,
+    cls=FrictionCommands,
     no_args_is_help=True,
     help="Friction: laws, their shapes, load, pre-sliding.",
 )
@@ -95,8 +95,6 @@ def curves(
 
     Exit code 1: some number of a law is not identifiable.
     """
-    from armtwin.identification.friction_curves.friction_report import friction_report
-
     prior = on_base(carried.by(robot), None, mounting, "friction")
     run = robot_run("friction curves", prior, output, inputs_of(robot, files, columns))
     with progress_bar("curves"):
@@ -107,7 +105,7 @@ def curves(
             measured = of_logs(prior, read_logs(files, columns), torque)
         found = at.fit_friction(prior, measured, gravity=weight, law=law)
     changed = found.robot if found.curves.unit == "N m" else None
-    run.finish(friction_report(found), robot=changed, passed=_all_told(found.table))
+    run.finish(found, robot=changed, passed=_all_told(found.table))
 
 
 @command_of(friction)
@@ -126,8 +124,6 @@ def shapes(
 
     Everything linear is fitted with them. Exit code 1: some of them are not identifiable.
     """
-    from armtwin.identification.closed_loop.shape_report import shape_report
-
     if _table(logs) is not None:
         raise ArmtwinError(f"{logs[0]}: friction shapes needs logs, not a table of friction curves")
     prior = on_base(carried.by(robot), None, mounting, "friction")
@@ -140,7 +136,7 @@ def shapes(
             cutoff=cutoff,
             progress=of(progress, "shapes"),
         )
-    run.finish(shape_report(found), robot=found.robot, passed=_all_told(found.table))
+    run.finish(found, robot=found.robot, passed=_all_told(found.table))
 
 
 @command_of(friction)
@@ -168,15 +164,13 @@ def load(
     output: Output,
 ) -> None:
     """Friction that follows the load of its gear, from logs with several tools."""
-    from armtwin.identification.worm_report import worm_report
-
     prior = on_base(carried.by(robot), None, mounting, "friction")
     mounted = [None if word == "none" else word for word in words_of_list("--tools", tools)]
     named = words_of_list("--elements", elements)
     run = robot_run("friction load", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
         found = at.identify_worm(prior, read_logs(logs, columns), mounted, named)
-    run.finish(worm_report(found), robot=found.robot)
+    run.finish(found, robot=found.robot)
 
 
 @command_of(friction)
@@ -197,13 +191,11 @@ def presliding(
 
     Exit code 1: the encoder cannot resolve it.
     """
-    from armtwin.identification.friction_curves.friction_report import presliding_report
-
     prior = on_base(carried.by(robot), None, mounting, "friction")
     source = Source("friction presliding", prior.name, prior.origin)
     run = folder_run(source, output, inputs_of(robot, [log], columns))
     found = at.fit_presliding(prior, at.Log.read(log, columns), joint)
-    run.finish(presliding_report(found), passed=not found.refused)
+    run.finish(found, passed=not found.refused)
 
 
 def _all_told(numbers: Sequence[Any]) -> bool:
@@ -242,11 +234,9 @@ def warmup(
 
     Exit code 1: some joint is not warm.
     """
-    from armtwin.identification.warm_up_report import warm_up_report
-
     options = {"period_s": period, "limit": limit, "torque": torque}
     source = Source("warmup", log.name.partition(".")[0], str(log), options)
     run = folder_run(source, output, files_of_log(log, columns))
     read = at.Log.read(log, columns)
     found = at.identify_warm_up(read, period=period, limit=limit, torque=torque)
-    run.finish(warm_up_report(found), passed=found.warm)
+    run.finish(found, passed=found.warm)

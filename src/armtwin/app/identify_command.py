@@ -111,12 +111,10 @@ def identify(
         found = _identified(prior, read, chosen, of(progress, "fit"))
         held_out = of(progress, "left out")
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
-    from armtwin.identification.rigid_body.identification_report import identification_report
     from armtwin.identification.rigid_body.recipe_file import recipe_text
 
     recipe = recipe_text(_used(at.Robot.load(robot), prior, found))
-    report = identification_report(result)
-    run.finish(report, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
+    run.finish(result, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
 
 
 def _identified(

@@ -33,16 +33,14 @@ from armtwin.app.places import (
     of_log,
 )
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.run import LOG, Run, folder_run, inputs_of
+from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
 from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
-from armtwin.jobs import files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
-from armtwin.prediction.prediction_report import prediction_report
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
@@ -113,13 +111,11 @@ def predict(
     _deliver(answer, run, passed=answer.holds)
 
 
-def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: Run) -> None:
+def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: CommandRun) -> None:
     """Runs side by side: one table, one report, all of them in result.json."""
-    from armtwin.prediction.side_by_side_report import side_by_side_report
-
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
-    run.finish(side_by_side_report(runs), passed=runs.hold)
+    run.finish(runs, passed=runs.hold)
 
 
 def listed_speeds(text: str) -> list[str]:
@@ -188,7 +184,7 @@ def compare(
     _compare_reference(twin, at.Log.read(log, columns), changes.servo, method, run)
 
 
-def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: Run) -> None:
+def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: CommandRun) -> None:
     """A logged run of a job over its prediction."""
     with progress_bar("path") as progress:
         comparison = at.compare(job, log, method=method, progress=progress)
@@ -198,11 +194,9 @@ def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: Run) -> None:
 
 
 def _compare_reference(
-    robot: at.Robot, log: at.Log, servo: str | None, method: HowSimulated, run: Run
+    robot: at.Robot, log: at.Log, servo: str | None, method: HowSimulated, run: CommandRun
 ) -> None:
     """A logged run over the twin's run on the log's own reference."""
-    from armtwin.prediction.reference_report import reference_report
-
     model = None if servo is None else at.Model(servo=servo)
     with progress_bar("simulation") as progress:
         comparison = at.compare(robot, log, model=model, method=method, progress=progress)
@@ -210,17 +204,17 @@ def _compare_reference(
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _compared(comparison.time, comparison.channels),
     }
-    run.finish(reference_report(comparison), contents)
+    run.finish(comparison, contents)
 
 
 def jobs(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
-    from armtwin.prediction.job_report import job_report, job_shelf
+    from armtwin.prediction.job_check import JobCheck
 
     if name is None:
-        describe(job_shelf(Job.load(known) for known in job_files.shipped()), json)
+        describe(at.jobs(), json)
     else:
-        describe(job_report(Job.load(name)), json)
+        describe(JobCheck(Job.load(name)), json)
 
 
 def changed_job(job: Job, changes: Changes) -> Job:
@@ -261,7 +255,7 @@ def _answered(
     advise: bool = False,
 ) -> at.Answer:
     with progress_bar("path") as progress:
-        prediction = at.predict(None, job, method=method, progress=progress)
+        prediction = at.predict(job, method=method, progress=progress)
         band = None
         if banded and prediction.verdict.stopped is None:
             band = at.assess(prediction, progress=of(progress, "draws"))
@@ -283,7 +277,7 @@ def _loads(job: Job) -> BearingLoads:
     return bearing_loads(robot, along(robot, planned(robot, job).trajectory))
 
 
-def _deliver(answer: at.Answer, run: Run, passed: bool) -> None:
+def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     """Write and show an answer with its log, its comparison and its advised job."""
     contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
@@ -293,7 +287,7 @@ def _deliver(answer: at.Answer, run: Run, passed: bool) -> None:
     if best is not None:
         folder = run.place.path(ADVISED).parent
         contents[ADVISED] = best.job.seen_from(folder).to_toml_as_written()
-    run.finish(prediction_report(answer), contents, passed=passed)
+    run.finish(answer, contents, passed=passed)
 
 
 def _compared(time: Floats, channels: dict[str, Floats]) -> str:

@@ -48,8 +48,6 @@ def payload(
     What --tool and --payload name is carried in both runs. Exit code 1: the runs show no payload,
     or do not determine a torque constant.
     """
-    from armtwin.identification.payload.payload_report import payload_report
-
     prior = carried.by(robot)
     believed = None if expected is None else _believed(prior, expected)
     run = robot_run("payload", prior, output, inputs_of(robot, [with_it, without], columns))
@@ -69,7 +67,7 @@ def payload(
             method="held" if held else "difference",
         )
     told = not found.refused if found.gain is None else bool(found.gain.told.all())
-    run.finish(payload_report(found), robot=found.robot, passed=told)
+    run.finish(found, robot=found.robot, passed=told)
 
 
 def _believed(robot: at.Robot, name: str) -> at.Robot:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.robot.mounting import gravity_of, read_gravity
+from armtwin.robot.schema.mounting import gravity_of, read_gravity
 
 
 def on_base(robot: at.Robot, gravity: str | None, mounting: str | None, command: str) -> at.Robot:

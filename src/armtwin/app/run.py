@@ -26,7 +26,7 @@ FAILED = 1
 
 
 @dataclass(frozen=True)
-class Run:
+class CommandRun:
     """A run of a command.
 
     Attributes:
@@ -72,7 +72,7 @@ class Run:
 
 def folder_run(
     source: Source, output: Output, inputs: Collection[Path], writes: Iterable[str] = ()
-) -> Run:
+) -> CommandRun:
     """A run that writes a folder, which is checked before any work is done.
 
     Args:
@@ -81,7 +81,7 @@ def folder_run(
         inputs: Files that it reads.
         writes: Names of files beside result and report.
     """
-    return Run(result_folder(source, output, inputs, (RESULT, REPORT, *writes)), output.json)
+    return CommandRun(result_folder(source, output, inputs, (RESULT, REPORT, *writes)), output.json)
 
 
 def robot_run(
@@ -90,7 +90,7 @@ def robot_run(
     output: Output,
     inputs: Collection[Path],
     writes: Iterable[str] = (),
-) -> Run:
+) -> CommandRun:
     """A run that makes a robot of another; its place is checked before any work is done.
 
     Args:
@@ -105,7 +105,7 @@ def robot_run(
         return folder_run(Source(command, prior.name, prior.origin), output, inputs, names)
     place = ResultBeside(output.out, ROBOT, (*names, RESULT, REPORT), inputs, output.force)
     place.check()
-    return Run(place, output.json)
+    return CommandRun(place, output.json)
 
 
 def inputs_of(robot: str, logs: Iterable[Path | None], columns: Path | None) -> list[Path]:

@@ -46,8 +46,6 @@ def sensitivity(
     output: Output,
 ) -> None:
     """Say what a job's path error or an experiment's features depend on, changed both ways."""
-    from armtwin.analysis.sensitivity_report import sensitivity_report
-
     asked = Experiment.load(what) if is_experiment(what) else Job.load(what)
     if by >= 1:
         raise ArmtwinError(f"--by must be less than 100 %, got {100 * by:g} %")
@@ -63,4 +61,4 @@ def sensitivity(
     with progress_bar("runs") as progress:
         share = of(progress, "runs")
         found = at.sensitivity(asked, keys, by=by, features=chosen, progress=share)
-    run.finish(sensitivity_report(found, asked.name))
+    run.finish(found)

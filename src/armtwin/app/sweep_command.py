@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,7 +12,7 @@ import armtwin as at
 from armtwin.app.options import Output
 from armtwin.app.places import Source, result_folder
 from armtwin.app.progress import progress_bar
-from armtwin.app.run import REPORT, Run
+from armtwin.app.run import REPORT, CommandRun
 from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
@@ -79,7 +80,7 @@ def sweep(
         return
     found = _run(asked, place, workers, cluster)
     made = [_report_run(found, number - 1, place, output.force) for number in report or []]
-    _deliver(found, Run(place, output.json), csv=csv, parquet=parquet)
+    _deliver(found, CommandRun(place, output.json), csv=csv, parquet=parquet)
     for path in [] if output.json else [place.path(TABLE), *made]:
         say(f"wrote {path.as_posix()}")
     if not found.held:
@@ -99,7 +100,6 @@ def _estimate(
     from armtwin.sweeps.cluster import LOCAL
     from armtwin.sweeps.estimate import estimate
     from armtwin.sweeps.running import check_place
-    from armtwin.sweeps.sweep_estimate import estimate_report
 
     workers, cluster = where
     check_place(workers, cluster)
@@ -109,7 +109,7 @@ def _estimate(
         width = int(given) if given.isdigit() else None
     with progress_bar("timing"):
         found = estimate(asked, place.path(TABLE), width)
-    describe(estimate_report(asked, found, place.path(TABLE)), json)
+    describe(found, json)
 
 
 def _run(
@@ -134,16 +134,15 @@ def _run(
         return at.sweep(asked, table, workers=workers, cluster=cluster, progress=watch)
 
 
-def _deliver(found: SweepResult, run: Run, *, csv: bool, parquet: bool) -> None:
+def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -> None:
     """Write and show the report, and the table in other formats."""
-    from armtwin.sweeps.sweep_report import sweep_report
-
     contents: dict[str, Content] = {}
     if csv:
         contents[CSV] = found.csv()
     if parquet:
         contents[PARQUET] = found.parquet()
-    run.finish(sweep_report(found, _made(found, run.place.path(RESULT).parent)), contents)
+    reports = _made(found, run.place.path(RESULT).parent)
+    run.finish(replace(found, reports=reports), contents)
 
 
 def _made(found: SweepResult, folder: Path) -> dict[int, str]:
@@ -162,7 +161,6 @@ def _folder_of(number: int) -> str:
 
 def _report_run(found: SweepResult, number: int, place: ResultFolder, force: bool) -> Path:
     """The report of one run with its causes, and its job, in a folder of the sweep's."""
-    from armtwin.prediction.prediction_report import prediction_report
     from armtwin.report.page import to_html
     from armtwin.report.result_file import to_result
 
@@ -176,7 +174,7 @@ def _report_run(found: SweepResult, number: int, place: ResultFolder, force: boo
         if found.sweep.description.band and prediction.verdict.stopped is None:
             band = at.assess(prediction)
         answer = Answer(prediction, at.explain(prediction), band=band)
-        told = prediction_report(answer)
+        told = answer.sections()
     job = found.job(number).seen_from(folder)
     single.write(to_result(told), {REPORT: to_html(told), JOB: job.to_toml()})
     return single.path(REPORT)

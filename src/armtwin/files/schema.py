@@ -5,15 +5,167 @@ A key path such as friction.5.level counts from 1 and may use a name in place of
 
 from __future__ import annotations
 
-from dataclasses import dataclass, is_dataclass
-from typing import Any
+from collections.abc import Callable
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
+from types import NoneType, UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic_core import CoreSchema, SchemaValidator, core_schema
 
 from armtwin.errors import MOST_PROBLEMS, FileError, did_you_mean
-from armtwin.files.nesting import nested
-from armtwin.files.shape import Step, Tables, item_type, keys_at, types_of
+from armtwin.files.shape import (
+    KIND_KEYS,
+    Step,
+    Tables,
+    choices,
+    group_of,
+    item_type,
+    keys_at,
+    types_of,
+)
+from armtwin.maths.units import annotations_of
+
+PLAIN: dict[Any, Callable[[], CoreSchema]] = {
+    Any: core_schema.any_schema,
+    bool: core_schema.bool_schema,
+    float: core_schema.float_schema,
+    int: core_schema.int_schema,
+    str: core_schema.str_schema,
+}
+NO_OTHER_KEYS = core_schema.CoreConfig(extra_fields_behavior="forbid")
+
+
+@cache
+def validator(kind: Any) -> SchemaValidator:
+    """Reads tables into a dataclass."""
+    return SchemaValidator(schema_of(kind))
+
+
+@cache
+def schema_of(kind: Any) -> CoreSchema:
+    """What pydantic's core is told of a type; an annotation with a `schema` tells it itself."""
+    of = get_args(kind)
+    origin = get_origin(kind)
+    if origin is Annotated:
+        own: CoreSchema = of[1].schema(of[0], schema_of)
+        return own
+    if origin in (Union, UnionType):
+        return _one_of(of)
+    if origin is Literal:
+        return core_schema.literal_schema(list(of))
+    if origin is dict:
+        return core_schema.dict_schema(schema_of(of[0]), schema_of(of[1]))
+    if origin is tuple:
+        return _tuple(of)
+    if is_dataclass(kind):
+        return _group(kind)
+    return PLAIN[kind]()
+
+
+def _one_of(kinds: tuple[Any, ...]) -> CoreSchema:
+    some: list[Any] = [schema_of(kind) for kind in kinds if kind is not NoneType]
+    schema: CoreSchema = some[0] if len(some) == 1 else core_schema.union_schema(some)
+    return core_schema.nullable_schema(schema) if NoneType in kinds else schema
+
+
+def _tuple(kinds: tuple[Any, ...]) -> CoreSchema:
+    if kinds[-1] is ...:
+        return core_schema.tuple_schema([schema_of(kinds[0])], variadic_item_index=0)
+    return core_schema.tuple_schema([schema_of(kind) for kind in kinds])
+
+
+def _group(kind: Any) -> CoreSchema:
+    types = annotations_of(kind)
+    keys = []
+    for f in fields(kind):
+        schema = _with_default(schema_of(types[f.name]), f)
+        keys.append(core_schema.dataclass_field(f.name, schema))
+    arguments = core_schema.dataclass_args_schema(kind.__name__, keys)
+    return core_schema.dataclass_schema(
+        kind,
+        arguments,
+        [f.name for f in fields(kind)],
+        post_init=hasattr(kind, "__post_init__"),
+        config=NO_OTHER_KEYS,
+    )
+
+
+def _with_default(schema: CoreSchema, f: Field[Any]) -> CoreSchema:
+    if f.default is not MISSING:
+        return core_schema.with_default_schema(schema, default=f.default)
+    if f.default_factory is not MISSING:
+        return core_schema.with_default_schema(schema, default_factory=f.default_factory)
+    return schema
+
+
+def nested(value: Any, kind: Any) -> Any:
+    """A value of a file of a type, with every group below it in a table of its own."""
+    if isinstance(value, list):
+        item = item_type(kind, tuple)
+        return [nested(entry, item) for entry in value]
+    if not isinstance(value, dict):
+        return value
+    group = group_of(kind, value)
+    if group is not None:
+        return _nested_group(value, group)
+    item = item_type(kind, dict)
+    return {key: nested(entry, item) for key, entry in value.items()}
+
+
+def _nested_group(table: Tables, group: Any) -> Tables:
+    result = dict(table)
+    for f in fields(group):
+        if f.metadata.get("flat"):
+            _move_flat_keys(result, group, f.name)
+    for f in fields(group):
+        if "differing_from" in f.metadata:
+            _complete(result, f)
+        if "kind_from" in f.metadata:
+            _put_kind(result, group, f)
+        if f.name in result:
+            result[f.name] = nested(result[f.name], types_of(group)[f.name])
+    return result
+
+
+def _move_flat_keys(table: Tables, group: Any, name: str) -> None:
+    """Move the keys that are not the group's own into the table of its flat field."""
+    own = {f.name for f in fields(group)} - {name}
+    inner = {}
+    for key in list(table):
+        if key not in own:
+            inner[key] = table.pop(key)
+    table[name] = inner
+
+
+def _complete(table: Tables, f: Field[Any]) -> None:
+    """Give a table of what differs from another field of the same kind the keys of that one."""
+    differing = table.get(f.name)
+    other = table.get(f.metadata["differing_from"])
+    if not isinstance(differing, dict) or not isinstance(other, dict):
+        return
+    for key in KIND_KEYS:
+        if key in differing and differing[key] != other.get(key):
+            return
+    table[f.name] = {**other, **differing}
+
+
+def _put_kind(table: Tables, group: Any, f: Field[Any]) -> None:
+    """Write into the table of a field of several kinds which one it is, as a key beside it says."""
+    value = table.get(f.name)
+    if not isinstance(value, dict):
+        return
+    key = f.metadata["kind_from"]
+    kind = table.get(key, getattr(group, key))
+    known = [getattr(choice, "kind", None) for choice in choices(types_of(group)[f.name])]
+    if kind in known:
+        table[f.name] = {**value, "kind": kind}
+    else:
+        del table[f.name]  # the key beside it is refused already
+
 
 # What pydantic calls a key that is not there, one that is none, a value that is no table.
-MISSING = ("missing", "missing_argument")
+ABSENT = ("missing", "missing_argument")
 UNKNOWN = ("unexpected_keyword_argument", "extra_forbidden")
 NO_TABLE = ("dataclass_type", "dict_type", "model_attributes_type")
 OWN_SENTENCE = ("quantity", "sentence")  # of a field that is read by a function of ours
@@ -34,8 +186,6 @@ class Schema:
     def read(self, tables: Tables, origin: str) -> Any:
         """The dataclass of the tables of a file; its errors go by the keys that the file has."""
         from pydantic_core import ValidationError
-
-        from armtwin.files.validator import validator
 
         try:
             return validator(self.kind).validate_python(nested(tables, self.kind))
@@ -109,7 +259,7 @@ def _sentence(error: Any, tables: Tables, schema: Schema) -> str:
     """One sentence for one error of pydantic."""
     place = _place(error["loc"], tables)
     kind, given, message = error["type"], error["input"], error["msg"]
-    if kind in MISSING:
+    if kind in ABSENT:
         return f"{place} is missing"
     if kind in UNKNOWN:
         known = keys_at(schema.kind, tables, place.steps)

@@ -1,25 +1,30 @@
-"""Frequency response of each joint of a log, from one of its channels to another."""
+"""Frequency response of each joint of a log from one channel to another, and what it shows."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.digests import file_name
 from armtwin.logs.log import Log
 from armtwin.maths.frequency_response import FrequencyResponse, frequency_response
 from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve, Rule
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.report.result import Result
 
 KNOWN = 0.6  # coherence from which a frequency counts
 STILL = 1e-12  # range of a channel that does not move
 HALF_POWER = np.sqrt(0.5)
+HERTZ = Number(1.0, "Hz", digits=4)
+DEVIATIONS = 1.645  # of a normal distribution: 90 % lie within
+TURN = 180 / np.pi
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,8 +80,8 @@ def _delay(known: FrequencyResponse) -> float | None:
     return float(-(weight * omega * low.phase).sum() / (weight * omega**2).sum())
 
 
-@dataclass(frozen=True, eq=False)
-class LogResponse:
+@dataclass(frozen=True, eq=False, repr=False)
+class LogResponse(Result):
     """Frequency responses of the joints of a log.
 
     Attributes:
@@ -91,36 +96,88 @@ class LogResponse:
     answer: str
     joints: tuple[JointResponse, ...]
 
-    def __repr__(self) -> str:
-        count = cards.counted(len(self.joints), "joint")
-        return cards.line("LogResponse", f"{self.given} to {self.answer}", count)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        heads: tuple[str, ...] = ()
-        for record in self.table:
-            heads = tuple(record)
-            cells = ["-" if value is None else f"{value:.4g}" for value in record.values()]
-            rows.append(tuple(cells))
-        return cards.table(repr(self), rows, heads)
-
     @property
     def table(self) -> list[dict[str, float | int | None]]:
         """A record for each joint."""
         return [joint.record for joint in self.joints]
 
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw magnitude, phase and coherence over frequency.
+    def sections(self) -> Report:
+        """Gain, peak, bandwidth and delay of each joint, and its curves."""
+        sections = [Section("", _joints(self))]
+        for joint in self.joints:
+            sections.append(Section(f"Joint {joint.joint}", _charts(joint), page_only=True))
+        name = file_name(self.origin, "log")
+        return Report(
+            title=f"{name}: frequency response, {self.given} to {self.answer}",
+            subtitle=f"mean of {self.joints[0].response.windows:.0f} independent windows",
+            sections=tuple(sections),
+            verdict=(_verdict(self),),
+        )
 
-        Args:
-            axes: Three of them; new ones where none are given.
-        """
-        panels = []
-        first = self.joints[0].response.frequency
-        for label, name in (("|H|", "magnitude"), ("phase [rad]", "phase"), ("γ²", "coherence")):
-            lines = {f"joint {j.joint}": getattr(j.response, name) for j in self.joints}
-            panels.append(Panel(label, lines))
-        return draw_panels(first, "frequency [Hz]", panels, axes)
+
+def _verdict(result: LogResponse) -> Text:
+    """The least bandwidth, or how far the responses are known."""
+    records = result.table
+    what = f"{result.given} to {result.answer} of {cards.counted(len(records), 'joint')}"
+    known = [record for record in records if record["known_to_hz"] is not None]
+    if not known:
+        return Text(f"{what}: no frequency has a coherence of {KNOWN:g}.", "bad")
+    highest = max(record["known_to_hz"] or 0.0 for record in known)
+    sentence = f"{what}: known up to {HERTZ.with_unit(highest)}"
+    bandwidths = [record["bandwidth_hz"] for record in known if record["bandwidth_hz"] is not None]
+    if not bandwidths:
+        return Text(f"{sentence}, no bandwidth of -3 dB below that.")
+    return Text(f"{sentence}, least bandwidth {HERTZ.with_unit(min(bandwidths))} (-3 dB).")
+
+
+def _joints(result: LogResponse) -> Iterator[Block]:
+    columns = (
+        Column("joint", "joint", Number()),
+        Column("gain", "gain", PLAIN),
+        Column("peak_hz", "peak at", HERTZ),
+        Column("peak", "peak/gain", PLAIN),
+        Column("bandwidth_hz", "-3 dB at", HERTZ),
+        Column("delay_s", "delay", Number(1e3, "ms")),
+        Column("known_to_hz", "known to", HERTZ),
+    )
+    yield Table(columns, result.table, "joints")
+    yield Data("given", result.given)
+    yield Data("answer", result.answer)
+    yield Data("curves", [_curve(joint) for joint in result.joints])
+    yield Text(f"Known: where the coherence is {KNOWN:g} or more. Bands hold 90 %.", "soft")
+
+
+def _curve(joint: JointResponse) -> dict[str, object]:
+    r = joint.response
+    return {
+        "joint": joint.joint,
+        "frequency_hz": r.frequency,
+        "real": r.response.real,
+        "imaginary": r.response.imag,
+        "coherence": r.coherence,
+        "std": r.std,
+    }
+
+
+def _charts(joint: JointResponse) -> Iterator[Block]:
+    r = joint.response
+    hertz = Axis("frequency", "Hz", logarithmic=True)
+    highest = joint.record["known_to_hz"]
+    known = r if highest is None else r.where(r.frequency <= highest)
+    width = DEVIATIONS * known.std
+    low = np.maximum(known.magnitude - width, 1e-3 * known.magnitude)
+    high = known.magnitude + width
+    size = Curve("", known.frequency, known.magnitude, colour=0, low=low, high=high)
+    turned = TURN * width / np.maximum(known.magnitude, 1e-300)
+    phase = TURN * known.phase
+    turn = Curve("", known.frequency, phase, colour=0, low=phase - turned, high=phase + turned)
+    share = Curve("", r.frequency, r.coherence, colour=0)
+    charts = (
+        Chart("Magnitude", hertz, Axis("|H|", logarithmic=True), (size,)),
+        Chart("Phase", hertz, Axis("phase", "°"), (turn,)),
+        Chart("Coherence", hertz, Axis("γ²", span=(0.0, 1.0)), (share, Rule(KNOWN, "known"))),
+    )
+    yield Multiples(charts, columns=1, shared="x")
 
 
 def log_response(

@@ -5,26 +5,32 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from importlib import resources
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.loading import check_description, load_description, shipped_files
 from armtwin.files.overrides import with_values
-from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import Tables
 from armtwin.files.writing import group_table, to_tables
-from armtwin.jobs.experiment_description import BenchSetup, ExperimentDescription, HydraulicSetup
+from armtwin.jobs.experiment_description import (
+    BenchSetup,
+    ExperimentDescription,
+    HydraulicSetup,
+    Setup,
+)
 from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
-from armtwin.robot.overrides import overridden
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
 from armtwin.simulation.bench import Bench, bench_of, checked_bench
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
@@ -33,12 +39,11 @@ BENCH = Schema(Bench, "bench")
 
 def shipped() -> dict[str, Path]:
     """Names and files of the experiments that come with the package."""
-    folder = Path(str(resources.files("armtwin.jobs") / "experiments"))
-    return {path.stem: path for path in sorted(folder.glob("*.toml"))}
+    return shipped_files("armtwin.jobs", "experiments")
 
 
-@dataclass(frozen=True, eq=False)
-class Experiment:
+@dataclass(frozen=True, eq=False, repr=False)
+class Experiment(Result):
     """An experiment file.
 
     Attributes:
@@ -50,6 +55,7 @@ class Experiment:
     origin: str = ""
 
     def __post_init__(self) -> None:
+        check_description("Experiment", self.description, ExperimentDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)
@@ -57,33 +63,18 @@ class Experiment:
     @staticmethod
     def load(name_or_path: str | Path) -> Experiment:
         """A shipped experiment by name, or one of a file."""
-        path, known = Path(name_or_path), shipped()
-        if str(name_or_path) in known:
-            path = known[str(name_or_path)]
-        else:
-            check_name(name_or_path, "experiment")
-        if path.suffix != ".toml":
-            hint = did_you_mean(str(name_or_path), known)
-            raise ArmtwinError(
-                f"experiment '{name_or_path}' is neither shipped nor a .toml file. {hint}"
-            )
-        tables = read_tables(path)
-        check_tables(tables, "experiment", str(path))
-        tables = checked_format(tables, str(path), ExperimentDescription.format_number)
-        try:
-            description = SCHEMA.read(tables, str(path))
-        except FileError:
-            raise
-        except ArmtwinError as error:  # what a group refuses when it is made
-            raise FileError(str(path), [str(error)]) from None
-        if not description.name:
-            description = replace(description, name=path.stem)
-        return Experiment(description, str(path))
+        return Experiment(*load_description(name_or_path, "experiment", SCHEMA, shipped()))
 
     def __repr__(self) -> str:
         d = self.description
         kinds = ", ".join(f"{point.kind} on {point.on}" for point in d.setpoint)
         return cards.line("Experiment", repr(d.name), d.setup.kind, kinds)
+
+    def sections(self) -> Report:
+        """Its set-up, its set-points, what is read off the responses; nothing is run."""
+        d = self.description
+        sections = (Section("", _set_up(d)), Section("Set-points", _setpoints(d)))
+        return Report(f"{d.name}: {d.title or 'no title'}", "", sections)
 
     @property
     def name(self) -> str:
@@ -175,7 +166,7 @@ class Experiment:
         except ArmtwinError as error:
             raise self.refused(f"setup.{error}") from None
 
-    def tables(self) -> Tables:
+    def numbers(self) -> Tables:
         """The numbers that may be changed by key path: of the robot's file, or of the bench."""
         if isinstance(self.description.setup, BenchSetup):
             return group_table(self.bench())
@@ -189,12 +180,50 @@ class Experiment:
             return self
         setup = self.description.setup
         if isinstance(setup, BenchSetup):
-            numbers = with_values(self.tables(), values, Bench, "", self.place)
+            numbers = with_values(self.numbers(), values, Bench, "", self.place)
             described = replace(self.description, setup=replace(setup, bench=numbers))
         else:
             override = {**setup.override, **values}
             described = replace(self.description, setup=replace(setup, override=override))
         return Experiment(described, self.origin)
+
+
+def _set_up(d: ExperimentDescription) -> Iterator[Block]:
+    facts = [("set-up", _setup_words(d.setup))]
+    if isinstance(d.setup, HydraulicSetup):
+        facts.append(("set-points in", d.setup.coordinates))
+    for what in ("tool", "payload"):
+        facts.append((what, getattr(d.setup, what, "") or ""))
+    if d.duration is not None:
+        facts.append(("lasts", Number(1.0, "s", digits=4).with_unit(d.duration)))
+    facts.append(("features", ", ".join(d.features) or "none"))
+    yield Facts(facts)
+
+
+def _setpoints(d: ExperimentDescription) -> Iterator[Block]:
+    columns = (Column("on", "set-point on"), Column("kind", "kind"), Column("how", "how"))
+    records = []
+    for point in d.setpoint:
+        records.append({"on": point.on, "kind": point.kind, "how": _point_words(point)})
+    yield Table(columns, records, "setpoints")
+
+
+def _setup_words(setup: Setup) -> str:
+    if not setup.robot:
+        return "a bench"
+    axis = getattr(setup, "axis", "")
+    return f"{axis} of {setup.robot} on a bench" if axis else f"robot {setup.robot}"
+
+
+def _point_words(point: Setpoint) -> str:
+    """The keys of a set-point that are not its kind and what it drives."""
+    words = []
+    for key, value in vars(point).items():
+        if key in ("on", "kind") or value is None:
+            continue
+        shown = ", ".join(str(x) for x in value) if isinstance(value, tuple) else value
+        words.append(f"{key} {shown}")
+    return "; ".join(words)
 
 
 def _problems(description: ExperimentDescription) -> Iterator[str]:

@@ -1,52 +1,51 @@
-"""How an experiment is run, and what it gives: a log, responses and features read off them."""
+"""What an experiment gave: a log, responses, features read off them, and what is shown of it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.exchange.foreign import ForeignUnit
+from armtwin.errors import ArmtwinError
+from armtwin.files.digests import digest_of
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_description import (
-    BenchSetup,
-    ForeignLoad,
-    HydraulicSetup,
-    RobotSetup,
-)
+from armtwin.jobs.experiment_description import BenchSetup
 from armtwin.jobs.features import OF_RESPONSES, Feature, Response
-from armtwin.jobs.hydraulic_setup import answer_of, unit_of
-from armtwin.jobs.setpoints import Drive, FromFile, Setpoint
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
-from armtwin.motion.trajectory import Trajectory
 from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.robot import Robot
-from armtwin.simulation.bench import simulate_bench
-from armtwin.simulation.clamped_tool import held_at_tool
-from armtwin.simulation.closed_loop import setpoint_rate, simulate
-from armtwin.simulation.options import RunOptions
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import PLAIN
+from armtwin.notebook.sampling import at_times, extremes
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Line,
+    Plot,
+    Report,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.report.result import Result
 from armtwin.simulation.outcome import Energy
-from armtwin.simulation.responses import Response as Answer
+from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    from armtwin.identification.clamping.result import Clamping
 
-    from armtwin.identification.clamping.clamp import Clamping
-
-UNITS = {"torque": "N m", "position": "rad"}  # what a bench is driven by
 EARLY = ("following_error", "unstable")  # events that end a run
-RATE = 250.0  # of a bench's log where none is given [Hz]
+GRID, BUCKETS = 1500, 200
 
 
-@dataclass(frozen=True, eq=False)
-class ExperimentRun:
+@dataclass(frozen=True, eq=False, repr=False)
+class ExperimentRun(Result):
     """What an experiment gave.
 
     Attributes:
@@ -70,27 +69,6 @@ class ExperimentRun:
     def __repr__(self) -> str:
         samples = cards.counted(len(self.log.time), "sample")
         return cards.line("ExperimentRun", repr(self.experiment.description.name), samples)
-
-    def _repr_html_(self) -> str:
-        rows = [("event", event.text, "") for event in self.log.events]
-        for feature in self.table:
-            value = "-" if feature.value is None else f"{feature.value:.4g} {feature.unit}"
-            rows.append((feature.of, feature.name, value))
-        return cards.table(repr(self), rows)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the responses over time, with their set-points where these are of one kind.
-
-        Args:
-            axes: One for each response; new ones where none are given.
-        """
-        panels = []
-        for response in self.responses:
-            lines = {"response": response.got}
-            if response.distance is not None:
-                lines["set-point"] = response.wanted
-            panels.append(Panel(f"{response.of} [{response.unit}]", lines))
-        return draw_panels(self.log.time, "time [s]", panels, axes)
 
     @property
     def ended_early(self) -> bool:
@@ -146,144 +124,130 @@ class ExperimentRun:
         assert robot is not None
         return list(robot.joint_names).index(self.experiment.description.setpoint[0].on) + 1
 
+    def sections(self) -> Report:
+        """What was driven, what came, what was read off it."""
+        d = self.experiment.description
+        shown, series = _shown(self)
+        sections = [Section("", _head(self)), *shown]
+        verdict = list(_verdict(self))
+        if self.clamping is not None:
+            from armtwin.jobs.recreation import recreate
 
-def run_experiment(
-    experiment: Experiment,
-    *,
-    foreign: bool = False,
-    progress: Callable[[float], None] | None = None,
-) -> ExperimentRun:
-    """Run an experiment.
-
-    Args:
-        experiment: The experiment.
-        foreign: Whether a unit of another tool that it names may be run: machine code of others.
-        progress: Called now and then with the share that is done.
-    """
-    setup = experiment.description.setup
-    if not isinstance(setup, HydraulicSetup) and setup.foreign is not None and not foreign:
-        raise experiment.refused(
-            f"setup.foreign: '{setup.foreign.unit}' is machine code of others and is run only "
-            "where that is asked for, with --foreign or run_experiment(..., foreign=True)"
+            told = recreate(self.clamping).sections()
+            verdict += told.verdict
+            sections += told.sections
+        sections.append(Section("Energy", self.energy.blocks()))
+        return Report(
+            title=d.title or d.name,
+            subtitle=_subtitle(self),
+            sections=tuple(sections),
+            verdict=tuple(verdict),
+            series=series,
         )
-    if isinstance(setup, BenchSetup):
-        return _run_bench(experiment, setup)
-    if isinstance(setup, HydraulicSetup):
-        return _run_hydraulic(experiment, setup, progress)
-    return _run_robot(experiment, setup, progress)
 
 
-def _run_bench(experiment: Experiment, setup: BenchSetup) -> ExperimentRun:
-    d = experiment.description
-    if len(d.setpoint) != 1 or d.setpoint[0].on not in UNITS:
-        driven = ", ".join(point.on for point in d.setpoint)
-        raise experiment.refused(
-            f'a bench needs one setpoint, on = "torque" or on = "position", got {driven}'
-        )
-    point = d.setpoint[0]
-    bench = experiment.bench()
-    drive = Drive(UNITS[point.on], experiment.folder)
-    time = _bench_times(experiment, point, drive)
-    values, _ = experiment.sampled(1, point, time, drive)
-    given: dict[str, Any] = {point.on: values}
-    with _partner(experiment, None, setup.foreign) as partner:
-        run = simulate_bench(bench, time, partner=partner, **given)
-    got = run.log.q_m[:, 0]
-    response = Response("motor angle", "rad", drive.unit, time, values, got)
-    return ExperimentRun(
-        experiment, run.log, (response,), run.energy, bench.joint == "clamped", bench.gear_ratio
+def _shown(run: ExperimentRun) -> tuple[list[Section], dict[str, Floats]]:
+    """Sections on the responses, and the series that they draw."""
+    if run.answer is not None:
+        return what_sensors_show(run.answer)
+    times = _times(run)
+    responses = Section("Responses", _responses(run, times), page_only=True)
+    return [responses], _series(run, times)
+
+
+def _subtitle(run: ExperimentRun) -> str:
+    d = run.experiment.description
+    setup = d.setup
+    what = "a bench" if isinstance(setup, BenchSetup) else f"robot {setup.robot}"
+    if isinstance(setup, BenchSetup) and setup.robot:
+        what = f"{setup.axis} of {setup.robot} on a bench"
+    if run.answer is not None:
+        what = f"{what} from equilibrium, {valve_words(run.answer)}"
+    held = ", clamped" if run.clamped else ""
+    points = ", ".join(f"{point.kind} on {point.on}" for point in d.setpoint)
+    return f"{what}{held}: {points}, {np.ptp(run.log.time):.4g} s"
+
+
+def _verdict(run: ExperimentRun) -> Iterator[Text]:
+    for event in run.log.events:
+        yield Text(event.text, "bad")
+    if run.log.events:
+        return
+    yield Text(f"The experiment ran to its end: {len(run.log.time)} samples are logged.")
+    for response in run.responses:
+        sentence = _step_words(run, response.of)
+        if sentence:
+            yield Text(sentence)
+
+
+def _step_words(run: ExperimentRun, of: str) -> str:
+    """How a response answers a step, in a sentence; "" where that is not asked or not seen."""
+    values = {}
+    for feature in run.table:
+        if feature.of == of:
+            values[feature.name] = feature.value
+    when, over = values.get("first_peak_time"), values.get("overshoot")
+    if when is None or over is None:
+        return ""
+    side = "beyond" if over >= 0 else "short of"
+    sentence = f"{of} peaks {1e3 * when:.4g} ms after the step, {abs(100 * over):.1f} % {side} it"
+    period = values.get("period")
+    if period is None:
+        return f"{sentence}."
+    return f"{sentence}, and swings with a period of {1e3 * period:.4g} ms."
+
+
+def _head(run: ExperimentRun) -> Iterator[Block]:
+    columns = (
+        Column("of", "response of"),
+        Column("name", "feature"),
+        Column("value", "value", PLAIN),
+        Column("unit", "unit"),
     )
+    records = [asdict(feature) for feature in run.table]
+    if records:
+        yield Table(columns, records, "features")
+    else:
+        yield Data("features", [])
+    yield Data("experiment", run.experiment.description.name)
+    yield Data("events", [event.to_list() for event in run.log.events])
+    origin = run.experiment.origin
+    yield Data("provenance.inputs_sha256", {"experiment file": digest_of(origin)})
 
 
-def _bench_times(experiment: Experiment, point: Setpoint, drive: Drive) -> Floats:
-    """Times of the log: those of a file that drives it, even or not; else an even grid."""
-    d = experiment.description
-    if isinstance(point, FromFile) and d.rate is None and d.duration is None:
-        time, _ = point.log_column(drive)
-        return time - time[0]
-    return experiment.times(d.rate or RATE)
+def _times(run: ExperimentRun) -> Floats:
+    """Times that are shown: an even grid and the extremes of each response."""
+    time = run.log.time
+    times = [np.linspace(time[0], time[-1], min(GRID, len(time)))]
+    for response in run.responses:
+        times.append(extremes(time, response.got, BUCKETS))
+        times.append(extremes(time, response.wanted, BUCKETS))
+    return np.unique(np.concatenate(times))
 
 
-def _run_robot(
-    experiment: Experiment, setup: RobotSetup, progress: Callable[[float], None] | None
-) -> ExperimentRun:
-    d = experiment.description
-    robot = experiment.robot()
-    assert robot is not None
-    posture = np.array(setup.posture)
-    if len(posture) != robot.n:
-        raise experiment.refused(f"setup.posture must have {robot.n} values, got {len(posture)}")
-    rate = setpoint_rate(robot, setup.model)
-    time = experiment.times(rate)
-    q = np.tile(posture, (len(time), 1))
-    v, a = np.zeros_like(q), np.zeros_like(q)
-    driven = []
-    for number, point in enumerate(d.setpoint, 1):
-        joint = _joint(experiment, robot, point, number)
-        turns = robot.assembly.tree.joints[joint].type == "revolute"
-        drive = Drive("rad" if turns else "m", experiment.folder)
-        q[:, joint], v[:, joint] = experiment.sampled(number, point, time, drive)
-        if point.kind in ("noise", "file"):
-            a[:, joint] = np.gradient(v[:, joint], time)
-        driven.append((joint, drive.unit))
-    change = None
-    if setup.clamp is not None:
-        change = held_at_tool(robot, setup.model, q[0], setup.clamp)
-    motion = Trajectory.sampled(rate, q, v, a)
-    with _partner(experiment, robot, setup.foreign) as partner:
-        run = simulate(
-            robot,
-            motion,
-            setup.model,
-            progress=progress,
-            options=RunOptions(change=change, log_rate=d.rate, partner=partner),
+def _series(run: ExperimentRun, times: Floats) -> dict[str, Floats]:
+    series = {"time": times}
+    for k, response in enumerate(run.responses):
+        series[f"wanted{k}"] = at_times(times, response.time, response.wanted)
+        series[f"got{k}"] = at_times(times, response.time, response.got)
+    return series
+
+
+def _responses(run: ExperimentRun, times: Floats) -> Iterator[Block]:
+    for k, response in enumerate(run.responses):
+        yield _response_plot(k, response, times)
+    if "q_m" in run.log and "tau_m" in run.log and run.gear_ratio is not None:
+        step = max(1, len(run.log.time) // 4000)
+        q, tau = run.log.q_m[::step, 0], run.log.tau_m[::step, 0]
+        layers = (Curve("simulated", q, tau, dash="solid"),)
+        yield Chart(
+            "Torque over angle", Axis("motor angle", "rad"), Axis("motor torque", "N m"), layers
         )
-    responses = []
-    for joint, unit in driven:
-        got = run.log.q[:, joint]
-        wanted = run.log.q_ref[:, joint]
-        name = robot.joint_names[joint]
-        responses.append(Response(name, unit, unit, run.log.time, wanted, got))
-    return ExperimentRun(experiment, run.log, tuple(responses), run.energy, setup.clamp is not None)
 
 
-def _partner(
-    experiment: Experiment, robot: Robot | None, foreign: ForeignLoad | None
-) -> AbstractContextManager[ForeignUnit | None]:
-    """What pushes the robot or the bench from outside, if anything does."""
-    if foreign is None:
-        return nullcontext()
-    return ForeignUnit(
-        experiment.folder / foreign.unit,
-        robot,
-        inputs=foreign.inputs,
-        outputs=foreign.outputs,
-        start=foreign.start,
-        timeout=foreign.timeout,
-    )
-
-
-def _joint(experiment: Experiment, robot: Robot, point: Setpoint, number: int) -> int:
-    if point.on not in robot.joint_names:
-        hint = did_you_mean(point.on, robot.joint_names)
-        raise experiment.refused(
-            f"setpoint.{number}.on: robot '{robot.name}' has no joint '{point.on}'. {hint}"
-        )
-    return list(robot.joint_names).index(point.on)
-
-
-def _run_hydraulic(
-    experiment: Experiment, setup: HydraulicSetup, progress: Callable[[float], None] | None
-) -> ExperimentRun:
-    answer = answer_of(experiment, setup, progress)
-    responses = []
-    for point in experiment.description.setpoint:
-        k = answer.names.index(point.on)
-        unit = unit_of(answer.robot, answer.unit, k)
-        start = answer.start[k]
-        wanted, got = start + answer.setpoint[:, k], start + answer.reading[:, k]
-        responses.append(Response(point.on, unit, unit, answer.time, wanted, got))
-    run = answer.run
-    return ExperimentRun(
-        experiment, run.log, tuple(responses), run.energy, clamped=False, answer=answer
-    )
+def _response_plot(k: int, response: Response, times: Floats) -> Plot:
+    lines = [Line("response", f"got{k}", 0)]
+    if response.distance is not None:
+        lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))
+    label, unit = response.of, response.unit
+    return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)

@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.files.fields import Flag
 from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
-from armtwin.robot.groups import Orientation
+from armtwin.robot.schema.groups import Orientation
 
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
 Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]
@@ -150,6 +150,7 @@ class Segment:
             columns a, b, c) or "quaternion" (columns qw, qx, qy, qz).
         blend: Radius that rounds the corner to the next segment [m].
         orientation: The tool's orientation at its end, where orientations are given.
+        orientations: The tool's orientation at each point of a spline, where they are given.
         speed: Tool speed, where it differs from the job's [m/s].
         blend_speed: Tool speed in the rounded corner, where it differs [m/s].
         process: Whether the process is on.
@@ -165,6 +166,7 @@ class Segment:
     angles: Literal["rpy", "abc", "quaternion"] | None = None
     blend: Radius | None = None
     orientation: Orientation | None = None
+    orientations: tuple[Orientation, ...] | None = None
     speed: ToolSpeed | None = None
     blend_speed: ToolSpeed | None = None
     process: Flag = True
@@ -182,6 +184,8 @@ class Segment:
             return "corner belongs to points, the largest turn at a point of the file"
         if self.spline is not None and not self.spline:
             return "spline must have at least one point"
+        if self.orientations is not None and len(self.orientations) != len(self.spline or ()):
+            return "orientations must be one for each point of a spline"
         if self.blend_speed is not None and self.blend is None:
             return "blend_speed needs a blend"
         return ""

@@ -12,12 +12,13 @@ from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
 from armtwin.jobs.setpoints import Drive
 from armtwin.maths.batch import Floats
+from armtwin.robot.kinematics.strokes import drives_slide
+from armtwin.robot.kinematics.wrist import ANGLES, COORDINATES
 from armtwin.robot.robot import Robot
-from armtwin.robot.strokes import drives_slide
-from armtwin.robot.wrist import ANGLES, COORDINATES
 from armtwin.simulation.closed_loop import setpoint_rate
 from armtwin.simulation.model import Model
-from armtwin.simulation.responses import Response, motion_response
+from armtwin.simulation.response import Response
+from armtwin.simulation.responses import motion_response
 from armtwin.simulation.setpoints import (
     Unit,
     coordinate_names,

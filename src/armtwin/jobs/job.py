@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
+from armtwin.files.loading import check_description, load_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
+from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
 from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
-from armtwin.maths.units import Unit
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
-from armtwin.robot.overrides import overridden
-from armtwin.robot.provenance import missing
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
-CORNER = np.radians(30.0)  # turn at a point of a file that is no part of a smooth curve
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Result):
     """What a job file says, and the seam it describes; it never changes.
 
     Attributes:
@@ -49,6 +52,7 @@ class Job:
     origin: str = field(default="", compare=False)
 
     def __post_init__(self) -> None:
+        check_description("Job", self.description, JobDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.origin or f"job '{self.description.name}'", found)
@@ -56,8 +60,63 @@ class Job:
     @staticmethod
     def load(name_or_path: str | Path) -> Job:
         """A shipped job by its name, or a job file."""
-        description, origin = files.load(name_or_path)
-        return Job(description, origin)
+        return Job(*load_description(name_or_path, "job", files.SCHEMA, files.shipped()))
+
+    @staticmethod
+    def line(
+        robot: Robot | str | Path,
+        start: ArrayLike,
+        end: ArrayLike,
+        *,
+        speed: Quantity,
+        tolerance: Quantity | tuple[Quantity, Quantity],
+        name: str = "line",
+    ) -> Job:
+        """A job along a straight line.
+
+        Args:
+            robot: The robot, tool mounted, or the name or file of one.
+            start: Position (3,) [m] or pose (4, 4) of the tool in the base frame where it starts.
+                Without a pose its beam, the tool's z axis, points down, along the base's -z.
+            end: The same where it ends.
+            speed: Tool speed, as 0.1 [m/s] or "100 mm/s".
+            tolerance: Lateral and vertical, one number or both, as 1e-4 [m] or "0.1 mm".
+            name: What the job is called.
+        """
+        return Job.from_points(robot, [start, end], speed=speed, tolerance=tolerance, name=name)
+
+    @staticmethod
+    def from_points(
+        robot: Robot | str | Path,
+        poses: ArrayLike | Sequence[ArrayLike],
+        *,
+        speed: Quantity,
+        tolerance: Quantity | tuple[Quantity, Quantity],
+        blend: Quantity | None = None,
+        name: str = "points",
+    ) -> Job:
+        """A job through points: a smooth curve, or straight lines with blended corners.
+
+        Args:
+            robot: As of `line`.
+            poses: Positions (k, 3) [m] or poses (k, 4, 4) of the tool in the base frame. Without
+                poses the beam points down.
+            speed: As of `line`.
+            tolerance: As of `line`.
+            blend: Radius of the corners between straight lines, as 0.01 [m] or "10 mm"; without it
+                a smooth curve, which turns by 30 degrees at most at a point.
+            name: What the job is called.
+        """
+        given = robot if isinstance(robot, Robot) else Robot.load(robot)
+        job = Job(
+            describe_seam(given, poses, speed=speed, tolerance=tolerance, blend=blend, name=name)
+        )
+        if not given.origin or job.robot() != given:
+            raise ArmtwinError(
+                f"robot '{given.name}' is not as in a file, and a job names a file: write it by "
+                'robot.save("my.toml") and give at.Robot.load("my.toml")'
+            )
+        return job
 
     def save(self, path: str | Path) -> None:
         """Write a job file from which `load` makes an equal job.
@@ -84,8 +143,9 @@ class Job:
             "Job", repr(d.name), display.mounted(d), speed, display.allowed(d.tolerance)
         )
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), display.facts(self.description, self.origin))
+    def sections(self) -> Report:
+        """Robot, tolerance, speed, process and model, and the segments of the seam."""
+        return display.describe_job(self.description, self.seam, self.process_on())
 
     def plot(self, *, axes: Any = None) -> Any:
         """Draw the seam in space, base frame, and where its process is on.
@@ -102,11 +162,7 @@ class Job:
 
     def with_speed(self, speed: float | str) -> Job:
         """The job at another tool speed, as 0.1 or "100 mm/s"; segments' own change as well."""
-        unit: Unit = ToolSpeed.__metadata__[0]  # type: ignore[attr-defined]
-        try:
-            value = unit.read_word(speed) if isinstance(speed, str) else unit.read(speed)
-        except ArmtwinError as error:
-            raise ArmtwinError(f"speed {error}") from None
+        value = read_quantity("speed", ToolSpeed, speed)
         share = value / self.description.speed
 
         def scaled(own: float | None) -> float | None:
@@ -277,7 +333,7 @@ class Job:
                         f"segment begins, but it is {1e3 * gap:.4g} mm away"
                     )
                 file = f"segment '{name}': {segment.points}"
-                check_turns(file, self.points[i].p, segment.corner or CORNER)
+                check_turns(file, self.points[i].p, segment.corner or SMOOTH)
             here = points[-1]
             yield Move(name, kind, points @ X[:3, :3].T + X[:3, 3], segment.blend or 0.0)
 
@@ -308,6 +364,9 @@ class Job:
             if read is not None and read.R is not None:
                 marks += list(path.marks[i])
                 turned += list(read.R[1:])
+            elif segment.orientations is not None:
+                marks += list(path.marks[i])
+                turned += [orientation.rotation() for orientation in segment.orientations]
             elif segment.orientation is not None:
                 marks.append(path.marks[i][-1])
                 turned.append(segment.orientation.rotation())

@@ -9,55 +9,89 @@ Ref: [Soder-Hoorn 2015, section 6.4, 7.3]
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
-from armtwin.identification.clamping.clamp import Clamping
-from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.clamping_steps import (
+    ANGLE,
+    TORQUE,
+    measured_curve,
+    thinned,
+)
 from armtwin.identification.clamping.hysteresis import CENTRE, OFFSET, Turns, turns_of
+from armtwin.identification.clamping.result import Clamping
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook import cards
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.report.result import Result
 from armtwin.simulation.bench import Bench, BenchFriction, simulate_bench
 
 SWING = 10.0  # samples in a swing of the motor on its spring
 RELATIVE_DAMPING = 0.1  # of each damper
+TITLE = "The curve recreated"
 TURNING = 0.1  # share of the whole turn at each end that is a turning region
 
 
-@dataclass(frozen=True, eq=False)
-class Recreation:
+@dataclass(frozen=True, eq=False, repr=False)
+class Recreation(Result):
     """A simulated clamping curve beside the measured one.
 
     Attributes:
-        found: The transmission that was simulated.
+        clamping: The clamping whose transmission was simulated.
         q: Simulated motor angle at the logged times, (m,) [rad].
         compared: Samples that are compared, from the first turn on, (m,).
         turning: Those of them in the turning regions, (m,).
         between_rms: Rms of simulated minus measured angle between the turning regions [rad].
         turning_rms: The same in the turning regions [rad].
-        turn: The whole turn of the motor [rad].
     """
 
-    found: FoundTransmission
+    clamping: Clamping
     q: Floats
     compared: Flags
     turning: Flags
     between_rms: float
     turning_rms: float
-    turn: float
 
-    def __repr__(self) -> str:
-        between = 100 * self.between_rms / self.turn
-        turning = 100 * self.turning_rms / self.turn
-        return cards.line(
-            "Recreation",
-            f"{between:.3g} % of the turn between the turns",
-            f"{turning:.3g} % in them",
+    @property
+    def turn(self) -> float:
+        """The whole turn of the motor [rad]."""
+        return self.clamping.record.turn
+
+    def sections(self) -> Report:
+        """The sections of the clamping, and the simulated curve over the measured one."""
+        shown = self.clamping.sections()
+        return replace(shown, sections=(*shown.sections, Section(TITLE, _recreated(self))))
+
+
+def _recreated(result: Recreation) -> Iterator[Block]:
+    yield Text(
+        "The identified transmission on a bench under the logged torques at the logged times; "
+        "simulated minus measured motor angle, rms:"
+    )
+    between, turning = result.between_rms, result.turning_rms
+    yield Facts(
+        (
+            ("between the turning regions", _of_turn(between, result.turn)),
+            ("in the turning regions", _of_turn(turning, result.turn)),
         )
+    )
+    yield Data("recreated.between_rms_rad", between)
+    yield Data("recreated.turning_rms_rad", turning)
+    record, compared = result.clamping.record, result.compared
+    simulated = thinned("simulated", result.q[compared], record.tau[compared], 1)
+    layers = (measured_curve(record), simulated)
+    yield Chart("Simulated over measured", ANGLE, TORQUE, layers)
+
+
+def _of_turn(rms: float, turn: float) -> str:
+    share = PLAIN.text(100 * rms / turn)
+    return f"{Number(1e3, 'mrad').with_unit(rms)}, {share} % of the whole turn"
 
 
 def recreate(result: Clamping, law: Law | None = None) -> Recreation:
@@ -107,13 +141,12 @@ def _compared(result: Clamping, q: Floats, turns: Turns) -> Recreation:
     turning = compared & ((measured < low) | (measured > high))
     away = q - measured
     return Recreation(
-        found=result.best,
+        clamping=result,
         q=q,
         compared=compared,
         turning=turning,
         between_rms=_rms(away[compared & ~turning]),
         turning_rms=_rms(away[turning]),
-        turn=turn,
     )
 
 

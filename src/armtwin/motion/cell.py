@@ -16,17 +16,51 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import combinations
+from pathlib import Path
 from typing import Annotated, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Direction
 from armtwin.maths.units import Unit
-from armtwin.robot.groups import Pose
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Pose
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class CellDescription:
+    """What is read of a file.
+
+    Attributes:
+        cell: What stands around the robot.
+    """
+
+    cell: Cell
+
+
+SCHEMA = Schema(CellDescription, "cell file")
+
+
+def read_cell(path: Path) -> Cell:
+    """The cell of a TOML file; what else the file holds is that of a job and not looked at."""
+    tables = checked_format(read_tables(path), str(path), FORMAT)
+    if "cell" not in tables:
+        raise FileError(str(path), ["[cell] is missing: the floor, planes and boxes"])
+    try:
+        description: CellDescription = SCHEMA.read({"cell": tables["cell"]}, str(path))
+    except FileError:
+        raise
+    except ArmtwinError as error:  # what a group refuses when it is made
+        raise FileError(str(path), [str(error)]) from None
+    return description.cell
+
 
 Height = Annotated[float, Unit("m", plausible=20, hint="mm")]
 Size = Annotated[float, Unit("m", above=0, plausible=20, hint="mm")]

@@ -165,6 +165,14 @@ def build_path(start: Floats, moves: Sequence[Move]) -> Path:
     return Path(tuple(pieces), tuple(stretches), tuple(marks))
 
 
+def turns_of(points: Floats) -> Floats:
+    """Angles by which a polyline through points (k, 3) turns at those between its ends [rad]."""
+    ways = np.diff(points, axis=0)
+    before, after = ways[:-1], ways[1:]
+    across = np.linalg.norm(np.cross(before, after), axis=1)
+    return np.asarray(np.arctan2(across, np.einsum("ij,ij->i", before, after)))
+
+
 def check_turns(file: str, points: Floats, largest: float) -> None:
     """Refuse a polyline that turns at a point by more than a smooth curve would.
 
@@ -175,10 +183,7 @@ def check_turns(file: str, points: Floats, largest: float) -> None:
         points: They, (k, 3) [m].
         largest: Largest turn [rad].
     """
-    ways = np.diff(points, axis=0)
-    before, after = ways[:-1], ways[1:]
-    across = np.linalg.norm(np.cross(before, after), axis=1)
-    turns = np.arctan2(across, np.einsum("ij,ij->i", before, after))
+    turns = turns_of(points)
     if not (turns > largest).any():
         return
     first = int((turns > largest).argmax())

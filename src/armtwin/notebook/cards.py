@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from typing import TypeGuard
 
 from armtwin.errors import printable, shortened
-from armtwin.notebook.sections import Facts, Report, Table
+from armtwin.notebook.sections import Block, Facts, Report, Table
 
 LONGEST = 98  # characters of a line
 LONGEST_CELL = 200
@@ -33,13 +34,15 @@ def card(report: Report) -> str:
     for text in report.verdict:
         parts.append(f"<p>{_shown(text.text)}</p>")
     for section in report.sections:
-        shown = [block for block in section.blocks if isinstance(block, Facts | Table)]
-        if not shown:
-            continue
-        for block in shown:
-            parts.append(_block(section.title, block))
-        break
+        shown = [_block(section.title, block) for block in section.blocks if _is_filled(block)]
+        if shown:
+            return "\n".join([*parts, *shown])
     return "\n".join(parts)
+
+
+def _is_filled(block: Block) -> TypeGuard[Facts | Table]:
+    """Whether a block is facts or a table with something in it."""
+    return isinstance(block, Facts) or (isinstance(block, Table) and bool(block.records))
 
 
 def _block(caption: str, block: Facts | Table) -> str:

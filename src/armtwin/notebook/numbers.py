@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,13 @@ class Number:
         text = self.text(value)
         return f"{text} {self.unit}" if self.unit and text != NONE else text
 
+    def with_width(self, value: float | None, width: float | None) -> str:
+        """The number and the half width of its interval, as "25.7 ± 0.12", without its unit."""
+        text = self.text(value)
+        if width is None or not np.isfinite(width):
+            return text
+        return f"{text} ± {replace(self, places=None, digits=2, signed=False).text(width)}"
+
 
 def _significant(value: float, digits: int) -> str:
     """A number with so many significant digits."""
@@ -61,7 +68,9 @@ def _significant(value: float, digits: int) -> str:
 
 
 PLAIN = Number(digits=4)
+DEVIATION = Number(digits=2)  # of a standard deviation
 MILLIMETRES = Number(1e3, "mm", places=1)
+ALLOWED = Number(1e3, "mm", digits=4)  # of tolerances, as a file gives them
 MICROMETRES = Number(1e6, "µm", places=0)
 SIGNED_MICROMETRES = Number(1e6, "µm", places=0, signed=True)
 MILLIMETRES_PER_SECOND = Number(1e3, "mm/s")
@@ -72,5 +81,7 @@ PERCENT = Number(100.0, "%", places=0)
 FINE_PERCENT = Number(100.0, "%", places=1)
 SIGNED_PERCENT = Number(100.0, "%", places=1, signed=True)
 SECONDS = Number(1.0, "s", places=3)
+MILLISECONDS = Number(1e3, "ms", digits=4)
+HERTZ = Number(1.0, "Hz", digits=4)
 NEWTON_METRES = Number(1.0, "N m")
 PER_HUNDRED = Number(1.0, "%", places=1)  # of what is a percentage already

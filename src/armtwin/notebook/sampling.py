@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import base64
+from collections.abc import Callable, Iterator, Mapping
+from functools import cached_property
 from itertools import pairwise
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
+
+
+class Deferred(Mapping[str, Floats]):
+    """Series by name that are computed when one of them is first read."""
+
+    def __init__(self, compute: Callable[[], Mapping[str, Floats]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _series(self) -> Mapping[str, Floats]:
+        return self._compute()
+
+    def __getitem__(self, name: str) -> Floats:
+        return self._series[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._series)
+
+    def __len__(self) -> int:
+        return len(self._series)
 
 
 def extremes(time: Floats, values: Floats, buckets: int) -> Floats:

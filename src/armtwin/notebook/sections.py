@@ -208,12 +208,14 @@ class Scene:
         caption: What is seen.
         judged: Whether its path has a tolerance, and so an error to draw.
         legend: What the good, fair and bad colours of the seam say.
+        start: Sample that the page shows first.
     """
 
     model: dict[str, Any]
     caption: str = ""
     judged: bool = True
     legend: tuple[str, str, str] = OF_THE_TOLERANCE
+    start: int = 0
     kind: Literal["scene"] = "scene"
 
 
@@ -263,16 +265,14 @@ class Report:
         subtitle: One line below.
         sections: Its sections; the first may have no title.
         verdict: What it comes to, a sentence or two; the terminal begins with it.
-        series: Series of equal length by name, for plots and scene.
-        start: Sample that is shown first.
+        series: Series of equal length by name, for plots and scene; may be computed when read.
     """
 
     title: str
     subtitle: str
     sections: tuple[Section, ...]
     verdict: tuple[Text, ...] = ()
-    series: dict[str, Floats] = field(default_factory=dict)
-    start: int = 0
+    series: Mapping[str, Floats] = field(default_factory=dict)
 
     @property
     def blocks(self) -> Iterator[Block]:

@@ -1,35 +1,30 @@
-"""What to change so that the seam surely holds.
-
-Changed jobs are searched by simulating their nominal runs, a bounded number of them. Of a seam
-whose largest error over its tolerance is r in the nominal run, and log-normal with a standard
-deviation σ of its logarithm among such robots, 95 % hold where
-
-    r <= exp(-1.645 σ)
-
-so this is the limit of the search, with the σ of the verdict's own draws. What is then called best
-is proved by draws of its own; where these refute it, they give the limit for the next search.
-"""
+"""What was tried to make a seam surely hold, what is best, and what that shows of itself."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError
-from armtwin.jobs.groups import Advising, Change
-from armtwin.jobs.job import Job
-from armtwin.notebook import cards
-from armtwin.prediction.band.band import LIKELY, Band, assess
-from armtwin.prediction.band.widths import NINE_OF_TEN
-from armtwin.prediction.options import SEARCHES, Speeds, faster, speeds
-from armtwin.prediction.predict import Prediction
-from armtwin.prediction.trials import MARGIN, Option, Trials
+from armtwin.notebook.numbers import FINE_PERCENT, MILLIMETRES_PER_SECOND, PERCENT, Number
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
+from armtwin.prediction.band.band import Band
+from armtwin.prediction.sections.headline import likelihood
+from armtwin.prediction.trials import Option
+from armtwin.report.result import Result
 
-PROOFS = 5  # options that are drawn at most before the search is given up
-PROOFS_OF_SPEED = 3  # and speeds, where the job keeps its own
+MOTION = Number(1.0, "s", places=2)
 
 
 @dataclass(frozen=True)
@@ -47,8 +42,8 @@ class Measuring:
     allows: str
 
 
-@dataclass(frozen=True, eq=False)
-class Advice:
+@dataclass(frozen=True, eq=False, repr=False)
+class Advice(Result):
     """What was tried, and what is best.
 
     Attributes:
@@ -81,239 +76,142 @@ class Advice:
     draws: int
     band: Band | None
 
-    def __repr__(self) -> str:
-        best = "nothing surely holds" if self.best is None else f"best: {self.best.text}"
+    def sections(self) -> Report:
+        """What is best, all that was tried, and what measuring would allow."""
+        section = Section("What to change", self.blocks())
+        return Report("Advice", "", (section,), (self.verdict_text,))
+
+    @property
+    def verdict_text(self) -> Text:
+        """What is best to do, or that nothing that was tried surely holds."""
+        tone: Tone = "good" if self.best is not None or not self.needed else "bad"
+        return Text(self._sentence(), tone)
+
+    def _sentence(self) -> str:
         if not self.needed:
-            best = "nothing needs to change"
-        return cards.line("Advice", cards.counted(self.simulations, "simulation"), best)
+            return _as_it_is(self)
+        if self.best is not None:
+            return f"Best: {self.best.text} (advised.toml); {_outcome(self.best)}."
+        if self.slower is not None:
+            return (
+                "Nothing that was tried keeps the job's speed and surely holds. "
+                f"This does: {self.slower.text}; {_outcome(self.slower)}; "
+                "keep_speed = false in [advice] of the job allows it."
+            )
+        if self.nearest is None:
+            return "Nothing that was tried surely holds."
+        nearest = f"Nearest: {self.nearest.text}; {_outcome(self.nearest)}."
+        if self.band is not None and self.band.is_guessed:
+            return f"Nothing surely holds on a guessed servo. {nearest}"
+        return f"Nothing that was tried surely holds. {nearest}"
 
-    def _repr_html_(self) -> str:
-        rows = []
-        for option in self.options:
-            likely = "-" if option.probability is None else f"{option.probability:.2f}"
-            used = f"{100 * option.ratio:.0f} %" if np.isfinite(option.ratio) else "-"
-            rows.append((option.text, likely, used, f"{option.duration:.2f} s"))
-        return cards.table(repr(self), rows, ("option", "P", "of tolerance", "time"))
-
-
-def advise(
-    prediction: Prediction,
-    band: Band | None = None,
-    *,
-    nominal: bool = False,
-    budget: int = 120,
-    progress: Callable[[float], None] | None = None,
-) -> Advice:
-    """What would make the seam of a prediction surely hold, as the job's `[advice]` allows.
-
-    Args:
-        prediction: A predicted job.
-        band: Its band; without one it is drawn.
-        nominal: Whether nominal runs alone decide, by the plain tolerance: fast, and no surer than
-            the nominal verdict.
-        budget: Most nominal simulations to run.
-        progress: Called with the share of the budget that is used.
-    """
-    _check(prediction, band, budget)
-    if nominal:
-        band = None
-    elif band is None and prediction.verdict.stopped is None:
-        band = assess(prediction)
-    wanted = prediction.job.description.advice
-    trials = Trials(prediction, budget, progress, _limit(prediction, band, nominal))
-    enough = _is_enough(prediction, band)
-    search = _Search(trials, nominal, failing=not enough)
-    if enough and wanted.keep_speed:
-        return search.advice(band, needed=False)
-    best = search.best(_eligible(wanted), PROOFS)
-    slower = None
-    if best is None and wanted.keep_speed and "speed" in wanted.options:
-        slower = search.best(("speed",), PROOFS_OF_SPEED)
-    return search.advice(band, best=best, slower=slower)
-
-
-def _check(prediction: object, band: Band | None, budget: int) -> None:
-    """Refuse what no advice can be given on."""
-    if not isinstance(prediction, Prediction):
-        raise ArmtwinError(
-            f"advise needs a prediction, as at.predict gives, got a {type(prediction).__name__}"
+    def blocks(self) -> Iterator[Block]:
+        """What measuring would allow, all options, and the speeds that were tried."""
+        yield from _measuring(self)
+        columns = (
+            Column("text", "what"),
+            Column("probability", "holds", words=_likely),
+            Column("ratio", "nominal, of tolerance", FINE_PERCENT, words=_ratio),
+            Column("duration_s", "motion", MOTION),
         )
-    if band is not None and band.prediction is not prediction:
-        raise ArmtwinError("advise needs the band of the prediction itself, got that of another")
-    if budget < 1:
-        raise ArmtwinError(f"budget must be at least 1 simulation, got {budget}")
+        yield Table(columns, [option_record(x) for x in self.options], "advice.options")
+        yield from _tried(self)
+        yield Text(_effort(self), "soft")
+        if self.band is not None and self.band.prediction.job.description.advice.share < 1:
+            yield Text(
+                "Simulated variants decided: share in [advice] of the job counts only with "
+                "--nominal."
+            )
+        yield Data("advice.needed", self.needed)
+        for key in ("best", "nearest", "slower"):
+            option = getattr(self, key)
+            yield Data(f"advice.{key}", None if option is None else option_record(option))
+        yield Data("advice.limit", self.limit)
+        yield Data("advice.monotonic", self.monotonic)
+        yield Data("advice.simulations", self.simulations)
+        yield Data("advice.draws", self.draws)
 
 
-def _limit(p: Prediction, band: Band | None, nominal: bool) -> float:
-    """Largest error over tolerance of a nominal run that is expected to hold surely."""
-    if nominal:
-        return p.job.description.advice.share
-    if band is None or not math.isfinite(band.spread):
-        return 1.0
-    limit = math.exp(-NINE_OF_TEN * band.spread)
-    ratio = p.verdict.worst_ratio
-    if ratio <= limit and not _is_enough(p, band):
-        return _narrower(ratio, band)
-    return limit
+def _as_it_is(advice: Advice) -> str:
+    faster = "keep_speed = false in [advice] of the job asks how much faster it could be"
+    if advice.band is not None and advice.band.is_guessed:
+        return f"Nothing needs to change but the servo, which is a guess; {faster}."
+    return f"Nothing needs to change: the seam holds as it is; {faster}."
 
 
-def _narrower(ratio: float, band: Band) -> float:
-    """The limit that follows from draws which refute a nominal run with a ratio that fitted."""
-    return ratio / max(MARGIN, band.ratio[2])  # some only stop
+def _outcome(option: Option) -> str:
+    """How sure an option is, what it uses of the tolerance, how long it takes."""
+    sure = "" if option.probability is None else f"{likelihood(option.probability)} hold, "
+    used = FINE_PERCENT.with_unit(option.ratio)
+    motion = MOTION.with_unit(option.duration)
+    return f"{sure}the nominal run uses {used} of the tolerance, the motion takes {motion}"
 
 
-def _is_enough(p: Prediction, band: Band | None) -> bool:
-    """Whether a job is sure to hold as it is; without draws, with as much to spare as it must."""
-    if band is not None:
-        return band.probability >= LIKELY
-    return p.verdict.within and p.verdict.worst_ratio <= p.job.description.advice.share
+def _measuring(advice: Advice) -> Iterator[Block]:
+    """What measuring would allow, where nothing surely holds."""
+    records = [asdict(x) for x in advice.measuring]
+    for x in advice.measuring:
+        if x.allows:
+            then = f"this would surely hold if it confirms the robot file: {x.allows}"
+            yield Text(f"{x.way}: {then}.")
+        else:
+            yield Text(f"{x.way}: even then nothing that was tried would surely hold.")
+    yield Data("advice.measuring", records)
 
 
-def _eligible(wanted: Advising) -> tuple[Change, ...]:
-    """What may be called best: another radius is another seam, and another speed must be asked."""
-    left_out = {"radius"}
-    if wanted.keep_speed:
-        left_out.add("speed")
-    return tuple(name for name in wanted.options if name not in left_out)
+def option_record(option: Option) -> Record:
+    """An option as plain values."""
+    return {
+        "name": option.name,
+        "text": option.text,
+        "holds": option.holds,
+        "fits": option.fits,
+        "probability": option.probability,
+        "ratio": option.ratio,
+        "duration_s": option.duration,
+        "size": option.size,
+    }
 
 
-class _Search:
-    """Options searched by nominal runs, and proved by draws, until one is sure."""
+def _likely(record: Record) -> str:
+    """How sure it is to hold; or why that is not known: the search ended before, or left it out."""
+    if record["probability"] is not None:
+        return likelihood(record["probability"])
+    if record["holds"]:
+        return "nominally"
+    if record["fits"]:
+        return "not drawn"
+    return "margin too small" if record["ratio"] <= 1 else "no"
 
-    def __init__(self, trials: Trials, nominal: bool, failing: bool) -> None:
-        self.trials, self.nominal, self.failing = trials, nominal, failing
-        self.wanted = trials.prediction.job.description.advice
-        self.limits = dict.fromkeys(self.wanted.options, trials.limit)
-        self.speeds = Speeds()
-        self.found: dict[Change, list[Option]] = {}
-        self.proved: list[Option] = []
-        self.refuted: list[Job] = []
-        self.draws = 0
 
-    def best(self, names: tuple[Change, ...], proofs: int) -> Option | None:
-        """The best option of some kinds that holds; each that is refuted narrows its kind."""
-        for _ in range(proofs):
-            self._look()
-            option = self._first(names)
-            if option is None:
-                return None
-            proved = self._proved(option)
-            if proved.holds:
-                return proved
-            if proved.probability is not None and proved.probability >= LIKELY:
-                return None  # on a guessed servo nothing is sure
-        return None
+def _ratio(record: Record) -> str:
+    ratio = record["ratio"]
+    return FINE_PERCENT.text(ratio) if np.isfinite(ratio) else "cannot be run"
 
-    def _look(self) -> None:
-        """Search all kinds, each by its limit; what was simulated before is not again."""
-        for name in self.wanted.options:
-            trials = self.trials.within(self.limits[name])
-            options: list[Option] = []
-            if name == "speed":
-                self.speeds = speeds(trials)
-                options = list(self.speeds.options)
-            elif name == "radius" or self.failing:
-                options = SEARCHES[name](trials)
-            # what fitted a wider limit stays open: its own draws may still prove it
-            known = self.found.setdefault(name, [])
-            known += [option for option in options if option not in known]
 
-    def _first(self, names: tuple[Change, ...]) -> Option | None:
-        """The option to prove next: the smallest change, or the shortest motion."""
-        open_ones = []
-        for name in names:
-            for option in self.found.get(name, ()):
-                if option.fits and option.job not in self.refuted:
-                    open_ones.append(option)
-        if self.wanted.keep_speed:
-            return min(open_ones, key=lambda x: (x.size, x.ratio), default=None)
-        best = min(open_ones, key=lambda x: (x.duration, x.ratio), default=None)
-        if best is not None and best.name in ("orientation", "shift"):
-            sped_up = faster(self.trials.within(self.limits[best.name]), best)
-            return best if sped_up.job in self.refuted else sped_up
-        return best
-
-    def _proved(self, option: Option) -> Option:
-        """An option with what its draws say of it."""
-        if self.nominal:
-            return replace(option, holds=True)
-        prediction = self.trials.seen(option.job)
-        assert prediction is not None  # it fits, so it was run to its end
-        band = assess(prediction)
-        self.draws += len(band.ensemble)
-        proved = replace(option, probability=band.probability, holds=band.outcome == "holds")
-        self.proved.append(proved)
-        if not proved.holds:
-            self.refuted.append(option.job)
-            narrower = _narrower(option.ratio, band)
-            self.limits[option.name] = min(self.limits[option.name], narrower)
-        return proved
-
-    def advice(
-        self,
-        band: Band | None,
-        *,
-        needed: bool = True,
-        best: Option | None = None,
-        slower: Option | None = None,
-    ) -> Advice:
-        """What was found, the proofs in place of what was proved."""
-        measuring: tuple[Measuring, ...] = ()
-        nearest = None
-        if needed and best is None:
-            nearest = max(self.proved, key=lambda x: x.probability or 0.0, default=None)
-            measuring = self._measuring(band)
-        return Advice(
-            needed=needed,
-            best=best,
-            nearest=nearest,
-            slower=slower,
-            options=tuple(self._all_options()),
-            tried=self.speeds.tried,
-            monotonic=self.speeds.monotonic,
-            limit=self.trials.limit,
-            measuring=measuring,
-            simulations=self.trials.count,
-            draws=self.draws,
-            band=band,
+def _tried(advice: Advice) -> Iterator[Block]:
+    """The speeds that were tried."""
+    words = []
+    for speed, ratio in advice.tried:
+        used = PERCENT.with_unit(ratio) if np.isfinite(ratio) else "cannot be run"
+        words.append(f"{MILLIMETRES_PER_SECOND.text(speed)} ({used})")
+    tried = f"Speeds tried, mm/s (nominal, of the tolerance): {', '.join(words)}."
+    if words and advice.monotonic:
+        yield Text(tried, "soft")
+    elif words:
+        yield Text(
+            "The error is not monotonic in speed: some lower speeds are worse than higher ones. "
+            f"{tried}"
         )
+    records = []
+    for speed, ratio in advice.tried:
+        records.append({"speed_m_s": speed, "ratio": ratio, "holds": ratio <= 1})
+    yield Data("advice.speeds_tried", records)
 
-    def _all_options(self) -> list[Option]:
-        """One of each kind: the surest proved, else the smallest that fits, else the best."""
-        found = []
-        for name in self.wanted.options:
-            proved = [option for option in self.proved if option.name == name]
-            others = self.found.get(name, [])
-            if proved:
-                found.append(max(proved, key=lambda x: (x.holds, x.probability or 0.0)))
-            elif others:
-                best = min(others, key=lambda x: (not x.fits, x.size if x.fits else x.ratio))
-                found.append(replace(best, holds=self.nominal and best.fits))
-        return found
 
-    def _measuring(self, band: Band | None) -> tuple[Measuring, ...]:
-        """What each measurement that is worth telling would allow."""
-        if band is None or not math.isfinite(band.spread):
-            return ()
-        found = []
-        for saving in band.savings:
-            limit = math.exp(-NINE_OF_TEN * band.spread * math.sqrt(saving.left))
-            found.append(Measuring(saving.way, limit, self._allowed(limit)))
-        return tuple(found)
-
-    def _allowed(self, limit: float) -> str:
-        """What would surely hold with another limit, by nominal runs: the smallest change."""
-        trials = self.trials.within(limit)
-        if trials.fits(trials.prediction.job):
-            return "the job as it is"
-        fitting = []
-        for name in _eligible(self.wanted):
-            if name in SEARCHES:
-                fitting += [option for option in SEARCHES[name](trials) if option.fits]
-        if fitting:
-            return min(fitting, key=lambda x: (x.size, x.ratio)).text
-        if "speed" in self.wanted.options:
-            for option in speeds(trials).options:
-                if option.fits:
-                    return option.text
-        return ""
+def _effort(advice: Advice) -> str:
+    effort = f"{advice.simulations} nominal simulations, {advice.draws} draws."
+    if advice.needed and advice.limit < 1:
+        used = PERCENT.with_unit(advice.limit)
+        return f"Searched for nominal runs that use at most {used} of the tolerance. {effort}"
+    return effort

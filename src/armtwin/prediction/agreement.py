@@ -6,16 +6,21 @@ variance explained = 1 - var(measured - predicted) / var(measured)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from armtwin.maths.batch import Floats
-from armtwin.prediction import display
+from armtwin.notebook.numbers import MICROMETRES, MILLIDEGREES, NEWTON_METRES, PERCENT, Number
+from armtwin.notebook.sections import Column, Record, Table
 
-ROUNDING = 1e-12  # of an SI unit
-HEADS = ("quantity", "rms measured", "rms predicted", "rms difference", "explained")
+NUMBERS = {
+    "rad": MILLIDEGREES,
+    "m": Number(MICROMETRES.scale, MICROMETRES.unit),
+    "N m": NEWTON_METRES,
+}
 
 
 class Series(NamedTuple):
@@ -54,13 +59,6 @@ class Agreement:
     share_explained: float
     variance_explained: float
 
-    def cells(self) -> tuple[str, ...]:
-        """A row of a table, in the unit that people read."""
-        scale, unit = display.SHOWN[self.unit]
-        sizes = (self.rms_measured, self.rms_predicted, self.rms_difference)
-        texts = [f"{scale * _rounded(size):.3g} {unit}" for size in sizes]
-        return self.name, *texts, f"{100 * self.share_explained:.0f} %"
-
 
 def agreement(series: Series) -> Agreement:
     """How well a quantity agrees."""
@@ -82,10 +80,35 @@ def agreement(series: Series) -> Agreement:
     )
 
 
-def _rounded(size: float) -> float:
-    """A size without what is rounding alone."""
-    return 0.0 if abs(size) < ROUNDING else size
-
-
 def _rms(values: Floats) -> float:
     return float(np.sqrt(np.mean(values**2)))
+
+
+def agreement_table(rows: Sequence[Agreement], predicted: str, explained: str) -> Table:
+    """How well quantities agree, a row for each.
+
+    Args:
+        rows: The quantities.
+        predicted: What predicted numbers are called in the heads of columns.
+        explained: Which share is shown, "share_explained" or "variance_explained".
+    """
+    columns = (
+        Column("name", "", words=_name),
+        _number("rms_measured", "rms log"),
+        _number("rms_predicted", f"rms {predicted}"),
+        _number("peak_measured", "peak log"),
+        _number("peak_predicted", f"peak {predicted}"),
+        _number("rms_difference", "rms diff."),
+        Column(explained, "explained", PERCENT),
+    )
+    return Table(columns, [asdict(row) for row in rows], "comparison.rows")
+
+
+def _name(record: Record) -> str:
+    """Name of a quantity with the unit it is shown in."""
+    return f"{record['name']} [{NUMBERS[record['unit']].unit}]"
+
+
+def _number(key: str, head: str) -> Column:
+    """A column whose numbers are written in the unit of their record."""
+    return Column(key, head, Number(), words=lambda x: NUMBERS[x["unit"]].text(x[key]))

@@ -5,24 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from armtwin.notebook import cards
+from armtwin.notebook.sections import Report
 from armtwin.prediction.causes import Explanation
 from armtwin.prediction.predict import Prediction
+from armtwin.report.result import Result
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
     from armtwin.prediction.advice import Advice
     from armtwin.prediction.band.band import Band
-    from armtwin.prediction.compare import Comparison
+    from armtwin.prediction.comparison import Comparison
 
 
-@dataclass(frozen=True, eq=False)
-class Answer:
+@dataclass(frozen=True, eq=False, repr=False)
+class Answer(Result):
     """What is known about a job.
 
     Attributes:
         prediction: The predicted run.
-        explanations: Causes of the spans out of tolerance and of the largest peaks.
+        explanations: Causes of the spans out of tolerance and of the largest peaks; None where they
+            are sought when they are first shown.
         advice: What to change, where it was asked for.
         comparison: A logged run beside the predicted one, where there is one.
         band: What numbers that are not known exactly make of it; None for the nominal run alone.
@@ -30,7 +32,7 @@ class Answer:
     """
 
     prediction: Prediction
-    explanations: tuple[Explanation, ...] = ()
+    explanations: tuple[Explanation, ...] | None = ()
     advice: Advice | None = None
     comparison: Comparison | None = None
     band: Band | None = None
@@ -43,13 +45,8 @@ class Answer:
             return self.band.outcome == "holds"
         return self.prediction.verdict.within
 
-    def __repr__(self) -> str:
-        p = self.prediction
-        return cards.line(
-            "Answer",
-            f"{p.job.name!r}: {p.verdict.summary}",
-            "" if self.band is None else f"{self.band.outcome}, P = {self.band.probability:.2f}",
-            cards.counted(len(self.explanations), "explanation"),
-            "" if self.advice is None else "with advice",
-            "" if self.comparison is None else "with a comparison",
-        )
+    def sections(self) -> Report:
+        """Verdict, where and why the error is largest, what to change, what it assumes."""
+        from armtwin.prediction.sections.overview import describe_answer
+
+        return describe_answer(self)

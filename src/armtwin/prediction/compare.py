@@ -7,13 +7,13 @@ Ref: [Waiboer 2007, section 5.4]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, overload
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import overload
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
@@ -21,85 +21,22 @@ from armtwin.logs.plausibility import Pace, check_motion, other_pace
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.prediction import display
-from armtwin.prediction.agreement import HEADS, Agreement, Series, agreement
+from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.alignment import align
-from armtwin.prediction.compare_reference import ReferenceComparison, compare_reference
+from armtwin.prediction.compare_reference import compare_reference
+from armtwin.prediction.comparison import COMPLETE, Comparison
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction, Progress, predict
-from armtwin.prediction.verdict import Verdict, verdict_on
+from armtwin.prediction.reference_comparison import ReferenceComparison
+from armtwin.prediction.verdict import verdict_on
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 LARGEST_STEP = 0.05  # between samples of a log beyond which what happened is not known [s]
-COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 # a deviation from the commanded motion that is larger than both is that of another job
 FAR = 0.02  # [rad, m]
 FAR_SHARE = 0.05  # of a joint's travel
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison:
-    """A logged run of a job over the predicted one.
-
-    Attributes:
-        prediction: The predicted run.
-        log: The logged run.
-        shift: Time in the log at which the job's time begins [s].
-        side: Where the measured positions come from: "q_link", "q" or "q_m".
-        torque_source: Channel that the measured torque comes from, or "".
-        time: Times of the compared samples in the job's time, (m,) [s].
-        channels: Measured and predicted series by name, (2, m) each.
-        rows: How well each quantity agrees.
-        measured: Path error of the logged run.
-        covered: Share of the judged seam that the log holds.
-        verdict: Whether the logged run kept the tolerance; not within where the log does not hold
-            the whole seam.
-    """
-
-    prediction: Prediction
-    log: Log
-    shift: float
-    side: str
-    torque_source: str
-    time: Floats
-    channels: dict[str, Floats]
-    rows: tuple[Agreement, ...]
-    measured: PathError
-    covered: float
-    verdict: Verdict
-
-    def __repr__(self) -> str:
-        shares = {row.name: row.share_explained for row in self.rows}
-        explained = [f"{name} {100 * shares[name]:.0f} %" for name in display.USUAL]
-        covered = f"{100 * self.covered:.0f} % of the seam logged"
-        name = repr(self.prediction.job.name)
-        return cards.line("Comparison", f"{name}: explained {', '.join(explained)}", covered)
-
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), (row.cells() for row in self.rows), HEADS)
-
-    def plot(self, *names: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw measured over predicted quantities along the seam.
-
-        Args:
-            names: Names of `channels`; without any the lateral and the vertical error.
-            axes: One for each quantity; new ones where none are given.
-        """
-        units = {row.name: row.unit for row in self.rows}
-        pairs = []
-        for name in names or display.USUAL:
-            if name not in units:
-                hint = did_you_mean(name, units)
-                raise ArmtwinError(f"the comparison has no quantity '{name}'. {hint}")
-            pairs.append((name, units[name], self.channels[name]))
-        tolerance = self.verdict.tolerance
-        return display.draw_agreement(self.measured.place, pairs, tolerance, axes)
 
 
 @overload
@@ -163,7 +100,7 @@ def _compare_job(
     job: Job, log: Log, robot: Robot | None, method: Method, progress: Progress | None
 ) -> Comparison:
     """A logged run of a job over its prediction."""
-    prediction = predict(robot, job, method=method, progress=progress)
+    prediction = predict(job, robot, method=method, progress=progress)
     robot, motion = prediction.robot, prediction.motion.trajectory
     log = in_order_of(log, robot.joint_names)
     q, side = joint_positions(robot, log)

@@ -6,124 +6,26 @@ encoder's zero or an error that no position feedback takes away, and is taken of
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
-from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
 from armtwin.motion.beside_reference import reference_path
-from armtwin.notebook import cards
-from armtwin.prediction import display
-from armtwin.prediction.agreement import HEADS, Agreement, Series, agreement
+from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, logged_reference
-from armtwin.prediction.servo_basis import ServoBasis, servo_basis
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.provenance import DEFAULT_SERVO
+from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from matplotlib.axes import Axes
-
-PATH = ("lateral", "vertical", "lag")
-MOVED = 0.01  # way of a joint whose error is to be explained [rad, m]
-
-
-@dataclass(frozen=True, eq=False)
-class ReferenceComparison:
-    """A logged run over the twin's run on the same reference.
-
-    Attributes:
-        robot: The robot as it was simulated.
-        model: What was simulated.
-        log: The logged run.
-        reference: What the machine was asked to do.
-        run: The simulated run.
-        side: Where the measured positions come from: "q_link", "q" or "q_m".
-        torque_source: Channel that the measured torque comes from, or "".
-        offset: Mean measured minus mean predicted position of each joint, taken off the
-            measurement, (n,) [rad].
-        time: Times of the compared samples from the log's start, (m,) [s].
-        channels: Measured and predicted series by name, (2, m) each.
-        rows: How well each quantity agrees.
-    """
-
-    robot: Robot
-    model: Model
-    log: Log
-    reference: LoggedReference
-    run: Run
-    side: str
-    torque_source: str
-    offset: Floats
-    time: Floats
-    channels: dict[str, Floats]
-    rows: tuple[Agreement, ...]
-
-    @property
-    def servo(self) -> ServoBasis:
-        """What the servo rests on."""
-        return servo_basis(self.robot, self.model.servo, float(self.time[-1]))
-
-    @property
-    def errors(self) -> tuple[Agreement, ...]:
-        """How well the errors of the joints agree."""
-        return self.rows[: self.robot.n]
-
-    @property
-    def worst(self) -> Agreement | None:
-        """The error of a moving joint that is explained least; None where none moves."""
-        travel = np.ptp(self.reference.trajectory.q, axis=0)
-        moving = []
-        for row, way in zip(self.errors, travel, strict=True):
-            if way > MOVED and np.isfinite(row.variance_explained):
-                moving.append(row)
-        return min(moving, key=lambda row: row.variance_explained, default=None)
-
-    def row(self, name: str) -> Agreement:
-        """How well one quantity agrees."""
-        for row in self.rows:
-            if row.name == name:
-                return row
-        known = [row.name for row in self.rows]
-        raise ArmtwinError(f"the comparison has no quantity '{name}'. {did_you_mean(name, known)}")
-
-    def __repr__(self) -> str:
-        worst = self.worst
-        if worst is None:
-            return cards.line("ReferenceComparison", f"{self.robot.name!r}: no joint moves")
-        least = f"{100 * worst.variance_explained:.0f} % of {worst.name} explained"
-        return cards.line("ReferenceComparison", f"{self.robot.name!r}: at least {least}")
-
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), (row.cells() for row in self.rows), HEADS)
-
-    def plot(self, *names: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw measured over predicted quantities over time.
-
-        Args:
-            names: Names of `channels`; without any the errors of the joints.
-            axes: One for each quantity; new ones where none are given.
-        """
-        panels = []
-        for name in names or [row.name for row in self.errors]:
-            scale, unit = display.SHOWN[self.row(name).unit]
-            measured, predicted = scale * self.channels[name]
-            lines = {"measured": measured, "predicted": predicted}
-            panels.append(Panel(f"{name} [{unit}]", lines))
-        return draw_panels(self.time, "time [s]", panels, axes)
 
 
 def usual_model(robot: Robot) -> Model:

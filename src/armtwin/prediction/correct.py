@@ -13,9 +13,9 @@ Ref: [Soder-Hoorn 2015, section 1.2], [Hakvoort 2008]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
@@ -23,19 +23,12 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook import cards
+from armtwin.prediction.correction import Corrected, Correction, Size, run_command
 from armtwin.prediction.parts import UNSEEN, error_parts
 from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.predict import Prediction, checked_limits, predict
-from armtwin.prediction.verdict import Verdict, process_is_on, verdict_on
-from armtwin.report.figures import Panel, draw_panels
+from armtwin.prediction.predict import Prediction, checked_limits, load_job_and_robot, predict
+from armtwin.prediction.verdict import process_is_on, verdict_on
 from armtwin.robot.robot import Robot
-from armtwin.simulation.closed_loop import simulate
-from armtwin.simulation.options import RunOptions
-from armtwin.simulation.outcome import Run
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 ROUNDS = 6
 PIECE = 0.03  # length of the spline's pieces [s]
@@ -47,133 +40,9 @@ MOST_SAMPLES = 40_000  # of an error that is smoothed
 Progress = Callable[[float], None]
 
 
-@dataclass(frozen=True)
-class Size:
-    """How large a path error is while the process is on [m].
-
-    Attributes:
-        rms: Root mean square of lateral and vertical error together.
-        lateral: Largest lateral error.
-        vertical: Largest vertical error.
-    """
-
-    rms: float
-    lateral: float
-    vertical: float
-
-
-@dataclass(frozen=True, eq=False)
-class Corrected:
-    """A corrected command and what the twin makes of it.
-
-    Attributes:
-        shift: Lateral and vertical shift of the commanded tool point at the set-points, (m, 2) [m].
-        motion: Set-points of the joints.
-        error: Path error against the job's seam.
-        size: How large it is.
-    """
-
-    shift: Floats
-    motion: Trajectory
-    error: PathError
-    size: Size
-
-
-@dataclass(frozen=True, eq=False)
-class Correction:
-    """Corrected set-points of a job, with the predicted error before and after.
-
-    Attributes:
-        prediction: The job as it is commanded without.
-        before: Size of its error.
-        deflected: Size after the deflection was taken out; None where the twin is rigid and exact.
-        rounds: Sizes after each round of learning that helped.
-        best: The corrected set-points.
-        points: The same as points of a program, each `spacing` along the seam.
-        program: Points of the program in the workpiece's frame, (k, 3) [m].
-        turns: Orientations of the tool at these points, (k, 3, 3).
-        spacing: Distance between the points [m].
-        verdict: Whether the seam holds with the corrected set-points.
-    """
-
-    prediction: Prediction
-    before: Size
-    deflected: Size | None
-    rounds: tuple[Size, ...]
-    best: Corrected
-    points: Corrected
-    program: Floats
-    turns: Floats
-    spacing: float
-    verdict: Verdict
-
-    def __repr__(self) -> str:
-        before, after = 1e6 * self.before.rms, 1e6 * self.best.size.rms
-        return cards.line(
-            "Correction", repr(self.prediction.job.name), f"rms {before:.4g} -> {after:.4g} µm"
-        )
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            rows.append((str(record["command"]), f"{1e6 * record['rms_m']:.4g}"))
-        return cards.table(repr(self), rows, ("command", "rms [µm]"))
-
-    @property
-    def table(self) -> list[dict[str, Any]]:
-        """A record for each command that was tried: sizes of its error."""
-        records = [_record("as programmed", self.before)]
-        if self.deflected is not None:
-            records.append(_record("deflection taken out", self.deflected))
-        for k, size in enumerate(self.rounds, 1):
-            records.append(_record(f"round {k}", size))
-        records.append(_record("corrected set-points", self.best.size))
-        records.append(_record("corrected program points", self.points.size))
-        return records
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the path error before and after over time, lateral and vertical.
-
-        Args:
-            axes: Two of them; new ones where none are given.
-        """
-        before, after = self.prediction.path_error, self.best.error
-        panels = []
-        for name in ("lateral", "vertical"):
-            lines = {
-                "as programmed": 1e6 * getattr(before, name),
-                "corrected": 1e6 * getattr(after, name),
-            }
-            panels.append(Panel(f"{name} error [µm]", lines))
-        return draw_panels(before.time, "time [s]", panels, axes)
-
-    def on(self, robot: Robot) -> tuple[PathError, PathError]:
-        """Path errors of another robot without and with the correction, the same servo commands.
-
-        Args:
-            robot: A robot without the job's tool and overrides, as `predict` takes it.
-        """
-        p = self.prediction
-        real = p.job.robot(robot)
-        found = []
-        for motion in (p.motion.trajectory, self.best.motion):
-            run = _run(p, real, motion)
-            found.append(path_error(p.job.seam, run.trace_time, run.tool_poses()))
-        return found[0], found[1]
-
-
-def _record(command: str, size: Size) -> dict[str, Any]:
-    return {
-        "command": command,
-        "rms_m": size.rms,
-        "lateral_peak_m": size.lateral,
-        "vertical_peak_m": size.vertical,
-    }
-
-
 def correct(
-    robot: Robot | None,
-    job: Job,
+    job: Job | str | Path,
+    robot: Robot | str | Path | None = None,
     *,
     rounds: int = ROUNDS,
     spacing: float = SPACING,
@@ -182,8 +51,8 @@ def correct(
     """Correct the set-points of a job on the twin.
 
     Args:
-        robot: A robot in place of the job's, or None.
-        job: The job.
+        job: The job, or the name or file of one.
+        robot: A robot in place of the job's.
         rounds: Rounds of learning at most.
         spacing: Distance between points of the program that is written [m].
         progress: Called with the share that is done.
@@ -193,7 +62,8 @@ def correct(
     if not 1e-4 <= spacing <= 1.0:
         raise ArmtwinError(f"spacing must be from 0.1 mm to 1 m, got {1e3 * spacing:g} mm")
     say: Progress = progress or (lambda share: None)
-    p = predict(robot, job)
+    job, robot = load_job_and_robot("correct", job, robot)
+    p = predict(job, robot)
     if p.verdict.stopped is not None:
         raise ArmtwinError(f"{job.where}: the run stops before its end; there is nothing to learn")
     say(1 / (rounds + 3))
@@ -304,19 +174,9 @@ def _splined(p: Prediction, time: Floats, values: Floats, knots: Floats, lead: f
 def _commanded(p: Prediction, shift: Floats) -> Corrected:
     """A shifted command run on the twin."""
     motion = _shifted(p, shift)
-    run = _run(p, p.robot, motion)
+    run = run_command(p, p.robot, motion)
     error = path_error(p.job.seam, run.trace_time, run.tool_poses())
     return Corrected(shift, motion, error, size_of(p.job, error))
-
-
-def _run(p: Prediction, robot: Robot, motion: Trajectory) -> Run:
-    """A command run as the prediction was."""
-    return simulate(
-        robot,
-        motion,
-        p.job.description.model,
-        options=RunOptions(method=p.method, torque=p.outside.torque, wrench=p.outside.wrench),
-    )
 
 
 def _shifted(p: Prediction, shift: Floats) -> Trajectory:

@@ -19,7 +19,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
-from armtwin.robot.coordinates import Compliance
+from armtwin.robot.kinematics.coordinates import Compliance
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates

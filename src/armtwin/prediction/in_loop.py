@@ -8,9 +8,10 @@ from dataclasses import replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.closed_loop.in_loop import LoopIdentification, in_loop
+from armtwin.identification.closed_loop.in_loop import in_loop
+from armtwin.identification.closed_loop.result import LoopIdentification
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.positions import joint_positions
 from armtwin.maths.batch import Floats
 from armtwin.prediction.compare_reference import usual_model
@@ -22,7 +23,7 @@ from armtwin.simulation.options import RunOptions
 
 def identify_in_loop(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,
@@ -40,9 +41,7 @@ def identify_in_loop(
         cutoff: Cut-off frequency; by default the one that the first step chooses [Hz].
         recipe: Other choices.
     """
-    given = () if isinstance(logs, Log) else tuple(logs)
-    if not given or not all(isinstance(log, Log) for log in given):
-        raise ArmtwinError("identify_in_loop needs a list of at least one log")
+    given = as_logs(logs, "identify_in_loop")
     if not robot.description.servo:
         raise ArmtwinError(
             f"robot '{robot.name}': its loop cannot be simulated, as the file has no servo; fit "

@@ -16,33 +16,44 @@ Ref: [Waiboer 2007, section 6.2, fig. 6.1]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from armtwin.jobs.forces import Acting
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import MICROMETRES
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.coordinates import Coordinates
-from armtwin.robot.sag import Outside, settled
+from armtwin.report.result import Result
+from armtwin.robot.dynamics.sag import Outside, settled
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.simulation.coordinates import coordinates
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 PARTS = ("servo", "deviations", "ripple", "sag", "force", "dynamic")
 UNSEEN = PARTS[1:-1]  # by the controller, and there at rest as well
+SAMPLES = 600  # of a curve
+WORDS = {
+    "servo": "motor side: what the controller sees",
+    "deviations": "deviations of link lengths and joint zeros",
+    "ripple": "ripple of gears",
+    "sag": "sag by gravity",
+    "force": "external force",
+    "dynamic": "vibration of gears and links",
+    "total": "link side: what the seam gets",
+}
 RESTS = 400  # places along the motion at which the sag is found
 
 
-@dataclass(frozen=True, eq=False)
-class ErrorParts:
+@dataclass(frozen=True, eq=False, repr=False)
+class ErrorParts(Result):
     """Path error by parts, at the times of a run.
 
     Attributes:
@@ -59,24 +70,6 @@ class ErrorParts:
     lateral: dict[str, Floats]
     vertical: dict[str, Floats]
 
-    def __repr__(self) -> str:
-        words = []
-        for record in self.table:
-            words.append(f"{record['part']} {1e6 * record['vertical_peak_m']:.3g} µm")
-        return cards.line("ErrorParts", f"vertical at most: {', '.join(words)}")
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the parts along the seam, lateral and vertical.
-
-        Args:
-            axes: Two of them; new ones where none are given.
-        """
-        panels = []
-        for name, parts in (("lateral", self.lateral), ("vertical", self.vertical)):
-            lines = {part: 1e6 * values for part, values in parts.items()}
-            panels.append(Panel(f"{name} error [µm]", lines))
-        return draw_panels(self.time, "time [s]", panels, axes)
-
     @property
     def table(self) -> list[dict[str, Any]]:
         """A record for each part: peak and root mean square while the process is on."""
@@ -89,6 +82,44 @@ class ErrorParts:
                 record[f"{direction}_rms_m"] = float(np.sqrt(np.mean(values**2)))
             records.append(record)
         return records
+
+    def sections(self) -> Report:
+        """Peaks of each part, and the parts along the seam."""
+        *parts, total = self.table
+        largest = max(parts, key=lambda record: record["vertical_peak_m"])
+        verdict = Text(
+            f"{MICROMETRES.with_unit(largest['vertical_peak_m'])} of vertical error at most come "
+            f"from {_short(largest['part'])}, {MICROMETRES.with_unit(total['vertical_peak_m'])} "
+            "from all parts together."
+        )
+        return Report("Path error by parts", "", (Section("", self.blocks()),), (verdict,))
+
+    def blocks(self) -> Iterator[Block]:
+        """The table and the charts."""
+        columns = (
+            Column("part", "part", words=lambda record: WORDS[record["part"]]),
+            Column("lateral_peak_m", "lateral peak", MICROMETRES),
+            Column("lateral_rms_m", "rms", MICROMETRES),
+            Column("vertical_peak_m", "vertical peak", MICROMETRES),
+            Column("vertical_rms_m", "rms", MICROMETRES),
+        )
+        yield Text("Parts of the error with the process on; they add up to the total.")
+        yield Table(columns, self.table, "parts")
+        moving = np.flatnonzero(np.diff(self.s, prepend=-1.0) > 0)
+        thin = moving[:: max(1, len(moving) // SAMPLES)]
+        charts = []
+        for direction in ("lateral", "vertical"):
+            layers = []
+            for name, values in getattr(self, direction).items():
+                layers.append(Curve(_short(name), 1e3 * self.s[thin], 1e6 * values[thin]))
+            axes = Axis("along the seam", "mm"), Axis("error", "µm")
+            charts.append(Chart(direction, *axes, tuple(layers)))
+        yield Multiples(tuple(charts), columns=2, shared="x", title="Part by part")
+
+
+def _short(part: str) -> str:
+    """A part in a word or two."""
+    return WORDS[part].partition(":")[0].partition(" of ")[0]
 
 
 def error_parts(p: Prediction) -> ErrorParts | None:

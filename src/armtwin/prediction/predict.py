@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,15 +18,16 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
-from armtwin.notebook import cards
-from armtwin.prediction import display
+from armtwin.notebook.sections import Report
 from armtwin.prediction.cautions import cautions
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.servo_basis import ServoBasis, servo_basis
-from armtwin.prediction.verdict import Verdict, verdict_on
-from armtwin.robot import provenance
-from armtwin.robot.provenance import Origin
+from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
+from armtwin.report.figures import draw_report
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema import provenance
+from armtwin.robot.schema.provenance import Origin
 from armtwin.simulation.closed_loop import (
     prepare_run,
     setpoint_rate,
@@ -43,8 +45,8 @@ Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
 
 
-@dataclass(frozen=True, eq=False)
-class Prediction:
+@dataclass(frozen=True, eq=False, repr=False)
+class Prediction(Result):
     """A predicted run of a job.
 
     Attributes:
@@ -71,30 +73,28 @@ class Prediction:
     path_error: PathError
     verdict: Verdict
 
-    def __repr__(self) -> str:
-        return cards.line("Prediction", f"{self.job.name!r}: {self.verdict.summary}")
+    def sections(self) -> Report:
+        """Verdict, where and why the error is largest, and what the prediction assumes."""
+        from armtwin.prediction.answer import Answer
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), self._facts())
-
-    def _facts(self) -> Iterator[tuple[str, str]]:
-        yield "robot", repr(self.robot)
-        yield "method", self.method
-        yield from display.verdict_facts(self.verdict)
-        seam = self.job.seam
-        yield "seam", f"{1e3 * seam.length:.1f} mm in {seam.duration:.2f} s with its standstills"
-        yield "servo", self.servo.summary or "given"
-        for sentence in self.cautions:
-            yield "mind", sentence
-        yield "assumed numbers", str(len(self.assumed))
+        return Answer(self, explanations=None).sections()
 
     def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the path error along the seam, its tolerance, and the spans out of tolerance.
+        """Draw its charts with matplotlib; causes are not sought for them.
 
         Args:
-            axes: One for each direction with a tolerance; new ones where none are given.
+            axes: One for each chart; new ones under each other where none are given.
         """
-        return display.draw_path_error(self.job, self.path_error, self.verdict, axes)
+        from armtwin.prediction.answer import Answer
+
+        return draw_report(Answer(self).sections(), axes)
+
+    def place_of_peak(self, direction: Direction) -> float:
+        """Arc length at which an error is largest while the process is on [m]."""
+        error = self.path_error
+        size = np.abs(getattr(error, direction))
+        largest = np.where(process_is_on(self.job, error.s), size, -1.0).argmax()
+        return float(error.place[largest])
 
     @cached_property
     def seen(self) -> PathError:
@@ -132,23 +132,23 @@ class Prediction:
 
 
 def predict(
-    robot: Robot | None, job: Job, *, method: Method = "nonlinear", progress: Progress | None = None
+    job: Job | str | Path,
+    robot: Robot | str | Path | None = None,
+    method: Method = "nonlinear",
+    *,
+    progress: Progress | None = None,
 ) -> Prediction:
     """Predict where a robot's tool will be beside the seam of a job.
 
     Args:
-        robot: A robot in place of the job's, or None; the job's tool and overrides are applied to
-            it.
-        job: The job.
+        job: The job, or the name or file of one.
+        robot: A robot in place of the job's; the job's tool and overrides are applied to it.
         method: "nonlinear", or "perturbation" for the arm linearised along the motion.
         progress: Called with what is being done and the share that is done.
     """
-    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
-        raise ArmtwinError(
-            "predict needs a Robot or None, and a Job: at.predict(None, at.Job.load(name))"
-        )
+    job, robot = load_job_and_robot("predict", job, robot)
     say: Progress = progress or (lambda what, share: None)
-    plan = _plan(robot, job, say)
+    plan = _plan(job, robot, say)
     say("simulation", 0.0)
     watch = None if progress is None else lambda share: say("simulation", share)
     model, trajectory = job.description.model, plan.motion.trajectory
@@ -165,14 +165,34 @@ def predict(
     return prediction
 
 
+def load_job_and_robot(
+    call: str, job: Job | str | Path, robot: Robot | str | Path | None
+) -> tuple[Job, Robot | None]:
+    """Job and robot of a call, loaded where names or files are given; another order is refused."""
+    if isinstance(robot, Job):
+        raise ArmtwinError(
+            f"{call} takes the job first: at.{call}(job, robot), or at.{call}(job) with the job's "
+            "own robot"
+        )
+    job = Job.load(job) if isinstance(job, str | Path) else job
+    robot = Robot.load(robot) if isinstance(robot, str | Path) else robot
+    if not isinstance(job, Job) or not isinstance(robot, Robot | None):
+        raise ArmtwinError(
+            f"{call} needs a Job, and a Robot only in place of the job's: "
+            f'at.{call}(at.Job.load("rx90b_line")), got a {type(job).__name__} and a '
+            f"{type(robot).__name__}"
+        )
+    return job, robot
+
+
 def predict_all(
-    robot: Robot | None, jobs: Sequence[Job], *, method: Method = "nonlinear"
+    jobs: Sequence[Job], robot: Robot | None = None, *, method: Method = "nonlinear"
 ) -> list[Prediction | None]:
     """Predict jobs, each as `predict` does, their runs together; None for one that is refused.
 
     Args:
-        robot: A robot in place of the jobs', or None.
         jobs: The jobs.
+        robot: A robot in place of the jobs'.
         method: As of `predict`.
     """
     found: list[Prediction | None] = [None] * len(jobs)
@@ -199,7 +219,7 @@ class _Plan:
     feasibility: Feasibility
 
 
-def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
+def _plan(job: Job, given: Robot | None, say: Progress) -> _Plan:
     """The motion of a job and what it uses of the robot's limits."""
     robot = job.robot(given)
     refuse_incomplete(robot, job)
@@ -214,7 +234,7 @@ def _plan(given: Robot | None, job: Job, say: Progress) -> _Plan:
 def _made_ready(robot: Robot | None, method: Method, job: Job) -> tuple[_Plan, PreparedRun] | None:
     """A job planned and its run ready; None where it is out of reach or beyond limits."""
     try:
-        plan = _plan(robot, job, lambda what, share: None)
+        plan = _plan(job, robot, lambda what, share: None)
         ready = prepare_run(
             plan.robot,
             plan.motion.trajectory,

@@ -14,8 +14,8 @@ from armtwin.analysis.sensitivity import Features, Measure, Moved, Sensitivity, 
 from armtwin.errors import ArmtwinError
 from armtwin.files.writing import to_tables
 from armtwin.jobs.experiment import Experiment
-from armtwin.jobs.experiment_run import run_experiment
 from armtwin.jobs.job import Job
+from armtwin.jobs.run_experiment import run_experiment
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.band.quantity import Variant
 from armtwin.prediction.predict import predict
@@ -48,7 +48,8 @@ def sensitivity(
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
     moved, measure = _measured(what)
     chosen = measure if features is None else _only(measure, features)
-    return sensitivity_of(moved, keys, by, chosen, progress)
+    found = sensitivity_of(moved, keys, by, chosen, progress)
+    return replace(found, name=what.robot.name if isinstance(what, StepTest) else what.name)
 
 
 def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
@@ -58,7 +59,7 @@ def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:
     if isinstance(what, Job):
         return moved_in_job(what), _measured_job(what)
     if isinstance(what, Experiment):
-        return partial(moved_together, what.tables()), _measured_experiment(what)
+        return partial(moved_together, what.numbers()), _measured_experiment(what)
     kind = type(what).__name__
     raise ArmtwinError(f"sensitivity needs a Job, an Experiment or a StepTest, got a {kind}")
 
@@ -115,7 +116,7 @@ def _measured_job(job: Job) -> Measure:
     def measured(values: Mapping[str, Any]) -> Features:
         override = {**job.description.override, **values}
         changed = Job(replace(job.description, override=override), job.origin)
-        prediction = predict(None, changed)
+        prediction = predict(changed)
         stops = [event.text for event in prediction.log.events if event.kind in STOPS]
         if stops:
             raise ArmtwinError(stops[0])

@@ -8,8 +8,8 @@ from typing import Literal
 import numpy as np
 
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Structure
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import Structure
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 LEFT_OUT = "left-out parts"  # of the fitted logs, in place of a log that the fit never saw
 

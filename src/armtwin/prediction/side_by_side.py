@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.notebook import cards
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve, Rule
+from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, NONE
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.band.band import assess
-from armtwin.prediction.predict import predict
+from armtwin.prediction.predict import Prediction, predict
+from armtwin.prediction.sections.headline import likelihood, number_of
+from armtwin.prediction.verdict import DIRECTIONS, Direction, process_is_on
+from armtwin.report.result import Result
+from armtwin.report.result_file import to_result
 from armtwin.simulation.options import Method
 
 MOST_RUNS = 64  # side by side: more are no picture any more
+SAMPLES = 600  # of a curve
+CANNOT = "cannot be run"
+NOMINAL_WORDS = {True: "holds nominally", False: "does not hold"}
+OWN_KEYS = ("format", "armtwin")  # of the whole result
 
 
-@dataclass(frozen=True, eq=False)
-class SideBySide:
+@dataclass(frozen=True, eq=False, repr=False)
+class SideBySide(Result):
     """Several jobs, each with what became of it.
 
     Attributes:
@@ -30,14 +55,30 @@ class SideBySide:
     answers: tuple[Answer | None, ...]
     refusals: tuple[str, ...]
 
-    def __repr__(self) -> str:
-        held = sum(answer is not None and answer.holds for answer in self.answers)
-        return cards.line("SideBySide", f"{held} of {cards.counted(len(self.jobs), 'run')} hold")
-
     @property
     def hold(self) -> bool:
         """Whether every one of them was run and holds."""
         return all(answer is not None and answer.holds for answer in self.answers)
+
+    def sections(self) -> Report:
+        """One table, and the errors of all runs over each other."""
+        held = sum(answer is not None and answer.holds for answer in self.answers)
+        tone: Tone = "good" if self.hold else "bad"
+        return Report(
+            title="Runs side by side",
+            subtitle=", ".join(dict.fromkeys(job.name for job in self.jobs)),
+            sections=(
+                Section("", _table(self)),
+                Section("Errors along the seam", _charts(self), page_only=True),
+                Section("", _results(self)),
+            ),
+            verdict=(Text(f"{held} of {len(self.jobs)} runs hold.", tone),),
+        )
+
+    @property
+    def records(self) -> list[Record]:
+        """A row of the table for each run."""
+        return [_record(*pair) for pair in zip(self.jobs, self.answers, strict=True)]
 
 
 def side_by_side(
@@ -80,10 +121,171 @@ def _answered(
 ) -> tuple[Answer, None] | tuple[None, ArmtwinError]:
     """A job predicted, or why it cannot be."""
     try:
-        prediction = predict(None, job, method=method)
+        prediction = predict(job, method=method)
     except ArmtwinError as error:
         return None, error
     band = None
     if not nominal and prediction.verdict.stopped is None:
         band = assess(prediction)
     return Answer(prediction, band=band), None
+
+
+def _record(job: Job, answer: Answer | None) -> Record:
+    """A run as a row of the table."""
+    d = job.description
+    record: dict[str, Any] = {
+        "job": job.name,
+        "robot": d.robot if answer is None else answer.prediction.robot.name,
+        "speed_m_s": d.speed,
+        "outcome": CANNOT,
+        "probability": None,
+        "direction": None,
+        "nominal": None,
+        "allowed": None,
+        "low": None,
+        "high": None,
+        "holds": answer is not None and answer.holds,
+    }
+    if answer is not None:
+        record["outcome"] = NOMINAL_WORDS[answer.prediction.verdict.within]
+        record |= _errors(answer)
+    return record
+
+
+def _errors(answer: Answer) -> Record:
+    """The direction that uses most of its tolerance: its nominal peak and its band."""
+    verdict, band = answer.prediction.verdict, answer.band
+    if verdict.stopped is not None:
+        return {"outcome": "stops"}
+    if band is None:
+        direction = verdict.worst
+        return {
+            "direction": direction,
+            "nominal": verdict.peaks[direction],
+            "allowed": getattr(verdict.tolerance, direction),
+        }
+    k = band.ensemble.directions.index(band.direction)
+    low, high = band.peak
+    return {
+        "outcome": band.outcome,
+        "probability": band.probability,
+        "direction": band.direction,
+        "nominal": float(band.nominal[k]),
+        "allowed": float(band.tolerances[k]),
+        "low": low,
+        "high": high,
+    }
+
+
+def _table(runs: SideBySide) -> Iterator[Block]:
+    records = runs.records
+    columns = [
+        Column("job", "job"),
+        Column("robot", "robot"),
+        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
+        Column("outcome", "outcome"),
+        Column("nominal", "expected", words=_nominal),
+    ]
+    if any(record["probability"] is not None for record in records):
+        columns.append(Column("probability", "holds", words=_likely))
+        columns.append(Column("low", "90 % interval", words=_band))
+    bad = frozenset(k for k, record in enumerate(records) if not record["holds"])
+    yield Table(tuple(columns), records, bad=bad)
+    for record, refusal in zip(records, runs.refusals, strict=True):
+        if refusal:
+            speed = MILLIMETRES_PER_SECOND.with_unit(record["speed_m_s"])
+            yield Text(f"{record['job']} with {record['robot']}, {speed}: {refusal}", "bad")
+
+
+def _likely(record: Record) -> str:
+    likely = record["probability"]
+    return NONE if likely is None else likelihood(likely)
+
+
+def _nominal(record: Record) -> str:
+    """The nominal peak of what is allowed, as "93 of 100 µm"."""
+    if record["nominal"] is None:
+        return NONE
+    number = number_of(record["direction"])
+    return f"{number.text(record['nominal'])} of {number.with_unit(record['allowed'])}"
+
+
+def _band(record: Record) -> str:
+    if record["low"] is None:
+        return NONE
+    number = number_of(record["direction"])
+    return f"{number.text(record['low'])} to {number.with_unit(record['high'])}"
+
+
+def _charts(runs: SideBySide) -> Iterator[Block]:
+    """The nominal errors of all runs over each other, in each direction that is judged."""
+    charts = []
+    for direction in DIRECTIONS:
+        chart = _chart(runs, direction)
+        if chart is not None:
+            charts.append(chart)
+    if charts:
+        caption = "Nominal runs where the process is on, over the commanded place on the seam."
+        yield Multiples(tuple(charts), columns=1, shared="x", title="Errors", caption=caption)
+
+
+def _chart(runs: SideBySide, direction: Direction) -> Chart | None:
+    """The errors of all runs that are judged in a direction."""
+    number = number_of(direction)
+    layers: list[Curve | Rule] = []
+    allowed = []
+    labels = _labels(runs)
+    for answer, label in zip(runs.answers, labels, strict=True):
+        if answer is None:
+            continue
+        p = answer.prediction
+        tolerance = getattr(p.job.description.tolerance, direction)
+        if tolerance is None:
+            continue
+        allowed.append(number.scale * tolerance)
+        layers.append(_curve(p, direction, label))
+    if not layers:
+        return None
+    for limit in sorted(set(allowed)):
+        label = "tolerance" if limit == max(allowed) else ""
+        layers += [Rule(limit, label), Rule(-limit)]
+    axes = Axis("along the seam", "mm"), Axis("error", number.unit)
+    return Chart(direction, *axes, tuple(layers))
+
+
+def _curve(p: Prediction, direction: Direction, label: str) -> Curve:
+    """The error of a run where its process is on, with gaps where it is off."""
+    error = p.path_error
+    moving = np.flatnonzero(error.speed_ref > 0)
+    thin = moving[:: max(1, len(moving) // SAMPLES)]
+    on = process_is_on(p.job, error.s[thin])
+    values = number_of(direction).scale * getattr(error, direction)[thin]
+    return Curve(label, 1e3 * error.s[thin], np.where(on, values, np.nan))
+
+
+def _labels(runs: SideBySide) -> list[str]:
+    """A name of each run: what tells it from the others."""
+    names = [job.name for job in runs.jobs]
+    robots = [job.description.robot for job in runs.jobs]
+    speeds = [MILLIMETRES_PER_SECOND.with_unit(job.description.speed) for job in runs.jobs]
+    labels = []
+    for row in zip(names, robots, speeds, strict=True):
+        parts = []
+        for word, column in zip(row, (names, robots, speeds), strict=True):
+            if len(set(column)) > 1:
+                parts.append(word)
+        labels.append(", ".join(parts) or row[0])
+    return labels
+
+
+def _results(runs: SideBySide) -> Iterator[Data]:
+    """Each run as result.json has a single one, with the row of the table."""
+    results = []
+    rows = zip(runs.records, runs.answers, runs.refusals, strict=True)
+    for record, answer, refusal in rows:
+        result: dict[str, Any] = {"summary": dict(record), "refusal": refusal or None}
+        if answer is not None:
+            single = to_result(answer.sections())
+            result |= {key: value for key, value in single.items() if key not in OWN_KEYS}
+        results.append(result)
+    yield Data("runs", results)

@@ -140,7 +140,7 @@ def _key(job: Job) -> str:
 def _outcomes(like: Prediction, jobs: Sequence[Job]) -> list[_Outcome]:
     """Jobs predicted as another one was."""
     found = []
-    for prediction in predict_all(like.given, jobs, method=like.method):
+    for prediction in predict_all(jobs, like.given, method=like.method):
         # out of reach or beyond limits: an answer like any other
         ratio = np.inf if prediction is None else prediction.verdict.worst_ratio
         found.append(_Outcome(ratio, prediction))

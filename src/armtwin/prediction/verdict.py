@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -146,6 +146,30 @@ class Verdict:
         return found
 
     @property
+    def worst(self) -> Direction:
+        """The direction that uses most of its tolerance."""
+        return max(self.ratios, key=self.ratios.__getitem__)
+
+    @property
+    def ratios(self) -> dict[Direction, float]:
+        """Largest error over its tolerance in each direction that is judged."""
+        return {name: peak / getattr(self.tolerance, name) for name, peak in self.peaks.items()}
+
+    @property
+    def record(self) -> dict[str, Any]:
+        """What became of the seam as plain values."""
+        stopped = None
+        if self.stopped is not None:
+            stopped = {**self.stopped.record, "at_m": self.stopped_at_m}
+        limits = {"lateral": self.tolerance.lateral, "vertical": self.tolerance.vertical}
+        return {
+            "within": self.within,
+            "tolerance_m": limits,
+            "tolerance_orientation_rad": self.tolerance.orientation,
+            "stopped": stopped,
+        }
+
+    @property
     def worst_ratio(self) -> float:
         """Largest error over its tolerance while the process is on.
 
@@ -153,8 +177,7 @@ class Verdict:
         """
         if self.stopped is not None or self.outside_window:
             return float("inf")
-        ratios = [peak / getattr(self.tolerance, name) for name, peak in self.peaks.items()]
-        return max(ratios, default=float("nan"))
+        return max(self.ratios.values(), default=float("nan"))
 
 
 def verdict_on(job: Job, error: PathError, events: tuple[Event, ...] = ()) -> Verdict:

@@ -44,8 +44,11 @@ def report_markup(report: Report, plots: Sequence[Plot]) -> str:
 
 
 def _section(section: Section, numbers: Mapping[int, int]) -> str:
-    title = element("h2", inside=words(section.title)) if section.title else ""
+    """A section; one that has nothing to show is left out."""
     blocks = joined(_block(block, numbers) for block in section.blocks)
+    if not blocks:
+        return ""
+    title = element("h2", inside=words(section.title)) if section.title else ""
     return f"<section>\n{title}{blocks}</section>\n"
 
 

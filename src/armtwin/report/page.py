@@ -24,7 +24,7 @@ def to_html(report: Report) -> str:
     scene = next((block for block in blocks if isinstance(block, Scene)), None)
     data = {
         "count": max((len(x) for x in report.series.values()), default=0),
-        "start": report.start,
+        "start": 0 if scene is None else scene.start,
         "series": {name: packed(values) for name, values in report.series.items()},
         "plots": [
             {k: v for k, v in asdict(plot).items() if k not in ("kind", "caption")}

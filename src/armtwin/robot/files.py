@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from importlib import resources
 from pathlib import Path
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside, covariance_content, read_covariance
 from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
+from armtwin.files.loading import shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
 from armtwin.files.shape import Tables
-from armtwin.files.whole import check_file, write_file, write_files
+from armtwin.files.whole import check_file, write_files
 from armtwin.files.writing import read_back, to_tables
-from armtwin.robot.checks import problems
-from armtwin.robot.denavit_hartenberg import Convention, read_table
-from armtwin.robot.description import Description
-from armtwin.robot.reading import of_table, read_robot
+from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
+from armtwin.robot.formats.reading import of_table, read_robot
+from armtwin.robot.schema.checks import problems
+from armtwin.robot.schema.description import Description
 
 
 def shipped() -> dict[str, Path]:
@@ -30,8 +30,7 @@ def shipped() -> dict[str, Path]:
 @cache
 def _library() -> tuple[tuple[str, Path], ...]:
     """The same; what comes with the package stays as it is."""
-    folder = Path(str(resources.files("armtwin.robot") / "library"))
-    return tuple((path.stem, path) for path in sorted(folder.glob("*.toml")))
+    return tuple(shipped_files("armtwin.robot", "library").items())
 
 
 def path_of(name_or_path: str | Path) -> Path:
@@ -53,7 +52,7 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
         return _with_covariance(read_robot(tables, str(path)), path), str(path)
-    from armtwin.robot.urdf_reading import read_urdf
+    from armtwin.robot.formats.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)
 
@@ -96,17 +95,6 @@ def save(description: Description, path: Path) -> None:
     for name in files:
         check_file(path.with_name(name))
     write_files(path.parent, files)
-
-
-def save_urdf(description: Description, path: Path) -> None:
-    """Write a URDF file."""
-    from armtwin.robot.urdf_writing import to_urdf
-
-    if description.loop:
-        raise ArmtwinError(
-            f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
-        )
-    write_file(path, to_urdf(description))
 
 
 def load_dh(path: Path, convention: Convention) -> tuple[Description, str]:

@@ -9,7 +9,7 @@ Ref: [Waiboer 2007, eq. 4.21, 4.28, 4.30b]
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from typing import Any, TypeVar, get_args, get_type_hints
@@ -20,12 +20,57 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.units import Unit
-from armtwin.robot.bodies import body_from, link_parameters, mounted_load
-from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
-from armtwin.robot.groups import Link, Mounted
-from armtwin.robot.sources import renewed
-from armtwin.robot.tree import grow
+from armtwin.robot.dynamics.bodies import body_from, link_parameters, mounted_load
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Motor
+from armtwin.robot.schema.groups import Link, Mounted
+from armtwin.robot.schema.tree import grow
+
+Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, whether renewed
+
+# keys under which an older source may speak of a number that is now written under another
+ALSO = {"mass": ("body",), "first_moment": ("com", "body"), "inertia": ("body",)}
+
+
+def renewed(
+    old: str | dict[str, str], source: str, numbers: Renewed, others: Iterable[str] = ()
+) -> str | dict[str, str]:
+    """The source of a group with new numbers: one text where all have the same.
+
+    Args:
+        old: Its source before.
+        source: The source of the numbers that were renewed.
+        numbers: For each key with parameters their names, and whether each was renewed.
+        others: Keys that hold no parameter.
+    """
+    texts = {}
+    for key, parameters in numbers.items():
+        texts[key] = _text(_of_key(old, key), source, parameters)
+    for key in others:
+        texts[key] = _of_key(old, key)
+    different = set(texts.values())
+    return different.pop() if len(different) == 1 else texts
+
+
+def _of_key(old: str | dict[str, str], key: str) -> str:
+    """What a source says of a key."""
+    if isinstance(old, str):
+        return old
+    for name in (key, *ALSO.get(key, ())):
+        if name in old:
+            return old[name]
+    return next(iter(old.values()))
+
+
+def _text(old: str, source: str, parameters: Mapping[str, bool]) -> str:
+    """The source of a key; numbers of it that were not renewed are named."""
+    kept = [name for name, is_new in parameters.items() if not is_new]
+    if len(kept) == len(parameters):
+        return old
+    if not kept:
+        return source
+    return f"{source}; {', '.join(kept)} as before ({old})"
+
 
 TEN = (
     ("m{}", "kg"),

@@ -14,28 +14,34 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside
+from armtwin.files.loading import check_description
 from armtwin.files.remembered import Remembered
+from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats, checked, read_only, reusable, spread, stacked
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
-from armtwin.robot import display, dynamics, files
-from armtwin.robot.assembly import Assembly
-from armtwin.robot.checks import mounting_problems, problems
-from armtwin.robot.denavit_hartenberg import Convention
-from armtwin.robot.description import Description
-from armtwin.robot.dynamics import Linearisation
-from armtwin.robot.friction_columns import SURE, ContactStates
-from armtwin.robot.inverse import InverseKinematics
-from armtwin.robot.limits import Limits, motion_limits, position_limits
-from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
-from armtwin.robot.mounting import vector
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
+from armtwin.robot import files
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.equations import Linearisation
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, loaded_friction
+from armtwin.robot.formats.denavit_hartenberg import Convention
+from armtwin.robot.kinematics.inverse import InverseKinematics
+from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
-from armtwin.robot.provenance import Provenance, provenance
+from armtwin.robot.schema.checks import mounting_problems, problems
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.mounting import vector
+from armtwin.robot.schema.provenance import Provenance, provenance
+from armtwin.robot.showing import display
 from armtwin.robot.uncertainty import Uncertainty, carry_covariance, uncertainty
 
 
 @dataclass(frozen=True)
-class Robot:
+class Robot(Result):
     """An arm with its drives, as a robot file describes it; it never changes.
 
     Joint coordinates q, v, a are (..., n) in rad (m for prismatic joints); torques in N m (N).
@@ -53,6 +59,7 @@ class Robot:
         return hash((self.description.name, len(self.description.joint)))
 
     def __post_init__(self) -> None:
+        check_description("Robot", self.description, Description)
         self._refuse(problems(self.description))
 
     def _refuse(self, found: list[str]) -> None:
@@ -94,19 +101,45 @@ class Robot:
         """
         files.save(self.description, Path(path))
 
-    def to_urdf(self, path: str | Path) -> None:
-        """Write a URDF file of the same kinematics and bodies; what is mounted is its own link."""
-        files.save_urdf(self.description, Path(path))
+    def to_urdf(self, path: str | Path) -> tuple[str, ...]:
+        """Write a URDF file of the same kinematics and bodies; what is mounted is its own link.
+
+        Friction is written as far as URDF knows it, Coulomb and viscous.
+
+        Returns:
+            What the file does not hold or holds approximately, in phrases.
+        """
+        from armtwin.robot.formats.urdf_writing import describe_losses, to_urdf
+
+        text = to_urdf(self)
+        write_file(Path(path), text)
+        return describe_losses(self)
 
     # what is shown
 
     def __repr__(self) -> str:
+        held = str(self.description.mounted)
+        name = f"{self.name!r} with {held}" if held else repr(self.name)
         joints = cards.counted(self.n, "joint")
         parameters = cards.counted(len(self.parameters), "parameter")
-        return cards.line("Robot", display.named(self.description), joints, parameters)
+        return cards.line("Robot", name, joints, parameters)
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), display.facts(self.assembly, self.provenance, self.origin))
+    def sections(self, *, sources: bool = True) -> Report:
+        """Joints, bodies, drives and tools, and where its numbers come from.
+
+        Args:
+            sources: Whether every source is listed.
+        """
+        from armtwin.robot.showing.overview import describe_robot
+
+        return describe_robot(
+            self.assembly,
+            self.parameter_table,
+            self.provenance,
+            self.uncertainty,
+            self.inverse_kinematics_kind,
+            sources=sources,
+        )
 
     def plot(self, q: ArrayLike | None = None, *, axes: Any = None) -> Any:
         """Draw the robot's skeleton in space with the names of its joints.
@@ -188,6 +221,20 @@ class Robot:
     def position_limits(self) -> Floats:
         """Lower and upper limits of q, (2, n); ±inf where there is none."""
         return position_limits(self.assembly)
+
+    @cached_property
+    def home(self) -> Floats:
+        """Posture at which analyses start, (n,): that of the file, else the middle of the ranges.
+
+        A joint without limits is at 0.
+        """
+        wrist = self.description.wrist
+        if wrist is not None:
+            return read_only(np.array(wrist.home))
+        lower, upper = self.position_limits
+        limited = np.isfinite(lower) & np.isfinite(upper)
+        middle = 0.5 * (np.where(limited, lower, 0.0) + np.where(limited, upper, 0.0))
+        return read_only(middle)
 
     # other robots from this one
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sqlite3
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,23 +13,29 @@ import numpy as np
 
 from armtwin.files.versions import versions
 from armtwin.maths.batch import thread_count
+from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.report.result import Result
 from armtwin.sweeps.bases import parcel_of
 from armtwin.sweeps.rows import Row
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import MEMORY, ResultTable, make_tables, open_table
+from armtwin.sweeps.words import size_in_words, time_in_words
 from armtwin.sweeps.work import run_some
 
+KEYS = ("runs", "known", "each_s", "width", "seconds", "row_bytes", "bytes")
 TIMED = 4  # runs
 COPIES = 2000  # of a row that are written to see how large it is
 AT_ONCE = 1000
 BEGINNING = 5.0  # time [s] until processes or workers are ready
 
 
-@dataclass(frozen=True)
-class Estimate:
+@dataclass(frozen=True, eq=False, repr=False)
+class SweepEstimate(Result):
     """What a sweep would take.
 
     Attributes:
+        sweep: What is asked for.
+        table: Its table of results, where there may be one.
         runs: Runs that are asked for.
         known: Those that are there already.
         each_s: Cost of a run on one core [s].
@@ -38,6 +45,8 @@ class Estimate:
         bytes: Size of the table in the end.
     """
 
+    sweep: Sweep
+    table: Path | None
     runs: int
     known: int
     each_s: float
@@ -46,8 +55,35 @@ class Estimate:
     row_bytes: float
     bytes: int
 
+    def sections(self) -> Report:
+        """How many runs it has, how long it would take, how large its table would be."""
+        left = self.runs - self.known
+        time = time_in_words(self.seconds)
+        return Report(
+            title=self.sweep.description.title or self.sweep.name,
+            subtitle=f"{self.sweep.name}: dry run",
+            sections=(Section("", _blocks(self)),),
+            verdict=(Text(f"{left} runs would take about {time}; nothing was kept."),),
+        )
 
-def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Estimate:
+
+def _blocks(found: SweepEstimate) -> Iterator[Block]:
+    left = found.runs - found.known
+    there = "" if found.table is None else found.table.as_posix()
+    yield Facts(
+        (
+            ("runs", f"{found.runs}"),
+            ("there already", f"{found.known} in {there}" if found.known else ""),
+            ("cost of a run", f"{1e3 * found.each_s:.3g} ms of one core"),
+            ("at the same time", f"{found.width}"),
+            ("time", f"about {time_in_words(found.seconds)} for {left} runs"),
+            ("size", f"about {size_in_words(found.bytes)}, {found.row_bytes:.0f} bytes a run"),
+        )
+    )
+    yield Data("estimate", {name: getattr(found, name) for name in KEYS})
+
+
+def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> SweepEstimate:
     """Estimate a sweep by timing a few of its runs, spread over all of them.
 
     Args:
@@ -68,7 +104,9 @@ def estimate(asked: Sweep, results: Path | None, width: int | None = None) -> Es
     known = _known(asked, results, found)
     left = count - known
     size = _row_bytes(asked, rows[0], found)
-    return Estimate(
+    return SweepEstimate(
+        sweep=asked,
+        table=results,
         runs=count,
         known=known,
         each_s=each,

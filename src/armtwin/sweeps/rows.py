@@ -57,6 +57,16 @@ class Row:
         """Whether the seam holds, surely where there is a band."""
         return self.outcome == HOLDS
 
+    @property
+    def words(self) -> str:
+        """What became of it, in a few words."""
+        words = self.outcome
+        if self.ratio is not None:
+            words += f", {100 * self.ratio:.1f} % of tolerance"
+        if self.probability is not None:
+            words += f", P = {self.probability:.2f}"
+        return words
+
 
 COLUMNS = tuple(f.name for f in fields(Row))
 COST = "cpu_s"

@@ -22,8 +22,8 @@ from armtwin.jobs.job import Job
 from armtwin.maths.rotations import to_rpy
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.sensitivity import moved_in_job
-from armtwin.robot.groups import Orientation
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.groups import Orientation
+from armtwin.robot.schema.overrides import overridden
 from armtwin.sweeps.axes import Axis
 
 Place = tuple[str | int, ...]

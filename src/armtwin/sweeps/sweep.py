@@ -5,20 +5,21 @@ from __future__ import annotations
 import hashlib
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.fields import bad_texts, groups_of
-from armtwin.files.kinds import check_name, check_tables
-from armtwin.files.reading import checked_format, read_tables
+from armtwin.files.loading import check_description, load_description
 from armtwin.files.schema import Schema
 from armtwin.files.versions import version_of
 from armtwin.jobs.files import shipped as shipped_jobs
 from armtwin.jobs.job import Job
 from armtwin.notebook import cards
+from armtwin.notebook.sections import Facts, Report, Section
+from armtwin.report.result import Result
 from armtwin.robot.files import shipped as shipped_robots
 from armtwin.sweeps.axes import MOST_RUNS, Axis, Design, axis_of, check_counts, design_of
 from armtwin.sweeps.bases import Base, base_of
@@ -32,8 +33,8 @@ TRIED = 3  # values of an axis that are tried on each job before anything is run
 MOST_SETTINGS = 4096  # that are remembered
 
 
-@dataclass(frozen=True, eq=False)
-class Sweep:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sweep(Result):
     """Many runs that are asked for.
 
     Attributes:
@@ -47,6 +48,7 @@ class Sweep:
     given: tuple[Job, ...] = ()
 
     def __post_init__(self) -> None:
+        check_description("Sweep", self.description, SweepDescription)
         found = list(_problems(self.description))
         if found:
             raise FileError(self.place, found)
@@ -54,17 +56,7 @@ class Sweep:
     @staticmethod
     def load(path: str | Path) -> Sweep:
         """A sweep file."""
-        file = Path(path)
-        check_name(path, "sweep")
-        if file.suffix != ".toml":
-            raise ArmtwinError(f"sweep '{path}' must be a .toml file")
-        tables = read_tables(file)
-        check_tables(tables, "sweep", str(file))
-        tables = checked_format(tables, str(file), SweepDescription.format_number)
-        description = SCHEMA.read(tables, str(file))
-        if not description.name:
-            description = replace(description, name=file.stem)
-        return Sweep(description, str(file))
+        return Sweep(*load_description(path, "sweep", SCHEMA, {}))
 
     @staticmethod
     def over(
@@ -96,6 +88,24 @@ class Sweep:
         d = self.description
         keys = ", ".join(axis.key for axis in d.axis)
         return cards.line("Sweep", repr(d.name), d.design, keys)
+
+    def sections(self) -> Report:
+        """What is in its file; every axis was tried on its jobs, nothing was run."""
+        return Report(
+            title=self.description.title or self.name,
+            subtitle=f"{self.name}: sweep file, format 1",
+            sections=(Section("", (Facts(tuple(self._facts())),)),),
+        )
+
+    def _facts(self) -> Iterator[tuple[str, str]]:
+        d = self.description
+        yield "jobs", ", ".join(dict.fromkeys(base.job.name for base in self.bases))
+        yield "robots", ", ".join(dict.fromkeys(base.robot for base in self.bases))
+        for axis in self.axes:
+            ends = axis.words(axis.values[0]), axis.words(axis.values[-1])
+            yield axis.label, f"{axis.key}: {ends[0]} to {ends[1]}"
+        yield "design", d.design
+        yield "runs", f"{len(self)}, {'with 90 % intervals' if d.band else 'nominal'}"
 
     def __len__(self) -> int:
         return len(self.bases) * self.design.count

@@ -121,7 +121,7 @@ def _row(here: Unpacked, run: Run) -> Row:
 
 
 def _predicted(parcel: Parcel, job: Job, cost: Callable[[], float]) -> Row:
-    prediction = predict(None, job, method=parcel.method)  # type: ignore[arg-type]
+    prediction = predict(job, method=parcel.method)  # type: ignore[arg-type]
     band = None
     if parcel.band and prediction.verdict.stopped is None:
         band = assess(prediction)

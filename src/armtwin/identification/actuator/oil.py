@@ -13,10 +13,8 @@ Ref: [Machielsen 1983, section 6.1.4]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,13 +25,7 @@ from armtwin.files.opening import RESONANCES, read_text
 from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats, checked
 from armtwin.maths.quantities import Frequency, Mass, Positive
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-QUANTITIES = (("compliance", "m/N"), ("leakage", "m/(N s)"), ("viscous", "N s/m"))
 HELD = 0.9  # probability that an interval holds the number
 
 
@@ -192,80 +184,3 @@ def exactly(mass: ArrayLike, frequency: ArrayLike, damping: ArrayLike) -> OilEst
     compliance, leakage, viscous = (float(x) for x in values)
     fitted = resonance(compliance, leakage, viscous, M)
     return OilEstimate(compliance, leakage, viscous, spread, *fitted, freedom)
-
-
-@dataclass(frozen=True, eq=False)
-class OilFit:
-    """Oil of a cylinder from a table of resonances, the document's way and exactly.
-
-    Attributes:
-        resonances: The table.
-        document: By the mean compliance and a linear regression.
-        exact: All numbers together.
-        origin: The table's file, "" for none.
-    """
-
-    resonances: tuple[Resonance, ...]
-    document: OilEstimate
-    exact: OilEstimate
-    origin: str = ""
-
-    @property
-    def table(self) -> list[dict[str, float | str]]:
-        """A record for each number: both ways, and the interval of the exact one."""
-        records: list[dict[str, float | str]] = []
-        widths = self.exact.half_width
-        for k, (name, unit) in enumerate(QUANTITIES):
-            records.append(
-                {
-                    "name": name,
-                    "unit": unit,
-                    "document": float(self.document.values[k]),
-                    "value": float(self.exact.values[k]),
-                    "half_width": float(widths[k]),
-                    "std": float(self.exact.std[k]),
-                }
-            )
-        return records
-
-    def __repr__(self) -> str:
-        weights = cards.counted(len(self.resonances), "weight")
-        numbers = [f"{row['value']:.4g} {row['unit']}" for row in self.table]
-        return cards.line("OilFit", weights, *numbers)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            cells = [f"{row[key]:.4g}" for key in ("document", "value", "half_width")]
-            rows.append((str(row["name"]), str(row["unit"]), *cells))
-        return cards.table(repr(self), rows, ("number", "unit", "document", "exact", "± 90 %"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw frequencies and dampings over the weights, measured and fitted.
-
-        Args:
-            axes: Two; new ones where none are given.
-        """
-        mass = np.array([row.mass for row in self.resonances])
-        panels = []
-        for label, name in (("frequency [Hz]", "frequency"), ("damping", "damping")):
-            measured = np.array([getattr(row, name) for row in self.resonances])
-            lines = {"measured": measured, "exact": getattr(self.exact, name)}
-            panels.append(Panel(label, {**lines, "document": getattr(self.document, name)}))
-        return draw_panels(mass, "mass [kg]", panels, axes)
-
-
-def fit_oil(resonances: str | Path | Sequence[Resonance]) -> OilFit:
-    """Oil compliance, leakage and viscous friction of a cylinder from its resonances with weights.
-
-    Args:
-        resonances: A table (.csv) of mass, frequency and damping, or its rows.
-    """
-    origin = ""
-    if isinstance(resonances, str | Path):
-        origin, rows = str(resonances), read_resonances(resonances)
-    else:
-        rows = tuple(resonances)
-    mass = [row.mass for row in rows]
-    measured = [row.frequency for row in rows], [row.damping for row in rows]
-    return OilFit(rows, by_document(mass, *measured), exactly(mass, *measured), origin)

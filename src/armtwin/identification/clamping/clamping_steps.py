@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
-from armtwin.identification.clamping.clamp import Clamping
 from armtwin.identification.clamping.curves import Curve as ClampingCurve
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.identification.clamping.hysteresis import torque_of
+from armtwin.identification.clamping.least_squares import LeastSquares
+from armtwin.identification.clamping.record import ClampingRecord
+from armtwin.maths.batch import Floats
 from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points, Rule
 from armtwin.notebook.numbers import Number
@@ -21,24 +23,27 @@ SECONDS = Number(1.0, "s", digits=5)
 ANGLE, TORQUE = Axis("motor angle", "rad"), Axis("motor torque", "N m")
 
 
-def measured_curve(result: Clamping, label: str = "measured") -> Curve:
-    """The measured curve, thinned to what can be drawn."""
-    record = result.record
-    step = max(1, len(record.q) // DRAWN)
-    return Curve(label, record.q[::step], record.tau[::step], colour=6, dash="solid")
+def thinned(label: str, q: Floats, tau: Floats, colour: int) -> Curve:
+    """Torque over angle, thinned to what can be drawn."""
+    step = max(1, len(q) // DRAWN)
+    return Curve(label, q[::step], tau[::step], colour=colour, dash="solid")
 
 
-def _drawn(label: str, curve: ClampingCurve, colour: int) -> Curve:
-    step = max(1, len(curve.q) // DRAWN)
-    return Curve(label, curve.q[::step], curve.tau[::step], colour=colour, dash="solid")
+def measured_curve(record: ClampingRecord) -> Curve:
+    """The measured curve."""
+    return thinned("measured", record.q, record.tau, 6)
 
 
-def clamping_curve(result: Clamping) -> Iterator[Block]:
+def _drawn(label: str, curve: ClampingCurve, colour: int = 0) -> Curve:
+    return thinned(label, curve.q, curve.tau, colour)
+
+
+def clamping_curve(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
     """The measured curve, with those that Algorithm II makes of it."""
-    layers: list[Layer] = [measured_curve(result)]
-    if result.two.upper is not None and result.two.lower is not None:
-        layers.append(_drawn("upper and lower curve", result.two.upper, 1))
-        layers.append(_drawn("", result.two.lower, 1))
+    layers: list[Layer] = [measured_curve(record)]
+    if two.upper is not None and two.lower is not None:
+        layers.append(_drawn("upper and lower curve", two.upper, 1))
+        layers.append(_drawn("", two.lower, 1))
     caption = "Torque over motor angle, with the curves that Algorithm II makes of the half-cycles."
     yield Chart("Clamping curve", ANGLE, TORQUE, tuple(layers), caption)
 
@@ -85,8 +90,7 @@ def _both_intervals(one: AlgorithmOne) -> Iterator[Block]:
 
 def _intervals(title: str, parts: CurveParts) -> Chart:
     curve = parts.curve
-    step = max(1, len(curve.q) // DRAWN)
-    layers: list[Layer] = [Curve("curve", curve.q[::step], curve.tau[::step], dash="solid")]
+    layers: list[Layer] = [_drawn("curve", curve)]
     places = {parts.left, parts.right}
     if parts.backlash is not None:
         places |= set(parts.backlash)
@@ -136,7 +140,7 @@ def steps_of_two(two: AlgorithmTwo) -> Iterator[Block]:
     yield Multiples(charts, columns=2, shared="")
 
 
-def half_cycles_of(result: Clamping) -> Iterator[Block]:
+def half_cycles_of(record: ClampingRecord, two: AlgorithmTwo) -> Iterator[Block]:
     """What became of each half-cycle."""
     columns = (
         Column("number", "half-cycle", Number(digits=3)),
@@ -147,24 +151,24 @@ def half_cycles_of(result: Clamping) -> Iterator[Block]:
         Column("slope", "slope", Number(1.0, "N m/rad", digits=4)),
         Column("outcome", "outcome"),
     )
-    time = result.record.time
     records = []
-    for number, judged in enumerate(result.two.judged, 1):
+    for number, judged in enumerate(two.judged, 1):
         part = judged.half_cycle
-        record = {
-            "number": number,
-            "from_s": float(time[part.start]),
-            "to_s": float(time[part.stop - 1]),
-            "motor": "forward" if part.direction > 0 else "back",
-            "samples": judged.samples,
-            "slope": judged.slope,
-            "outcome": judged.outcome,
-        }
-        records.append(record)
+        records.append(
+            {
+                "number": number,
+                "from_s": float(record.time[part.start]),
+                "to_s": float(record.time[part.stop - 1]),
+                "motor": "forward" if part.direction > 0 else "back",
+                "samples": judged.samples,
+                "slope": judged.slope,
+                "outcome": judged.outcome,
+            }
+        )
     yield Table(columns, records)
 
 
-def steps_of_squares(result: Clamping) -> Iterator[Block]:
+def steps_of_squares(record: ClampingRecord, squares: LeastSquares) -> Iterator[Block]:
     """The fitted curve over the measured one, and what is left."""
     yield Text(
         "The hysteretic transmission fitted to all samples from the first turn on; distances are "
@@ -173,7 +177,6 @@ def steps_of_squares(result: Clamping) -> Iterator[Block]:
         "what is left, whichever is larger.",
         "soft",
     )
-    squares = result.squares
     yield from _notes(squares.found)
     if squares.turns is None or squares.left is None:
         return
@@ -181,7 +184,7 @@ def steps_of_squares(result: Clamping) -> Iterator[Block]:
     turns, theta = squares.turns, squares.theta
     if theta is not None:
         fitted = torque_of(theta, turns)[::step]
-        over = (measured_curve(result), Points("fitted", turns.q[::step], fitted, shape="circle"))
+        over = (measured_curve(record), Points("fitted", turns.q[::step], fitted, shape="circle"))
         yield Chart("Fitted over measured", ANGLE, TORQUE, over, "The samples that were used.")
     layers = (Points("distance", turns.q[::step], squares.left[::step], shape="circle"),)
     yield Chart(

@@ -15,33 +15,29 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.clean_log import CleanLog
-from armtwin.identification.rigid_body.experiment import Experiment
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.closed_loop.result import ShapeFit, ShapeNumber
+from armtwin.identification.rigid_body.data.clean_log import CleanLog
+from armtwin.identification.rigid_body.data.experiment import Experiment
+from armtwin.identification.rigid_body.data.preparation import preparation
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.regression import kept_rows
 from armtwin.identification.rigid_body.identify import identify
-from armtwin.identification.rigid_body.preparation import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import kept_rows
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.dynamics.friction_columns import friction_columns
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
-from armtwin.robot.traced import shape_numbers
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 SPREAD = 1.0  # of the logarithm of a shape number that the file may be off by
 TOLD = 0.25  # share of the spread below which a deviation says that the logs tell a number
@@ -58,72 +54,10 @@ UNITS = {(Power, "speed"), (Loaded, "usual")}  # keys that only say what a coeff
 Elements = list[tuple[FrictionElement, Row]]
 
 
-@dataclass(frozen=True)
-class ShapeNumber:
-    """A shape number of a friction law.
-
-    Attributes:
-        name: Element and key, as "joint_1.speed".
-        file: Its value in the robot file.
-        value: Its value by the logs.
-        std: Its standard deviation.
-        told: Whether the logs tell it.
-    """
-
-    name: str
-    file: float
-    value: float
-    std: float
-    told: bool
-
-
-@dataclass(frozen=True, eq=False)
-class ShapeFit:
-    """Friction laws whose shapes were fitted.
-
-    Attributes:
-        prior: The robot it started from.
-        robot: The robot with the shapes that the logs tell, identified from the same logs.
-        table: The shape numbers.
-        before: Residual of each joint with the shapes of the file, everything linear fitted,
-            (n,) [N m].
-        after: The same with the shapes found.
-    """
-
-    prior: Robot
-    robot: Robot
-    table: tuple[ShapeNumber, ...]
-    before: Floats
-    after: Floats
-
-    def __repr__(self) -> str:
-        told = sum(row.told for row in self.table)
-        gain = 100 * (1 - np.linalg.norm(self.after) / np.linalg.norm(self.before))
-        words = f"{told} of {len(self.table)} shape numbers told", f"residual {gain:.2g} % less"
-        return cards.line("ShapeFit", self.robot.name, *words)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            told = "yes" if row.told else "no"
-            rows.append((row.name, f"{row.file:.4g}", f"{row.value:.4g}", f"{row.std:.2g}", told))
-        return cards.table(repr(self), rows, ("shape", "file", "logs", "deviation", "told"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw what is left of each joint's torque with the shapes of the file and those found.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        joints = np.arange(1, len(self.before) + 1)
-        lines = {"shapes of the file": self.before, "shapes by the logs": self.after}
-        return draw_panels(joints, "joint", (Panel("residual [N m]", lines),), axes)
-
-
 @one_blas_thread()
 def fit_friction_shapes(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,

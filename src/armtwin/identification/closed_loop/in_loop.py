@@ -13,89 +13,27 @@ Ref: [Gautier-Janot-Vandanjon 2013]
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.clean_log import predicted_motion
-from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.closed_loop.result import SETTLED, LoopIdentification, LoopStep
+from armtwin.identification.rigid_body.data.clean_log import predicted_motion
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
 from armtwin.robot.robot import Robot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 STEPS = 6  # at most
-SETTLED = 2e-3  # change of the torque from step to step, over the torque
 SAMPLES = 400  # of each log at which torques are compared
 
 # from a robot and a log with its reference to the positions of the simulated joints at the log's
 # times, (m, n)
 Simulate = Callable[[Robot, Log], Floats]
-
-
-@dataclass(frozen=True)
-class LoopStep:
-    """A step of the iteration.
-
-    Attributes:
-        change: Root mean square by which the torque changed, over that of the torque.
-        apart: Root mean square of the simulated less the measured positions, worst joint [rad, m].
-    """
-
-    change: float
-    apart: float
-
-
-@dataclass(frozen=True, eq=False)
-class LoopIdentification:
-    """A robot identified with the motion of its simulated loop.
-
-    Attributes:
-        fit: The estimate of the last step.
-        steps: The steps.
-    """
-
-    fit: Estimate
-    steps: tuple[LoopStep, ...]
-
-    @property
-    def robot(self) -> Robot:
-        """The identified robot."""
-        return self.fit.robot
-
-    @property
-    def table(self) -> tuple[FittedParameter, ...]:
-        """Every parameter with what it rests on."""
-        return self.fit.table
-
-    @property
-    def settled(self) -> bool:
-        """Whether the last step changed hardly anything."""
-        return self.steps[-1].change < SETTLED
-
-    def __repr__(self) -> str:
-        steps = cards.counted(len(self.steps), "step")
-        change = f"last change {100 * self.steps[-1].change:.2g} % of the torque"
-        return cards.line("LoopIdentification", self.fit.robot.name, steps, change)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for k, step in enumerate(self.steps, 1):
-            rows.append((str(k), f"{100 * step.change:.2g} %", f"{step.apart:.2g}"))
-        return cards.table(repr(self), rows, ("step", "change of the torque", "apart [rad]"))
-
-    def plot(self, *, axes: Axes | None = None) -> Axes:
-        """Draw the parameters of the last step, as an estimate does."""
-        return self.fit.plot(axes=axes)
 
 
 def in_loop(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError
-from armtwin.identification.completion.filled import Filled
+from armtwin.identification.completion.result import Completion
 from armtwin.identification.completion.rules import (
     with_bristles,
     with_current_limits,
@@ -18,46 +17,14 @@ from armtwin.identification.completion.rules import (
     with_torque_constants,
 )
 from armtwin.identification.completion.sizes import sizes
-from armtwin.logs.log import Log
-from armtwin.notebook import cards
-from armtwin.robot.joint_sizes import some_postures
-from armtwin.robot.provenance import missing
+from armtwin.logs.log import Log, as_logs
+from armtwin.robot.defaults.joint_sizes import some_postures
 from armtwin.robot.robot import Robot
-
-HEADS = ("number", "value", "rule")
-
-
-@dataclass(frozen=True, eq=False)
-class Completion:
-    """A robot with what a prediction lacked.
-
-    Attributes:
-        given: The robot as it was.
-        robot: The robot that can be predicted.
-        lacking: What the given one lacked, as phrases.
-        table: The numbers that rules gave.
-        still: What no rule gives, as phrases.
-        logs: The logs that limits and postures come from.
-    """
-
-    given: Robot
-    robot: Robot
-    lacking: tuple[str, ...]
-    table: tuple[Filled, ...]
-    still: tuple[str, ...]
-    logs: tuple[Log, ...]
-
-    def __repr__(self) -> str:
-        numbers = cards.counted(len(self.table), "number")
-        return cards.line("Completion", repr(self.given.name), f"{numbers} by rule")
-
-    def _repr_html_(self) -> str:
-        rows = [(x.key, f"{x.value:.4g} {x.unit}", x.rule) for x in self.table]
-        return cards.table(repr(self), rows, HEADS)
+from armtwin.robot.schema.provenance import missing
 
 
 def complete(
-    robot: Robot, logs: Sequence[Log] = (), *, bandwidth: float | None = None
+    robot: Robot, logs: Log | Sequence[Log] = (), *, bandwidth: float | None = None
 ) -> Completion:
     """Fill what a prediction lacks in a robot file by named rules, each number marked as assumed.
 
@@ -72,8 +39,8 @@ def complete(
         bandwidth: Natural frequency of the position loop of a servo by rule [Hz]; by default it
             follows from the reach.
     """
-    read = tuple(logs)
-    if not isinstance(robot, Robot) or not all(isinstance(log, Log) for log in read):
+    read = as_logs(logs, "complete", least=0)
+    if not isinstance(robot, Robot):
         raise ArmtwinError("complete needs a Robot and Logs: at.complete(at.Robot.load(name))")
     if bandwidth is not None and not 0 < bandwidth < np.inf:
         raise ArmtwinError(f"bandwidth must be greater than 0 Hz, got {bandwidth}")

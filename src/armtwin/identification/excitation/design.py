@@ -18,7 +18,6 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.excitation.bounds import Bounds, Use
 from armtwin.identification.excitation.columns import RegressorColumns, columns_of
-from armtwin.identification.excitation.excitation import Excitation, Tried
 from armtwin.identification.excitation.information import (
     Scales,
     Value,
@@ -28,12 +27,13 @@ from armtwin.identification.excitation.information import (
 from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.excitation.result import Excitation, Tried
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell
 from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
-from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
 SAMPLES = 200  # of a period in the search, at least
@@ -85,7 +85,7 @@ class _Task:
 
 
 @one_blas_thread()
-def design_excitation(
+def excite(
     robot: Robot,
     plan: ExcitationPlan | None = None,
     cell: Cell | None = None,
@@ -103,9 +103,7 @@ def design_excitation(
     chosen = plan or ExcitationPlan()
     if not isinstance(robot, Robot):
         kind = type(robot).__name__
-        raise ArmtwinError(
-            f"design_excitation needs a robot, got a {kind}; load it by at.Robot.load"
-        )
+        raise ArmtwinError(f"excite needs a robot, got a {kind}; load it by at.Robot.load")
     task = _task(robot, chosen, cell or Cell())
     say = progress or (lambda share: None)
     objective = task.objective()

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from armtwin.drives.friction.laws import Law
@@ -14,175 +9,20 @@ from armtwin.drives.friction.lubricated import GearedJoint
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.document_steps import lubricated_steps, means_of_series
+from armtwin.identification.friction_curves.friction_group import FrictionGroup
 from armtwin.identification.friction_curves.gravity import Gravity, without_gravity
 from armtwin.identification.friction_curves.law_fit import LawFit, fit_laws
-from armtwin.identification.friction_curves.shapes import LAWS, coefficient_names, shape_names
-from armtwin.identification.friction_curves.temperature import (
-    TemperatureFit,
-    fit_temperature,
-    reference_rows,
-)
-from armtwin.identification.rigid_body.terms import without_terms
+from armtwin.identification.friction_curves.result import FILE, FrictionFit
+from armtwin.identification.friction_curves.shapes import LAWS, shape_names
+from armtwin.identification.friction_curves.temperature import fit_temperature, reference_rows
+from armtwin.identification.rigid_body.friction.terms import without_terms
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import chosen_axes, legend
-from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
-from armtwin.robot.drive_groups import FrictionElement, Thermal
+from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 LEAST_TORQUE = 1e-6  # of friction that is told from none [N m or A]
-FILE = "file"  # the laws that the robot file has
 WORTH = 2.0  # of Akaike's criterion that a law with more numbers must gain
-
-
-@dataclass(frozen=True)
-class FrictionNumber:
-    """A number of a law.
-
-    Attributes:
-        element: Name of the friction element.
-        law: The law.
-        name: Name of the number.
-        value: Its value in SI.
-        std: Its standard deviation; nan where it is at its bound or not told.
-        low: Lower end of its 95 % interval.
-        high: Upper end.
-        told: Whether the interval is narrower than the value itself.
-    """
-
-    element: str
-    law: str
-    name: str
-    value: float
-    std: float
-    low: float
-    high: float
-
-    @property
-    def told(self) -> bool:
-        """Whether the number is known to better than its own size."""
-        return bool(self.std < abs(self.value))
-
-
-@dataclass(frozen=True, eq=False)
-class FrictionGroup:
-    """Friction elements that share joints, and the laws that were tried for them.
-
-    Attributes:
-        elements: The elements as the robot file has them.
-        rows: Their rows of the joints, (elements, n).
-        curves: Rows of friction torques that were fitted.
-        candidates: Fits by the name of the law of all elements, or "file" for the file's own.
-        chosen: Name of the one that is taken.
-        steps: The lubricated law by the document's linear steps, where the group is one element.
-        temperature: What several temperatures say, where there are any.
-    """
-
-    elements: tuple[FrictionElement, ...]
-    rows: Floats
-    curves: FrictionCurves
-    candidates: dict[str, LawFit]
-    chosen: str
-    steps: GearedJoint | None
-    temperature: TemperatureFit | None
-
-    @property
-    def fit(self) -> LawFit:
-        """The fit that is taken."""
-        return self.candidates[self.chosen]
-
-    def numbers(self, candidate: str) -> Iterator[FrictionNumber]:
-        """The numbers of a fit."""
-        fit = self.candidates[candidate]
-        for k, (e, name) in enumerate(fit.names):
-            yield FrictionNumber(
-                element=self.elements[e].name,
-                law=fit.laws[e].law,
-                name=name,
-                value=float(fit.values[k]),
-                std=float(fit.std[k]),
-                low=float(fit.low[k]),
-                high=float(fit.high[k]),
-            )
-
-
-@dataclass(frozen=True, eq=False)
-class FrictionFit:
-    """Friction laws fitted to curves.
-
-    Attributes:
-        prior: The robot before.
-        curves: The curves as they were given.
-        gravity: How the weight was taken out.
-        groups: Elements that share joints, with their laws.
-    """
-
-    prior: Robot
-    curves: FrictionCurves
-    gravity: Gravity
-    groups: tuple[FrictionGroup, ...]
-
-    @property
-    def table(self) -> tuple[FrictionNumber, ...]:
-        """The numbers of the laws that are taken."""
-        found: list[FrictionNumber] = []
-        for group in self.groups:
-            found += group.numbers(group.chosen)
-        return tuple(found)
-
-    @cached_property
-    def robot(self) -> Robot:
-        """The robot with these laws."""
-        if self.curves.unit != "N m":
-            raise ArmtwinError(
-                f"robot '{self.prior.name}': its friction is known in amperes only; give "
-                "motor.torque_constant of every motor for a robot file with these laws"
-            )
-        renewed = {}
-        for group in self.groups:
-            for element, law in zip(group.elements, group.fit.laws, strict=True):
-                renewed[element.name, element.set] = _with_law(element, law, group, self.curves)
-        elements = []
-        for element in self.prior.description.friction:
-            elements.append(renewed.get((element.name, element.set), element))
-        description = replace(self.prior.description, friction=tuple(elements))
-        return self.prior.with_description(description)
-
-    def __repr__(self) -> str:
-        parts = []
-        for group in self.groups:
-            names = " ".join(element.name for element in group.elements)
-            parts.append(f"{names}: {group.chosen}")
-        return cards.line("FrictionFit", *parts)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for number in self.table:
-            cells = (number.element, number.law, number.name)
-            rows.append((*cells, f"{number.value:.4g}", f"{number.std:.2g}"))
-        return cards.table(repr(self), rows, ("element", "law", "number", "value", "std"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw measured torques and the laws over the speed, a panel for each group's joints.
-
-        Args:
-            axes: One for each group; new ones where none are given.
-        """
-        chosen = chosen_axes(axes, len(self.groups))
-        for axis, group in zip(chosen, self.groups, strict=True):
-            for j in np.unique(group.curves.joint):
-                rows = group.curves.joint == j
-                v = group.curves.speed[rows]
-                axis.plot(v, group.curves.torque[rows], ".", label=group.curves.joint_names[j])
-                order = np.argsort(v)
-                axis.plot(v[order], group.fit.fitted[rows][order], label=group.chosen)
-            axis.set_ylabel(f"friction [{self.curves.unit}]")
-            legend(axis)
-        chosen[-1].set_xlabel("joint speed [rad/s]")
-        return chosen
 
 
 def fit_friction(
@@ -334,26 +174,3 @@ def _preferred(candidates: dict[str, LawFit]) -> str:
         if candidates[name].criterion < candidates[best].criterion - WORTH:
             best = name
     return best
-
-
-def _with_law(
-    element: FrictionElement, law: Law, group: FrictionGroup, curves: FrictionCurves
-) -> FrictionElement:
-    """The element with a law by the curves; what is beside the law keeps its source."""
-    source = f"measured: friction curves of {curves.origin or 'given points'}"
-    texts = dict.fromkeys((*coefficient_names(type(law)), *shape_names(type(law))), source)
-    old = element.source
-    for key in ("presliding", "offset", "load"):
-        if getattr(element, key) is not None:
-            texts[key] = old if isinstance(old, str) else old.get(key, next(iter(old.values())))
-    made = replace(element, law=law, negative=None, source=source)
-    warm = group.temperature
-    if warm is not None:
-        before = element.thermal or Thermal(warm.reference, warm.viscosity)
-        thermal = replace(before, reference=warm.reference, viscosity=warm.viscosity)
-        made = replace(made, thermal=thermal)
-        texts["thermal"] = source
-    elif element.thermal is not None:
-        texts["thermal"] = old if isinstance(old, str) else old.get("thermal", source)
-    alike = len(set(texts.values())) == 1
-    return replace(made, source=source if alike else texts)

@@ -13,7 +13,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves, refuse_degrees
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.smoothing import low_pass
@@ -30,7 +30,9 @@ FEWEST, APART = 3, 0.1  # different speeds of a joint, and how far they differ a
 DRIFT = 0.5  # of the band that a speed may drift from one end of a plateau to the other
 
 
-def curves_of_logs(robot: Robot, logs: Sequence[Log], torque: str | None = None) -> FrictionCurves:
+def curves_of_logs(
+    robot: Robot, logs: Log | Sequence[Log], torque: str | None = None
+) -> FrictionCurves:
     """Mean torques of the plateaus of logs.
 
     Args:
@@ -38,9 +40,8 @@ def curves_of_logs(robot: Robot, logs: Sequence[Log], torque: str | None = None)
         logs: Logs with positions and a torque or a current.
         torque: Channel of the torque; by default tau, else tau_m, else current.
     """
-    if not logs:
-        raise ArmtwinError("friction curves need a table or at least one log")
-    parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in logs]
+    given = as_logs(logs, "curves_of_logs")
+    parts = [_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given]
     found = joined(parts)
     _refuse_few_speeds(found)
     return found

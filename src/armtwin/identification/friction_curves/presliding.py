@@ -10,10 +10,10 @@ Ref: [Waiboer 2007, eq. 3.73-3.78, section 3.8.3]
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -23,21 +23,23 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import chosen_axes
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Curve, Layer, Points
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Data, Report, Section, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+HELD = 1.96  # deviations of a normal distribution within which 95 % lie
 FEWEST_STEPS = 3.0  # of the encoder in the elastic travel
 FEWEST = 8  # samples of a rise
 FAR = 8.0  # travels of the first guess that a rise is looked at for
 LEAST_RISE = 0.3  # of the torque's range that a stretch must rise by
 
 
-@dataclass(frozen=True, eq=False)
-class PreslidingFit:
+@dataclass(frozen=True, eq=False, repr=False)
+class PreslidingFit(Result):
     """Stiffness of a contact before it slides.
 
     Attributes:
@@ -72,33 +74,50 @@ class PreslidingFit:
     @property
     def table(self) -> tuple[dict[str, Any], ...]:
         """What was found, as one row."""
-        return (self.record(),)
+        record = {
+            "joint": self.joint,
+            "way": self.way,
+            "stiffness_nm_rad": self.stiffness,
+            "std": self.std,
+            "level_nm": self.level,
+            "travel_rad": self.travel,
+            "encoder_step_rad": self.quantum,
+            "refused": self.refused or None,
+        }
+        return (record,)
 
-    def __repr__(self) -> str:
-        told = "not resolved" if self.refused else f"{self.stiffness:.3g} N m/rad"
-        return cards.line("PreslidingFit", self.joint, told, self.way)
+    def sections(self) -> Report:
+        """The stiffness, and the torque over the displacement."""
+        return Report(
+            title=f"{self.joint}: friction before sliding",
+            subtitle=f"from {self.way}",
+            sections=(
+                Section("", (Data("presliding", self.table[0]),)),
+                Section("Torque over displacement", _chart(self), page_only=True),
+            ),
+            verdict=(_verdict(self),),
+        )
 
-    def _repr_html_(self) -> str:
-        rows = [(name, str(value)) for name, value in self.record().items()]
-        return cards.table(repr(self), rows)
 
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the rise of the torque over the displacement.
+def _verdict(result: PreslidingFit) -> Text:
+    if result.refused:
+        return Text(result.refused, "bad")
+    stiffness = Number().with_width(result.stiffness, HELD * result.std)
+    return Text(
+        f"{result.joint}: stiffness {stiffness} N m/rad (95 %), break-away {result.level:.4g} N m, "
+        f"from {result.way}; the encoder has {result.steps:.0f} steps in the elastic travel."
+    )
 
-        Args:
-            axes: One; a new one where none is given.
-        """
-        chosen = chosen_axes(axes, 1)
-        chosen[0].plot(1e6 * self.displacement, self.torque, ".")
-        chosen[0].set_xlabel("displacement [µrad]")
-        chosen[0].set_ylabel("rise of the torque [N m]")
-        return chosen
 
-    def record(self) -> dict[str, Any]:
-        """What result.json says of it."""
-        found = {"joint": self.joint, "way": self.way, "stiffness_nm_rad": self.stiffness}
-        found |= {"std": self.std, "level_nm": self.level, "travel_rad": self.travel}
-        return {**found, "encoder_step_rad": self.quantum, "refused": self.refused or None}
+def _chart(result: PreslidingFit) -> Iterator[Block]:
+    order = np.argsort(result.displacement)
+    x, torque = result.displacement[order], result.torque[order]
+    layers: list[Layer] = [Points("measured", 1e6 * x, torque)]
+    if not result.refused:
+        share = -np.expm1(-x / result.travel)
+        layers.append(Curve("exponential", 1e6 * x, result.level * share))
+    axes = Axis("displacement", "µrad"), Axis("rise of the torque", "N m")
+    yield Chart("From rest or a reversal", *axes, tuple(layers))
 
 
 def fit_presliding(robot: Robot, log: Log, joint: str | None = None) -> PreslidingFit:

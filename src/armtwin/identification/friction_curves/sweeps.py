@@ -17,7 +17,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
 from armtwin.identification.friction_curves.plateaus import joined, smooth_speeds
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
@@ -31,7 +31,7 @@ LEAST_WAY = 0.5  # of the longest way that a half-cycle must go
 
 
 def curves_of_sweeps(
-    robot: Robot, logs: Sequence[Log], torque: str | None = None
+    robot: Robot, logs: Log | Sequence[Log], torque: str | None = None
 ) -> FrictionCurves:
     """Friction over speed from logs in which one joint goes to and fro.
 
@@ -40,9 +40,8 @@ def curves_of_sweeps(
         logs: Logs with positions and a torque or a current.
         torque: Channel of the torque; by default tau, else tau_m, else current.
     """
-    if not logs:
-        raise ArmtwinError("friction curves need a table or at least one log")
-    return joined([_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in logs])
+    given = as_logs(logs, "curves_of_sweeps")
+    return joined([_of_log(robot, in_order_of(log, robot.joint_names), torque) for log in given])
 
 
 def _of_log(robot: Robot, log: Log, torque: str | None) -> FrictionCurves:

@@ -19,6 +19,7 @@ from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
 from armtwin.identification.payload.load_fit import LoadFit, quantile, wider
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.robot import Robot
 
 STEPS = 60
 SAME = 1e-10
@@ -198,3 +199,16 @@ def _white(rows: _Currents, x: Floats, sigma: Floats, known: float, independent:
     _, slope = _linear(rows, x, known)
     A = (slope / sigma[:, None])[rows.used]
     return np.asarray(np.linalg.pinv(A.T @ A) / independent)
+
+
+def motors_of(robot: Robot) -> Floats:
+    """From joint torques to motor torques, (n, motors); to themselves where no motors are known."""
+    motors, n = robot.assembly.motor_rows.shape
+    if motors == 0:
+        return np.eye(robot.n)
+    if motors != n:
+        raise ArmtwinError(
+            f"robot '{robot.name}': torque constants need as many motors as joints, got {motors} "
+            f"motors and {n} joints"
+        )
+    return np.asarray(robot.assembly.motor_inverse)

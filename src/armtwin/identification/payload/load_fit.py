@@ -20,10 +20,11 @@ from armtwin.identification.fitting.least_squares import covariance, fit, scales
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
 from armtwin.maths.batch import Floats
-from armtwin.mechanics.inertia import about_centre, inertia_matrix
+from armtwin.mechanics.inertia import about_centre, inertia_matrix, pseudo_inertia, why_unphysical
 
 STEP = 1e-6  # relative, of the derivatives of centre and inertia
 LEAST_MASS = 1e-3  # [kg]
+LEAST_MOMENT = 1e-6  # eigenvalue of the pseudo-inertia that a real body has at least
 BLIND = 1e-6  # of the largest singular value below which a direction is not told at all
 
 
@@ -122,3 +123,17 @@ def quantile(freedom: float, share: float = 0.95) -> float:
     from scipy.stats import t
 
     return float(t.ppf(0.5 + share / 2, max(freedom, 1.0)))
+
+
+def nearest_body(ten: Floats) -> Floats:
+    """Ten parameters of the nearest body that can exist, (10,).
+
+    The pseudo-inertia without its negative eigenvalues.
+    """
+    if not why_unphysical(ten) and ten[0] > 0:
+        return ten
+    values, vectors = np.linalg.eigh(pseudo_inertia(ten))
+    P = (vectors * np.maximum(values, LEAST_MOMENT)) @ vectors.T
+    trace = P[0, 0] + P[1, 1] + P[2, 2]
+    diagonal = trace - np.diag(P)[:3]
+    return np.array([P[3, 3], *P[:3, 3], *diagonal, -P[0, 1], -P[0, 2], -P[1, 2]])

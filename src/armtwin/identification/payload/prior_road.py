@@ -15,10 +15,10 @@ import numpy as np
 
 from armtwin.identification.fitting.decomposition import decompose
 from armtwin.identification.fitting.factors import together
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
-from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
 INDEPENDENT = 0.9  # share from which on an estimate counts as independent of its prior

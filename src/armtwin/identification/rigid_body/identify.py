@@ -15,22 +15,22 @@ from armtwin.identification.fitting.least_squares import covariance, residuals, 
 from armtwin.identification.fitting.robust import refitted
 from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.identification.rigid_body.consistency import at_zero, nearest, violations
-from armtwin.identification.rigid_body.contracts import affordable
-from armtwin.identification.rigid_body.cutoff import Say
-from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
-from armtwin.identification.rigid_body.gain_spread import gain_spread
-from armtwin.identification.rigid_body.preparation import Preparation, preparation
+from armtwin.identification.rigid_body.data.cutoff import Say
+from armtwin.identification.rigid_body.data.experiment import Experiment, Robust, fastest
+from armtwin.identification.rigid_body.data.preparation import Preparation, preparation
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.fit.consistency import at_zero, nearest, violations
+from armtwin.identification.rigid_body.fit.consistency_cost import affordable
+from armtwin.identification.rigid_body.fit.gain_spread import gain_spread
+from armtwin.identification.rigid_body.friction.terms import with_own_bristles, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.terms import with_own_bristles, with_terms
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Motor
 from armtwin.robot.parameters import with_values
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import Motor
 from armtwin.robot.uncertainty import known_deviations
 
 ROBUST_STEPS = 4
@@ -39,7 +39,7 @@ TOLD = 0.5  # share of a value from which on the logs tell it
 
 def identify(
     robot: Robot,
-    logs: Sequence[Log],
+    logs: Log | Sequence[Log],
     *,
     torque: str | None = None,
     cutoff: float | None = None,

@@ -27,9 +27,9 @@ from armtwin.identification.servo.servo_fit import ServoFit, fit_servo
 from armtwin.identification.servo.signals import Signals, signals
 from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 if TYPE_CHECKING:
     pass
@@ -60,13 +60,13 @@ def identify_servo(
             bear the friction of the motion that they make; by default the logged one where all
             logs have it.
     """
-    given = [logs] if isinstance(logs, Log) else list(logs)
-    unseen = [] if validate is None else [validate] if isinstance(validate, Log) else list(validate)
+    called = "identify_servo"
+    given = [_ordered(robot, log) for log in as_logs(logs, called)]
     names = [_name(log, k) for k, log in enumerate(given)]
-    given = [_ordered(robot, log) for log in given]
     check_servo_logs(robot, given, names)
+    others = () if validate is None else as_logs(validate, called, least=0)
+    unseen = [_ordered(robot, log) for log in others]
     unseen_names = [_name(log, k + len(given)) for k, log in enumerate(unseen)]
-    unseen = [_ordered(robot, log) for log in unseen]
     if unseen:
         check_servo_logs(robot, unseen, unseen_names)
     carrying = _loaded(robot, len(given), payloads)

@@ -11,26 +11,24 @@ interval covers both readings. Everything else is told as what it is: not identi
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
 
+from armtwin.identification.transmission.result import (
+    JointTransmission,
+    TransmissionIdentification,
+)
 from armtwin.identification.transmission.twist_fit import TwistFit, fit_twist
 from armtwin.identification.transmission.twist_rows import (
     TwistRows,
     joints_with_two_encoders,
     twist_rows,
 )
-from armtwin.logs.log import Log
+from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
 # standard deviations of an interval of 95 %, by Student: 20 stretches in a log, 10 in a half
 CERTAIN, CERTAIN_OF_HALF = 2.09, 2.26
@@ -40,102 +38,8 @@ SIDES_SEEN = 0.1  # spread of the load's sign from which both flanks bore
 FRICTION_SEEN = 0.02  # of the load: friction below it tells no side
 
 
-@dataclass(frozen=True)
-class JointTransmission:
-    """What two encoders tell of one joint's transmission, on the joint side.
-
-    Attributes:
-        name: The joint.
-        stiffness: Stiffness [N m/rad]; None where it is not told.
-        interval: Lower and upper end of its interval [N m/rad]; None likewise.
-        prior: Stiffness of the robot file [N m/rad]; None where it has none.
-        motor_share: Share of the friction on the motor's side of the spring; None where not told.
-        motor_share_std: Its standard deviation.
-        lost_motion: Play [rad]; None where not told.
-        lost_motion_std: Its standard deviation [rad].
-        rms: What is left of q - q_link in the logs of the fit [rad].
-        rms_offset_only: What the time offset alone leaves there [rad].
-        rms_unseen: What is left in the log that the fit never saw [rad]; None without one.
-        sentence: What is and what is not identifiable.
-    """
-
-    name: str
-    stiffness: float | None
-    interval: tuple[float, float] | None
-    prior: float | None
-    motor_share: float | None
-    motor_share_std: float | None
-    lost_motion: float | None
-    lost_motion_std: float | None
-    rms: float
-    rms_offset_only: float
-    rms_unseen: float | None
-    sentence: str
-
-
-@dataclass(frozen=True, eq=False)
-class TransmissionIdentification:
-    """Transmissions identified from two encoders.
-
-    Attributes:
-        robot: The robot with the stiffnesses that are told and the time offset.
-        prior: The robot before.
-        offset: Time by which the link encoders are late [s].
-        offset_std: Its standard deviation [s].
-        table: One row for each joint with two encoders.
-        logs: Names of the logs.
-        unseen: Name of the log that the fit never saw, or "".
-        rows: Samples of the fit.
-        fit: Offset and compliances.
-    """
-
-    robot: Robot
-    prior: Robot
-    offset: float
-    offset_std: float
-    table: tuple[JointTransmission, ...]
-    logs: tuple[str, ...]
-    unseen: str
-    rows: TwistRows
-    fit: TwistFit
-
-    @property
-    def told(self) -> bool:
-        """Whether a stiffness is told."""
-        return any(row.stiffness is not None for row in self.table)
-
-    def __repr__(self) -> str:
-        told = [row.name for row in self.table if row.stiffness is not None]
-        named = ", ".join(told) or "none"
-        late = f"link encoders {1e3 * self.offset:.3f} ms late"
-        return cards.line("TransmissionIdentification", f"stiffness of {named}", late)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for row in self.table:
-            stiffness = "-" if row.stiffness is None else f"{row.stiffness:.4g} N m/rad"
-            rows.append((row.name, stiffness, f"{1e6 * row.rms:.0f} µrad", row.sentence))
-        return cards.table(repr(self), rows, ("joint", "stiffness", "left", "what is told"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the twist of each joint without the encoders' offset, and what the load explains.
-
-        Args:
-            axes: One for each joint; new ones where none are given.
-        """
-        rows, fit = self.rows, self.fit
-        twist = rows.twist - fit.offset * rows.late
-        explained = fit.compliance * rows.load + fit.gap * rows.side
-        panels = []
-        for j, row in enumerate(self.table):
-            lines = {"twist": twist[:, j] - twist[:, j].mean()}
-            lines["explained"] = explained[:, j] - explained[:, j].mean()
-            panels.append(Panel(f"{row.name} [rad]", lines))
-        return draw_panels(np.arange(len(twist)), "sample", panels, axes)
-
-
 def identify_transmission(
-    robot: Robot, logs: Sequence[Log], *, validate: Log | None = None
+    robot: Robot, logs: Log | Sequence[Log], *, validate: Log | None = None
 ) -> TransmissionIdentification:
     """Stiffness, lost motion and side of friction of transmissions from two encoders.
 
@@ -144,6 +48,7 @@ def identify_transmission(
         logs: Logs with q (motor encoders), q_link (link encoders) and a torque.
         validate: A log that the fit does not see.
     """
+    logs = as_logs(logs, "identify_transmission")
     every = [*logs, *([] if validate is None else [validate])]
     joints = joints_with_two_encoders(robot, every)
     offset = common_offset(robot, logs, joints)

@@ -12,7 +12,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import draws_problem
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook import cards
+from armtwin.notebook.sections import Report
 from armtwin.prediction.band.distribution import HIGH, LOW, MIDDLE, Distribution
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
@@ -24,6 +24,7 @@ from armtwin.prediction.band.residual import left_by_servo, residuals
 from armtwin.prediction.band.shares import Regression, regression
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
+from armtwin.report.result import Result
 
 Outcome = Literal["holds", "may hold", "does not hold"]
 LIKELY, UNLIKELY = 0.95, 0.05  # from and up to which a seam holds and does not
@@ -47,8 +48,8 @@ class Share:
     elasticity: float
 
 
-@dataclass(frozen=True, eq=False)
-class Band:
+@dataclass(frozen=True, eq=False, repr=False)
+class Band(Result):
     """What numbers that are not known exactly make of a prediction.
 
     Attributes:
@@ -65,10 +66,11 @@ class Band:
     ensemble: Ensemble
     seed: int
 
-    def __repr__(self) -> str:
-        low, high = self.peak
-        unit = f"{1e6 * low:.3g} to {1e6 * high:.3g} µm"
-        return cards.line("Band", f"{self.outcome}, P = {self.probability:.2f}", unit)
+    def sections(self) -> Report:
+        """How likely the seam holds, its 90 % interval, where the uncertainty comes from."""
+        from armtwin.prediction.sections.interval import describe_band
+
+        return describe_band(self)
 
     @cached_property
     def distribution(self) -> Distribution:
@@ -78,6 +80,17 @@ class Band:
     @property
     def _not_run(self) -> Flags:
         return np.asarray(np.isnan(self.ensemble.peaks).any(axis=1))
+
+    @property
+    def errors(self) -> Floats:
+        """Errors along the seam of the draws that were run to their end, (run, directions, k)."""
+        return self.ensemble.errors[~self._not_run]
+
+    @property
+    def out_of_tolerance(self) -> Floats:
+        """Share of the draws that are out of tolerance at the places of the ensemble, (k,)."""
+        relative = np.abs(self.errors) / self.tolerances[:, None]
+        return np.asarray((relative.max(axis=1) > 1).mean(axis=0))
 
     @cached_property
     def tolerances(self) -> Floats:

@@ -11,9 +11,9 @@ from armtwin.maths.batch import Floats
 from armtwin.prediction.band.quantity import Quantity
 
 WAYS = {
-    "servo": "Log one run with q_ref (armtwin servo)",
-    "identify": "Log an excitation with torques (armtwin identify)",
-    "transmission": "Log a run with both encoders (armtwin transmission)",
+    "servo": "Record one run with commanded positions and fit the servo (`armtwin servo`)",
+    "identify": "Record an excitation with torques (`armtwin identify`)",
+    "transmission": "Record a run with both encoders (`armtwin transmission`)",
     "placement": "Probe where the workpiece lies, to 1 mm",
     "tool": "Weigh the tool and find its centre of mass",
 }

@@ -10,9 +10,7 @@ from typing import Any
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
 from armtwin.prediction.band.widths import EACH, Kind
-from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Cascade, Proportional, Servo, VelocityLaw
-from armtwin.robot.servo_changes import (
+from armtwin.robot.defaults.servo_changes import (
     has_filters,
     with_acceleration_feedforward,
     with_bandwidth,
@@ -21,6 +19,8 @@ from armtwin.robot.servo_changes import (
     with_friction_feedforward,
     with_integrator,
 )
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.servo import Cascade, Proportional, Servo, VelocityLaw
 
 LOGGED = "servo"  # how a servo is measured
 SHARED: tuple[tuple[Kind, str, Callable[[Servo, float], Servo]], ...] = (
@@ -80,7 +80,7 @@ def _bandwidths(robot: Robot, name: str, servo: Servo, asked: Asked) -> Iterator
     width = asked.width(BANDWIDTH, BANDWIDTH, source, group, servo, key="bandwidth")
     yield Quantity(
         name=BANDWIDTH,
-        words="the servo's bandwidth",
+        words="the servo bandwidth",
         kind=BANDWIDTH,
         basis=f"{source} {_frequency_of(robot, servo)}".strip(),
         width=width,

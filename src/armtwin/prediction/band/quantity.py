@@ -17,7 +17,7 @@ from armtwin.prediction.band.widths import (
     in_words,
     spread_of,
 )
-from armtwin.robot.description import Description
+from armtwin.robot.schema.description import Description
 
 GROUPS = ("links", "tool", "placement")  # names that stand for several kinds
 Measurement = str  # a way to measure: a key of `measuring.WAYS`
@@ -57,7 +57,7 @@ class Quantity:
 
     Attributes:
         name: Its name in jobs and results, as "servo.bandwidth".
-        words: What it is, as "the servo's bandwidth".
+        words: What it is, as "the servo bandwidth".
         kind: The name of all of its kind, as "friction.level" of one element's.
         basis: Where it comes from, with its value, as "assumed 12 Hz".
         width: Within which nine of ten lie: a share of it, or in its unit where it may be zero.

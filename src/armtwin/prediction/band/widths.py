@@ -70,11 +70,11 @@ def spread_of(width: float) -> float:
 
 
 def in_words(width: float, unit: str = "1") -> str:
-    """A width as people say it: "to 30 %", "to a factor of 3", "to 10 mm"."""
+    """A width as people say it: "±30 %", "within a factor of 3", "±10 mm"."""
     if unit == "m":
-        return f"to {1e3 * width:.3g} mm"
+        return f"±{1e3 * width:.3g} mm"
     if unit == "rad":
-        return f"to {math.degrees(width):.3g} deg"
+        return f"±{math.degrees(width):.3g} deg"
     if width >= 1:
-        return f"to a factor of {1 + width:g}"
-    return f"to {100 * width:.3g} %"
+        return f"within a factor of {1 + width:g}"
+    return f"±{100 * width:.3g} %"

@@ -1,0 +1,298 @@
+"""An actuator, its valve or its flow from logs, and what each shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from armtwin.files.digests import file_name
+from armtwin.identification.actuator.flow import FlowEstimate
+from armtwin.identification.actuator.records import actuator_bench
+from armtwin.identification.actuator.response_fit import ActuatorFit, small_signal
+from armtwin.identification.actuator.valve import ValveFit, spool_gain
+from armtwin.maths.batch import Floats
+from armtwin.maths.frequency_response import FrequencyResponse
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve, Points
+from armtwin.notebook.numbers import FINE_PERCENT, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+
+HELD = 1.645  # deviations of a normal distribution within which 90 % lie
+TURN = 180 / np.pi
+DOUBTFUL = 3.0  # residuals, over what the coherence lets expect, from which a fit is doubted
+SPEED = Number(1e3, "mm/s", digits=4)
+CURRENT = Number(1e3, "mA", digits=4)
+
+
+@dataclass(frozen=True)
+class FoundNumber:
+    """A number of the robot file that was found.
+
+    Attributes:
+        name: Its name.
+        unit: Its unit.
+        prior: What the robot file had.
+        value: What was found.
+        std: Its standard deviation.
+    """
+
+    name: str
+    unit: str
+    prior: float
+    value: float
+    std: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ActuatorIdentification(Result):
+    """An actuator from logs of noise with several weights.
+
+    Attributes:
+        prior: The robot as it was.
+        robot: The robot with what was found.
+        fit: The fit.
+        weights: The weights [kg].
+        logs: Where the logs came from.
+        table: Found numbers.
+    """
+
+    prior: Robot
+    robot: Robot
+    fit: ActuatorFit
+    weights: tuple[float, ...]
+    logs: tuple[str, ...]
+    table: tuple[FoundNumber, ...]
+
+    def sections(self) -> Report:
+        """Numbers of oil and valve, and the response with each weight."""
+        fit = self.fit
+        sections = [Section("", _numbers(self.table, fit.misfit))]
+        for k, mass in enumerate(self.weights):
+            title = f"Current to speed with {mass:g} kg"
+            sections.append(Section(title, _response_with(self, k), page_only=True))
+        sections.append(Section("", (Data("weights_kg", list(self.weights)),)))
+        worst = max(self.table, key=lambda row: row.std / abs(row.value))
+        width = FINE_PERCENT.with_unit(HELD * worst.std / abs(worst.value))
+        found = (
+            f"{len(self.table)} numbers of oil and valve identified from {len(self.logs)} logs; "
+            f"the widest interval is that of {worst.name}, ± {width} (90 %)."
+        )
+        return Report(
+            title=f"{self.prior.name}: actuator from noise",
+            subtitle=", ".join(_log_names(self.logs)),
+            sections=tuple(sections),
+            verdict=(_verdict(found, fit.misfit),),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ValveIdentification(Result):
+    """A valve from a log of noise on a piston whose load and oil are known, or next to nothing.
+
+    Attributes:
+        prior: The robot as it was.
+        robot: The robot with what was found.
+        fit: The fit.
+        response: The measured response of the valve's flow to the controller's current.
+        log: Where the log came from.
+        table: Found numbers.
+    """
+
+    prior: Robot
+    robot: Robot
+    fit: ValveFit
+    response: FrequencyResponse
+    log: str
+    table: tuple[FoundNumber, ...]
+
+    def sections(self) -> Report:
+        """Numbers of the valve, those of its peak alone, and the response."""
+        widths = HELD * self.fit.std
+        parts = []
+        for k, (name, number) in enumerate(
+            (
+                ("natural frequency", Number(1.0, "Hz", digits=4)),
+                ("damping", Number()),
+                ("delay", Number(1e3, "ms")),
+            )
+        ):
+            text = number.with_width(self.fit.values[k], widths[k])
+            parts.append(f"{name} {text} {number.unit}".rstrip())
+        return Report(
+            title=f"{self.prior.name}: servovalve",
+            subtitle=file_name(self.log, "log"),
+            sections=(
+                Section("", _valve_numbers(self)),
+                Section(
+                    "Current to flow: oil and load of the file taken out of the speed",
+                    _valve_response(self),
+                    page_only=True,
+                ),
+            ),
+            verdict=(_verdict(f"Valve: {', '.join(parts)} (90 %).", self.fit.misfit),),
+        )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FlowIdentification(Result):
+    """The no-load flow of a valve from a log of triangular set-points.
+
+    Attributes:
+        prior: The robot as it was.
+        robot: The robot with the flow that was found.
+        flow: Points of the flow.
+        log: Where the log came from.
+    """
+
+    prior: Robot
+    robot: Robot
+    flow: FlowEstimate
+    log: str
+
+    @property
+    def table(self) -> list[dict[str, float]]:
+        """A record for each point: current, speed of the unloaded piston, that of the file."""
+        currents, speeds = np.array(actuator_bench(self.prior).cylinder.circuit.oil.flow).T
+        prior = np.interp(self.flow.current, currents, speeds)
+        rows = zip(self.flow.current, self.flow.speed, self.flow.std, prior, strict=True)
+        records = []
+        for current, speed, std, before in rows:
+            record = {"current": float(current), "speed": float(speed), "std": float(std)}
+            records.append({**record, "prior": float(before)})
+        return records
+
+    def sections(self) -> Report:
+        """Points of the flow, in a table and over the current."""
+        flow = self.flow
+        slow, fast = SPEED.text(flow.speed.min()), SPEED.with_unit(flow.speed.max())
+        low, high = CURRENT.text(flow.current[0]), CURRENT.with_unit(flow.current[-1])
+        sentence = f"{len(flow.speed)} points of the flow: {slow} to {fast} from {low} to {high}."
+        return Report(
+            title=f"{self.prior.name}: no-load flow of its valve",
+            subtitle=file_name(self.log, "log"),
+            sections=(
+                Section("", _points(self)),
+                Section("The flow", _flow_chart(self), page_only=True),
+            ),
+            verdict=(Text(sentence),),
+        )
+
+
+def _verdict(found: str, misfit: float) -> Text:
+    """What was found, or a warning where a log does not behave as the model of its set-up."""
+    if misfit <= DOUBTFUL:
+        return Text(found)
+    return Text(
+        f"The log does not fit this set-up: residuals are {misfit:.0f} times what its noise "
+        "lets expect. Are weight, friction and gains of the test those that were given?",
+        "bad",
+    )
+
+
+def _log_names(logs: Sequence[str]) -> list[str]:
+    """Names of logs; with their folders where results of several runs are called alike."""
+    names = [file_name(log, "log") for log in logs]
+    if len(set(names)) == len(names):
+        return names
+    return [f"{Path(log).parent.name}/{name}" for log, name in zip(logs, names, strict=True)]
+
+
+def _numbers(table: Sequence[FoundNumber], misfit: float) -> Iterator[Block]:
+    columns = (
+        Column("name", "number"),
+        Column("unit", "unit"),
+        Column("prior", "file", PLAIN),
+        Column("value", "found", PLAIN),
+        Column("half_width", "± 90 %", PLAIN),
+    )
+    records = []
+    for row in table:
+        records.append({**asdict(row), "half_width": HELD * row.std})
+    yield Table(columns, records, "numbers")
+    yield Text(
+        f"Residuals are {misfit:.2f} times what the coherence lets expect; intervals are widened "
+        "by that where it is more than 1.",
+        "soft",
+    )
+    yield Data("misfit", misfit)
+
+
+def _response_with(result: ActuatorIdentification, k: int) -> Iterator[Block]:
+    fit, response = result.fit, result.fit.responses[k]
+    fitted = small_signal(fit.values, result.weights[k], response.frequency)
+    yield _bode(response, fit.gains[k] * fitted)
+
+
+def _valve_numbers(result: ValveIdentification) -> Iterator[Block]:
+    fit = result.fit
+    yield from _numbers(result.table, fit.misfit)
+    natural, damping, delay = fit.by_peak.tolist()
+    yield Text(
+        f"By the peak alone, {fit.peak_db:.2f} dB at {fit.peak_hz:.4g} Hz: damping {damping:.3f}, "
+        f"{natural:.4g} Hz, and by the phase there a delay of {1e3 * delay:.3f} ms. Without the "
+        f"square root of 1 - 2 β² it would be {fit.without_root:.4g} Hz, the slip by which "
+        "document 003 has 240 Hz for 201.",
+    )
+    peak = {
+        "frequency_hz": fit.peak_hz,
+        "height_db": fit.peak_db,
+        "natural_hz": natural,
+        "damping": damping,
+        "delay_s": delay,
+        "without_square_root_hz": fit.without_root,
+    }
+    yield Data("peak", peak)
+
+
+def _valve_response(result: ValveIdentification) -> Iterator[Block]:
+    fit, response = result.fit, result.response
+    yield _bode(response, fit.gain * spool_gain(fit.values, response.frequency))
+
+
+def _bode(response: FrequencyResponse, fitted: np.ndarray) -> Multiples:
+    hertz = Axis("frequency", "Hz", logarithmic=True)
+    f = response.frequency
+    size = Axis("|H|", "m/(A s)", logarithmic=True)
+    parts: list[tuple[str, Axis, Floats, Floats]] = [
+        ("Magnitude", size, response.magnitude, np.abs(fitted)),
+        ("Phase", Axis("phase", "°"), TURN * response.phase, TURN * np.unwrap(np.angle(fitted))),
+    ]
+    charts = []
+    for title, axis, measured, model in parts:
+        layers = (Curve("measured", f, measured, colour=0), Curve("fit", f, model, colour=1))
+        charts.append(Chart(title, hertz, axis, layers))
+    return Multiples(tuple(charts), columns=1, shared="x")
+
+
+def _points(result: FlowIdentification) -> Iterator[Block]:
+    columns = (
+        Column("current", "current", CURRENT),
+        Column("speed", "speed", SPEED),
+        Column("std", "std", Number(1e3, "mm/s", digits=2)),
+        Column("prior", "file", SPEED),
+    )
+    yield Table(columns, result.table, "flow")
+    yield Text(
+        "Each ramp is one point: speed + leakage x force at its mean current. Between points the "
+        "flow is taken as straight, beyond them as held: laps and limits need ramps of their own.",
+        "soft",
+    )
+
+
+def _flow_chart(result: FlowIdentification) -> Iterator[Block]:
+    """The flow that was found over that of the file, which is drawn with its own corners."""
+    flow = result.flow
+    currents, speeds = result.prior.description.hydraulic[0].circuit.oil.flow.T
+    inside = currents[(currents > flow.current.min()) & (currents < flow.current.max())]
+    shown = np.unique(np.concatenate([inside, flow.current]))
+    layers = (
+        Curve("file", 1e3 * shown, 1e3 * np.interp(shown, currents, speeds), colour=3),
+        Points("found", 1e3 * flow.current, 1e3 * flow.speed, y_error=HELD * 1e3 * flow.std),
+    )
+    yield Chart("No-load flow", Axis("current", "mA"), Axis("speed", "mm/s"), layers)

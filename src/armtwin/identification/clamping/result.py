@@ -1,0 +1,157 @@
+"""A transmission from the log of its clamped joint, and what it shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from armtwin.files.digests import file_name
+from armtwin.identification.clamping.algorithm_one import AlgorithmOne
+from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
+from armtwin.identification.clamping.clamping_steps import (
+    clamping_curve,
+    half_cycles_of,
+    steps_of_one,
+    steps_of_squares,
+    steps_of_two,
+)
+from armtwin.identification.clamping.found import FoundTransmission
+from armtwin.identification.clamping.half_cycles import HalfCycle
+from armtwin.identification.clamping.least_squares import LeastSquares
+from armtwin.identification.clamping.record import ClampingRecord
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.report.result import Result
+
+NAMES = ("algorithm_1", "algorithm_2", "least_squares")
+MILLIRADIANS = Number(1e3, "mrad", digits=4)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Clamping(Result):
+    """A transmission identified from a clamping curve.
+
+    Attributes:
+        record: What was logged, on the motor side.
+        half_cycles: Half-cycles of the curve, parts at its ends included.
+        one: Algorithm I of document 001.
+        two: Algorithm II of document 001.
+        squares: Least squares of the hysteretic transmission on all samples.
+    """
+
+    record: ClampingRecord
+    half_cycles: tuple[HalfCycle, ...]
+    one: AlgorithmOne
+    two: AlgorithmTwo
+    squares: LeastSquares
+
+    @property
+    def table(self) -> tuple[FoundTransmission, ...]:
+        """What the three methods found, on the motor side."""
+        return (self.one.found, self.two.found, self.squares.found)
+
+    @property
+    def joint_side(self) -> tuple[FoundTransmission, ...]:
+        """The same on the joint side; empty where the gear ratio is not known."""
+        ratio = self.record.gear_ratio
+        if ratio is None:
+            return ()
+        return tuple(found.on_joint_side(ratio) for found in self.table)
+
+    @property
+    def best(self) -> FoundTransmission:
+        """The result to use: least squares, else Algorithm II."""
+        if self.squares.found.stiffness is not None:
+            return self.squares.found
+        return self.two.found
+
+    def sections(self) -> Report:
+        """Three methods side by side, and their steps."""
+        record, two = self.record, self.two
+        half_cycles = half_cycles_of(record, two)
+        return Report(
+            title=f"Clamping of {file_name(record.origin, 'a log')}",
+            subtitle=_subtitle(self),
+            sections=(
+                Section("", _numbers(self)),
+                Section("The clamping curve", clamping_curve(record, two), page_only=True),
+                Section("Algorithm I, step by step", steps_of_one(self.one)),
+                Section("Algorithm II, step by step", steps_of_two(two)),
+                Section("Algorithm II, its half-cycles", half_cycles, page_only=True),
+                Section("Least squares on all samples", steps_of_squares(record, self.squares)),
+            ),
+            verdict=(_verdict(self.best),),
+        )
+
+
+def _verdict(best: FoundTransmission) -> Text:
+    """What the clamping comes to, in one sentence."""
+    parts = [f"stiffness {PLAIN.with_width(best.stiffness, best.stiffness_std)} N m/rad"]
+    if best.backlash is not None:
+        backlash = MILLIRADIANS.with_width(best.backlash, best.backlash_std)
+        parts.append(f"backlash {backlash} mrad")
+    parts.append(f"friction {PLAIN.with_width(best.friction, best.friction_std)} N m")
+    sentence = f"On the motor side, by {best.method}: {', '.join(parts)}."
+    if best.backlash is None:
+        sentence += f" {best.refused[0].upper()}{best.refused[1:]}"
+    return Text(sentence)
+
+
+def _subtitle(result: Clamping) -> str:
+    record = result.record
+    ratio = record.gear_ratio
+    gear = "gear ratio not given" if ratio is None else f"gear ratio {ratio:.6g}"
+    whole = len(result.two.half_cycles)
+    return (
+        f"{len(record.q)} samples, {len(result.half_cycles)} half-cycles, {whole} whole, angle "
+        f"from {record.position_from}, torque from {record.torque_from}, {gear}"
+    )
+
+
+def _numbers(result: Clamping) -> Iterator[Block]:
+    yield Text("On the motor side:")
+    yield _table(result.table)
+    if result.joint_side:
+        yield Text("On the joint side:")
+        yield _table(result.joint_side)
+    for found in result.table:
+        if found.refused:
+            yield Text(f"{found.method}: {found.refused}", "bad")
+    for time, pause in result.record.gaps:
+        yield Text(f"The log pauses for {pause:.3g} s at {time:.4g} s.", "bad")
+    yield Data("motor_side", _records(result.table))
+    yield Data("joint_side", _records(result.joint_side) if result.joint_side else None)
+    yield Data("half_cycles", len(result.half_cycles))
+    yield Data("turn_rad", result.record.turn)
+
+
+def _table(found: Sequence[FoundTransmission]) -> Table:
+    columns = (
+        Column("method", "method"),
+        Column("stiffness", "stiffness", Number(1.0, "N m/rad", digits=4)),
+        Column("stiffness_std", "±", Number(digits=2)),
+        Column("backlash", "backlash", MILLIRADIANS),
+        Column("backlash_std", "±", Number(1e3, digits=2)),
+        Column("friction", "friction", Number(1.0, "N m", digits=4)),
+        Column("friction_std", "±", Number(digits=2)),
+    )
+    return Table(columns, [vars(one) for one in found])
+
+
+def _records(found: Sequence[FoundTransmission]) -> dict[str, Any]:
+    """What result.json says of the methods."""
+    records = {}
+    for name, one in zip(NAMES, found, strict=True):
+        records[name] = {
+            "stiffness_nm_rad": one.stiffness,
+            "backlash_rad": one.backlash,
+            "friction_nm": one.friction,
+            "std": {
+                "stiffness_nm_rad": one.stiffness_std,
+                "backlash_rad": one.backlash_std,
+                "friction_nm": one.friction_std,
+            },
+            "refused": one.refused or None,
+        }
+    return records

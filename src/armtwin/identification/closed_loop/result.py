@@ -1,0 +1,180 @@
+"""Results in a closed loop: shapes of friction laws, and a robot by its simulated motion."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.maths.batch import Floats
+from armtwin.notebook.cards import counted
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Points
+from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+
+SETTLED = 2e-3  # change of the torque from step to step, over the torque
+
+
+@dataclass(frozen=True)
+class ShapeNumber:
+    """A shape number of a friction law.
+
+    Attributes:
+        name: Element and key, as "joint_1.speed".
+        file: Its value in the robot file.
+        value: Its value by the logs.
+        std: Its standard deviation.
+        told: Whether the logs tell it.
+    """
+
+    name: str
+    file: float
+    value: float
+    std: float
+    told: bool
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ShapeFit(Result):
+    """Friction laws whose shapes were fitted.
+
+    Attributes:
+        prior: The robot it started from.
+        robot: The robot with the shapes that the logs tell, identified from the same logs.
+        table: The shape numbers.
+        before: Residual of each joint with the shapes of the file, everything linear fitted,
+            (n,) [N m].
+        after: The same with the shapes found.
+    """
+
+    prior: Robot
+    robot: Robot
+    table: tuple[ShapeNumber, ...]
+    before: Floats
+    after: Floats
+
+    def sections(self) -> Report:
+        """The shape numbers, and what is left of the torque with them."""
+        return Report(
+            title=f"Friction shapes of {self.prior.name} from dynamic logs",
+            subtitle="separable least squares: everything linear is fitted anew for each shape",
+            sections=(
+                Section("", _shapes(self)),
+                Section("What is left of the torque", _residuals(self)),
+            ),
+            verdict=(_verdict(self),),
+        )
+
+
+def _verdict(result: ShapeFit) -> Text:
+    told = sum(row.told for row in result.table)
+    less = 100 * (1 - np.linalg.norm(result.after) / np.linalg.norm(result.before))
+    return Text(
+        f"{told} of {len(result.table)} shape numbers are told by the logs; with them the residual "
+        f"of the torque is {less:.2g} % smaller."
+    )
+
+
+def _shapes(result: ShapeFit) -> Iterator[Block]:
+    columns = (
+        Column("name", "shape number"),
+        Column("file", "file", PLAIN),
+        Column("value", "logs", PLAIN),
+        Column("std", "deviation", DEVIATION),
+        Column("told", "told", words=_told),
+    )
+    yield Table(columns, [vars(row) for row in result.table], key="shapes")
+    yield Text("A number that the logs do not tell keeps the value of the file.")
+    yield Data("robot", result.prior.name)
+
+
+def _told(record: Record) -> str:
+    return "yes" if record["told"] else "no"
+
+
+def _residuals(result: ShapeFit) -> Iterator[Block]:
+    names = result.prior.joint_names
+    records = []
+    for name, before, after in zip(names, result.before, result.after, strict=True):
+        records.append({"name": name, "before": before, "after": after})
+    columns = (
+        Column("name", "joint"),
+        Column("before", "shapes of the file, N m", Number()),
+        Column("after", "shapes by the logs, N m", Number()),
+    )
+    yield Table(columns, records, key="residuals_nm")
+    joints = np.arange(1.0, len(names) + 1)
+    layers = (
+        Points("shapes of the file", joints, result.before, names=names),
+        Points("shapes by the logs", joints, result.after, names=names),
+    )
+    yield Chart("Residual of each joint", Axis("joint"), Axis("residual", "N m"), layers)
+
+
+@dataclass(frozen=True)
+class LoopStep:
+    """A step of the iteration.
+
+    Attributes:
+        change: Root mean square by which the torque changed, over that of the torque.
+        apart: Root mean square of the simulated less the measured positions, worst joint [rad, m].
+    """
+
+    change: float
+    apart: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LoopIdentification(Result):
+    """A robot identified with the motion of its simulated loop.
+
+    Attributes:
+        fit: The estimate of the last step.
+        steps: The steps.
+    """
+
+    fit: Estimate
+    steps: tuple[LoopStep, ...]
+
+    @property
+    def robot(self) -> Robot:
+        """The identified robot."""
+        return self.fit.robot
+
+    @property
+    def table(self) -> tuple[FittedParameter, ...]:
+        """Every parameter with what it rests on."""
+        return self.fit.table
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last step changed hardly anything."""
+        return self.steps[-1].change < SETTLED
+
+    def sections(self) -> Report:
+        """The steps, then what the last estimate shows."""
+        last = self.fit.sections()
+        how = "Settled" if self.settled else "Not settled"
+        change = f"the last changed the torque by {100 * self.steps[-1].change:.2g} %"
+        verdict = Text(
+            f"{how} after {counted(len(self.steps), 'step')}, {change}.",
+            "good" if self.settled else "bad",
+        )
+        steps = Section("Steps with the simulated motion", _steps(self))
+        return replace(last, sections=(steps, *last.sections), verdict=(verdict, *last.verdict))
+
+
+def _steps(result: LoopIdentification) -> Iterator[Block]:
+    columns = (
+        Column("step", "step", Number()),
+        Column("change", "change of the torque", Number(100, "%", digits=2)),
+        Column("apart", "from the measured positions, rad", DEVIATION),
+    )
+    yield Table(columns, [{"step": k, **vars(step)} for k, step in enumerate(result.steps, 1)])

@@ -1,0 +1,132 @@
+"""A completed robot: what was lacking, the rules that filled it, and what would replace them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from armtwin.files.digests import digest_of, file_name
+from armtwin.files.versions import versions
+from armtwin.identification.completion.filled import Filled
+from armtwin.logs.log import Log
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+
+SHOWN = Number(digits=3)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Completion(Result):
+    """A robot with what a prediction lacked.
+
+    Attributes:
+        given: The robot as it was.
+        robot: The robot that can be predicted.
+        lacking: What the given one lacked, as phrases.
+        table: The numbers that rules gave.
+        still: What no rule gives, as phrases.
+        logs: The logs that limits and postures come from.
+    """
+
+    given: Robot
+    robot: Robot
+    lacking: tuple[str, ...]
+    table: tuple[Filled, ...]
+    still: tuple[str, ...]
+    logs: tuple[Log, ...]
+
+    def sections(self) -> Report:
+        """The numbers by rule, and what would replace them."""
+        robot = self.given.description
+        logs = [file_name(log.origin, "a log") for log in self.logs]
+        measured_by = f"by {', '.join(logs)}" if logs else "by its file alone"
+        return Report(
+            title=f"Completion of {robot.name}",
+            subtitle=f"{robot.title or robot.name}: {measured_by}",
+            sections=(
+                Section("What was lacking", _filled(self)),
+                Section("What would replace the rules", _replacements(self)),
+                Section("", _data(self)),
+            ),
+            verdict=(_verdict(self),),
+        )
+
+
+def _verdict(result: Completion) -> Text:
+    """What a completed robot is worth."""
+    if result.still:
+        return Text("The robot cannot be predicted: no rule gives all that it lacks.", "bad")
+    if not result.table:
+        return Text("Nothing was lacking: the robot can be predicted as it is.", "good")
+    count = len(result.table)
+    guessed = result.robot.description.servo != result.given.description.servo
+    servo = "; its servo is a guess" if guessed else ""
+    return Text(f"The robot can be predicted: rules gave {count} numbers{servo}.")
+
+
+def _filled(result: Completion) -> Iterator[Block]:
+    """One row for each kind of number and each rule that gave some."""
+    records = []
+    for rows in _alike(result.table):
+        first = rows[0]
+        records.append({"number": f"{first.kind} {_range(rows)}", "rule": first.rule})
+    yield Table((Column("number", "assumed"), Column("rule", "by rule")), records)
+    for phrase in result.still:
+        yield Text(f"No rule gives {phrase}.", "bad")
+    yield Data("lacking", list(result.lacking))
+    yield Data("still_lacking", list(result.still))
+    columns = (
+        Column("key", "number"),
+        Column("value", "value", PLAIN),
+        Column("unit", "unit"),
+        Column("rule", "rule"),
+    )
+    everything = f"All {len(result.table)} numbers"
+    yield Table(columns, [vars(row) for row in result.table], "filled", folded=everything)
+
+
+def _alike(table: tuple[Filled, ...]) -> list[list[Filled]]:
+    """Numbers of one kind that one rule gave, in the order of the table."""
+    groups: dict[tuple[str, str], list[Filled]] = {}
+    for row in table:
+        groups.setdefault((row.kind, row.rule), []).append(row)
+    return list(groups.values())
+
+
+def _range(rows: list[Filled]) -> str:
+    """Smallest and largest number with the unit."""
+    values = [row.value for row in rows]
+    unit = "" if rows[0].unit == "1" else f" {rows[0].unit}"
+    low = SHOWN.text(min(values))
+    high = SHOWN.text(max(values))
+    return f"{low}{unit}" if low == high else f"{low} to {high}{unit}"
+
+
+def _replacements(result: Completion) -> Iterator[Block]:
+    """What measuring would replace, by what is measured."""
+    kinds: dict[str, list[str]] = {}
+    for row in result.table:
+        named = kinds.setdefault(row.instead, [])
+        if row.kind not in named:
+            named.append(row.kind)
+    records: list[Record] = []
+    for instead, replaced in kinds.items():
+        records.append({"instead": instead, "replaced": ", ".join(replaced)})
+    yield Table((Column("instead", "measure"), Column("replaced", "in place of")), records)
+
+
+def _data(result: Completion) -> Iterator[Block]:
+    """What only result.json shows."""
+    mounted = result.given.description.mounted
+    yield Data("robot", result.given.name)
+    yield Data("tool", mounted.tool)
+    yield Data("payload", mounted.payload)
+    logs = []
+    for log in result.logs:
+        digest = digest_of(log.origin)
+        logs.append({"file": log.origin, "samples": len(log.time), "sha256": digest})
+    yield Data("logs", logs)
+    yield Data("provenance.inputs_sha256", {"robot file": digest_of(result.given.origin)})
+    yield Data("provenance.versions", versions())

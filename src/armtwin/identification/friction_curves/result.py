@@ -1,0 +1,247 @@
+"""Friction laws fitted to curves, and what they show of themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from armtwin.drives.friction.curves import coefficients
+from armtwin.drives.friction.laws import Law
+from armtwin.errors import ArmtwinError
+from armtwin.files.digests import file_name
+from armtwin.identification.friction_curves.curves import FrictionCurves
+from armtwin.identification.friction_curves.friction_group import (
+    FrictionGroup,
+    FrictionNumber,
+    charts_of,
+)
+from armtwin.identification.friction_curves.gravity import Gravity
+from armtwin.identification.friction_curves.shapes import coefficient_names, shape_names
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
+
+FILE = "file"  # the laws that the robot file has
+KELVIN = Number(1.0, "K", digits=4)
+WAYS = {
+    "directions": "weight taken out by half the difference of the directions",
+    "file": "weight taken out by the robot file",
+    "pose": "torques taken as friction alone: the axis along gravity",
+}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class FrictionFit(Result):
+    """Friction laws fitted to curves.
+
+    Attributes:
+        prior: The robot before.
+        curves: The curves as they were given.
+        gravity: How the weight was taken out.
+        groups: Elements that share joints, with their laws.
+    """
+
+    prior: Robot
+    curves: FrictionCurves
+    gravity: Gravity
+    groups: tuple[FrictionGroup, ...]
+
+    @property
+    def table(self) -> tuple[FrictionNumber, ...]:
+        """The numbers of the laws that are taken."""
+        found: list[FrictionNumber] = []
+        for group in self.groups:
+            found += group.numbers(group.chosen)
+        return tuple(found)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with these laws."""
+        if self.curves.unit != "N m":
+            raise ArmtwinError(
+                f"robot '{self.prior.name}': its friction is known in amperes only; give "
+                "motor.torque_constant of every motor for a robot file with these laws"
+            )
+        renewed = {}
+        for group in self.groups:
+            for element, law in zip(group.elements, group.fit.laws, strict=True):
+                renewed[element.name, element.set] = _with_law(element, law, group, self.curves)
+        elements = []
+        for element in self.prior.description.friction:
+            elements.append(renewed.get((element.name, element.set), element))
+        description = replace(self.prior.description, friction=tuple(elements))
+        return self.prior.with_description(description)
+
+    def sections(self) -> Report:
+        """The laws taken, those compared, temperature, the curves."""
+        sections = [Section("", _numbers(self)), Section("Laws compared", _compared(self))]
+        if any(group.temperature is not None for group in self.groups):
+            sections.append(Section("Temperature", _temperature(self)))
+        for group in self.groups:
+            sections.append(Section(group.names, charts_of(group), page_only=True))
+        how = WAYS[self.gravity]
+        if self.curves.bare:
+            how = "half the difference of the ways there and back at each place"
+        return Report(
+            title=f"{self.prior.name}: friction from {_source(self)}",
+            subtitle=f"{len(self.curves.torque)} torques at constant speed; {how}",
+            sections=tuple(sections),
+            verdict=(_verdict(self),),
+        )
+
+
+def _with_law(
+    element: FrictionElement, law: Law, group: FrictionGroup, curves: FrictionCurves
+) -> FrictionElement:
+    """The element with a law by the curves; what is beside the law keeps its source."""
+    source = f"measured: friction curves of {curves.origin or 'given points'}"
+    texts = dict.fromkeys((*coefficient_names(type(law)), *shape_names(type(law))), source)
+    old = element.source
+    for key in ("presliding", "offset", "load"):
+        if getattr(element, key) is not None:
+            texts[key] = old if isinstance(old, str) else old.get(key, next(iter(old.values())))
+    made = replace(element, law=law, negative=None, source=source)
+    warm = group.temperature
+    if warm is not None:
+        before = element.thermal or Thermal(warm.reference, warm.viscosity)
+        thermal = replace(before, reference=warm.reference, viscosity=warm.viscosity)
+        made = replace(made, thermal=thermal)
+        texts["thermal"] = source
+    elif element.thermal is not None:
+        texts["thermal"] = old if isinstance(old, str) else old.get("thermal", source)
+    alike = len(set(texts.values())) == 1
+    return replace(made, source=source if alike else texts)
+
+
+def _source(result: FrictionFit) -> str:
+    names = [file_name(name.strip(), "") for name in result.curves.origin.split(",")]
+    shown = [name for name in names if name]
+    if len(shown) > 2:
+        return f"{len(shown)} logs"
+    return ", ".join(shown) or "given points"
+
+
+def _verdict(result: FrictionFit) -> Text:
+    parts = []
+    for group in result.groups:
+        law = "the laws of the file" if group.chosen == FILE else group.chosen
+        share = 100 * group.fit.rms / group.largest
+        parts.append(f"{group.names}: {law}, {share:.2g} % of the largest missed")
+    vague = [f"{n.element}.{n.name}" for n in result.table if not n.told]
+    sentence = "; ".join(parts) + "."
+    if vague:
+        sentence += f" Not identifiable from these curves: {', '.join(vague[:6])}"
+        sentence += f" and {len(vague) - 6} more." if len(vague) > 6 else "."
+    return Text(sentence)
+
+
+def _numbers(result: FrictionFit) -> Iterator[Block]:
+    columns = (
+        Column("element", "element"),
+        Column("law", "law"),
+        Column("name", "number"),
+        Column("value", "value", PLAIN),
+        Column("std", "std", Number(digits=2)),
+        Column("low", "95 % from", PLAIN),
+        Column("high", "to", PLAIN),
+    )
+    yield Table(columns, [vars(number) for number in result.table], "numbers")
+    if result.curves.unit != "N m":
+        yield Text(
+            "Torques are in amperes: the robot file has no torque constants, so that no robot file "
+            "is written.",
+            "bad",
+        )
+    yield Data("unit", result.curves.unit)
+    yield Data("gravity", result.gravity)
+    yield Data("joints", list(_records(result)))
+
+
+def _records(result: FrictionFit) -> Iterator[dict[str, Any]]:
+    """What result.json says of each friction element."""
+    for group in result.groups:
+        for e, element in enumerate(group.elements):
+            laws = []
+            for name, fit in group.candidates.items():
+                own = [k for k, (number, _) in enumerate(fit.names) if number == e]
+                keys = [fit.names[k][1] for k in own]
+                record: dict[str, Any] = {"law": fit.laws[e].law, "taken": name == group.chosen}
+                record["parameters"] = dict(zip(keys, fit.values[own].tolist(), strict=True))
+                record["std"] = dict(zip(keys, fit.std[own].tolist(), strict=True))
+                pairs = zip(fit.low[own].tolist(), fit.high[own].tolist(), strict=True)
+                record["interval"] = dict(zip(keys, pairs, strict=True))
+                record["rms_nm"] = fit.rms
+                record["criterion"] = fit.criterion
+                laws.append(record)
+            steps = None
+            if group.steps is not None:
+                steps = {k: v for k, v in vars(group.steps).items() if k != "law"}
+            yield {"name": element.name, "laws": laws, "linear_steps": steps}
+
+
+def _compared(result: FrictionFit) -> Iterator[Block]:
+    records: list[Record] = []
+    for group in result.groups:
+        candidates = sorted(group.candidates.items(), key=lambda pair: pair[1].criterion)
+        _, best = candidates[0]
+        for name, fit in candidates:
+            records.append(
+                {
+                    "elements": group.names,
+                    "law": name,
+                    "count": fit.count,
+                    "rms": fit.rms,
+                    "share": 100 * fit.rms / group.largest,
+                    "behind": fit.criterion - best.criterion,
+                    "taken": "taken" if name == group.chosen else "",
+                }
+            )
+    columns = (
+        Column("elements", "friction"),
+        Column("law", "law"),
+        Column("count", "numbers", Number()),
+        Column("rms", f"missed {result.curves.unit}", Number(digits=3)),
+        Column("share", "% of largest", Number(digits=2)),
+        Column("behind", "behind", Number(digits=3)),
+        Column("taken", ""),
+    )
+    yield Table(columns, records, "compared")
+    yield Text(
+        "Behind: Akaike's criterion, corrected for few points, less the best one; 2 is little, 10 "
+        "decides. More numbers must gain more than they are worth.",
+        "soft",
+    )
+
+
+def _temperature(result: FrictionFit) -> Iterator[Block]:
+    found: list[Record] = []
+    records: list[Record] = []
+    for group in result.groups:
+        warm = group.temperature
+        if warm is None:
+            continue
+        name = group.elements[0].name
+        found.append({"name": name, "viscosity_k": warm.viscosity, "std": warm.viscosity_std})
+        for kelvin, law in zip(warm.temperatures, warm.laws, strict=True):
+            numbers = coefficients(law)
+            dry = sum(value for key, value in numbers.items() if key in law.dry)
+            record = {"element": name, "temperature": float(kelvin), "dry": dry}
+            records.append({**record, "viscous": numbers[warm.thermal]})
+    viscosity = (
+        Column("name", "element"),
+        Column("viscosity_k", "viscosity coefficient", KELVIN),
+        Column("std", "std", Number(1.0, "K", digits=2)),
+    )
+    yield Table(viscosity, found, "temperature.viscosity")
+    yield Text("The shape of the law is that of the reference temperature.", "soft")
+    columns = (
+        Column("element", "element"),
+        Column("temperature", "temperature", KELVIN),
+        Column("dry", "dry", PLAIN),
+        Column("viscous", "viscous", PLAIN),
+    )
+    yield Table(columns, records, "temperature.curves")

@@ -1,0 +1,348 @@
+"""What a robot carries, with intervals; or the torque constants of its motors by a known load."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from armtwin.identification.payload.difference import LoadRows
+from armtwin.identification.payload.drive_gain import DriveGain, motors_of
+from armtwin.identification.payload.load_fit import LoadFit, nearest_body
+from armtwin.identification.payload.one_motion import OneMotion
+from armtwin.identification.payload.prior_road import PriorRoad
+from armtwin.maths.batch import Floats
+from armtwin.mechanics.inertia import why_unphysical
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import DEVIATION, PLAIN
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Facts,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.report.result import Result
+from armtwin.robot.dynamics.bodies import body_from
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Payload
+
+Method = Literal["difference", "held"]
+NAME = "identified"  # of the payload in the robot file
+DRAWN = 1500
+SURE = 0.01  # relative deviation of a torque constant that is well told
+METHODS = {
+    "difference": "the difference of two runs",
+    "held": "one run, the arm as in its file",
+}
+ROWS = (
+    ("mass", "kg"),
+    ("centre x", "m"),
+    ("centre y", "m"),
+    ("centre z", "m"),
+    ("inertia xx", "kg m²"),
+    ("inertia yy", "kg m²"),
+    ("inertia zz", "kg m²"),
+    ("inertia xy", "kg m²"),
+    ("inertia xz", "kg m²"),
+    ("inertia yz", "kg m²"),
+)
+
+
+@dataclass(frozen=True)
+class LoadRow:
+    """A number of the payload: its centre in the flange's frame, inertia about the centre.
+
+    Attributes:
+        name: What it is.
+        unit: Its unit.
+        value: Its value.
+        std: Its standard deviation.
+        low: Lower end of the 95 % interval.
+        high: Upper end.
+    """
+
+    name: str
+    unit: str
+    value: float
+    std: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PayloadIdentification(Result):
+    """What a robot carries.
+
+    Attributes:
+        prior: The robot without it.
+        method: "difference" of two runs, or the arm "held" as in its file.
+        torque_source: Channel of the torque.
+        rows: The rows that were fitted.
+        fit: The ten parameters in the flange's frame.
+        gain: Torque constants, where the mass was given.
+        runs: Both runs on one clock, None with the arm held.
+        road: The mass by a truncated fit, where a prior was given.
+    """
+
+    prior: Robot
+    method: Method
+    torque_source: str
+    rows: LoadRows
+    fit: LoadFit
+    gain: DriveGain | None
+    runs: OneMotion | None
+    road: PriorRoad | None
+
+    @cached_property
+    def table(self) -> tuple[LoadRow, ...]:
+        """Mass, centre and inertia with deviations and intervals."""
+        value, std, wide = self.fit.seen()
+        found = []
+        for k, (name, unit) in enumerate(ROWS):
+            x, s, w = float(value[k]), float(std[k]), float(wide[k])
+            found.append(LoadRow(name, unit, x, s, x - w, x + w))
+        return tuple(found)
+
+    @property
+    def mass(self) -> float:
+        """Mass [kg]."""
+        return self.fit.mass
+
+    @property
+    def refused(self) -> str:
+        """Why no payload is told, as a sentence; empty if one is."""
+        row = self.table[0]
+        if self.gain is not None or row.low > 0:
+            return ""
+        return (
+            f"The torque from {self.torque_source} shows no payload: its mass comes out as "
+            f"{row.value:.3g} kg, with 95 % between {row.low:.3g} and {row.high:.3g} kg. A channel "
+            "that a controller computes from its own model knows nothing of what it carries; take "
+            "a measured one."
+        )
+
+    @property
+    def impossible(self) -> str:
+        """Why no real body has these numbers, as a phrase; empty if one has."""
+        return why_unphysical(self.fit.parameters)
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with the payload on it, or with the torque constants it told.
+
+        The payload is the nearest body that can exist.
+        """
+        if self.gain is not None:
+            return _with_constants(self.prior, self.gain)
+        if self.refused:
+            return self.prior
+        count = len(self.rows.target)
+        source = (
+            f"identified: {self.method}, {count} rows of torque from {self.torque_source}, "
+            f"cut-off {self.rows.cutoff:.4g} Hz"
+        )
+        body = body_from(nearest_body(self.fit.parameters))
+        payloads = {**self.prior.description.payload, NAME: Payload(source=source, body=body)}
+        description = replace(self.prior.description, payload=payloads)
+        return self.prior.with_description(description).with_payload(NAME)
+
+    def sections(self) -> Report:
+        """The ten numbers, torque constants where the mass was given, and what they rest on."""
+        sections = [Section("", _numbers(self))]
+        if self.gain is not None:
+            sections.append(Section("Torque constants", _constants(self, self.gain)))
+        sections += [
+            Section("What it rests on", _basis(self)),
+            Section("What the payload adds, measured and explained", _charts(self), page_only=True),
+        ]
+        return Report(
+            title=f"Payload of {self.prior.name}",
+            subtitle=f"{METHODS[self.method]}, torque from {self.torque_source}",
+            sections=tuple(sections),
+            verdict=tuple(_verdict(self)),
+        )
+
+
+def _verdict(result: PayloadIdentification) -> Iterator[Text]:
+    if result.gain is not None:
+        told = int(result.gain.told.sum())
+        yield Text(
+            f"{told} of {len(result.gain.told)} torque constants are told by "
+            f"{result.gain.known:g} kg."
+        )
+        return
+    if result.refused:
+        yield Text(result.refused, "bad")
+        return
+    row = result.table[0]
+    yield Text(f"{row.value:.4g} kg, with 95 % between {row.low:.4g} and {row.high:.4g} kg.")
+    if result.impossible:
+        yield Text(
+            f"No real body has just these numbers ({result.impossible}); the robot file holds the "
+            "nearest that can exist.",
+            "bad",
+        )
+
+
+def _numbers(result: PayloadIdentification) -> Iterator[Block]:
+    columns = (
+        Column("name", "payload"),
+        Column("value", "value", PLAIN),
+        Column("std", "deviation", DEVIATION),
+        Column("interval", "95 %", words=_interval),
+        Column("unit", "unit"),
+    )
+    records = [vars(row) for row in result.table]
+    yield Table(columns, records)
+    yield Text(
+        "Centre in the flange's frame, inertia about the centre, axes of the flange.", "soft"
+    )
+    value = [row.value for row in result.table]
+    std = [row.std for row in result.table]
+    told = not result.refused
+    yield Data("mass_kg", value[0] if told else None)
+    yield Data("centre_m", value[1:4] if told else None)
+    yield Data("inertia_kg_m2", _six(value[4:]) if told else None)
+    if result.gain is None:
+        yield Data("refused", result.refused or None)
+    deviations: dict[str, Any] = {"mass_kg": std[0], "centre_m": std[1:4]}
+    deviations["inertia_kg_m2"] = _six(std[4:])
+    if result.gain is not None:
+        deviations["torque_constant_nm_a"] = result.gain.std.tolist()
+    yield Data("std", deviations)
+
+
+def _six(values: list[float]) -> dict[str, float]:
+    return dict(zip(("xx", "yy", "zz", "xy", "xz", "yz"), values, strict=True))
+
+
+def _interval(record: Record) -> str:
+    return f"{record['low']:.4g} to {record['high']:.4g}"
+
+
+def _constants(result: PayloadIdentification, gain: DriveGain) -> Iterator[Block]:
+    motors = result.prior.description.motor
+    names = [motor.name for motor in motors] or list(result.prior.joint_names)
+    records: list[dict[str, Any]] = []
+    for k, name in enumerate(names):
+        file = motors[k].torque_constant if motors else None
+        value = float(gain.constants[k])
+        records.append(
+            {
+                "name": name,
+                "value": value if gain.told[k] else None,
+                "std": float(gain.std[k]),
+                "low": float(gain.low[k]),
+                "high": float(gain.high[k]),
+                "file": file,
+            }
+        )
+    columns = (
+        Column("name", "motor" if motors else "joint"),
+        Column("value", "constant N m/A", PLAIN),
+        Column("std", "deviation", DEVIATION),
+        Column("interval", "95 %", words=_interval),
+        Column("file", "in the file", PLAIN),
+    )
+    yield Table(columns, records)
+    yield from _longer(gain, names)
+    refused = [record["name"] for record in records if record["value"] is None]
+    sentence = ""
+    if refused:
+        sentence = (
+            f"The payload hardly loads {', '.join(refused)}: no constant is told there. Move it "
+            "further out, or let the motion be faster."
+        )
+        yield Text(sentence)
+    yield Data("torque_constant_nm_a", [record["value"] for record in records])
+    ends = np.column_stack([gain.low, gain.high])
+    yield Data("torque_constant_interval_nm_a", ends.tolist())
+    yield Data("refused", sentence or None)
+
+
+def _longer(gain: DriveGain, names: list[str]) -> Iterator[Block]:
+    """Constants that are told to more than a per cent, and what longer logs would do."""
+    share = gain.std / gain.constants
+    for k, name in enumerate(names):
+        if gain.told[k] and share[k] > SURE:
+            times = (share[k] / SURE) ** 2
+            yield Text(
+                f"{name} is told to {100 * share[k]:.2g} % only; logs {times:.2g} times as long "
+                f"bring that to {100 * SURE:g} %, or a motion in which the payload loads it more.",
+                "soft",
+            )
+
+
+def _basis(result: PayloadIdentification) -> Iterator[Block]:
+    facts = [("robot", result.prior.name), ("cut-off", f"{result.rows.cutoff:.3g} Hz")]
+    facts.append(("rows", f"{int(result.rows.used.sum())}, of all joints"))
+    if result.runs is not None:
+        shift = f"{1e3 * result.runs.shift:.1f} ms"
+        facts.append(("clocks", f"the run with it is shifted by {shift}"))
+        apart = 100 * result.runs.apart.max()
+        facts.append(("motions", f"speeds differ by {apart:.2g} % at most"))
+        share = _share(result.rows.arm, result.rows.Y @ result.fit.parameters)
+        facts.append(
+            ("arm", f"what the runs of the arm differ by is {share:.2g} % of what the load adds")
+        )
+    explained = ", ".join(f"{100 * share:.1f}" for share in result.fit.explained)
+    facts.append(("explained", f"{explained} % of what the payload adds, joint by joint"))
+    yield Facts(tuple(facts))
+    if result.road is not None:
+        yield Text(result.road.sentence, "" if result.road.is_independent else "bad")
+    yield Data("robot", result.prior.name)
+    yield Data("method", result.method)
+    yield Data("cutoff_hz", result.rows.cutoff)
+    yield Data("torque", result.torque_source)
+    yield Data("explained", result.fit.explained)
+    if result.road is not None:
+        yield Data("truncated", {**vars(result.road), "sentence": result.road.sentence})
+
+
+def _share(part: Floats, whole: Floats) -> float:
+    return 100 * float(np.linalg.norm(part)) / max(float(np.linalg.norm(whole)), 1e-300)
+
+
+def _charts(result: PayloadIdentification) -> Iterator[Multiples]:
+    rows = result.rows
+    step = max(1, len(rows.target) // DRAWN)
+    number = np.arange(0, len(rows.target), step).astype(np.float64)
+    explained = rows.Y @ result.fit.parameters
+    measured, unit = rows.target - rows.arm, "N m"
+    if result.gain is not None:
+        at_motors = motors_of(result.prior)
+        explained = (explained + rows.arm) @ at_motors / result.gain.constants
+        measured, unit = rows.target, "A"
+    charts = []
+    for j, name in enumerate(result.prior.joint_names):
+        layers = (
+            Curve("measured", number, measured[::step, j]),
+            Curve("explained", number, explained[::step, j]),
+        )
+        charts.append(Chart(name, Axis("row"), Axis("difference", unit), layers))
+    yield Multiples(tuple(charts), columns=2, shared="x")
+
+
+def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
+    """The robot with the torque constants that were told; the others stay."""
+    source = f"identified: by a payload of {gain.known:g} kg"
+    motors = []
+    found = zip(gain.constants, gain.told, strict=True)
+    for motor, (constant, is_told) in zip(robot.description.motor, found, strict=False):
+        if not is_told:
+            motors.append(motor)
+            continue
+        had = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
+        sources = {**had, "torque_constant": source}
+        motors.append(replace(motor, torque_constant=float(constant), source=sources))
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))

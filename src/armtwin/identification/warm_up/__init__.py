@@ -1,0 +1,1 @@
+"""Warm-up of joints from a log of one motion repeated."""

@@ -1,0 +1,288 @@
+"""Warm-up of joints from a log of one motion repeated: is the robot warm, and how fast it warms.
+
+    m(t) = m_∞ + x(t),   x' = -x/T (1 + k x/x_0),   x = x_0 e / (1 + k (1 - e)),   e = exp(-t/T)
+
+m is the friction of a cycle, the work of the torque over the way: weight and inertia do no work in
+a closed cycle, so that joints that carry weight are told too. Where positions are not closed, it is
+the mean absolute torque of document 004. A joint is warm, as there, when the relative change from
+cycle to cycle is below a limit: of the curve, which noise of single cycles does not move, or of the
+mean torques where there is none.
+
+Why not an exponential: the temperature obeys C T' = P(T) - L (T - T_ambient), and the viscous part
+of the friction falls as exp(β/T), steepest while the oil is cold. Friction then falls faster at
+first than in the end, and an exponential through all of it has a time constant 10 to 15 % short of
+that of the end, 1/T = (L - dP/dT) / C. Any such balance is x' = F(x) with F(0) = 0; its first two
+terms are those above, and the second follows from the balance:
+
+    k = r (m_0 - m_∞) / m_∞,   r = (1 + h) (1 + 2 T/β) / (2 s)
+
+with s the viscous share of the final friction and h the share of L - dP/dT that is -dP/dT. Neither
+is known; r is held to its usual size only as far as the cycles leave it open.
+
+Ref: [Memar-Esfahani 2015, section II, fig. 3], [Waiboer 2007, eq. 3.67]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.warm_up.result import JointWarmUp, WarmUpIdentification
+from armtwin.logs.log import Log
+from armtwin.logs.torque import torque_channel
+from armtwin.logs.warm_up import WarmUpState, warm_up_state
+from armtwin.maths.batch import Floats
+
+LIMIT = 1e-4  # relative change of the mean torque from cycle to cycle of a joint that is warm
+CLOSED = 0.02  # of the way of a cycle by which its ends may differ
+FEWEST = 6  # cycles that tell an exponential
+STILL = 1e-3  # of the fastest joint's way below which a joint does not move
+TOLD = 0.3  # relative standard deviation up to which a time constant is told
+HELD = 0.95  # probability that an interval holds the time constant
+USUAL = 1.2  # r of half of the final friction viscous and a fifth of the cooling by thinner oil
+THIRD = 0.005  # of the time constant that the balance's third term may be worth
+WIDEST = 4.0  # logarithm by which a number may differ from where its search starts
+FACTOR = 2.0  # that r may be off by, one standard deviation: viscous shares of 0.25 to 1
+REPEATS = 0.9  # correlation of the motion with itself one cycle later
+
+
+def identify_warm_up(
+    log: Log, *, period: float | None = None, limit: float = LIMIT, torque: str | None = None
+) -> WarmUpIdentification:
+    """Whether the joints of a log are warm, and the time constants with which they warm.
+
+    Args:
+        log: A log of a motion that is repeated, with q and a torque or a current.
+        period: Duration of a cycle [s]; by default the one with which the positions repeat.
+        limit: Relative change of the mean torque from cycle to cycle of a joint that is warm.
+        torque: Channel of the torque; by default tau, else tau_m, else current.
+    """
+    name = log.origin or "the log"
+    source = torque_channel(log, torque)
+    if "q" not in log:
+        raise ArmtwinError(f"{name}: a warm-up needs joint positions q")
+    way = np.abs(np.diff(log.q, axis=0)).sum(axis=0)
+    if not way.any():
+        raise ArmtwinError(f"{name}: no joint moves, so that nothing warms")
+    if not 0 < limit < 1:
+        raise ArmtwinError(f"limit must be a share between 0 and 1, got {limit:g}")
+    duration = repeats_after(log) if period is None else period
+    if not duration > 0:
+        raise ArmtwinError(f"period must be above 0 s, got {duration:g}")
+    tau = log.channels[source]
+    state = warm_up_state(Log(log.time, {"tau": tau}), duration, limit)
+    moving = np.flatnonzero(way > STILL * way.max())
+    moving = moving[moving < tau.shape[1]]
+    rows, friction, fitted = [], [], []
+    since = state.time - 0.5 * duration - log.time[0]  # friction of a cycle is that of its middle
+    for j in moving.tolist():
+        values, by = _friction(log.time, log.q[:, j], tau[:, j], state, j, duration)
+        row, curve = _joint(j, since, values, state, limit, by)
+        rows.append(row)
+        friction.append(values)
+        fitted.append(curve)
+    unit = "A" if source.startswith("current") else "N m"
+    columns = np.array(friction).T, np.array(fitted).T
+    return WarmUpIdentification(tuple(rows), state, *columns, duration, limit, unit, log.origin)
+
+
+def repeats_after(log: Log) -> float:
+    """Time after which the positions repeat, by their correlation with themselves [s]."""
+    m = len(log.time)
+    step = float(np.ptp(log.time)) / max(m - 1, 1)
+    even = np.arange(m) * step + log.time[0]
+    size = 2 ** int(np.ceil(np.log2(2 * m)))
+    power = np.zeros(size // 2 + 1)
+    for q in log.q.T:
+        x = np.interp(even, log.time, q)
+        power += np.abs(np.fft.rfft(x - x.mean(), size)) ** 2
+    correlation = np.fft.irfft(power)[: m // 2]
+    overlap = m / (m - np.arange(len(correlation)))  # later shifts leave fewer samples
+    correlation = correlation / correlation[0] * overlap
+    below = np.flatnonzero(correlation < 0)
+    if not len(below):
+        raise _not_repeated(log)
+    later = below[0] + int(np.argmax(correlation[below[0] :]))
+    # the first shift that is as good as the best: the others are whole numbers of it
+    best = correlation[later]
+    good = np.flatnonzero(correlation > max(REPEATS, best - 0.02))
+    good = good[good > below[0]]
+    if not len(good):
+        raise _not_repeated(log)
+    first = int(good[0])
+    end = first
+    while end + 1 < len(correlation) and correlation[end + 1] > correlation[end]:
+        end += 1
+    return _vertex(correlation, end) * step
+
+
+def _vertex(values: Floats, k: int) -> float:
+    """Place of the peak of a parabola through three values about k."""
+    if not 0 < k < len(values) - 1:
+        return float(k)
+    before, here, after = values[k - 1 : k + 2]
+    bend = before - 2 * here + after
+    return float(k + 0.5 * (before - after) / bend) if bend < 0 else float(k)
+
+
+def _not_repeated(log: Log) -> ArmtwinError:
+    return ArmtwinError(
+        f"{log.origin or 'the log'}: its motion does not repeat; a warm-up needs one motion over "
+        "and over, or the period of its cycles"
+    )
+
+
+def _friction(
+    time: Floats, q: Floats, tau: Floats, state: WarmUpState, j: int, period: float
+) -> tuple[Floats, str]:
+    """Friction of each cycle, (cycles,), and what it is."""
+    cycles = len(state.time)
+    ends = time[0] + period * np.arange(cycles + 1)
+    middle = 0.5 * (tau[1:] + tau[:-1])
+    work = np.concatenate([[0.0], np.cumsum(middle * np.diff(q))])
+    way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(q)))])
+    position = np.interp(ends, time, q)
+    done, gone = np.diff(np.interp(ends, time, work)), np.diff(np.interp(ends, time, way))
+    closed = np.abs(np.diff(position)) < CLOSED * np.maximum(gone, 1e-300)
+    found = done / np.maximum(gone, 1e-300)
+    if closed.all() and (found > 0).all():
+        return found, "work"
+    return state.mean_torque[:, j], "mean torque"
+
+
+@dataclass(frozen=True)
+class _Fall:
+    """A fall of friction.
+
+    Attributes:
+        final: Friction at the end.
+        fall: Friction at time 0 above it.
+        constant: Time constant of the end [s].
+        bend: k, by how much the fall is faster at time 0.
+        std: Standard deviation of the logarithm of the time constant.
+    """
+
+    final: float
+    fall: float
+    constant: float
+    bend: float
+    std: float
+
+    def at(self, time: Floats) -> Floats:
+        """Friction at times."""
+        fade = np.exp(-time / self.constant)
+        return np.asarray(self.final + self.fall * fade / (1 + self.bend * (1 - fade)))
+
+
+def _joint(
+    j: int, time: Floats, friction: Floats, state: WarmUpState, limit: float, by: str
+) -> tuple[JointWarmUp, Floats]:
+    """A joint's row and the fall through the friction of its cycles."""
+    ends = state.time
+    first, last = float(friction[0]), float(friction[-1])
+    untold = JointWarmUp(
+        joint=j + 1,
+        first=first,
+        last=last,
+        final=np.nan,
+        decay=1 - last / first,
+        time_constant=np.nan,
+        time_constant_std=np.nan,
+        time_constant_low=np.nan,
+        time_constant_high=np.nan,
+        warm_at=float(state.warm_at[j]),
+        by=by,
+    )
+    unknown = np.full(len(friction), np.nan)
+    if len(friction) < FEWEST:
+        few = f"{len(friction)} cycles do not tell an exponential, {FEWEST} are needed"
+        return replace(untold, refused=few), unknown
+    plain = _exponential(time, friction)
+    if not plain.std < TOLD or plain.constant > 10 * np.ptp(time):
+        return replace(untold, refused="the friction does not fall as an exponential"), unknown
+    if not plain.fall > 0:
+        return replace(untold, refused="the friction does not fall"), unknown
+    found = _bent(time, friction, plain)
+    if not found.std < TOLD or not found.final > 0:
+        words = "the friction does not fall long enough to tell where it ends"
+        return replace(untold, refused=words), unknown
+    curve = found.at(time)
+    change = -np.diff(curve) / curve[:-1]
+    calm = np.flatnonzero(change < limit)
+    width = float(np.exp(_quantile(len(friction)) * found.std))
+    told = replace(
+        untold,
+        final=found.final,
+        decay=1 - found.final / first,
+        time_constant=found.constant,
+        time_constant_std=found.std * found.constant,
+        time_constant_low=found.constant / width,
+        time_constant_high=found.constant * width,
+        warm_at=float(ends[calm[0] + 1]) if len(calm) else np.nan,
+    )
+    return told, curve
+
+
+def _quantile(cycles: int) -> float:
+    """How many standard deviations an interval spans to either side."""
+    from scipy.stats import t
+
+    return float(t.ppf(0.5 + 0.5 * HELD, max(cycles - 4, 1)))
+
+
+def _exponential(time: Floats, y: Floats) -> _Fall:
+    """The exponential through points."""
+    from scipy.optimize import least_squares
+
+    span = float(np.ptp(time))
+
+    def linear(constant: float) -> tuple[Floats, Floats]:
+        A = np.column_stack([np.ones(len(time)), np.exp(-time / constant)])
+        values = np.linalg.lstsq(A, y, rcond=None)[0]
+        return values, y - A @ values
+
+    tried = np.geomspace(0.02 * span, 20 * span, 40)
+    left = [float((linear(one)[1] ** 2).sum()) for one in tried]
+    start = np.log(tried[int(np.argmin(left))])
+    found = least_squares(lambda x: linear(float(np.exp(x[0])))[1], [start])
+    constant = float(np.exp(found.x[0]))
+    (final, fall), missed = linear(constant)
+    fade = np.exp(-time / constant)
+    J = np.column_stack([np.ones(len(time)), fade, fall * fade * time / constant])
+    variance = float(missed @ missed) / max(len(y) - 3, 1)
+    std = np.sqrt(np.linalg.pinv(J.T @ J)[2, 2] * variance)
+    return _Fall(float(final), float(fall), constant, 0.0, float(std))
+
+
+def _bent(time: Floats, y: Floats, plain: _Fall) -> _Fall:
+    """The fall through points that is faster at first, from an exponential through them.
+
+    Unknowns are final and fall over the exponential's, and logarithms of the time constant over its
+    own and of r over its usual size; the last is drawn to 0 as hard as it is known.
+    """
+    from scipy.optimize import least_squares
+
+    def fall_of(x: Floats) -> _Fall:
+        final, fall = plain.final * x[0], plain.fall * x[1]
+        bend = USUAL * float(np.exp(x[3])) * plain.fall / abs(plain.final)
+        return _Fall(final, fall, plain.constant * float(np.exp(x[2])), bend, 0.0)
+
+    noise = _scatter(y)
+
+    def gap(x: Floats) -> Floats:
+        return np.concatenate([(y - fall_of(x).at(time)) / noise, [x[3] / np.log(FACTOR)]])
+
+    low, high = [-np.inf, 0.0, -WIDEST, -WIDEST], [np.inf, np.inf, WIDEST, WIDEST]
+    found = least_squares(gap, [1.0, 1.0, 0.0, 0.0], bounds=(low, high))
+    left = (gap(found.x)[:-1] ** 2).sum() / max(len(y) - 4, 1)
+    covariance = np.linalg.pinv(found.jac.T @ found.jac) * max(float(left), 1.0)
+    std = float(np.hypot(np.sqrt(covariance[2, 2]), THIRD))
+    return replace(fall_of(found.x), std=std)
+
+
+def _scatter(y: Floats) -> float:
+    """Noise of points about a smooth curve, by their second differences."""
+    bend = np.diff(y, 2)
+    return max(float(np.sqrt((bend**2).mean() / 6)), 1e-9 * float(np.abs(y).max()))

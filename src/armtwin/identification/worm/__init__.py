@@ -1,0 +1,1 @@
+"""Friction that grows with the load of its gear."""

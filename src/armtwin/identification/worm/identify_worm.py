@@ -1,0 +1,217 @@
+"""`identify_worm`: friction that grows with the load of the gear, from runs of different loads.
+
+    τ - rigid torque = Σ_e s_e (columns of its law · coefficients + b_e |load_e| shape_e)
+
+Linear in the coefficients and in b. The load of an element is the torque that its motor's gear
+passes on, by the robot's file with the tool of each run; runs with and without a tool tell a from
+b |load|. Samples at which an element hardly moves are left out: there friction is anything.
+
+Ref: [Waiboer 2007, sections 4.4.4, 5.4.1]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armtwin.drives.friction.curves import coefficients
+from armtwin.drives.friction.load import dry_share
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.identification.rigid_body.data.clean_log import clean_log
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.identification.worm.result import WormIdentification, WormNumber
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log, as_logs
+from armtwin.logs.torque import joint_torque
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.dynamics.loaded_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
+
+SLOW = 0.02  # of an element's highest speed below which it may not slide
+CUTOFF = 10.0  # [Hz]
+TURNING = 1.5  # periods of the cut-off about a reversal in which the filter smears friction
+
+
+@dataclass(frozen=True, eq=False)
+class _Run:
+    """A run of a robot with its tool: motion, torque, and torque of the bodies alone.
+
+    Around a reversal so many samples are left out.
+    """
+
+    robot: Robot
+    q: Floats
+    v: Floats
+    a: Floats
+    tau: Floats
+    rigid: Floats
+    around: int
+
+
+Placed = tuple[FrictionElement, Row]
+
+
+def identify_worm(
+    robot: Robot,
+    logs: Log | Sequence[Log],
+    tools: Sequence[str | None],
+    elements: Sequence[str],
+    *,
+    cutoff: float = CUTOFF,
+) -> WormIdentification:
+    """Friction coefficients and shares of the load of worm gears.
+
+    Bodies are taken as the robot file has them: identify them first.
+
+    Args:
+        robot: The robot.
+        logs: Runs with q and a torque, of at least two different loads.
+        tools: Tool of the robot file that was mounted in each run, None for none.
+        elements: Names of the friction elements whose level may follow the load.
+        cutoff: Cut-off frequency of motion and torque; friction turns at once with the speed, so
+            that it is above what the motion alone would need [Hz].
+    """
+    logs = as_logs(logs, "identify_worm")
+    if len(tools) != len(logs):
+        raise ArmtwinError(f"worm: {len(logs)} logs must have as many tools, got {len(tools)}")
+    placed = robot.assembly.friction
+    names = [element.name for element, _ in placed]
+    for name in elements:
+        if name not in names:
+            raise ArmtwinError(f"friction '{name}' is not known. {did_you_mean(name, names)}")
+    group = _sharing(placed, elements)
+    joints = np.flatnonzero(sum(np.abs(row.weights) for _, row in group) > 0)
+    runs = []
+    for log, tool in zip(logs, tools, strict=True):
+        runs.append(_run(robot.with_tool(tool), log, cutoff))
+    plain, loaded, target, used = _equations(robot, runs, group, elements, joints)
+    sizes = _sizes(target, used)
+    first, _, missed_plain = _solved(plain, target, used, sizes)
+    values, std, missed = _solved(np.concatenate([plain, loaded], axis=2), target, used, sizes)
+    table = []
+    k = 0
+    for element, _ in group:
+        for name, prior in coefficients(element.law).items():
+            numbers = (prior, float(values[k]), float(std[k]), float(first[k]))
+            table.append(WormNumber(element.name, name, *numbers))
+            k += 1
+    for name in elements:
+        element = placed[names.index(name)][0]
+        prior = element.load.share if element.load is not None else 0.0
+        numbers = (prior, float(values[k]), float(std[k]), float("nan"))
+        table.append(WormNumber(name, "load.share", *numbers))
+        k += 1
+    largest = {}
+    for e, name in enumerate(elements):
+        largest[name] = float(np.abs(loaded[:, :, e]).max())
+    shown = tuple(robot.joint_names[j] for j in joints)
+    return WormIdentification(robot, tuple(table), missed, missed_plain, shown, largest)
+
+
+def _sharing(placed: Sequence[Placed], elements: Sequence[str]) -> list[Placed]:
+    """Elements that share joints with some, in the robot's order."""
+    own = [row.weights for element, row in placed if element.name in elements]
+    touched = np.abs(np.array(own)).sum(axis=0) > 0
+    while True:
+        group = [pair for pair in placed if (pair[1].weights[touched] != 0).any()]
+        now = np.abs(np.array([row.weights for _, row in group])).sum(axis=0) > 0
+        if (now == touched).all():
+            return group
+        touched = now
+
+
+def _run(robot: Robot, log: Log, cutoff: float) -> _Run:
+    ordered = in_order_of(log, robot.joint_names)
+    tau, _ = joint_torque(robot, ordered)
+    cleaned = clean_log(ordered, cutoff, Recipe(), tau)
+    clean = cleaned.clean
+    rigid = robot.inverse_dynamics(clean.q, clean.v, clean.a)
+    around = round(TURNING / cutoff * cleaned.how.rate)
+    return _Run(robot, clean.q, clean.v, clean.a, clean.tau, rigid, around)
+
+
+def _equations(
+    robot: Robot,
+    runs: Sequence[_Run],
+    group: Sequence[Placed],
+    elements: Sequence[str],
+    joints: Any,
+) -> tuple[Floats, Floats, Floats, Flags]:
+    """Columns of the laws, columns of the loads, friction torques, and samples to use."""
+    plain, loaded, target, used = [], [], [], []
+    for run in runs:
+        columns, sliding = [], np.ones(len(run.v), dtype=bool)
+        on_links = beyond_gears(robot.assembly, run.rigid, run.v, run.a)
+        for element, row in group:
+            w = run.v @ row.weights
+            sliding &= _slides(w, run.around)
+            own = np.asarray(element.law.columns(w))
+            for column in own.T:
+                columns.append(column[:, None] * row.weights[joints])
+        of_loads = []
+        for name in elements:
+            element, row = next(pair for pair in group if pair[0].name == name)
+            load = load_of(run.robot.assembly, on_links, row)
+            w = run.v @ row.weights
+            shape = np.sign(w) * dry_share(element.law, w)
+            of_loads.append((np.abs(load) * shape)[:, None] * row.weights[joints])
+        plain.append(np.stack(columns, axis=2))
+        loaded.append(np.stack(of_loads, axis=2))
+        target.append((run.tau - run.rigid)[:, joints])
+        used.append(sliding)
+    return (
+        np.concatenate(plain),
+        np.concatenate(loaded),
+        np.concatenate(target),
+        np.concatenate(used),
+    )
+
+
+def _slides(w: Floats, around: int) -> Flags:
+    """Samples at which an element moves one way, away from its reversals, (m,)."""
+    moving = np.abs(w) > SLOW * np.abs(w).max()
+    for k in np.flatnonzero(np.sign(w[1:]) != np.sign(w[:-1])):
+        moving[max(k - around, 0) : k + around + 2] = False
+    return np.asarray(moving)
+
+
+def _sizes(target: Floats, used: Flags) -> Floats:
+    """Root mean square of the friction of each joint, (joints,) [N m]."""
+    return np.asarray(np.sqrt((target[used] ** 2).mean(axis=0)))
+
+
+def _solved(
+    columns: Floats, target: Floats, used: Flags, sizes: Floats
+) -> tuple[Floats, Floats, Floats]:
+    """Coefficients, their deviations, and what is missed of each joint."""
+    A = (columns[used] / sizes[:, None]).reshape(-1, columns.shape[2])
+    y = (target[used] / sizes).ravel()
+    scale = np.linalg.norm(A, axis=0)
+    if not scale.all():
+        raise ArmtwinError("worm: some friction element never moves in these runs")
+    found, _, rank, _ = np.linalg.lstsq(A / scale, y, rcond=1e-10)
+    if rank < A.shape[1]:
+        raise ArmtwinError(
+            "worm: the runs do not tell the coefficients apart; they need different loads and "
+            "joints that move on their own"
+        )
+    left = (y - A @ (found / scale)).reshape(-1, len(sizes))
+    missed = np.sqrt((left**2).mean(axis=0)) * sizes
+    spread = np.linalg.inv((A / scale).T @ (A / scale))
+    variance = float((left**2).mean()) / _independent(left)
+    return found / scale, np.sqrt(np.diag(spread) * variance) / scale, missed
+
+
+def _independent(left: Floats) -> float:
+    """Share of the samples that are independent, by how what is left resembles the next sample."""
+    shares = []
+    for column in left.T:
+        power = float(column @ column)
+        near = float(column[1:] @ column[:-1]) / power if power else 0.0
+        shares.append((1 - near) / (1 + near))
+    return float(np.clip(np.mean(shares), 1e-3, 1.0))

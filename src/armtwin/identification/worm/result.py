@@ -1,0 +1,153 @@
+"""Friction that follows the load of its gear, and what is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from typing import Any
+
+from armtwin.drives.friction.load import LOCKS, Load
+from armtwin.maths.batch import Floats
+from armtwin.notebook.charts import Bars
+from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
+
+HELD = 1.96  # deviations of a normal distribution within which 95 % lie
+SOURCE = "identified: from runs of different loads"
+
+
+@dataclass(frozen=True)
+class WormNumber:
+    """A coefficient of a friction element, with and without load in the fit.
+
+    Attributes:
+        element: Name of the element.
+        name: Name of the coefficient; "load.share" for b.
+        prior: Its value in the robot file.
+        value: Its value by the fit.
+        std: Its standard deviation.
+        plain: Its value by a fit that knows no load; nan of b itself.
+    """
+
+    element: str
+    name: str
+    prior: float
+    value: float
+    std: float
+    plain: float
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WormIdentification(Result):
+    """Friction of worm gears from runs of different loads.
+
+    Attributes:
+        prior: The robot before.
+        table: The coefficients.
+        missed: Root mean square of the torque that is left of each joint, (joints,) [N m].
+        missed_plain: The same of the fit that knows no load, (joints,) [N m].
+        joints: Names of these joints.
+        largest_load: Largest load of each loaded element by its name [N m].
+    """
+
+    prior: Robot
+    table: tuple[WormNumber, ...]
+    missed: Floats
+    missed_plain: Floats
+    joints: tuple[str, ...]
+    largest_load: dict[str, float]
+
+    @cached_property
+    def robot(self) -> Robot:
+        """The robot with these coefficients and shares."""
+        values: dict[tuple[str, str], float] = {}
+        for row in self.table:
+            values[row.element, row.name] = max(row.value, 0.0)
+        active = self.prior.description.active_friction()
+        elements = []
+        for element in self.prior.description.friction:
+            elements.append(_renewed(element, values) if element in active else element)
+        description = replace(self.prior.description, friction=tuple(elements))
+        return self.prior.with_description(description)
+
+    def sections(self) -> Report:
+        """The coefficients, and what is missed with and without load."""
+        return Report(
+            title=f"{self.prior.name}: friction that follows the load",
+            subtitle="runs of different loads; bodies as the robot file has them",
+            sections=(
+                Section("", _numbers(self)),
+                Section("What is missed", _missed(self)),
+            ),
+            verdict=(_verdict(self),),
+        )
+
+
+def _renewed(element: FrictionElement, values: dict[tuple[str, str], float]) -> FrictionElement:
+    """The element with its numbers of the fit, if it has any."""
+    changes: Any = {}
+    for name, _ in element.law.coefficients:
+        if (element.name, name) in values:
+            changes[name] = values[element.name, name]
+    if not changes:
+        return element
+    load = element.load
+    if (element.name, "load.share") in values:
+        load = Load(values[element.name, "load.share"])
+    law = replace(element.law, **changes)
+    old = element.source
+    texts = {} if isinstance(old, str) else dict(old)
+    source: str | dict[str, str] = SOURCE
+    if texts:
+        texts |= dict.fromkeys(changes, SOURCE)
+        if load is not None:
+            texts["load"] = SOURCE
+        source = texts
+    return replace(element, law=law, load=load, source=source)
+
+
+def _verdict(result: WormIdentification) -> Text:
+    parts = []
+    for row in result.table:
+        if row.name == "load.share":
+            locks = ", which locks itself" if row.value >= LOCKS else ""
+            parts.append(f"{row.element} {Number().with_width(row.value, HELD * row.std)}{locks}")
+    return Text(f"Friction per load (95 %): {'; '.join(parts)}.")
+
+
+def _numbers(result: WormIdentification) -> Iterator[Block]:
+    columns = (
+        Column("element", "element"),
+        Column("name", "number"),
+        Column("prior", "file", PLAIN),
+        Column("value", "found", PLAIN),
+        Column("std", "std", Number(digits=2)),
+        Column("plain", "without load", PLAIN),
+    )
+    yield Table(columns, [asdict(row) for row in result.table], "numbers")
+    yield Text(
+        "Without load: a fit of the same rows by a law that knows no load, which takes part of the "
+        "load's friction for level.",
+        "soft",
+    )
+
+
+def _missed(result: WormIdentification) -> Iterator[Block]:
+    records: list[Record] = []
+    for k, joint in enumerate(result.joints):
+        plain, missed = float(result.missed_plain[k]), float(result.missed[k])
+        records.append({"joint": joint, "missed_nm": missed, "missed_without_nm": plain})
+    columns = (
+        Column("joint", "joint"),
+        Column("missed_nm", "with load", NEWTON_METRES),
+        Column("missed_without_nm", "without", NEWTON_METRES),
+    )
+    yield Table(columns, records, "missed")
+    cases = ("with load", "without load")
+    low, high = result.missed, result.missed_plain
+    yield Bars("Torque that is missed", Axis("rms", "N m"), result.joints, low, high, cases=cases)

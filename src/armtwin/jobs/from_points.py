@@ -1,0 +1,127 @@
+"""A job from points or poses in the base frame.
+
+Where points have no orientation the tool's beam points straight down, against the base's z axis.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.errors import ArmtwinError
+from armtwin.jobs.description import JobDescription
+from armtwin.jobs.groups import (
+    Coordinate,
+    Deviation,
+    Radius,
+    Segment,
+    Tolerance,
+    ToolOrientation,
+    ToolSpeed,
+)
+from armtwin.maths.batch import Floats
+from armtwin.maths.units import Unit
+from armtwin.motion.path import KINK, turns_of
+from armtwin.robot.files import shipped
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Orientation, Pose
+
+Quantity = float | str
+SMOOTH = np.radians(30.0)  # largest turn at a point of a smooth curve
+BEAM_DOWN = Orientation(rpy=(np.pi, 0.0, 0.0))
+
+
+def describe_seam(
+    robot: Robot,
+    poses: ArrayLike | Sequence[ArrayLike],
+    *,
+    speed: Quantity,
+    tolerance: Quantity | tuple[Quantity, Quantity],
+    blend: Quantity | None,
+    name: str,
+) -> JobDescription:
+    """A job along points or poses; arguments as of `Job.from_points`."""
+    points, orientations = _read_poses(poses)
+    lateral, vertical = tolerance, tolerance
+    if isinstance(tolerance, tuple) and len(tolerance) == 2:
+        lateral, vertical = tolerance
+    radius = None if blend is None else read_quantity("blend", Radius, blend)
+    library = {str(path): name for name, path in shipped().items()}
+    start, *others = orientations
+    is_fixed = all(orientation == start for orientation in others)
+    return JobDescription(
+        name=name,
+        robot=library.get(robot.origin) or Path(robot.origin).resolve().as_posix(),
+        tool=robot.description.mounted.tool,
+        payload=robot.description.mounted.payload,
+        speed=read_quantity("speed", ToolSpeed, speed),
+        tolerance=Tolerance(
+            read_quantity("tolerance", Deviation, lateral),
+            read_quantity("tolerance", Deviation, vertical),
+        ),
+        start=points[0],
+        orientation=ToolOrientation(start, "fixed" if is_fixed else "given"),
+        segment=tuple(_segments(points, () if is_fixed else tuple(others), radius)),
+    )
+
+
+def read_quantity(what: str, kind: Any, value: object) -> float:
+    """SI number of a bare number, or of a text with a unit, as a field of a file takes it."""
+    unit: Unit = kind.__metadata__[0]
+    try:
+        return unit.read_word(value) if isinstance(value, str) else unit.read(value)
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{what} {error}") from None
+
+
+def _read_poses(
+    poses: ArrayLike | Sequence[ArrayLike],
+) -> tuple[list[Any], list[Orientation]]:
+    """Positions, three numbers each, and the orientation at each of them."""
+    try:
+        X = np.asarray(poses, dtype=np.float64)
+        shape = str(X.shape)
+    except (TypeError, ValueError):  # neither numbers nor of one shape
+        X, shape = np.empty(0), "others"
+    is_pose = X.ndim == 3 and X.shape[1:] == (4, 4) and bool((X[:, 3] == (0, 0, 0, 1)).all())
+    if len(X) < 2 or not (is_pose or X.shape[1:] == (3,)):
+        raise ArmtwinError(
+            "a seam needs two or more positions (k, 3) in m, or as many poses (k, 4, 4) with "
+            f"0 0 0 1 below, in the base frame, got {shape}"
+        )
+    points = X[:, :3, 3] if is_pose else X
+    furthest = points.flat[np.abs(points).argmax()]
+    read_quantity("positions", Coordinate, float(furthest))
+    turned = [Pose.from_matrix(x).orientation if is_pose else BEAM_DOWN for x in X]
+    return [tuple(point) for point in points.tolist()], turned
+
+
+def _segments(
+    points: list[Any], turned: tuple[Orientation, ...], radius: float | None
+) -> list[Segment]:
+    """A smooth curve through points, or straight lines between them; turned at each, or fixed."""
+    turns = turns_of(np.array(points))
+    if radius is None and len(points) > 2:
+        _refuse_corners(points, turns)
+        return [Segment(spline=tuple(points[1:]), orientations=turned or None)]
+    found = []
+    for k, point in enumerate(points[1:]):
+        blend = radius if k < len(turns) and turns[k] > KINK else None
+        found.append(Segment(lin=point, orientation=turned[k] if turned else None, blend=blend))
+    return found
+
+
+def _refuse_corners(points: list[Any], turns: Floats) -> None:
+    """Refuse points whose smooth curve would leave the straight lines at a corner."""
+    k = int(turns.argmax())
+    if turns[k] > SMOOTH:
+        x, y, z = points[k + 1]
+        raise ArmtwinError(
+            f"the seam turns by {np.degrees(turns[k]):.1f}° at point {k + 2}, ({x:.6g}, {y:.6g}, "
+            f"{z:.6g}) m, where a smooth curve turns by at most {np.degrees(SMOOTH):.0f}°; give "
+            "blend, the radius of the corners between straight lines, or more points"
+        )

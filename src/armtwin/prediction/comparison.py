@@ -1,0 +1,114 @@
+"""A logged run of a job over the predicted one, and what it shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING
+
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import PERCENT, Number
+from armtwin.notebook.sections import Block, Data, Record, Report, Text, Tone
+from armtwin.prediction.agreement import Agreement, agreement_table
+from armtwin.prediction.answer import Answer
+from armtwin.prediction.path_error import PathError
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import failures
+from armtwin.prediction.verdict import Verdict
+from armtwin.report.figures import draw_report
+from armtwin.report.result import Result
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Comparison(Result):
+    """A logged run of a job over the predicted one.
+
+    Attributes:
+        prediction: The predicted run.
+        log: The logged run.
+        shift: Time in the log at which the job's time begins [s].
+        side: Where the measured positions come from: "q_link", "q" or "q_m".
+        torque_source: Channel that the measured torque comes from, or "".
+        time: Times of the compared samples in the job's time, (m,) [s].
+        channels: Measured and predicted series by name, (2, m) each.
+        rows: How well each quantity agrees.
+        measured: Path error of the logged run.
+        covered: Share of the judged seam that the log holds.
+        verdict: Whether the logged run kept the tolerance; not within where the log does not hold
+            the whole seam.
+    """
+
+    prediction: Prediction
+    log: Log
+    shift: float
+    side: str
+    torque_source: str
+    time: Floats
+    channels: dict[str, Floats]
+    rows: tuple[Agreement, ...]
+    measured: PathError
+    covered: float
+    verdict: Verdict
+
+    def sections(self) -> Report:
+        """The logged run beside the predicted one, and all that the prediction shows."""
+        return Answer(self.prediction, None, comparison=self).sections()
+
+    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
+        """Draw its charts with matplotlib; causes are not sought for them.
+
+        Args:
+            axes: One for each chart; new ones under each other where none are given.
+        """
+        return draw_report(Answer(self.prediction, comparison=self).sections(), axes)
+
+    @property
+    def verdict_text(self) -> Text:
+        """Whether the logged and the predicted run were within the tolerance."""
+        if self.covered < COMPLETE and not self.verdict.spans:
+            share = PERCENT.with_unit(self.covered)
+            held = f"holds only {share} of the judged seam, where it was within the tolerance"
+        elif self.verdict.within:
+            held = "was within the tolerance"
+        else:
+            held = f"exceeded the tolerance ({'; '.join(failures(self.verdict))})"
+        predicted = "is within" if self.prediction.verdict.within else "exceeds"
+        tone: Tone = "good" if self.verdict.within else "bad"
+        return Text(f"The logged run {held}; the predicted one {predicted} it.", tone)
+
+    def blocks(self) -> Iterator[Block]:
+        """Measured beside predicted: rms, peak and share explained of every quantity."""
+        torque = f"torque from {self.torque_source}" if self.torque_source else "no torque logged"
+        yield Text(
+            f"Positions from {self.side}, {torque}, {len(self.time)} samples; the job begins at "
+            f"{Number(places=3).text(self.shift)} s of the log."
+        )
+        yield Text("Measured lines are dashed in the plots.", "soft")
+        yield agreement_table(self.rows, "pred.", "share_explained")
+        yield Text(
+            "Over the whole run, also while the process is off. Explained is "
+            "1 - |measured - predicted| / |measured|."
+        )
+        yield Data("comparison.shift_s", self.shift)
+        yield Data("comparison.positions", self.side)
+        yield Data("comparison.torque", self.torque_source)
+        yield Data("comparison.samples", len(self.time))
+        yield Data("comparison.covered_share", self.covered)
+        yield Data("comparison.measured", _measured(self.verdict))
+
+
+def _measured(verdict: Verdict) -> Record:
+    """The verdict on the logged run as plain values."""
+    return {
+        "verdict": verdict.record,
+        "segments": [asdict(segment) for segment in verdict.segments],
+        "spans": [{**asdict(span), "causes": []} for span in verdict.spans],
+        "peaks": [],
+        "outside_window": [asdict(span) for span in verdict.outside_window],
+    }

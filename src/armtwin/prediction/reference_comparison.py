@@ -1,0 +1,209 @@
+"""A logged run over the twin's run on the same reference, and what it shows of itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.files.digests import digest_of, file_name
+from armtwin.files.versions import versions
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import MILLIDEGREES, PERCENT, SECONDS, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Data, Record, Report, Section, Text, Tone
+from armtwin.prediction.agreement import NUMBERS, Agreement, agreement_table
+from armtwin.prediction.logged_reference import LoggedReference
+from armtwin.prediction.servo_basis import ServoBasis, servo_basis
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+from armtwin.simulation.model import Model
+from armtwin.simulation.outcome import Run
+
+PATH = ("lateral", "vertical", "lag")
+MOVED = 0.01  # travel of a joint whose error is to be explained [rad, m]
+NOTHING = 0.01  # share of the variance of an error below which nothing of it is explained
+EXPLAINED = 0.8  # share of the variance of an error from which on it counts as explained
+ROUGH = Number(1e3, "mm", digits=2)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ReferenceComparison(Result):
+    """A logged run over the twin's run on the same reference.
+
+    Attributes:
+        robot: The robot as it was simulated.
+        model: What was simulated.
+        log: The logged run.
+        reference: What the machine was asked to do.
+        run: The simulated run.
+        side: Where the measured positions come from: "q_link", "q" or "q_m".
+        torque_source: Channel that the measured torque comes from, or "".
+        offset: Mean measured minus mean predicted position of each joint, taken off the
+            measurement, (n,) [rad].
+        time: Times of the compared samples from the log's start, (m,) [s].
+        channels: Measured and predicted series by name, (2, m) each.
+        rows: How well each quantity agrees.
+    """
+
+    robot: Robot
+    model: Model
+    log: Log
+    reference: LoggedReference
+    run: Run
+    side: str
+    torque_source: str
+    offset: Floats
+    time: Floats
+    channels: dict[str, Floats]
+    rows: tuple[Agreement, ...]
+
+    @property
+    def servo(self) -> ServoBasis:
+        """What the servo rests on."""
+        return servo_basis(self.robot, self.model.servo, float(self.time[-1]))
+
+    @property
+    def errors(self) -> tuple[Agreement, ...]:
+        """How well the errors of the joints agree."""
+        return self.rows[: self.robot.n]
+
+    @property
+    def worst(self) -> Agreement | None:
+        """The error of a moving joint that is explained least; None where none moves."""
+        travel = np.ptp(self.reference.trajectory.q, axis=0)
+        moving = []
+        for row, way in zip(self.errors, travel, strict=True):
+            if way > MOVED and np.isfinite(row.variance_explained):
+                moving.append(row)
+        return min(moving, key=lambda row: row.variance_explained, default=None)
+
+    def row(self, name: str) -> Agreement:
+        """How well one quantity agrees."""
+        for row in self.rows:
+            if row.name == name:
+                return row
+        known = [row.name for row in self.rows]
+        raise ArmtwinError(f"the comparison has no quantity '{name}'. {did_you_mean(name, known)}")
+
+    def sections(self) -> Report:
+        """How well the twin explains the run, quantity by quantity and over time."""
+        log = file_name(self.log.origin, "a log")
+        robot = self.robot.description.title or self.robot.name
+        model = self.model
+        words = f"{model.joints} joints, friction {model.friction}, servo {model.servo}"
+        return Report(
+            title=f"{self.robot.name} on the reference of {log}",
+            subtitle=f"{robot}{_carried(self)}, {words}",
+            sections=(
+                Section("", _outcome(self)),
+                Section("Measured and predicted", _charts(self), page_only=True),
+                Section("", _data(self)),
+            ),
+            verdict=(_verdict(self),),
+        )
+
+
+def _verdict(c: ReferenceComparison) -> Text:
+    """How well the twin explains a logged run on its own reference."""
+    worst = c.worst
+    if worst is None:
+        return Text("No joint moves in this log, so there is nothing to explain.", "bad")
+    joint = worst.name.removesuffix(" error")
+    share = PERCENT.with_unit(worst.variance_explained)
+    explained = f"explains at least {share} of each joint's error ({joint} least)"
+    if worst.variance_explained < NOTHING:
+        explained = f"explains nothing of the error of {joint}"
+    lateral, vertical = c.row("lateral"), c.row("vertical")
+    left = float(np.hypot(lateral.rms_difference, vertical.rms_difference))
+    whole = float(np.hypot(lateral.rms_measured, vertical.rms_measured))
+    servo = f"; {c.servo.summary}" if c.servo.summary else ""
+    tone: Tone = "good" if worst.variance_explained >= EXPLAINED else "bad"
+    return Text(
+        f"The twin {explained}; residual at the tool {ROUGH.with_unit(left)} rms of "
+        f"{ROUGH.with_unit(whole)}{servo}.",
+        tone,
+    )
+
+
+def _carried(c: ReferenceComparison) -> str:
+    mounted = c.robot.description.mounted
+    names = [name for name in (mounted.tool, mounted.payload) if name]
+    return f" with {' and '.join(names)}" if names else ""
+
+
+def _outcome(c: ReferenceComparison) -> Iterator[Block]:
+    """How well every quantity agrees."""
+    torque = f"torque from {c.torque_source}" if c.torque_source else "no torque logged"
+    fed = f"logged ({c.reference.source})" if c.reference.source else "by the model"
+    yield Text(
+        f"Positions from {c.side}, {torque}, {len(c.time)} samples; torque fed forward {fed}."
+    )
+    for event in c.run.log.events:
+        yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
+    yield agreement_table(c.rows, "twin", "variance_explained")
+    yield Text(
+        "Explained is 1 - var(measured - predicted) / var(measured). Errors are q - q_ref; at the "
+        "tool they are beside the path of the reference."
+    )
+    yield Text(_offsets(c))
+
+
+def _offsets(c: ReferenceComparison) -> str:
+    """What was taken off the measured positions."""
+    offsets = ", ".join(MILLIDEGREES.text(x) for x in c.offset)
+    return f"Taken off the measured positions, the joints' mean differences: {offsets} mdeg."
+
+
+def _charts(c: ReferenceComparison) -> Iterator[Multiples]:
+    """Measured over predicted series over time: of the joints, the tool, the torques."""
+    tool = c.robot.n + len(PATH)
+    yield _multiples(c, c.errors, "Errors of the joints")
+    yield _multiples(c, c.rows[c.robot.n : tool], "Errors of the tool")
+    if c.rows[tool:]:
+        yield _multiples(c, c.rows[tool:], "Torques")
+
+
+def _multiples(c: ReferenceComparison, rows: Sequence[Agreement], title: str) -> Multiples:
+    charts = [_chart(c, row) for row in rows]
+    caption = "Dashed: logged. Solid: the twin on the same reference."
+    return Multiples(tuple(charts), columns=3, shared="x", title=title, caption=caption)
+
+
+def _chart(c: ReferenceComparison, row: Agreement) -> Chart:
+    number = NUMBERS[row.unit]
+    measured, predicted = number.scale * c.channels[row.name]
+    layers = (
+        Curve("logged", c.time, measured, colour=6, dash="dashed"),
+        Curve("twin", c.time, predicted, colour=0, dash="solid"),
+    )
+    return Chart(row.name, Axis("time", "s"), Axis("", number.unit), layers)
+
+
+def _data(c: ReferenceComparison) -> Iterator[Block]:
+    """What only result.json shows."""
+    mounted = c.robot.description.mounted
+    yield Data("robot", c.robot.name)
+    yield Data("tool", mounted.tool)
+    yield Data("payload", mounted.payload)
+    yield Data("model", asdict(c.model))
+    yield Data("servo", asdict(c.servo))
+    yield Data("comparison.positions", c.side)
+    yield Data("comparison.torque", c.torque_source)
+    yield Data("comparison.feedforward", c.reference.source)
+    yield Data("comparison.samples", len(c.time))
+    yield Data("comparison.offset_rad", _by_joint(c))
+    yield Data("events", [event.record for event in c.run.log.events])
+    files = {"robot file": c.robot.origin, "log": c.log.origin}
+    digests = {name: digest_of(path) for name, path in files.items()}
+    yield Data("provenance.inputs_sha256", digests)
+    yield Data("provenance.versions", versions())
+
+
+def _by_joint(c: ReferenceComparison) -> Record:
+    return dict(zip(c.robot.joint_names, c.offset.tolist(), strict=True))

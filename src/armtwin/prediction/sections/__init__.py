@@ -1,0 +1,1 @@
+"""What a prediction shows of itself, part by part."""

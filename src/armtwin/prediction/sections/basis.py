@@ -1,0 +1,205 @@
+"""The back of a prediction's report: joints, limits, and what the numbers assume."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from armtwin.files.versions import versions
+from armtwin.jobs.inputs import inputs_sha256
+from armtwin.maths.batch import Floats
+from armtwin.motion.feasibility import Clearance
+from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
+from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.causes import SHOWN
+from armtwin.prediction.sections.plots import joint_plots, reversals
+
+LIMITS = ("velocity", "acceleration", "torque")
+GROUPS_NAMED = 5
+
+DISTANCE = Number(digits=2)
+UNCHECKED = (
+    "Not checked: the thickness of links and tool (their lines have none), hoses and cables, what "
+    "the cell does not name, the robot against itself, the way to the seam and back."
+)
+
+
+def joint_blocks(p: Prediction, times: Floats, series: dict[str, Floats]) -> Iterator[Block]:
+    """Errors, torques and speeds of the joints."""
+    columns = (
+        Column("name", "joint"),
+        Column("error_peak_rad", "largest error", MILLIDEGREES),
+        Column("torque_peak_share", "torque", FINE_PERCENT),
+        Column("velocity_share", "speed", FINE_PERCENT),
+        Column("reversals", "reversals", Number()),
+    )
+    yield Table(columns, list(_joints(p)), "joints")
+    yield Text("Torque and speed are shares of the limits of the robot file.", "soft")
+    yield from joint_plots(p, times, series)
+
+
+def _joints(p: Prediction) -> Iterator[Record]:
+    limits = p.robot.limits.torque
+    torque = np.abs(p.log.tau).max(axis=0)
+    deviation = np.abs(p.log.q - p.log.q_ref).max(axis=0)
+    for j, name in enumerate(p.robot.joint_names):
+        yield {
+            "name": name,
+            "error_peak_rad": deviation[j],
+            "torque_peak_share": torque[j] / limits[j] if np.isfinite(limits[j]) else None,
+            "velocity_share": p.feasibility.shares["velocity"][j],
+            "reversals": len(reversals(p, j)),
+        }
+
+
+def limit_blocks(p: Prediction) -> Iterator[Block]:
+    """What the motion uses of the robot's limits, and what it breaks."""
+    found = p.feasibility
+    if found.violations:
+        yield Text("Limits that the commanded motion breaks (reported, as the job asks):", "bad")
+    records = [asdict(violation) for violation in found.violations]
+    columns = (Column("text", "what"),)
+    yield Table(columns, records, "feasibility.violations", most=SHOWN)
+    yield Text(_kept_limits(p))
+    yield Table(
+        (
+            Column("name", "largest use of limits"),
+            *(Column(key, key, PERCENT) for key in LIMITS),
+        ),
+        list(_uses(p)),
+        folded="Use of limits by the commanded motion",
+    )
+    yield Text(_singularity(p))
+    yield from _cell(p)
+    nearest = {"distance": found.distance, "at_m": found.distance_at_m}
+    yield Data("feasibility.singularity", nearest)
+
+
+def _cell(p: Prediction) -> Iterator[Block]:
+    """What around the robot was checked, how near it comes, and what was not checked."""
+    columns = (
+        Column("obstacle", "in the cell"),
+        Column("part", "nearest"),
+        Column("distance", "distance", MILLIMETRES),
+        Column("at_m", "at", MILLIMETRES),
+    )
+    found = p.feasibility.clearances
+    yield Text(_checked(found))
+    yield Table(columns, [asdict(clearance) for clearance in found], "feasibility.cell")
+    yield Text(UNCHECKED)
+
+
+def _checked(found: Sequence[Clearance]) -> str:
+    """What of the robot was held against what of its cell."""
+    if not found:
+        return (
+            "Nothing around the robot was checked: the job has no [cell], and no floor is known of "
+            "a robot that does not stand upright."
+        )
+    whole = [x.obstacle for x in found if x.with_tool]
+    arm = [x.obstacle for x in found if not x.with_tool]
+    sentences = []
+    if whole:
+        sentences.append(f"Joints, link lines and the tool stay clear of {', '.join(whole)}.")
+    if arm:
+        sentences.append(
+            f"Joints and link lines, not the tool, stay above {', '.join(arm)}, which stands for "
+            "the floor: the job has no [cell] with a floor."
+        )
+    return " ".join(sentences)
+
+
+def _uses(p: Prediction) -> Iterator[Record]:
+    for j, name in enumerate(p.robot.joint_names):
+        shares = {key: p.feasibility.shares[key][j] for key in LIMITS}
+        yield {"name": name, **shares}
+
+
+def _kept_limits(p: Prediction) -> str:
+    """Which limits were checked and kept; those that the file does not have are named as such."""
+    given = {
+        "position": np.isfinite(p.robot.position_limits).any(),
+        "velocity": np.isfinite(p.robot.limits.velocity).any(),
+        "acceleration": np.isfinite(p.robot.limits.acceleration).any(),
+        "torque": np.isfinite(p.robot.limits.torque).any(),
+        "motor current": np.isfinite(p.robot.limits.motor_torque).any(),
+    }
+    checked = ["reach", *(name for name, known in given.items() if known)]
+    absent = [name for name, known in given.items() if not known]
+    unknown = f" The robot file has no limits of {' and '.join(absent)}." if absent else ""
+    if p.feasibility.violations:
+        return f"Checked: {', '.join(checked)}.{unknown}"
+    return f"The commanded motion keeps the limits of {', '.join(checked)}.{unknown}"
+
+
+def _singularity(p: Prediction) -> str:
+    """How near the motion comes to a singularity, and what that means."""
+    distance = p.feasibility.distance
+    place = MILLIMETRES.with_unit(p.feasibility.distance_at_m)
+    if not distance > 0:
+        return f"The motion passes a singularity at {place}."
+    return (
+        f"Nearest to a singularity at {place}: distance {DISTANCE.text(distance)}, so that 1 mm or "
+        f"1 mrad of the tool may ask for {DISTANCE.text(1 / distance)} mrad of the joints there."
+    )
+
+
+def basis_blocks(p: Prediction, seed: int | None) -> Iterator[Block]:
+    """Sources of the robot's numbers, inputs, versions, seed of what was drawn."""
+    yield Text(_assumed(p))
+    counts = [f"{count} {kind}" for kind, count in p.robot.provenance.counts().items()]
+    yield Text(f"Sources of the numbers of '{p.robot.name}': {', '.join(counts)}.", "soft")
+    yield Table(
+        (Column("key", "key"), Column("source", "assumed")),
+        [{"key": origin.path, "source": origin.text} for origin in p.assumed],
+        key="provenance.assumed",
+        folded="Assumed numbers in use",
+    )
+    yield from _overrides(p)
+    yield from _inputs(p, seed)
+    if p.robot.provenance.not_given:
+        yield Table(
+            (Column("text", "missing in the robot file"),),
+            [{"text": text} for text in p.robot.provenance.not_given],
+            folded="What the robot file does not say",
+        )
+
+
+def _assumed(p: Prediction) -> str:
+    """The assumed numbers behind a verdict, by group."""
+    groups = Counter(origin.path.partition(".")[0] for origin in p.assumed)
+    if not groups:
+        return "No number of the robot file in use here is assumed."
+    named = ", ".join(f"{group} {count}" for group, count in groups.most_common(GROUPS_NAMED))
+    more = " and others" if len(groups) > GROUPS_NAMED else ""
+    robot = p.job.description.robot
+    return (
+        f"It depends on {groups.total()} assumed numbers of the robot file ({named}{more}): "
+        f"see armtwin check {robot}."
+    )
+
+
+def _overrides(p: Prediction) -> Iterator[Block]:
+    overrides = dict(p.job.description.override)
+    yield Data("provenance.overrides", overrides)
+    if overrides:
+        columns = (Column("key", "overridden by the job"), Column("value", "value"))
+        yield Table(columns, [{"key": key, "value": x} for key, x in overrides.items()])
+
+
+def _inputs(p: Prediction, seed: int | None) -> Iterator[Block]:
+    digests = inputs_sha256(p.job, p.robot)
+    drawn = "none: nothing here is random" if seed is None else str(seed)
+    found = {**digests, **versions(), "seed of the draws": drawn}
+    yield Table(
+        (Column("what", "input or version"), Column("text", "sha-256 or number")),
+        [{"what": what, "text": text} for what, text in found.items()],
+        folded="Inputs and versions",
+    )
+    yield Data("provenance.inputs_sha256", digests)
+    yield Data("provenance.versions", versions())
+    yield Data("provenance.seed", seed)

@@ -1,0 +1,93 @@
+"""Where the error of a prediction is largest, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import MILLIMETRES, PERCENT
+from armtwin.notebook.sampling import sample_at
+from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.prediction.causes import Cause, Explanation
+from armtwin.prediction.sections.headline import peak_size
+from armtwin.prediction.verdict import Span
+
+SHOWN = 12  # rows of a table in the terminal
+
+
+def cause_blocks(
+    spans: tuple[Span, ...], explanations: tuple[Explanation, ...], times: Floats
+) -> Iterator[Block]:
+    """Spans out of tolerance and the largest peaks within, each with its causes.
+
+    Args:
+        spans: Where the error is out of tolerance.
+        explanations: What explains these spans and the peaks.
+        times: Times of the samples that are shown, (k,) [s].
+    """
+    yield Data("spans", [_span(span, explanations) for span in spans])
+    yield Data("peaks", [_peak(x) for x in explanations if x.within])
+    if not explanations:
+        yield Text("No causes were sought.", "soft")
+    records = [_explained(x) for x in explanations]
+    samples: list[int | None] = [sample_at(times, x.time) for x in explanations]
+    explained = [x.span for x in explanations]
+    for span in spans:
+        if span not in explained:
+            records.append(_row(span, "out", "not sought"))
+            samples.append(None)
+    if not records:
+        return
+    columns = (
+        Column("peak_at_m", "at", MILLIMETRES),
+        Column("place", "span mm", page_only=True),
+        Column("direction", "direction"),
+        Column("peak", "peak"),
+        Column("state", "tolerance"),
+        Column("causes", "causes, share explained"),
+    )
+    bad = frozenset(k for k, record in enumerate(records) if record["state"] == "out")
+    yield Table(columns, records, bad=bad, samples=tuple(samples), most=SHOWN)
+    yield Text(
+        "Each cause was taken out of the simulation by itself; its share is "
+        "1 - |error without it| / |error| over the span. Effects act on each other through the "
+        "servo, so shares need not sum to one.",
+        "soft",
+    )
+
+
+def _explained(x: Explanation) -> Record:
+    causes = "; ".join(_cause(cause) for cause in x.causes)
+    return _row(x.span, "within" if x.within else "out", causes or "none above 10 %")
+
+
+def _row(span: Span, state: str, causes: str) -> Record:
+    """A span as it is shown."""
+    return {
+        "peak_at_m": span.peak_at_m,
+        "place": f"{MILLIMETRES.text(span.from_m)} to {MILLIMETRES.text(span.to_m)}",
+        "direction": span.direction,
+        "peak": peak_size(span),
+        "state": state,
+        "causes": causes,
+    }
+
+
+def _cause(cause: Cause) -> str:
+    joint = f" ({cause.joint})" if cause.joint else ""
+    return f"{cause.cause}{joint} {PERCENT.with_unit(cause.share)}"
+
+
+def _span(span: Span, explanations: tuple[Explanation, ...]) -> Record:
+    """A span out of tolerance with its causes, as plain values."""
+    causes: tuple[Cause, ...] = ()
+    for x in explanations:
+        if not x.within and x.span == span:
+            causes = x.causes
+    return {**asdict(span), "causes": [asdict(cause) for cause in causes]}
+
+
+def _peak(x: Explanation) -> Record:
+    """A peak within tolerance with its causes, as plain values."""
+    return {**_span(x.span, ()), "time_s": x.time, "causes": [asdict(cause) for cause in x.causes]}

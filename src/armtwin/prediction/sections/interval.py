@@ -1,0 +1,259 @@
+"""How sure a prediction is: its first lines, and the section that shows its 90 % interval."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+
+import numpy as np
+
+from armtwin.notebook.charts import Bars, Chart, Multiples
+from armtwin.notebook.layers import Curve, Rule
+from armtwin.notebook.numbers import NONE, PERCENT
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
+from armtwin.prediction.band.band import LEAST_SHARE, Band, Share
+from armtwin.prediction.band.measuring import Saving, narrowed
+from armtwin.prediction.band.widths import in_words
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.headline import CAPPED, number_of, state_verdict
+
+SHARES_SHOWN = 5
+LOW, MIDDLE, HIGH = 5.0, 50.0, 95.0
+TONES: dict[str, Tone] = {"holds": "good", "may hold": "", "does not hold": "bad"}
+
+
+def describe_band(band: Band) -> Report:
+    """What numbers that are not known exactly make of a prediction."""
+    p = band.prediction
+    return Report(
+        title=f"{p.job.description.title or p.job.name}: 90 % interval",
+        subtitle=f"{p.job.name}: {p.robot.name}, {len(band.ensemble)} variants",
+        sections=(Section("", interval_blocks(band)), Section("", uncertainty_blocks(band))),
+        verdict=tuple(interval_verdict(band)),
+    )
+
+
+def interval_verdict(band: Band) -> Iterator[Text]:
+    """The first lines: outcome with its interval, what decides it, what measuring would buy."""
+    yield Text(" ".join(state_verdict(band.prediction, band)), TONES[band.outcome])
+    reasons = f"{_servo_sentence(band)} {deciding_sentence(band)}".strip()
+    for sentence in (reasons, _measuring_sentence(band)):
+        if sentence:
+            yield Text(sentence)
+
+
+def _servo_sentence(band: Band) -> str:
+    """What the servo is, where neither its file gives it nor the deciding quantity says it."""
+    servo = band.prediction.servo
+    if not servo.summary or (_is_deciding(band) and servo.summary == "assumed servo"):
+        return ""
+    return f"{servo.summary[0].upper()}{servo.summary[1:]}."
+
+
+def _is_deciding(band: Band) -> bool:
+    """Whether most of the uncertainty is the servo's."""
+    return bool(band.shares) and band.shares[0].quantity.name.startswith("servo.")
+
+
+def deciding_sentence(band: Band) -> str:
+    """What the uncertainty comes from; empty where nothing does."""
+    parts = []
+    for share in band.shares[:2]:
+        known = f"{share.quantity.basis} {share.quantity.width_in_words}"
+        parts.append((share.share, share.quantity.words, f", {known}"))
+    rest = band.regression.rest_share
+    if band.beside_quantities and rest >= LEAST_SHARE:
+        parts.append((rest, " and ".join(band.beside_quantities), ""))
+    if not parts:
+        return ""
+    parts.sort(key=lambda part: -part[0])
+    first, words, known = parts[0]
+    sentence = f"{PERCENT.with_unit(first)} of this uncertainty is {words}{known}"
+    if len(parts) > 1:
+        second, words, _ = parts[1]
+        sentence += f"; {PERCENT.with_unit(second)} is {words}"
+    return f"{sentence}."
+
+
+def _measuring_sentence(band: Band) -> str:
+    """What the best measurement would buy; empty where none would."""
+    if not band.savings:
+        return ""
+    best = band.savings[0]
+    return f"{best.way}: the interval narrows to about {_narrowed(band, best)}."
+
+
+def _narrowed(band: Band, saving: Saving) -> str:
+    """The interval that a measurement would leave."""
+    number = number_of(band.direction)
+    low, high = narrowed(*band.peak, saving.left)
+    return f"{number.text(low)} to {number.with_unit(high)}"
+
+
+def interval_blocks(band: Band) -> Iterator[Block]:
+    """Bars against the tolerance, the interval along the seam, where uncertainty comes from."""
+    count = len(band.ensemble)
+    numbers = sum(quantity.spread > 0 for quantity in band.quantities)
+    yield Text(
+        f"{count} variants were simulated in which {numbers} quantities differ by what their "
+        "sources leave open; widths are judgement, [uncertainty] in the job gives others by these "
+        "names.",
+        "soft",
+    )
+    yield _bars(band)
+    yield _along(band)
+    yield from _shares(band)
+    yield from _savings(band)
+    yield from _data(band)
+
+
+def _bars(band: Band) -> Bars:
+    """The 90 % interval in each direction, as a share of the tolerance."""
+    bounds = 100 * band.distribution.bounds() / band.tolerances[:, None]
+    low, middle, high = bounds.T
+    return Bars(
+        "90 % interval",
+        Axis("largest error, of the tolerance", "%"),
+        band.ensemble.directions,
+        low,
+        high,
+        centre=middle,
+        limit=100.0,
+        cases=("5-50 %", "50-95 %"),
+        caption="Each bar goes from 5 to 95 % of the variants; dashed: the tolerance.",
+    )
+
+
+def _along(band: Band) -> Multiples:
+    """The error along the seam with its band, in each direction."""
+    charts = []
+    errors = band.errors
+    for k, direction in enumerate(band.ensemble.directions):
+        number = number_of(direction)
+        curves = np.percentile(number.scale * errors[:, k], (LOW, MIDDLE, HIGH), axis=0)
+        low, middle, high = curves
+        allowed = number.scale * float(band.tolerances[k])
+        curve = Curve("median", 1e3 * band.ensemble.place, middle, low=low, high=high)
+        layers = (curve, Rule(allowed, "tolerance"), Rule(-allowed))
+        axes = Axis("along the seam", "mm"), Axis("error", number.unit)
+        charts.append(Chart(direction, *axes, layers))
+    caption = "Shaded: 90 % interval at each place."
+    return Multiples(tuple(charts), columns=2, shared="x", title="Along the seam", caption=caption)
+
+
+def _shares(band: Band) -> Iterator[Block]:
+    if band.shares:
+        yield Text("Where the uncertainty comes from:")
+        records = [share_record(x) for x in band.shares[:SHARES_SHOWN]]
+        yield Table(SHARE_COLUMNS, records)
+    if band.beside_quantities:
+        rest = PERCENT.with_unit(band.regression.rest_share)
+        yield Text(f"{rest} of it come from {' and '.join(band.beside_quantities)}.")
+
+
+def uncertainty_blocks(band: Band | None) -> Iterator[Block]:
+    """All that was drawn with its width, and what it makes of the spread."""
+    records = []
+    for share in () if band is None else band.all_shares:
+        records.append(share_record(share))
+    yield Table(
+        SHARE_COLUMNS, records, "uncertainty", folded="What was varied, and how far it may be off"
+    )
+
+
+def share_record(share: Share) -> Record:
+    """What a quantity makes of the spread, as plain values; a small share is not told."""
+    quantity = share.quantity
+    told = share.share >= LEAST_SHARE
+    return {
+        "name": quantity.name,
+        "what": quantity.words,
+        "known_from": quantity.basis,
+        "source": quantity.source,
+        "width": quantity.width,
+        "unit": quantity.unit,
+        "share": share.share if told else None,
+        "elasticity": share.elasticity if told else None,
+    }
+
+
+def _within(record: Record) -> str:
+    return in_words(record["width"], record["unit"])
+
+
+def _elastic(record: Record) -> str:
+    """What ten per cent more of a quantity, or a millimetre or a degree, do to the error."""
+    elasticity = record["elasticity"]
+    if elasticity is None:
+        return NONE
+    step, per = STEPS[record["unit"]]
+    change = step**elasticity - 1 if per == "" else math.expm1(step * elasticity)
+    return f"{100 * change:+.0f} %{per}"
+
+
+STEPS = {"1": (1.1, ""), "m": (0.001, " a mm"), "rad": (math.radians(1.0), " a deg")}
+SHARE_COLUMNS = (
+    Column("name", "quantity"),
+    Column("what", "what it is", page_only=True),
+    Column("known_from", "known from"),
+    Column("width", "90 % within", words=_within),
+    Column("share", "share", PERCENT),
+    Column("elasticity", "error at +10 %", words=_elastic),
+)
+
+
+def _savings(band: Band) -> Iterator[Block]:
+    if not band.savings:
+        return
+    records = []
+    for saving in band.savings:
+        records.append({"way": saving.way, "band": _narrowed(band, saving), "left": saving.left})
+    yield Text("What measuring would buy:")
+    columns = (Column("way", "measurement"), Column("band", "90 % interval then"))
+    yield Table(columns, records, "band.measuring")
+
+
+def _data(band: Band) -> Iterator[Data]:
+    low, middle, high = band.ratio
+    yield Data("band.direction", band.direction)
+    yield Data("band.ratio", {"p5": low, "p50": middle, "p95": high})
+    yield Data("band.draws", len(band.ensemble))
+    yield Data("band.failed", band.failures)
+    reasons = sorted({reason for reason in band.ensemble.reasons if reason})
+    yield Data("band.reasons", reasons)
+    place = band.ensemble.place
+    yield Data("band.along", {"s_m": place.tolist(), "out": band.out_of_tolerance.tolist()})
+
+
+def verdict_data(p: Prediction, band: Band | None) -> Iterator[Data]:
+    """Outcome, nominal peaks and bands as result.json has them; null where nothing was drawn."""
+    stopped = "does not hold" if p.verdict.stopped is not None else None
+    yield Data("verdict.outcome", stopped if band is None else band.outcome)
+    yield Data("verdict.probability", None if band is None else band.probability)
+    capped = band is not None and band.is_guessed
+    yield Data("verdict.capped_by", CAPPED if capped else None)
+    nominal = dict(p.verdict.peaks)
+    angle = nominal.pop("orientation", None)
+    yield Data("verdict.nominal_m", nominal)
+    yield Data("verdict.nominal_orientation_rad", angle)
+    bounds = {} if band is None else _bounds(band)
+    angles = bounds.pop("orientation", None)
+    yield Data("verdict.band_m", bounds or None)
+    yield Data("verdict.band_orientation_rad", angles)
+
+
+def _bounds(band: Band) -> dict[str, list[float]]:
+    """Peaks of which 5, 50 and 95 % of the robots stay below, in each direction."""
+    rows = band.distribution.bounds()
+    return dict(zip(band.ensemble.directions, rows.tolist(), strict=True))

@@ -1,0 +1,275 @@
+"""What an answer shows: verdict first, then where, why, and what to change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.analysis.bearing_loads import load_blocks
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import (
+    MICROMETRES,
+    MILLIMETRES,
+    MILLIMETRES_PER_SECOND,
+    SECONDS,
+    Number,
+)
+from armtwin.notebook.sampling import Deferred, sample_at
+from armtwin.notebook.sections import (
+    OF_THE_TOLERANCE,
+    Block,
+    Column,
+    Data,
+    Facts,
+    Record,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.prediction.answer import Answer
+from armtwin.prediction.causes import Explanation, explain
+from armtwin.prediction.parts import error_parts
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.sections.basis import basis_blocks, joint_blocks, limit_blocks
+from armtwin.prediction.sections.causes import SHOWN, cause_blocks
+from armtwin.prediction.sections.headline import number_of, state_verdict
+from armtwin.prediction.sections.interval import (
+    interval_blocks,
+    interval_verdict,
+    uncertainty_blocks,
+    verdict_data,
+)
+from armtwin.prediction.sections.plots import kept_times, path_plots, series_of
+from armtwin.prediction.sections.scene import figure
+from armtwin.prediction.verdict import Verdict
+
+TURN = "Drag or use the arrow keys to turn the view."
+OF_THE_VARIANTS = (
+    "there 95 % of the variants are within the tolerance",
+    "fewer are",
+    "most exceed it (wider)",
+)
+SPEED = Number(1e3, "mm/s", places=1)
+FINE_MILLIMETRES = Number(1e3, "mm", digits=3)
+
+
+@dataclass(frozen=True, eq=False)
+class _Shown:
+    """What sections of an answer share, computed when it is first read."""
+
+    answer: Answer
+
+    @cached_property
+    def explanations(self) -> tuple[Explanation, ...]:
+        """Causes, sought now where the answer leaves them open."""
+        found = self.answer.explanations
+        return explain(self.answer.prediction) if found is None else found
+
+    @cached_property
+    def times(self) -> Floats:
+        """Times of the samples that are shown, (k,) [s]."""
+        return kept_times(self.answer.prediction)
+
+    @cached_property
+    def series(self) -> dict[str, Floats]:
+        """Series of the plots at these times."""
+        return series_of(self.answer.prediction, self.answer.comparison, self.times)
+
+
+def describe_answer(answer: Answer) -> Report:
+    """A predicted job, with a logged run beside it where one was compared."""
+    p, shown = answer.prediction, _Shown(answer)
+    sections = [
+        Section("Predicted run" if answer.comparison else "", _outcome(answer)),
+        Section("How sure this is", () if answer.band is None else interval_blocks(answer.band)),
+        Section("The robot and its seam", _scene(shown)),
+        Section("Where and why", _where_and_why(shown)),
+        Section("Motor side and link side", _parts(p)),
+        Section("What to change", _changes(answer)),
+        Section("Segments", _segments(p)),
+        Section("Joints", _joints(shown)),
+        Section("Loads on bearings and links", _loads(answer)),
+        Section("Feasibility", limit_blocks(p)),
+        Section("What this assumes", _basis(answer)),
+    ]
+    return Report(
+        title=p.job.description.title or p.job.name,
+        subtitle=_subtitle(p),
+        sections=(*_compared(answer), *sections),
+        verdict=tuple(_verdict(answer)),
+        series=Deferred(lambda: shown.series),
+    )
+
+
+def _subtitle(p: Prediction) -> str:
+    """What was run, on what, how."""
+    d = p.job.description
+    robot = p.robot.description.title or p.robot.name
+    mounted = p.robot.description.mounted.tool
+    tool = f" with {mounted}" if mounted else ""
+    speed = MILLIMETRES_PER_SECOND.with_unit(d.speed)
+    joints = f"{d.model.words}, friction {d.model.friction}, servo {d.model.servo}"
+    return f"{p.job.name}: {robot}{tool}, {speed}, {p.method} method, {joints}"
+
+
+def _verdict(answer: Answer) -> Iterator[Text]:
+    p = answer.prediction
+    if answer.comparison is not None:
+        yield answer.comparison.verdict_text
+    if answer.band is not None:
+        yield from interval_verdict(answer.band)
+    else:
+        beside = "" if answer.comparison is None else "Predicted: "
+        sentence = beside + " ".join(state_verdict(p))
+        yield Text(sentence, "good" if p.verdict.within else "bad")
+    for caution in p.cautions:
+        yield Text(caution, "bad")
+
+
+def _compared(answer: Answer) -> Iterator[Section]:
+    """A logged run, where one was compared."""
+    if answer.comparison is not None:
+        yield Section("Beside the logged run", answer.comparison.blocks())
+
+
+def _outcome(answer: Answer) -> Iterator[Block]:
+    """What happened on the seam."""
+    p = answer.prediction
+    yield Facts(tuple(_facts(p)))
+    for event in p.log.events:
+        yield Text(f"At {SECONDS.with_unit(event.time)}: {event.text}", "bad")
+    yield _outside_window(p.verdict)
+    yield from _data(p)
+    yield from verdict_data(p, answer.band)
+
+
+def _facts(p: Prediction) -> Iterator[tuple[str, str]]:
+    """Largest errors beside what is allowed, and where they are judged."""
+    for direction, peak in p.verdict.peaks.items():
+        number = number_of(direction)
+        allowed = number.with_unit(getattr(p.verdict.tolerance, direction))
+        yield f"largest {direction} error", f"{number.with_unit(peak)} of ±{allowed}"
+    yield "out of tolerance", f"{MILLIMETRES.with_unit(p.verdict.out_of_tolerance_m)} of the seam"
+    stretches = []
+    for start, stop in p.job.process_on():
+        stretches.append(f"{MILLIMETRES.text(start)} to {MILLIMETRES.with_unit(stop)}")
+    length = MILLIMETRES.with_unit(p.job.seam.length)
+    yield "process on", f"{', '.join(stretches)} of {length}"
+
+
+def _outside_window(verdict: Verdict) -> Table:
+    """Where the tool speed leaves the process window of its segment."""
+    records = [asdict(span) for span in verdict.outside_window]
+    columns = (
+        Column("segment", "outside of the process window"),
+        Column("from_m", "from", MILLIMETRES),
+        Column("to_m", "to", MILLIMETRES),
+        Column("speed_m_s", "tool speed", SPEED),
+    )
+    bad = frozenset(range(len(records)))
+    return Table(columns, records, "outside_window", bad=bad, most=SHOWN)
+
+
+def _data(p: Prediction) -> Iterator[Data]:
+    """What result.json says of job and verdict."""
+    d = p.job.description
+    yield Data("job", p.job.name)
+    yield Data("robot", p.robot.name)
+    yield Data("tool", p.robot.description.mounted.tool)
+    yield Data("method", p.method)
+    yield Data("model", asdict(d.model))
+    yield Data("speed_m_s", d.speed)
+    yield Data("length_m", p.job.seam.length)
+    yield Data("duration_s", p.job.seam.duration)
+    yield Data("process_on_m", p.job.process_on())
+    yield Data("verdict", p.verdict.record)
+    yield Data("verdict.servo", asdict(p.servo))
+    yield Data("verdict.cautions", list(p.cautions))
+    yield Data("events", [event.record for event in p.log.events])
+
+
+def _scene(shown: _Shown) -> Iterator[Block]:
+    """The robot in 3-D; the page begins where the error is largest."""
+    answer, times = shown.answer, shown.times
+    worst = max(shown.explanations, key=lambda x: abs(x.span.peak_m), default=None)
+    start = 0 if worst is None else sample_at(times, worst.time)
+    legend = OF_THE_TOLERANCE if answer.band is None else OF_THE_VARIANTS
+    model = figure(answer.prediction, times, answer.band)
+    yield Scene(model, TURN, legend=legend, start=start)
+
+
+def _where_and_why(shown: _Shown) -> Iterator[Block]:
+    p, explanations = shown.answer.prediction, shown.explanations
+    yield from cause_blocks(p.verdict.spans, explanations, shown.times)
+    yield from path_plots(p, explanations, shown.times, shown.series)
+
+
+def _parts(p: Prediction) -> Iterator[Block]:
+    """What the controller sees of the error, and what it does not, where the two differ."""
+    parts = error_parts(p)
+    if parts is not None:
+        yield from parts.blocks()
+
+
+def _changes(answer: Answer) -> Iterator[Block]:
+    """Advice, where it was asked for."""
+    if answer.advice is None:
+        yield Data("advice", None)
+    else:
+        yield answer.advice.verdict_text
+        yield from answer.advice.blocks()
+
+
+def _segments(p: Prediction) -> Iterator[Block]:
+    """Largest errors of each segment, and how far splines leave their points."""
+    columns = (
+        Column("name", "segment"),
+        Column("from_m", "from", MILLIMETRES),
+        Column("to_m", "to", MILLIMETRES),
+        Column("lateral_peak_m", "lateral", MICROMETRES),
+        Column("vertical_peak_m", "vertical", MICROMETRES),
+        Column("lag_m", "lag", MICROMETRES),
+        Column("speed_m_s", "speed", SPEED, words=_speeds, page_only=True),
+        Column("lateral_off_m", "lateral off", MICROMETRES, page_only=True),
+        Column("vertical_off_m", "vertical off", MICROMETRES, page_only=True),
+        Column("out_of_tolerance_m", "out", MILLIMETRES),
+    )
+    records = [asdict(segment) for segment in p.verdict.segments]
+    bad = frozenset(k for k, x in enumerate(records) if x["out_of_tolerance_m"] > 0)
+    yield Table(columns, records, "segments", bad=bad)
+    yield Data("splines", [asdict(spline) for spline in p.job.splines])
+    for spline in p.job.splines:
+        largest = FINE_MILLIMETRES.with_unit(spline.deviation)
+        place = MILLIMETRES.with_unit(spline.at_m)
+        yield Text(
+            f"The spline '{spline.name}' leaves the straight lines between its points by at most "
+            f"{largest}, at {place}."
+        )
+
+
+def _speeds(record: Record) -> str:
+    """Lowest and highest tool speed."""
+    low, high = record["speed_m_s"]
+    return "-" if np.isnan(low) else f"{SPEED.text(low)} to {SPEED.text(high)}"
+
+
+def _joints(shown: _Shown) -> Iterator[Block]:
+    yield from joint_blocks(shown.answer.prediction, shown.times, shown.series)
+
+
+def _loads(answer: Answer) -> Iterator[Block]:
+    """Peaks on bearings and in links along the commanded motion."""
+    if answer.loads is not None:
+        yield from load_blocks(answer.loads)
+
+
+def _basis(answer: Answer) -> Iterator[Block]:
+    """What the prediction assumes: what was varied, sources, inputs."""
+    band = answer.band
+    yield from uncertainty_blocks(band)
+    yield from basis_blocks(answer.prediction, None if band is None else band.seed)

@@ -1,0 +1,101 @@
+"""The robot as bars between its joints and the seam as coloured points, for the viewer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.maths.batch import Floats
+from armtwin.notebook.sampling import packed
+from armtwin.prediction.band.band import Band
+from armtwin.prediction.predict import Prediction
+from armtwin.prediction.verdict import process_is_on
+from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
+
+SEAM_POINTS = 700
+FEW, MOST = 0.05, 0.5  # shares of robots from which a colour changes
+GOOD, FAIR, BAD = 0.25, 0.75, 1.0  # ratios of the viewer's colours
+
+
+def figure(p: Prediction, times: Floats, band: Band | None = None) -> dict[str, Any]:
+    """Everything the viewer draws in 3-D; positions of the tool are those at the sample times.
+
+    With a band the seam's colours say how many robots leave the tolerance there.
+    """
+    robot = p.robot
+    places = np.linspace(0, p.job.seam.length, SEAM_POINTS)
+    points = p.job.seam.path.at(places).p
+    joints, bars = skeleton(robot)
+    return {
+        "joints": joints,
+        "bars": bars,
+        "tool": tool_of(robot),
+        "size": 0.7 * sum(bar_length(bar) for bar in bars),
+        "tip": packed(_tip(p, times).ravel()),
+        "seam": {
+            "points": packed(points.ravel()),
+            "ratio": packed(_ratios(p, places) if band is None else _doubts(band, places)),
+            "error": packed(_errors(p, places).ravel()),
+        },
+    }
+
+
+def _tip(p: Prediction, times: Floats) -> Floats:
+    """Where the tool is at the times of the samples, (k, 3) [m]."""
+    q = np.empty((len(times), p.run.bodies.shape[1]))
+    for j, values in enumerate(p.run.bodies.T):
+        q[:, j] = np.interp(times, p.run.trace_time, values)
+    poses = p.run.built.forward_kinematics(q)
+    return poses[:, :3, 3]
+
+
+def _errors(p: Prediction, places: Floats) -> Floats:
+    """Path error as a vector e = lateral y + vertical z of the seam's frames, (k, 3) [m]."""
+    error = p.path_error
+    moving = error.speed_ref > 0
+    along = np.maximum.accumulate(error.place[moving])
+    _, frames, _ = p.job.seam.frames(places)
+    lateral = np.interp(places, along, error.lateral[moving])
+    vertical = np.interp(places, along, error.vertical[moving])
+    sideways, upwards = frames[:, :, 1], frames[:, :, 2]
+    return lateral[:, None] * sideways + vertical[:, None] * upwards
+
+
+def _ratios(p: Prediction, places: Floats) -> Floats:
+    """Largest error over its tolerance around each point of the seam.
+
+    It is -1 where the process is off or the tool never was.
+    """
+    tolerance, error = p.verdict.tolerance, p.path_error
+    lateral = np.abs(error.lateral) / tolerance.lateral
+    vertical = np.abs(error.vertical) / tolerance.vertical
+    relative = np.maximum(lateral, vertical)
+    on = process_is_on(p.job, error.s)
+    last = len(places) - 1
+    nearest = np.round(error.place / places[-1] * last).astype(int)
+    nearest = np.clip(nearest, 0, last)
+    largest = np.full(len(places), -1.0)
+    np.maximum.at(largest, nearest[on], relative[on])
+    if on.any():
+        _fill_between(largest, process_is_on(p.job, places), nearest[on])
+    return largest
+
+
+def _doubts(band: Band, places: Floats) -> Floats:
+    """How many robots leave the tolerance about each point, as ratios of the three colours.
+
+    It is -1 where the process is off.
+    """
+    share = np.interp(places, band.ensemble.place, band.out_of_tolerance)
+    found = np.select([share > MOST, share > FEW], [BAD, FAIR], GOOD)
+    return np.where(process_is_on(band.prediction.job, places), found, -1.0)
+
+
+def _fill_between(largest: Floats, on: NDArray[np.bool_], reached: NDArray[np.int_]) -> None:
+    """Points between two samples take the value of the one before."""
+    first, last = int(reached.min()), int(reached.max())
+    for k in range(first, last):
+        if largest[k] < 0 and on[k]:
+            largest[k] = largest[k - 1]
