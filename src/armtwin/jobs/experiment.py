@@ -205,7 +205,7 @@ def _setpoints(d: ExperimentDescription) -> Iterator[Block]:
     records = []
     for point in d.setpoint:
         records.append({"on": point.on, "kind": point.kind, "how": _point_words(point)})
-    yield Table(columns, records)
+    yield Table(columns, records, "setpoints")
 
 
 def _setup_words(setup: Setup) -> str:

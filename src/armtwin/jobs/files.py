@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.files.loading import shipped_files
+from armtwin.files.loading import read_description, shipped_files
 from armtwin.files.reading import read_tables
 from armtwin.files.schema import Schema
 from armtwin.files.shape import NAME_KEYS, Tables
-from armtwin.files.writing import to_tables, to_toml
+from armtwin.files.writing import read_back, to_tables, to_toml
 from armtwin.jobs.description import JobDescription
 from armtwin.maths.units import split_quantity
 
@@ -169,8 +170,10 @@ def shipped() -> dict[str, Path]:
 
 
 def to_text(description: JobDescription) -> str:
-    """The text of a job file."""
-    return to_toml(to_tables(description))
+    """The text of a job file; what does not read back as it is is refused."""
+    what = f"job '{description.name}'"
+    read = partial(read_description, schema=SCHEMA, origin=what)
+    return read_back(to_tables(description), read, what)
 
 
 def to_text_like(description: JobDescription, origin: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -37,7 +37,7 @@ from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.mounting import vector
 from armtwin.robot.schema.provenance import Provenance, provenance
 from armtwin.robot.showing import display
-from armtwin.robot.uncertainty import Uncertainty, uncertainty
+from armtwin.robot.uncertainty import Uncertainty, carry_covariance, uncertainty
 
 
 @dataclass(frozen=True)
@@ -247,12 +247,13 @@ class Robot(Result):
     ) -> Robot:
         """The robot with other dynamic parameters; a body that cannot exist is refused by name.
 
-        What was known of the deviations of the old ones is not known of these.
+        What was known of the deviations of the others stays known.
 
         Args:
             phi: The parameters, (p,).
             source: Where they come from.
-            told: Which of them come from there, (p,); the others keep their source. All by default.
+            told: Which of them come from there, (p,); the others keep their source, and those that
+                keep their value their deviation. All by default.
         """
         values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
@@ -261,8 +262,25 @@ class Robot(Result):
         if flags.shape != values.shape:
             raise ArmtwinError(f"told must have shape {values.shape}, got {flags.shape}")
         new = with_values(self.description, values, source, flags)
+        renewed = {name for name, flag in zip(self.parameter_names, flags, strict=True) if flag}
         # its file has others: not to blame
-        return Robot(new, f"robot '{self.name}' with these parameters").said_to_be(self.origin)
+        return self.with_description(new, "with these parameters", renewed)
+
+    def with_description(
+        self, description: Description, blamed: str = "", renewed: Collection[str] = ()
+    ) -> Robot:
+        """The robot with something of its description changed.
+
+        What is known of the deviations of the parameters that did not change is kept.
+
+        Args:
+            description: The description with the changes.
+            blamed: What of the robot is wrong if it is refused; else its file is.
+            renewed: Names of parameters that were found anew, whether their value changed or not.
+        """
+        new = carry_covariance(self.description, description, renewed)
+        origin = f"robot '{self.name}' {blamed}" if blamed else self.origin
+        return Robot(new, origin).said_to_be(self.origin)
 
     def with_gravity(self, gravity: ArrayLike, source: str = "") -> Robot:
         """The robot on a base in whose frame things fall so, (3,) [m/s²].
@@ -279,7 +297,7 @@ class Robot(Result):
         if source:
             sources["gravity"] = source
         description = replace(self.description, gravity=vector(g), source=sources)
-        return Robot(description, self.origin)
+        return self.with_description(description)
 
     def said_to_be(self, origin: str) -> Robot:
         """The same robot with another origin; it is not checked again."""
@@ -313,7 +331,7 @@ class Robot(Result):
         mounted = replace(self.description.mounted, **{what: name or ""})
         key = mounted.tool, mounted.payload
         if key not in self._mounted:
-            self._mounted[key] = self._with_description(replace(self.description, mounted=mounted))
+            self._mounted[key] = self._with_mounting(replace(self.description, mounted=mounted))
         return self._mounted[key]
 
     @cached_property
@@ -321,7 +339,7 @@ class Robot(Result):
         """The robot with tools and payloads on it, none of which is made twice."""
         return {}
 
-    def _with_description(self, description: Description) -> Robot:
+    def _with_mounting(self, description: Description) -> Robot:
         """The robot with something else mounted; only that is checked."""
         robot = self.with_numbers(description)
         robot._refuse(mounting_problems(description))

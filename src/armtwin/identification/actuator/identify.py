@@ -152,4 +152,4 @@ def _replaced(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:
     origin = f"robot '{robot.name}'"
     tables = checked_format(to_tables(robot.description), origin, FORMAT)
     changed = with_values(tables, values, Description, source, origin)
-    return Robot(describe(changed, origin), robot.origin)
+    return robot.with_description(describe(changed, origin))

@@ -281,14 +281,18 @@ class _Task:
         elements = []
         for element in self.robot.description.friction:
             elements.append(named[element.name] if element in active else element)
-        robot = Robot(replace(self.robot.description, friction=tuple(elements)), self.robot.origin)
+        description = replace(self.robot.description, friction=tuple(elements))
+        robot = self.robot.with_description(description)
         if self.experiment.needs_gains:
             return robot  # its coefficients are torques, these are currents
         phi = robot.parameters.copy()
         some = phi[robot.layout.friction]
         fitted = self.coefficients(x)
         phi[robot.layout.friction] = np.where((fitted > 0) | (some < 0), fitted, some)
-        return robot.with_parameters(phi, "identified: friction and its shapes on dynamic logs")
+        told = np.zeros(len(phi), dtype=bool)
+        told[robot.layout.friction] = True
+        source = "identified: friction and its shapes on dynamic logs"
+        return robot.with_parameters(phi, source, told=told)
 
     def numbers(self, x: Floats, deviation: Floats, told: Flags) -> Iterator[ShapeNumber]:
         """The shape numbers; one that the logs do not tell keeps the file's value."""

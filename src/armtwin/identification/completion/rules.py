@@ -83,7 +83,7 @@ def with_motors(robot: Robot) -> Step:
             rule = in_words(ROTOR_SOURCE)
             filled.append(Filled(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
     description = replace(driven, friction=robot.description.friction)
-    return Robot(description, robot.origin), filled
+    return robot.with_description(description), filled
 
 
 def with_friction(robot: Robot) -> Step:
@@ -99,7 +99,7 @@ def with_friction(robot: Robot) -> Step:
             value = float(getattr(element.law, key))
             rule = in_words(FRICTION_SOURCE)
             filled.append(Filled(path, value, unit, rule, BY_IDENTIFYING))
-    return Robot(replace(drives, friction=rubbing), robot.origin), filled
+    return robot.with_description(replace(drives, friction=rubbing)), filled
 
 
 def with_torque_constants(robot: Robot, found: Sizes) -> Step:
@@ -137,7 +137,7 @@ def with_current_limits(robot: Robot, found: Sizes) -> Step:
 
 
 def _with_motor_groups(robot: Robot, motors: list[Motor]) -> Robot:
-    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))
 
 
 def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
@@ -176,7 +176,7 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
             key = f"friction.{element.name}.presliding.stiffness"
             filled.append(Filled(key, stiffness, "N m/rad", rule, BY_REVERSALS))
         elements.append(element)
-    return Robot(replace(robot.description, friction=tuple(elements)), robot.origin), filled
+    return robot.with_description(replace(robot.description, friction=tuple(elements))), filled
 
 
 def _bristle_stiffness(
@@ -252,7 +252,7 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
         acceleration_feedforward=(ADVANCE,),
     )
     description = replace(robot.description, servo={DEFAULT_SERVO: _cascade(rule)})
-    return Robot(description, robot.origin), list(_rule_numbers(rule, words))
+    return robot.with_description(description), list(_rule_numbers(rule, words))
 
 
 def _rule_in_words(where: str) -> dict[str, str]:

@@ -74,7 +74,7 @@ class FrictionFit(Result):
         for element in self.prior.description.friction:
             elements.append(renewed.get((element.name, element.set), element))
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def sections(self) -> Report:
         """The laws taken, those compared, temperature, the curves."""

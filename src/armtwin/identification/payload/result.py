@@ -154,7 +154,7 @@ class PayloadIdentification(Result):
         body = body_from(nearest_body(self.fit.parameters))
         payloads = {**self.prior.description.payload, NAME: Payload(source=source, body=body)}
         description = replace(self.prior.description, payload=payloads)
-        return Robot(description, self.prior.origin).with_payload(NAME)
+        return self.prior.with_description(description).with_payload(NAME)
 
     def sections(self) -> Report:
         """The ten numbers, torque constants where the mass was given, and what they rest on."""
@@ -345,4 +345,4 @@ def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
         had = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
         sources = {**had, "torque_constant": source}
         motors.append(replace(motor, torque_constant=float(constant), source=sources))
-    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))

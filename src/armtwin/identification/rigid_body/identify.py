@@ -259,8 +259,7 @@ def _identified(
         for motor, constant in zip(found.motor, constants, strict=True):
             motors.append(_with_torque_constant(motor, float(constant), source))
         found = replace(found, motor=tuple(motors))
-    robot = Robot(found, f"robot '{found.name}' as identified")  # its file has other numbers
-    return robot.said_to_be(experiment.prior.origin)
+    return experiment.prior.with_description(found, "as identified")
 
 
 def _with_term_sources(experiment: IdentificationData, source: str) -> Description:

@@ -143,7 +143,7 @@ def _result(
     servo = fitted_servo(fit.laws, inertia, sample, basis)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
-        robot=Robot(description, robot.origin),
+        robot=robot.with_description(description),
         feedforward=source,
         judgement=judgements[source],
         twin=twin,

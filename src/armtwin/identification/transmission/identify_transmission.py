@@ -293,7 +293,7 @@ def _with_transmissions(
     for row in new:
         kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
     friction = tuple(_sided(element, {row.name for row in new}) for element in d.friction)
-    return Robot(replace(d, transmission=tuple(kept), friction=friction), robot.origin)
+    return robot.with_description(replace(d, transmission=tuple(kept), friction=friction))
 
 
 def _source(

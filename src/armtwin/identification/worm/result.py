@@ -73,7 +73,7 @@ class WormIdentification(Result):
         for element in self.prior.description.friction:
             elements.append(_renewed(element, values) if element in active else element)
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def sections(self) -> Report:
         """The coefficients, and what is missed with and without load."""

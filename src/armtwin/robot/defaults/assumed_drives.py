@@ -57,7 +57,7 @@ def with_assumed_drives(robot: Robot) -> Robot:
             law = CoulombViscous(dry, dry / top)
             elements.append(FrictionElement(name, name, FRICTION_SOURCE, law, offset=0.0))
         description = replace(description, friction=tuple(elements))
-    return Robot(description, robot.origin)
+    return robot.with_description(description)
 
 
 def _with_rotors(robot: Robot, inertia: Sequence[float]) -> Description:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from typing import Any
 
 import numpy as np
@@ -23,7 +23,7 @@ from armtwin.robot.dynamics.rows import (
     strut,
     turning_motor,
 )
-from armtwin.robot.parameters import parameter_table
+from armtwin.robot.parameters import actions
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.drive_groups import Balancer, Gear
 from armtwin.robot.schema.groups import Joint, Loop, Orientation
@@ -283,10 +283,7 @@ def _standard_deviation_problems(description: Description) -> Iterator[str]:
     """Standard deviations of what is no parameter, with any of the sets of friction."""
     if description.standard_deviation is None:
         return
-    known: dict[str, None] = {}
-    for name in {element.set for element in description.friction} | {description.friction_set}:
-        table = parameter_table(replace(description, friction_set=name))
-        known |= dict.fromkeys(parameter.name for parameter in table)
+    known = actions(description)
     for name in description.standard_deviation.parameters:
         if name not in known:
             hint = did_you_mean(name, known)

@@ -23,9 +23,10 @@ def friction_section(assembly: Assembly) -> Section:
     name = Column("name", "friction"), Column("on", "acts on"), Column("law", "law")
     if not any(slides):
         at_speeds = [Column(f"at {x:g}", f"at {x:g} rad/s", PLAIN) for x in SPEEDS]
-        return Section("Friction (N m on its row)", (Table((*name, *at_speeds), records),))
+        table = Table((*name, *at_speeds), records, "friction")
+        return Section("Friction (N m on its row)", (table,))
     at_speeds = [Column(f"at {x:g}", f"at {x:g}", PLAIN) for x in SPEEDS]
-    table = Table((*name, *at_speeds, Column("unit", "")), records)
+    table = Table((*name, *at_speeds, Column("unit", "")), records, "friction")
     return Section("Friction (on its row, at speeds in m/s for N, in rad/s for N m)", (table,))
 
 
@@ -57,7 +58,7 @@ def hydraulic_section(drives: Sequence[Hydraulic]) -> Section:
     )
     title = "Hydraulic drives (m/N, m/(N s), m/s of a cylinder; rad and N m of a motor)"
     records = [_circuit(drive) for drive in drives]
-    return Section(title, (Table(columns, records),))
+    return Section(title, (Table(columns, records, "hydraulic"),))
 
 
 def _circuit(drive: Hydraulic) -> Record:

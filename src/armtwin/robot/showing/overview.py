@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
@@ -72,26 +73,45 @@ def describe_robot(
 
 def _joints(assembly: Assembly) -> Iterator[Block]:
     columns = (
-        Column("name", "joint"),
-        Column("lower", "from", PLAIN),
-        Column("upper", "to", PLAIN),
-        Column("velocity", "speed", PLAIN),
+        Column("name", "joint", words=_joint_words),
+        _limit("lower", "from"),
+        _limit("upper", "to"),
+        _limit("velocity", "speed"),
         Column("torque", "torque", PLAIN),
         Column("gear", "gear", PLAIN),
         Column("rotor", "rotor", PLAIN),
     )
     joints = assembly.tree.joints
-    yield Table(columns, [_joint(assembly, i, joint) for i, joint in enumerate(joints)])
+    records = [_joint(assembly, i, joint) for i, joint in enumerate(joints)]
+    yield Table(columns, records, "joints")
+
+
+def _limit(key: str, head: str) -> Column:
+    """A limit, which is shown in degrees of a joint that turns."""
+
+    def words(record: Record) -> str:
+        value: float | None = record.get(key)
+        if value is not None and record["type"] == "revolute":
+            value = math.degrees(value)
+        return PLAIN.text(value)
+
+    return Column(key, head, PLAIN, words)
+
+
+def _joint_words(record: Record) -> str:
+    """The name of a joint, with what is special of it."""
+    name = str(record["name"])
+    if record["follows"] is not None:
+        return f"{name} (follows {record['follows']})"
+    return name if record["type"] == "revolute" else f"{name} (slides, m)"
 
 
 def _joint(assembly: Assembly, i: int, joint: Joint) -> Record:
-    record: dict[str, object] = {"name": joint.name + _kind(joint)}
-    turn = 180 / np.pi if joint.type == "revolute" else 1.0
+    follows = None if joint.mimic is None else joint.mimic.joint
+    record: dict[str, object] = {"name": joint.name, "type": joint.type, "follows": follows}
     if joint.limits is not None:
-        for key in ("lower", "upper", "velocity"):
-            value = getattr(joint.limits, key)
-            record[key] = None if value is None else value * turn
-        record["torque"] = joint.limits.torque
+        for key in ("lower", "upper", "velocity", "torque"):
+            record[key] = getattr(joint.limits, key)
     motor = _motor_of(assembly.gear, len(assembly.tree.joints), i)
     if motor is not None:
         record["gear"] = float(assembly.gear[motor, i])
@@ -105,12 +125,6 @@ def _motor_of(gear: Floats, joints: int, i: int) -> int | None:
         return i
     own = [m for m, row in enumerate(gear) if np.argmax(np.abs(row)) == i]
     return own[-1] if own else None
-
-
-def _kind(joint: Joint) -> str:
-    if joint.mimic is not None:
-        return f" (follows {joint.mimic.joint})"
-    return "" if joint.type == "revolute" else " (slides, m)"
 
 
 def _bodies(assembly: Assembly, links: Floats) -> Iterator[Block]:
@@ -128,7 +142,7 @@ def _bodies(assembly: Assembly, links: Floats) -> Iterator[Block]:
         if mass:
             record |= dict(zip("xyz", ten[1:4] / mass, strict=True))
         records.append(record)
-    yield Table(columns, records)
+    yield Table(columns, records, "bodies")
 
 
 def _equipment(d: Description) -> Iterator[tuple[str, str]]:
@@ -193,7 +207,7 @@ def _all_sources(known: Provenance) -> Iterator[Section]:
             {"groups": groups, "source": source} for source, groups in _by_source(known, kind)
         ]
         if records:
-            yield Section(f"{kind}: {meaning}", (Table(columns, records),))
+            yield Section(f"{kind}: {meaning}", (Table(columns, records, f"sources.{kind}"),))
 
 
 def _by_source(known: Provenance, kind: str) -> Iterator[tuple[str, str]]:

@@ -271,7 +271,7 @@ def with_terms(robot: Robot, terms: Terms) -> Robot:
         return robot
     added = tuple(term.element for term in terms)
     description = replace(robot.description, friction=(*robot.description.friction, *added))
-    return Robot(description, robot.origin)
+    return robot.with_description(description)
 
 
 def without_terms(robot: Robot) -> Robot:
@@ -284,8 +284,7 @@ def without_terms(robot: Robot) -> Robot:
             kept.append(element)
     if len(kept) == len(names):
         return robot
-    description = replace(robot.description, friction=tuple(kept), standard_deviation=None)
-    return Robot(description, robot.origin)
+    return robot.with_description(replace(robot.description, friction=tuple(kept)))
 
 
 def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
