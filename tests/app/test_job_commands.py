@@ -97,12 +97,14 @@ def test_a_seam_within_tolerance_is_exit_0(tmp_path):
     assert (done.code, done.err) == (0, "")
     told = r"WITHIN TOLERANCE \(nominal run, no interval\)\. \d+ µm lateral at"
     assert re.match(told, done.out)
+    assert "; assumed servo, structure not known; " in " ".join(done.out.split())
 
 
 def test_a_seam_out_of_tolerance_is_exit_1(runs):
     done = runs[1]["rx90b_corner_follow"]
     assert (done.code, done.err) == (1, "")
     assert done.out.startswith("EXCEEDS TOLERANCE (nominal run, no interval). ")
+    assert "; assumed servo; " in " ".join(done.out.split())
 
 
 def test_a_process_window_that_is_left_is_exit_1_and_told_with_its_place(tmp_path):
