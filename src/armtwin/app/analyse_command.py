@@ -21,9 +21,9 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
 from armtwin.report.folder import RESULT
-from armtwin.robot.sag import Outside
-from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
-from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
+from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, named_coordinates
 
 WRITTEN = (RESULT, REPORT)
 MOVING = ("torques", "loads")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.robot.mounting import gravity_of, read_gravity
+from armtwin.robot.schema.mounting import gravity_of, read_gravity
 
 
 def mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:

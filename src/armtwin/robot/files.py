@@ -15,9 +15,9 @@ from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
 from armtwin.files.whole import check_file, write_files
 from armtwin.files.writing import to_tables, to_toml
-from armtwin.robot.denavit_hartenberg import Convention, read_table
-from armtwin.robot.description import Description
-from armtwin.robot.reading import of_table, read_robot
+from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
+from armtwin.robot.formats.reading import of_table, read_robot
+from armtwin.robot.schema.description import Description
 
 
 def shipped() -> dict[str, Path]:
@@ -50,7 +50,7 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
         return _with_covariance(read_robot(tables, str(path)), path), str(path)
-    from armtwin.robot.urdf_reading import read_urdf
+    from armtwin.robot.formats.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)
 

@@ -20,11 +20,11 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.units import Unit
-from armtwin.robot.bodies import body_from, link_parameters, mounted_load
-from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
-from armtwin.robot.groups import Link
-from armtwin.robot.tree import grow
+from armtwin.robot.dynamics.bodies import body_from, link_parameters, mounted_load
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Motor
+from armtwin.robot.schema.groups import Link
+from armtwin.robot.schema.tree import grow
 
 Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, whether renewed
 

@@ -22,19 +22,21 @@ from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
-from armtwin.robot import display, dynamics, files
-from armtwin.robot.assembly import Assembly
-from armtwin.robot.checks import mounting_problems, problems
-from armtwin.robot.denavit_hartenberg import Convention
-from armtwin.robot.description import Description
-from armtwin.robot.dynamics import Linearisation
-from armtwin.robot.friction_columns import SURE, ContactStates
-from armtwin.robot.inverse import InverseKinematics
-from armtwin.robot.limits import Limits, motion_limits, position_limits
-from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
-from armtwin.robot.mounting import vector
+from armtwin.robot import files
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.equations import Linearisation
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, loaded_friction
+from armtwin.robot.formats.denavit_hartenberg import Convention
+from armtwin.robot.kinematics.inverse import InverseKinematics
+from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
-from armtwin.robot.provenance import Provenance, provenance
+from armtwin.robot.schema.checks import mounting_problems, problems
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.mounting import vector
+from armtwin.robot.schema.provenance import Provenance, provenance
+from armtwin.robot.showing import display
 from armtwin.robot.uncertainty import Uncertainty, uncertainty
 
 
@@ -107,7 +109,7 @@ class Robot(Result):
         Returns:
             What the file does not hold or holds approximately, in phrases.
         """
-        from armtwin.robot.urdf_writing import describe_losses, to_urdf
+        from armtwin.robot.formats.urdf_writing import describe_losses, to_urdf
 
         text = to_urdf(self)
         write_file(Path(path), text)
@@ -128,7 +130,7 @@ class Robot(Result):
         Args:
             sources: Whether every source is listed.
         """
-        from armtwin.robot.overview import describe_robot
+        from armtwin.robot.showing.overview import describe_robot
 
         return describe_robot(
             self.assembly,

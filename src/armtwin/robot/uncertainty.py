@@ -8,9 +8,9 @@ import numpy as np
 
 from armtwin.files.covariance import Covariance
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.description import Description
-from armtwin.robot.groups import StandardDeviations
 from armtwin.robot.parameters import parameter_table
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import StandardDeviations
 
 NOTHING = "the robot file gives no standard deviations of its parameters"
 

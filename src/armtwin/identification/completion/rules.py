@@ -18,25 +18,25 @@ from armtwin.identification.completion.sizes import (
     viscous_at_motors,
 )
 from armtwin.maths.batch import Floats
-from armtwin.robot.assumed_drives import (
+from armtwin.robot.defaults.assumed_drives import (
     FRICTION_SOURCE,
     ROTOR_SOURCE,
     idle_joints,
     lacks_drives,
     with_assumed_drives,
 )
-from armtwin.robot.drive_groups import (
+from armtwin.robot.defaults.joint_sizes import RISE
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import (
     CURRENTS_ARE_TORQUES,
     FrictionElement,
     Motor,
     Presliding,
 )
-from armtwin.robot.joint_sizes import RISE
-from armtwin.robot.provenance import DEFAULT_SERVO
-from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
-from armtwin.robot.servo import Cascade, Filter
-from armtwin.robot.servo_rule import ServoRule
+from armtwin.robot.schema.provenance import DEFAULT_SERVO
+from armtwin.robot.schema.servo import Cascade, Filter
+from armtwin.robot.schema.servo_rule import ServoRule
 
 TURN, SLIDE = 1e-4, 1e-5  # that bends bristles up to their break-away [rad, m]
 LEAST_DRY = 1e-3  # of the largest torque, by which a bristle is made where nothing rubs dry

@@ -22,8 +22,8 @@ from armtwin.identification.friction_curves.shapes import coefficient_names, sha
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.robot.drive_groups import FrictionElement, Thermal
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
 
 FILE = "file"  # the laws that the robot file has
 KELVIN = Number(1.0, "K", digits=4)

@@ -32,9 +32,9 @@ from armtwin.notebook.sections import (
     Text,
 )
 from armtwin.report.result import Result
-from armtwin.robot.bodies import body_from
-from armtwin.robot.groups import Payload
+from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Payload
 
 Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
