@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
 from armtwin.mechanics.inertia import about_centre, inertia_matrix
-from armtwin.robot.defaults.joint_sizes import highest_speeds
+from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.bodies import mounted_load, parameters_of
-from armtwin.robot.robot import Robot
+from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
 from armtwin.robot.schema.tree import grow
@@ -35,7 +36,26 @@ NOT_IN_URDF = (
 )
 
 
-def to_urdf(robot: Robot) -> str:
+class ExportedRobot(Protocol):
+    """What is written of a robot."""
+
+    @property
+    def description(self) -> Description:
+        """What its file says."""
+
+    @property
+    def assembly(self) -> Assembly:
+        """Its bodies, joints and drives."""
+
+    @property
+    def home(self) -> Floats:
+        """A posture within its limits, (n,)."""
+
+    def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
+        """Friction on the joints at speeds, (m, n)."""
+
+
+def to_urdf(robot: ExportedRobot) -> str:
     """Text of the URDF file; what is mounted on the flange is a fixed link called mounted."""
     description = robot.description
     if description.loop:
@@ -64,7 +84,7 @@ def to_urdf(robot: Robot) -> str:
     return "\n".join([*lines, "</robot>", ""])
 
 
-def describe_losses(robot: Robot) -> tuple[str, ...]:
+def describe_losses(robot: ExportedRobot) -> tuple[str, ...]:
     """What a URDF file of a robot does not hold, or holds approximately, in numbers."""
     d = robot.description
     lost = [name for name in NOT_IN_URDF if getattr(d, name)]
@@ -94,7 +114,7 @@ class JointFriction(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
+def fit_joint_friction(robot: ExportedRobot) -> dict[str, JointFriction]:
     """Friction of each joint that has any, by its name.
 
     Least squares of level and viscous >= 0 over the speeds of the joint in both directions, the
@@ -108,7 +128,7 @@ def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
     share = np.linspace(-1.0, 1.0, 2 * SPEEDS + 1)
     columns = np.stack([np.sign(share), share], axis=1)
     q = np.tile(robot.home, (len(share), 1))
-    for j, fastest in enumerate(highest_speeds(robot).tolist()):
+    for j, fastest in enumerate(highest_speeds(robot.assembly).tolist()):
         v = np.zeros(q.shape)
         v[:, j] = fastest * share
         torque = robot.friction_torque(v, q)
@@ -134,7 +154,7 @@ def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
     return found
 
 
-def _describe_drives(robot: Robot, friction: dict[str, JointFriction]) -> Iterator[str]:
+def _describe_drives(robot: ExportedRobot, friction: dict[str, JointFriction]) -> Iterator[str]:
     """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
     assembly = robot.assembly
     reflected = assembly.rotor_inertias @ assembly.motor_rows**2

@@ -9,6 +9,8 @@ import numpy as np
 from armtwin.maths.batch import Floats, read_only
 from armtwin.robot.dynamics.assembly import Assembly
 
+TURNING, SLIDING = 3.0, 1.0  # highest speed where none is known [rad/s, m/s]
+
 
 class Limits(NamedTuple):
     """Largest values of each coordinate, (n,); inf where there is none.
@@ -89,3 +91,17 @@ def _of_joints(robot: Assembly, key: str, none: float) -> Floats:
         value = getattr(joint.limits, key, None)
         values.append(none if value is None else value)
     return np.array(values)
+
+
+def highest_speeds(robot: Assembly, fastest: Floats | None = None) -> Floats:
+    """Speed limits of the joints, (n,) [rad/s or m/s].
+
+    Args:
+        robot: The robot.
+        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
+    """
+    if fastest is None:
+        turns = [robot.tree.joints[k].type == "revolute" for k in robot.free]
+        fastest = np.where(turns, TURNING, SLIDING)
+    velocity = motion_limits(robot).velocity
+    return np.where(np.isfinite(velocity), velocity, fastest)
