@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.limits import highest_speeds
 from armtwin.robot.robot import Robot
 
 POSES = 64
-TURNING, SLIDING = 3.0, 1.0  # highest speed where none is known [rad/s, m/s]
 RISE = 0.3  # time in which a joint comes to full speed [s]
 PEAK = 2.0  # peak torque of a drive over what it gives for long
 CARRIED = 0.1  # of the arm's mass
@@ -60,7 +60,7 @@ def joint_sizes(
     """
     q = some_postures(robot) if postures is None else postures
     limits = robot.limits
-    speed = highest_speeds(robot, fastest)
+    speed = highest_speeds(robot.assembly, fastest)
     bare_weight = np.abs(robot.gravity(q)).max(axis=0)
     limited = np.isfinite(limits.torque) & (limits.torque >= bare_weight)
     M, g = _carrying(robot, q)
@@ -69,20 +69,6 @@ def joint_sizes(
     needed = PEAK * (weight + inertia * speed / RISE)
     torque = np.where(limited, limits.torque, needed)
     return JointSizes(torque, speed, limited)
-
-
-def highest_speeds(robot: Robot, fastest: Floats | None = None) -> Floats:
-    """Speed limits of the joints, (n,) [rad/s or m/s].
-
-    Args:
-        robot: The robot.
-        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
-    """
-    if fastest is None:
-        joints = [robot.assembly.tree.joints[k] for k in robot.assembly.free]
-        turns = [joint.type == "revolute" for joint in joints]
-        fastest = np.where(turns, TURNING, SLIDING)
-    return np.where(np.isfinite(robot.limits.velocity), robot.limits.velocity, fastest)
 
 
 def _carrying(robot: Robot, q: Floats) -> tuple[Floats, Floats]:

@@ -9,6 +9,8 @@ import numpy as np
 from armtwin.maths.batch import Floats, read_only
 from armtwin.robot.assembly import Assembly
 
+TURNING, SLIDING = 3.0, 1.0  # highest speed where none is known [rad/s, m/s]
+
 
 class Limits(NamedTuple):
     """Largest values of each coordinate, (n,); inf where there is none.
@@ -48,6 +50,20 @@ def motion_limits(robot: Assembly) -> Limits:
     return Limits(
         read_only(velocity), read_only(acceleration), read_only(torque), read_only(motor_torque)
     )
+
+
+def highest_speeds(robot: Assembly, fastest: Floats | None = None) -> Floats:
+    """Speed limits of the joints, (n,) [rad/s or m/s].
+
+    Args:
+        robot: The robot.
+        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
+    """
+    if fastest is None:
+        turns = [robot.tree.joints[k].type == "revolute" for k in robot.free]
+        fastest = np.where(turns, TURNING, SLIDING)
+    limit = motion_limits(robot).velocity
+    return np.where(np.isfinite(limit), limit, fastest)
 
 
 def _of_leaders(largest: Floats, G: Floats) -> Floats:
