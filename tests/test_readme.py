@@ -8,7 +8,6 @@ import pytest
 
 import armtwin as at
 from armtwin.report.result_file import to_result
-from armtwin.report.writing import to_report
 from tests.app.test_job_commands import call
 
 ROOT = Path(__file__).parents[1]
@@ -160,7 +159,7 @@ def test_the_example_of_identification_runs_and_every_key_of_its_result_is_expla
     text = (ROOT / "docs" / "result.md").read_text(encoding="utf-8")
     recipe = (ROOT / "docs" / "identification.md").read_text(encoding="utf-8")
     assert [f.name for f in fields(at.Recipe) if f"`{f.name}`" not in recipe] == []
-    waiting, missing = [to_result(to_report(names["judged"]))], []
+    waiting, missing = [to_result(names["judged"].sections())], []
     while waiting:
         table = waiting.pop()
         missing += [key for key in table if f"`{key}`" not in text]
@@ -181,7 +180,7 @@ def test_every_key_of_the_schema_is_explained(name):
     from typing import get_args, get_type_hints
 
     from armtwin.jobs.description import JobDescription
-    from armtwin.robot.description import Description
+    from armtwin.robot.schema.description import Description
 
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     if name == "job_file.md":

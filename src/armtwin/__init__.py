@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
     from armtwin.analysis.inertia import EffectiveInertia as EffectiveInertia
-    from armtwin.analysis.modes import Modes as Modes
+    from armtwin.analysis.mode_shapes import Modes as Modes
     from armtwin.analysis.sensitivity import Sensitivity as Sensitivity
     from armtwin.analysis.torques import TorqueShares as TorqueShares
     from armtwin.drives.friction.contact import (
@@ -55,8 +55,10 @@ if TYPE_CHECKING:
         LoopIdentification as LoopIdentification,
         ShapeFit as ShapeFit,
     )
-    from armtwin.identification.completion.complete import complete as complete
-    from armtwin.identification.completion.result import Completion as Completion
+    from armtwin.identification.completion.result import (
+        Completion as Completion,
+        complete as complete,
+    )
     from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
@@ -80,12 +82,12 @@ if TYPE_CHECKING:
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
-    from armtwin.identification.rigid_body.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
+    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.validation import Validation as Validation
     from armtwin.identification.rigid_body.identify import identify as identify
-    from armtwin.identification.rigid_body.judgement import judge as judge
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
-    from armtwin.identification.rigid_body.result import Identification as Identification
-    from armtwin.identification.rigid_body.validation import Validation as Validation
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
@@ -103,6 +105,7 @@ if TYPE_CHECKING:
     from armtwin.jobs.job import Job as Job
     from armtwin.jobs.recreation import Recreation as Recreation, recreate as recreate
     from armtwin.jobs.run_experiment import run_experiment as run_experiment
+    from armtwin.jobs.shipped import jobs as jobs, robots as robots
     from armtwin.logs.log import Log as Log
     from armtwin.logs.recording import Event as Event
     from armtwin.motion.trajectory import Trajectory as Trajectory
@@ -116,7 +119,6 @@ if TYPE_CHECKING:
     from armtwin.prediction.correct import correct as correct
     from armtwin.prediction.correction import Correction as Correction
     from armtwin.prediction.in_loop import identify_in_loop as identify_in_loop
-    from armtwin.prediction.job_report import jobs as jobs
     from armtwin.prediction.parts import ErrorParts as ErrorParts, error_parts as error_parts
     from armtwin.prediction.predict import Prediction as Prediction, predict as predict
     from armtwin.prediction.reference_comparison import ReferenceComparison as ReferenceComparison
@@ -126,10 +128,9 @@ if TYPE_CHECKING:
         side_by_side as side_by_side,
     )
     from armtwin.report.catalog import Catalog as Catalog
-    from armtwin.report.writing import write_report as write_report
-    from armtwin.robot.friction_columns import ContactStates as ContactStates
+    from armtwin.report.result import write_report as write_report
+    from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
-    from armtwin.robot.robot_report import robots as robots
     from armtwin.simulation.bench import (
         Bench as Bench,
         BenchFriction as BenchFriction,
@@ -141,8 +142,8 @@ if TYPE_CHECKING:
     from armtwin.simulation.model import Model as Model
     from armtwin.simulation.options import RunOptions as RunOptions
     from armtwin.simulation.outcome import Run as Run
+    from armtwin.simulation.response import Response as Response
     from armtwin.simulation.responses import (
-        Response as Response,
         StepTest as StepTest,
         driven_response as driven_response,
         step_response as step_response,

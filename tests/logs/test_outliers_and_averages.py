@@ -20,20 +20,20 @@ def test_a_lost_telegram_is_replaced_by_its_neighbours_mean():
     q = waves()
     bad = q.copy()
     bad[400, 0], bad[1200, 1] = 0.0, 3.0
-    found, count = without_outliers(at.Log.of(T, q=bad))
+    found, count = without_outliers({"q": bad})
     assert count == 2
-    assert np.abs(found.q - q).max() < 1e-4
-    assert (np.delete(found.q, [400, 1200], axis=0) == np.delete(q, [400, 1200], axis=0)).all()
+    assert np.abs(found["q"] - q).max() < 1e-4
+    assert (np.delete(found["q"], [400, 1200], axis=0) == np.delete(q, [400, 1200], axis=0)).all()
 
 
 @pytest.mark.parametrize("noise", [0.0, 1e-3, 0.05])
 def test_motion_and_noise_are_no_outliers(noise):
-    assert without_outliers(at.Log.of(T, q=waves(noise)))[1] == 0
+    assert without_outliers({"q": waves(noise)})[1] == 0
 
 
 def test_a_step_of_friction_is_no_outlier():
     tau = np.sign(waves()) + waves(0.02)
-    assert without_outliers(at.Log.of(T, tau=tau))[1] == 0
+    assert without_outliers({"tau": tau})[1] == 0
 
 
 def test_a_mean_of_runs_needs_the_same_times():

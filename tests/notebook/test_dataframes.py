@@ -15,6 +15,14 @@ def test_a_log_as_a_data_frame_is_what_pandas_reads_from_its_file(fast_run, tmp_
     pd.testing.assert_frame_equal(fast_run.log.to_dataframe(), read, rtol=1e-12)
 
 
+def test_a_data_frame_of_one_channel_has_its_columns_alone(fast_run):
+    frame = fast_run.log.to_dataframe("tau")
+    assert list(frame.columns) == [f"tau{j}" for j in range(1, 7)]
+    assert np.array_equal(frame.to_numpy(), fast_run.log.tau)
+    with pytest.raises(at.ArmtwinError, match="the log has no channel 'q_link'"):
+        fast_run.log.to_dataframe("q_link")
+
+
 def test_the_integral_of_a_trajectorys_speed_column_is_its_way(fast_run):
     """Trapezoids at 250 Hz: an error of dt² Δa / 12, below 1e-5 rad."""
     frame = fast_run.motion.trajectory.to_dataframe()

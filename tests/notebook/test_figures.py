@@ -231,24 +231,39 @@ def test_without_matplotlib_a_sentence_says_how_to_get_it(fast_run, robots, monk
 
 
 def test_an_analysis_at_one_posture_is_drawn_as_bars_of_its_numbers():
+    """A panel of causes for each joint and drive, one of factors for the joints and the drives."""
     robot = at.Robot.load("epaas")
     torques = at.analyse(robot, "torques")
-    (axes,) = torques.plot()
-    gravity = next(x for x in axes.containers if x.get_label() == "gravity")
-    assert [bar.get_height() for bar in gravity] == pytest.approx(torques.joints.gravity[0])
+    first, *_ = torques.plot()
+    names = [text.get_text() for text in first.get_yticklabels()]
+    (bars,) = first.containers
+    gravity = bars[names.index("gravity")]
+    assert gravity.get_width() == pytest.approx(torques.joints.gravity[0, 0])
     coupling = at.analyse(robot, "coupling")
-    (axes,) = coupling.plot()
-    heights = [bar.get_height() for bar in axes.containers[0]]
-    assert heights == pytest.approx([100 * row["mean"] for row in coupling.table])
+    joints, drives = coupling.plot()
+    widths = [bar.get_width() for bar in drives.containers[0]]
+    assert widths == pytest.approx(100 * coupling.drives.factor[0])
+    assert joints.get_xlabel() == "factor [%]"
     pyplot.close("all")
+
+
+def test_an_elastic_robot_is_drawn_at_a_posture_with_its_compliances_and_lowest_modes(robots):
+    compliance = at.analyse(robots["kr300"], "compliance", np.zeros(6))
+    (axes,) = compliance.plot()
+    widths = [bar.get_width() for bar in axes.containers[0]]
+    assert widths == pytest.approx(1e6 * compliance.principal[0][0])
+    modes = at.analyse(robots["kr300"], "modes", np.zeros(6))
+    (axes,) = modes.plot()
+    widths = [bar.get_width() for bar in axes.containers[0]]
+    assert widths == pytest.approx([mode.frequency for mode in modes.motors["locked"][:3]])
 
 
 def test_effective_inertia_is_drawn_with_and_without_its_load():
     found = at.analyse(at.Robot.load("epaas"), "inertia", load="load_4")
-    drawn = found.plot()
-    assert drawn[2].get_ylabel() == "L3 [kg]"
-    assert line(drawn[2], "without load")[1] == pytest.approx(found.values[:, 2])
-    assert line(drawn[2], "load_4")[1] == pytest.approx(found.load[:, 2])
+    drawn = found.plot()[2]
+    assert (drawn.get_title(), drawn.get_ylabel()) == ("L3", "inertia [kg]")
+    assert line(drawn, "without load")[1] == pytest.approx(found.values[:, 2])
+    assert line(drawn, "load_4")[1] == pytest.approx(found.load[:, 2])
     pyplot.close("all")
 
 
@@ -261,6 +276,7 @@ def test_a_tornado_has_its_widest_bar_on_top_and_both_signs():
     assert names == ["servo.proportional.gain", "hydraulic.*.leakage"]
     less, more = axes.containers
     gain = next(row for row in found.table if row["key"] == "servo.proportional.gain")
-    assert less[0].get_width() == pytest.approx(gain["less"] - gain["base"])
-    assert more[0].get_width() == pytest.approx(gain["more"] - gain["base"])
+    assert axes.get_xlabel() == "overshoot [%]"
+    assert less[0].get_width() == pytest.approx(100 * (gain["less"] - gain["base"]))
+    assert more[0].get_width() == pytest.approx(100 * (gain["more"] - gain["base"]))
     pyplot.close("all")

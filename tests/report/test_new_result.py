@@ -10,9 +10,9 @@ import armtwin as at
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Column, Data, Report, Section, Table, Text
 from armtwin.report.page import to_html
+from armtwin.report.result import Result
 from armtwin.report.result_file import to_result
 from armtwin.report.terminal import to_terminal
-from armtwin.report.writing import to_report
 
 
 @dataclass(frozen=True)
@@ -23,30 +23,29 @@ class Stiffness:
     stiffness_n_m_rad: float
 
 
-@dataclass(frozen=True)
-class Clamping:
+@dataclass(frozen=True, eq=False, repr=False)
+class Clamping(Result):
     """A result of an experiment that there is not."""
 
     gears: tuple[Stiffness, ...]
     backlash: float
 
-
-@to_report.register
-def _(result: Clamping) -> Report:
-    columns = (
-        Column("joint", "joint"),
-        Column("stiffness_n_m_rad", "stiffness", Number(1e-3, "kN m/rad")),
-    )
-    table = Table(columns, [asdict(gear) for gear in result.gears], "gears.stiffness")
-    section = Section("Gears", (table, Data("gears.backlash_rad", result.backlash)))
-    verdict = Text("The softest gear is that of joint_2.", "good")
-    return Report("Clamped joints", "two joints", (section,), (verdict,))
+    def sections(self) -> Report:
+        """Stiffness of the gears."""
+        columns = (
+            Column("joint", "joint"),
+            Column("stiffness_n_m_rad", "stiffness", Number(1e-3, "kN m/rad")),
+        )
+        table = Table(columns, [asdict(gear) for gear in self.gears], "gears.stiffness")
+        section = Section("Gears", (table, Data("gears.backlash_rad", self.backlash)))
+        verdict = Text("The softest gear is that of joint_2.", "good")
+        return Report("Clamped joints", "two joints", (section,), (verdict,))
 
 
 @pytest.fixture
 def report():
     gears = (Stiffness("joint_1", 25_700.0), Stiffness("joint_2", 9_130.0))
-    return to_report(Clamping(gears, float("nan")))
+    return Clamping(gears, float("nan")).sections()
 
 
 def test_the_terminal_shows_it(report):

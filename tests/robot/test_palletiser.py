@@ -9,10 +9,9 @@ import armtwin as at
 from armtwin.analysis.analyse import analyse
 from armtwin.elements.equations import mass_matrix
 from armtwin.errors import ArmtwinError
-from armtwin.report.writing import to_report
-from armtwin.robot.groups import Joint, Link, Loop, Pose
+from armtwin.robot.dynamics.structure import structure_of
 from armtwin.robot.robot import Robot
-from armtwin.robot.structure import structure_of
+from armtwin.robot.schema.groups import Joint, Link, Loop, Pose
 
 HEIGHT, OFFSET, UPPER, FORE, REACH, DROP = 0.8, 0.3, 1.0, 1.1, 0.25, 0.2
 LEVER = 2.2  # rad: from the forearm to the side of its parallelogram
@@ -153,10 +152,15 @@ def test_a_loop_of_hinges_moves_as_the_rod_does(robot, built, motion):
 
 
 def test_report_of_the_loads_names_every_rod(robot):
-    report = to_report(analyse(robot, "loads", joints_at(*TARGETS[0])))
-    text = repr(report)
-    assert "level_rod_2" in text
-    assert "peak moment" in text
+    loads = analyse(robot, "loads", joints_at(*TARGETS[0]))
+    assert [record["rod"] for record in loads.tables["rods"]] == list(loads.rods)
+    assert "level_rod_2" in loads.rods
+
+
+def test_line_of_the_loads_has_the_largest_moment_on_a_bearing(robot):
+    loads = analyse(robot, "loads", joints_at(*TARGETS[0]))
+    largest = max(record["moment_nm"] for record in loads.tables["bearings"])
+    assert f"bearing: {float(f'{largest:.3g}'):g} N m" in repr(loads)
 
 
 def test_a_parallelogram_laid_flat_is_refused(built):

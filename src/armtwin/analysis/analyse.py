@@ -13,16 +13,17 @@ from armtwin.analysis.compliance import Sag, ToolCompliance, compliance, sag, st
 from armtwin.analysis.coupling import Coupling, coupling
 from armtwin.analysis.flexibility import Flexibility, flexibility
 from armtwin.analysis.inertia import EffectiveInertia, effective_inertia
-from armtwin.analysis.modes import Modes, modes
+from armtwin.analysis.mode_shapes import Modes
+from armtwin.analysis.modes import modes
 from armtwin.analysis.states import States, along, posture
 from armtwin.analysis.torques import TorqueShares, torque_shares
 from armtwin.analysis.workspace import workspace
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.groups import Body, Payload
+from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
+from armtwin.robot.schema.groups import Body, Payload
 
 Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
 KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")

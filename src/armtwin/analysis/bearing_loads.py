@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.analysis.charts import chart_values
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import NEWTON_METRES, SECONDS, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
     from armtwin.elements.structure import Structure
 
+NEWTONS = Number(1.0, "N", digits=4)
+AT = Column("time_s", "at", SECONDS)
 
-@dataclass(frozen=True, eq=False)
-class BearingLoads:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class BearingLoads(Result):
     """What bearings, links and rods carry along a motion.
 
     What more than one part could carry is not determined, NaN.
@@ -50,13 +59,139 @@ class BearingLoads:
     rods: tuple[str, ...]
     pull: Floats
 
+    def sections(self) -> Report:
+        """Peaks of the drives' torques, of the moments on bearings and of the forces in links."""
+        subtitle = "at one posture"
+        if len(self.time) > 1:
+            length = SECONDS.with_unit(float(np.ptp(self.time)))
+            subtitle = f"along {length} of motion, {len(self.time)} states"
+        sections = (
+            Section("Drives, without friction", (_drives(self),)),
+            Section("Loads", load_blocks(self)),
+            Section("Moments on bearings", _moments(self), page_only=True),
+        )
+        title = f"{self.robot}: loads on bearings and links"
+        return Report(title, subtitle, sections, (_largest_moment(self),))
+
+
+def _largest_moment(loads: BearingLoads) -> Text:
+    """The bearing that carries most."""
+    if np.isnan(loads.moments).all():
+        return Text("No bearing's moment is determined: more than one part could carry it.")
+    when, which = np.unravel_index(np.nanargmax(loads.moments), loads.moments.shape)
+    moment = NEWTON_METRES.with_unit(float(loads.moments[when, which]))
+    at = "" if len(loads.time) == 1 else f", at {SECONDS.with_unit(float(loads.time[when]))}"
+    return Text(f"Largest moment on a bearing: {moment} ({loads.joints[which]}{at}).")
+
+
+def _moments(loads: BearingLoads) -> Iterator[Block]:
+    """Moments that are determined, over time or at the posture."""
+    values = {}
+    for name, moment in zip(loads.joints, loads.moments.T, strict=True):
+        if not np.isnan(moment).any():
+            values[name] = moment
+    yield chart_values("", Axis("moment", "N m"), values, loads.time)
+
+
+def load_blocks(loads: BearingLoads) -> Iterator[Block]:
+    """Peaks on bearings, in links and in rods."""
+    yield _bearings(loads)
+    yield _links(loads)
+    if loads.rods:
+        yield _rods(loads)
+    words = (
+        "Links are rigid, and the body of each acts at its joint: a link shows what it carries for "
+        "others. Moments about a joint's own axis are its torque and not shown with its bearing."
+    )
+    values = (loads.moments, loads.axial, loads.bending, loads.torsion)
+    if any(np.isnan(value).any() for value in values):
+        words += " Where nothing stands, more than one part could carry it."
+    yield Text(words)
+
+
+def _peak(values: Floats, time: Floats) -> tuple[float | None, float | None]:
+    """Largest size and its time; none where it is not determined."""
+    if np.isnan(values).all():
+        return None, None
+    at = int(np.nanargmax(np.abs(values)))
+    return float(values[at]), float(time[at])
+
+
+def _rms(values: Floats) -> float | None:
+    """Root mean square."""
+    return None if np.isnan(values).all() else float(np.sqrt(np.mean(values**2)))
+
+
+def _drives(loads: BearingLoads) -> Table:
+    columns = (
+        Column("joint", "drive"),
+        Column("torque_nm", "peak torque", NEWTON_METRES),
+        Column("rms_nm", "rms", NEWTON_METRES),
+        AT,
+    )
+    return Table(columns, _joint_records(loads, loads.drives, loads.torque, "torque_nm"), "drives")
+
+
+def _bearings(loads: BearingLoads) -> Table:
+    columns = (
+        Column("joint", "bearing"),
+        Column("moment_nm", "peak moment", NEWTON_METRES),
+        Column("rms_nm", "rms", NEWTON_METRES),
+        AT,
+    )
+    records = _joint_records(loads, loads.joints, loads.moments, "moment_nm")
+    return Table(columns, records, "bearings")
+
+
+def _joint_records(
+    loads: BearingLoads, names: Sequence[str], values: Floats, key: str
+) -> list[Record]:
+    """Peak, root mean square and time of the peak of each joint."""
+    records: list[Record] = []
+    for name, column in zip(names, values.T, strict=True):
+        peak, when = _peak(column, loads.time)
+        records.append({"joint": name, key: peak, "rms_nm": _rms(column), "time_s": when})
+    return records
+
+
+def _links(loads: BearingLoads) -> Table:
+    records: list[Record] = []
+    parts = zip(loads.links, loads.axial.T, loads.bending.T, loads.torsion.T, strict=True)
+    for name, axial, bending, torsion in parts:
+        bent, when = _peak(bending, loads.time)
+        record: dict[str, object] = {"link": name, "bending_nm": bent, "time_s": when}
+        record["axial_n"] = _peak(axial, loads.time)[0]
+        record["torsion_nm"] = _peak(torsion, loads.time)[0]
+        records.append(record)
+    columns = (
+        Column("link", "link"),
+        Column("bending_nm", "bending", NEWTON_METRES),
+        Column("axial_n", "axial", NEWTONS),
+        Column("torsion_nm", "torsion", NEWTON_METRES),
+        Column("time_s", "bending at", SECONDS),
+    )
+    return Table(columns, records, "links")
+
+
+def _rods(loads: BearingLoads) -> Table:
+    records: list[Record] = []
+    for name, pull in zip(loads.rods, loads.pull.T, strict=True):
+        peak, when = _peak(pull, loads.time)
+        records.append({"rod": name, "pull_n": peak, "time_s": when})
+    columns = (
+        Column("rod", "strut or rod"),
+        Column("pull_n", "pull", NEWTONS),
+        AT,
+    )
+    return Table(columns, records, "rods")
+
 
 def bearing_loads(robot: Robot, states: States) -> BearingLoads:
     """Moments on every bearing and forces in every link and rod at states of a robot."""
     if any(joint.mimic is not None for joint in robot.description.joint):
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others have no bearings yet")
     # kernels of elements are for those who ask
-    from armtwin.robot.structure import structure_of
+    from armtwin.robot.dynamics.structure import structure_of
 
     built = structure_of(robot.assembly, bending=False)
     found = built.inverse_dynamics(states.q, states.v, states.a)

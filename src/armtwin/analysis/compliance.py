@@ -9,31 +9,33 @@ Ref: [Soder-Hoorn 2015, section 1.2]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.coordinates import Coordinates
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
+MICROMETRES = Number(1e6, "µm", digits=4)
+MICRORADIANS = Number(1e6, "µrad", digits=4)
 
 
-@dataclass(frozen=True, eq=False)
-class Sag:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sag(Result):
     """Where gravity and a force move the tool while the motors hold.
 
     Attributes:
@@ -58,26 +60,23 @@ class Sag:
     outside: Outside | None
     pushed: Floats
 
-    def __repr__(self) -> str:
-        largest = 1e6 * np.linalg.norm(self.weight[:, :3], axis=1).max()
-        return cards.line("Sag", repr(self.robot.name), f"at most {largest:.4g} µm", self.load)
+    def sections(self) -> Report:
+        """What each spring bears, and where gravity and a force move the tool."""
+        most = "" if self.states.alone else " at most"
+        words = f"Its weight moves the tool by {_farthest(self.weight)}{most}"
+        if self.outside is not None:
+            words += f", {_name_of(self.outside)} by {_farthest(self.pushed)} more"
+        title = f"{self.robot.name}: how far it sags"
+        where = self.states.describe(self.robot, self.load)
+        return Report(title, where, (Section("", _sag_blocks(self)),), (Text(f"{words}."),))
 
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            rows.append(
-                (str(record["spring"]), f"{record['torque_n_m']:.4g}", f"{record['twist_rad']:.4g}")
-            )
-        return cards.table(repr(self), rows, ("spring", "torque [N m]", "twist [rad]"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the shift of the tool by gravity along the motion.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        lines = dict(zip(AXES[:3], 1e6 * self.weight[:, :3].T, strict=True))
-        return draw_panels(self.states.time, "time [s]", [Panel("shift [µm]", lines)], axes)
+    @property
+    def shifts(self) -> dict[str, Floats]:
+        """Shift and turn of the tool by each cause, (m, 6) [m, rad]."""
+        moved = {"gravity": self.weight}
+        if self.outside is not None:
+            moved[_name_of(self.outside)] = self.pushed
+        return moved
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -95,8 +94,8 @@ class Sag:
         return records
 
 
-@dataclass(frozen=True, eq=False)
-class ToolCompliance:
+@dataclass(frozen=True, eq=False, repr=False)
+class ToolCompliance(Result):
     """How far the tool gives way to a small force.
 
     Attributes:
@@ -111,31 +110,24 @@ class ToolCompliance:
     load: str
     matrix: Floats
 
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the principal compliances along the motion.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        names = ("softest", "middle", "stiffest")
-        lines = dict(zip(names, 1e6 * self.principal[0].T, strict=True))
-        return draw_panels(self.states.time, "time [s]", [Panel("compliance [µm/N]", lines)], axes)
+    def sections(self) -> Report:
+        """The matrix, its principal directions, and compliances along the motion."""
+        values, directions = self.principal
+        softest = int(values[:, 0].argmax())
+        direction = ", ".join(f"{x:.2f}" for x in directions[softest, :, 0])
+        verdict = Text(
+            f"Softest direction ({direction}): {1e6 * values[softest, 0]:.4g} µm/N, "
+            f"{1e-6 / values[softest, 0]:.4g} N/µm."
+        )
+        title = f"{self.robot.name}: how far its tool gives way"
+        where = self.states.describe(self.robot, self.load)
+        return Report(title, where, (Section("", _compliance_blocks(self)),), (verdict,))
 
     @property
     def principal(self) -> tuple[Floats, Floats]:
         """Compliances to forces [m/N], the largest first, (m, 3), and their directions."""
         values, directions = np.linalg.eigh(self.matrix[:, :3, :3])
         return values[:, ::-1], directions[:, :, ::-1]
-
-    def __repr__(self) -> str:
-        softest = 1e-6 / self.principal[0].max()
-        return cards.line("ToolCompliance", repr(self.robot.name), f"softest {softest:.4g} N/µm")
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            rows.append((str(record["axis"]), *(f"{record[name]:.4g}" for name in AXES)))
-        return cards.table(repr(self), rows, ("", *AXES))
 
     @property
     def table(self) -> list[dict[str, Any]]:
@@ -144,6 +136,82 @@ class ToolCompliance:
         for name, row in zip(AXES, self.matrix[0], strict=True):
             records.append({"axis": name, **dict(zip(AXES, row.tolist(), strict=True))})
         return records
+
+
+def _farthest(shift: Floats) -> str:
+    """The largest shift of the tool."""
+    return f"{1e6 * float(np.linalg.norm(shift[:, :3], axis=1).max()):.4g} µm"
+
+
+def _name_of(outside: Outside) -> str:
+    """What acts from outside, in words: a force that is always the same, or the job's."""
+    wrench = outside.wrench
+    if outside.torque is not None or wrench is None or np.ptp(wrench, axis=0).any():
+        return "the job's forces"
+    return f"force {', '.join(f'{x:g}' for x in wrench[0, :3])} N"
+
+
+def _sag_blocks(result: Sag) -> Iterator[Block]:
+    most = "" if result.states.alone else " at most along the motion"
+    yield Text(f"Motors hold their positions; what each spring bears of the weight{most}:")
+    columns = (
+        Column("spring", "spring"),
+        Column("torque_n_m", "torque", Number(1.0, "N m", digits=4)),
+        Column("twist_rad", "twist", MICRORADIANS),
+    )
+    yield Table(columns, result.table, "springs")
+    yield Text("Shift and turn of the tool, base axes:")
+    yield _shift_table(result)
+    charts = []
+    for cause, shift in result.shifts.items():
+        values = dict(zip(AXES[:3], 1e6 * shift[:, :3].T, strict=True))
+        title = f"By {cause}"
+        charts.append(chart_values(title, Axis("shift", "µm"), values, result.states.time))
+    yield from arrange(charts, "Shift of the tool along the motion")
+
+
+def _shift_table(result: Sag) -> Table:
+    """Shift and turn of the tool by each cause, where it is largest."""
+    keys = [*(f"{name}_m" for name in AXES[:3]), *(f"{name}_rad" for name in AXES[3:])]
+    columns = [Column("cause", "by")]
+    if not result.states.alone:
+        columns.append(Column("time_s", "at", Number(1.0, "s", digits=4)))
+    for k, (key, name) in enumerate(zip(keys, AXES, strict=True)):
+        columns.append(Column(key, name, MICROMETRES if k < 3 else MICRORADIANS))
+    records: list[Record] = []
+    for cause, shift in result.shifts.items():
+        most = int(np.linalg.norm(shift[:, :3], axis=1).argmax())
+        moved = dict(zip(keys, shift[most].tolist(), strict=True))
+        records.append({"cause": cause, "time_s": float(result.states.time[most]), **moved})
+    return Table(tuple(columns), records, "tool")
+
+
+def _compliance_blocks(result: ToolCompliance) -> Iterator[Block]:
+    columns = [Column("axis", "")]
+    for k, name in enumerate(AXES):
+        columns.append(Column(name, f"{name}, {'N' if k < 3 else 'N m'}", Number(1e6, digits=4)))
+    yield Text("Micrometres and microradians per newton and newton metre, base axes:")
+    yield Table(tuple(columns), result.table, "compliance")
+    values, directions = result.principal
+    yield _principal(values[0], directions[0])
+    names = ("softest", "middle", "stiffest")
+    shown = dict(zip(names, 1e6 * values.T, strict=True))
+    axis = Axis("compliance", "µm/N")
+    yield chart_values("Principal compliances", axis, shown, result.states.time)
+
+
+def _principal(values: Floats, directions: Floats) -> Table:
+    columns = (
+        Column("compliance_m_n", "compliance", Number(1e6, "µm/N", digits=4)),
+        Column("stiffness_n_m", "stiffness", Number(1e-6, "N/µm", digits=4)),
+        *(Column(name, name, Number()) for name in AXES[:3]),
+    )
+    records: list[Record] = []
+    for value, direction in zip(values, directions.T, strict=True):
+        stiffness = float(1 / value) if value > 0 else None
+        record = {"compliance_m_n": float(value), "stiffness_n_m": stiffness}
+        records.append({**record, **dict(zip(AXES[:3], direction.tolist(), strict=True))})
+    return Table(columns, records, "principal")
 
 
 def sag(

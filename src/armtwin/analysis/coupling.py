@@ -9,21 +9,20 @@ Ref: [Machielsen 1983, section 8.2.3]; its table 3 has the rows of the first two
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.analysis.charts import chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_bars, draw_panels
+from armtwin.notebook.numbers import PERCENT, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Drawn
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,8 +40,8 @@ class Coupled:
     factor: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class Coupling:
+@dataclass(frozen=True, eq=False, repr=False)
+class Coupling(Result):
     """Inertial coupling of a robot at one posture or along a motion.
 
     Attributes:
@@ -57,54 +56,56 @@ class Coupling:
     joints: Coupled
     drives: Coupled | None
 
-    def __repr__(self) -> str:
-        parts = []
-        for what, found in (("joints", self.joints), ("drives", self.drives)):
+    def sections(self) -> Report:
+        """Coupling factors of joints and drives, and their inertia at one posture."""
+        sections = []
+        groups = {"joint": self.joints, "drive": self.drives}
+        for what, found in groups.items():
             if found is not None:
-                parts.append(f"{what} up to {100 * found.factor.max():.3g} %")
-        return cards.line("Coupling", repr(self.robot.name), *parts)
+                blocks = _blocks(what, found, self.states)
+                sections.append(Section(f"{what.capitalize()}s", blocks))
+        largest = f"{100 * self.joints.factor.max():.0f} % at most between the joints"
+        if self.drives is not None:
+            largest += f", {100 * self.drives.factor.max():.0f} % between the drives"
+        verdict = Text(f"Inertial coupling: {largest}.")
+        title = f"{self.robot.name}: inertial coupling"
+        return Report(title, self.states.describe(self.robot), tuple(sections), (verdict,))
 
-    def _repr_html_(self) -> str:
-        rows = [(str(r["axis"]), f"{100 * float(r['largest']):.3g} %") for r in self.table]
-        return cards.table(repr(self), rows, ("axis", "largest factor"))
 
-    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
-        """Draw the factors of joints and drives over time, or as bars at one posture.
+def _blocks(what: str, found: Coupled, states: States) -> Iterator[Block]:
+    yield Text("Factor: √(Σ M_ij² over the others) / M_ii, of axes of the same kind.")
+    columns: tuple[Column, ...] = (Column("axis", what), Column("factor", "factor", PERCENT))
+    if not states.alone:
+        columns = (
+            Column("axis", what),
+            Column("smallest", "smallest", PERCENT),
+            Column("factor", "mean", PERCENT),
+            Column("largest", "largest", PERCENT),
+        )
+    records = []
+    for name, factor in zip(found.axes.names, found.factor.T, strict=True):
+        records.append(
+            {
+                "axis": name,
+                "smallest": float(factor.min()),
+                "factor": float(factor.mean()),
+                "largest": float(factor.max()),
+            }
+        )
+    yield Table(columns, records, f"{what}s.coupling")
+    if states.alone:
+        yield Text(f"Inertia matrix of the {what}s:")
+        yield _matrix(found.axes.names, found.M[0], f"{what}s.inertia")
+    factors = dict(zip(found.axes.names, 100 * found.factor.T, strict=True))
+    yield chart_values("Coupling factors", Axis("factor", "%"), factors, states.time)
 
-        Args:
-            axes: One for the joints, one for the drives where there are any; new ones where none
-                are given. One for both at one posture.
-        """
-        groups = {"joints": self.joints, "drives": self.drives}
-        if self.states.alone:
-            found = {f"{r['axis']}": 100 * float(r["mean"]) for r in self.table}
-            panel = Panel("coupling factor [%]", {"factor": np.array(list(found.values()))})
-            return draw_bars(list(found), [panel], axes)
-        panels = []
-        for what, coupled in groups.items():
-            if coupled is not None:
-                lines = dict(zip(coupled.axes.names, 100 * coupled.factor.T, strict=True))
-                panels.append(Panel(f"{what} [%]", lines))
-        return draw_panels(self.states.time, "time [s]", panels, axes)
 
-    @property
-    def table(self) -> list[dict[str, float | str]]:
-        """A record for each joint and drive: smallest, mean and largest factor."""
-        records: list[dict[str, float | str]] = []
-        for found in (self.joints, self.drives):
-            if found is None:
-                continue
-            for i, name in enumerate(found.axes.names):
-                factor = found.factor[:, i]
-                records.append(
-                    {
-                        "axis": name,
-                        "smallest": float(factor.min()),
-                        "mean": float(factor.mean()),
-                        "largest": float(factor.max()),
-                    }
-                )
-        return records
+def _matrix(names: Sequence[str], M: Floats, key: str) -> Table:
+    columns = [Column("axis", ""), *(Column(name, name, Number(digits=6)) for name in names)]
+    records: list[Record] = []
+    for name, row in zip(names, M, strict=True):
+        records.append({"axis": name, **dict(zip(names, map(float, row), strict=True))})
+    return Table(tuple(columns), records, key)
 
 
 def coupling(robot: Robot, states: States) -> Coupling:

@@ -13,23 +13,24 @@ Ref: [Machielsen 1983, sections 7.3 and 8.2.2]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, drive_axes, drive_inertia, joint_axes
+from armtwin.analysis.workspace import ALONG_EDGE, BOUNDARY
 from armtwin.drives.friction.curves import coefficients
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_bars, draw_panels
-from armtwin.robot.drive_groups import Hydraulic
+from armtwin.notebook.charts import Bars, Chart
+from armtwin.notebook.numbers import HERTZ, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Drawn
+from armtwin.robot.schema.drive_groups import Hydraulic
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +50,8 @@ class Swings:
     coupled_damping: Floats
 
 
-@dataclass(frozen=True, eq=False)
-class EffectiveInertia:
+@dataclass(frozen=True, eq=False, repr=False)
+class EffectiveInertia(Result):
     """Effective inertia of each drive over postures of a robot.
 
     Attributes:
@@ -73,48 +74,28 @@ class EffectiveInertia:
     load_name: str
     swings: Swings | None
 
-    def __repr__(self) -> str:
-        postures = cards.counted(len(self.q), "posture")
-        return cards.line("EffectiveInertia", repr(self.robot.name), postures, self.load_name)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            low, high = record["smallest"], record["largest"]
-            rows.append((str(record["axis"]), f"{low:.4g}", f"{high:.4g}", str(record["unit"])))
-        return cards.table(repr(self), rows, ("drive", "smallest", "largest", ""))
-
-    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
-        """Draw the effective inertia of each drive over the postures, or as bars at one.
-
-        Args:
-            axes: One for each drive, for all of them together at one posture; new ones where none
-                are given.
-        """
-        cases = {"without load": self.values}
-        if self.load is not None:
-            cases[self.load_name] = self.load
-        if len(self.q) == 1:
-            names = [
-                f"{name} [{unit}]"
-                for name, unit in zip(self.axes.names, self.axes.inertia_units, strict=True)
-            ]
-            bars = {case: values[0] for case, values in cases.items()}
-            return draw_bars(names, [Panel("effective inertia", bars)], axes)
-        panels = []
-        units = self.axes.inertia_units
-        for i, (name, unit) in enumerate(zip(self.axes.names, units, strict=True)):
-            lines = {case: values[:, i] for case, values in cases.items()}
-            panels.append(Panel(f"{name} [{unit}]", lines))
-        return draw_panels(np.arange(1.0, len(self.q) + 1), "posture", panels, axes)
+    def sections(self) -> Report:
+        """Effective inertia of each drive, its extremes and natural frequencies."""
+        subtitle = f"effective inertia {self.chosen}"
+        if self.load_name:
+            subtitle += f"; with load: {self.load_name}"
+        sections = [Section("", _inertia_blocks(self))]
+        if self.swings is not None:
+            sections.append(Section("On their oil", _swing_blocks(self, self.swings)))
+        ratios = self.values.max(axis=0) / self.values.min(axis=0)
+        worst = int(np.argmax(ratios))
+        verdict = Text(
+            f"Effective inertia changes most at {self.axes.names[worst]}: by a factor of "
+            f"{PLAIN.text(ratios[worst])}."
+        )
+        title = f"{self.robot.name}: what each drive has to move"
+        return Report(title, subtitle, tuple(sections), (verdict,))
 
     @property
     def table(self) -> list[dict[str, float | str | None]]:
         """A record for each drive: extremes without and with the load, and their ratios."""
         records = []
-        for i, (name, unit) in enumerate(
-            zip(self.axes.names, self.axes.inertia_units, strict=True)
-        ):
+        for i, (name, unit) in enumerate(_axes(self)):
             low, high = float(self.values[:, i].min()), float(self.values[:, i].max())
             record: dict[str, float | str | None] = {
                 "axis": name,
@@ -136,6 +117,64 @@ class EffectiveInertia:
                 record["damping"] = float(self.swings.damping[i])
             records.append(record)
         return records
+
+
+def _inertia_blocks(result: EffectiveInertia) -> Iterator[Block]:
+    columns = [
+        Column("axis", "drive"),
+        Column("unit", ""),
+        Column("smallest", "least", PLAIN),
+        Column("largest", "most", PLAIN),
+        Column("ratio", "ratio", PLAIN),
+    ]
+    if result.load is not None:
+        columns += [
+            Column("smallest_loaded", "least, load", PLAIN),
+            Column("largest_loaded", "most, load", PLAIN),
+            Column("ratio_loaded", "ratio", PLAIN),
+            Column("ratio_overall", "overall", PLAIN),
+        ]
+    yield Table(tuple(columns), result.table, "drives.inertia")
+    yield Data("postures", len(result.q))
+    yield Data("chosen", result.chosen)
+    if result.chosen == BOUNDARY:
+        last = 1 + 4 * ALONG_EDGE
+        yield Text(
+            f"Posture 1 is home, up to {last} go the four edges of r and z from the inner lower "
+            f"corner outwards, then {ALONG_EDGE} each go through φ, γ and ψ.",
+            "soft",
+        )
+    yield from arrange(list(_inertia_charts(result)), "Effective inertia")
+
+
+def _inertia_charts(result: EffectiveInertia) -> Iterator[Chart | Bars]:
+    cases = {"without load": result.values}
+    if result.load is not None:
+        cases[result.load_name] = result.load
+    postures = np.arange(1.0, len(result.q) + 1)
+    for i, (name, unit) in enumerate(_axes(result)):
+        values = {case: inertia[:, i] for case, inertia in cases.items()}
+        yield chart_values(name, Axis("inertia", unit), values, postures, Axis("posture"))
+
+
+def _axes(result: EffectiveInertia) -> Iterator[tuple[str, str]]:
+    """Name and unit of the inertia of each drive."""
+    return zip(result.axes.names, result.axes.inertia_units, strict=True)
+
+
+def _swing_blocks(result: EffectiveInertia, swings: Swings) -> Iterator[Block]:
+    where = "home" if result.chosen == BOUNDARY else "the first posture"
+    yield Text(f"Natural frequencies at {where}, valves shut.")
+    columns = (
+        Column("axis", "drive"),
+        Column("frequency_hz", "alone", HERTZ),
+        Column("damping", "damping", Number()),
+    )
+    yield Table(columns, result.table)
+    coupled = ", ".join(f"{x:.4g}" for x in swings.coupled)
+    yield Text(f"All drives together: {coupled} Hz.")
+    yield Data("coupled_hz", swings.coupled)
+    yield Data("coupled_damping", swings.coupled_damping)
 
 
 def effective_inertia(

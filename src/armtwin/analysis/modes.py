@@ -15,14 +15,12 @@ Ref: [Waiboer 2007, section 5.4], [Güttel-Tisseur 2017, section 4.2]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from armtwin.analysis.flexible import Flexible, elastic_coordinates, flexible
+from armtwin.analysis.mode_shapes import Complex, Mode, Modes, Rotors
 from armtwin.analysis.states import States
 from armtwin.control.controller import (
     FEEDBACK,
@@ -38,18 +36,10 @@ from armtwin.control.controller import (
 )
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.notebook.dataframes import numbered
-from armtwin.report.figures import Panel, draw_panels
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Proportional, Servo
-from armtwin.robot.servo_rule import for_each
+from armtwin.robot.schema.servo import Proportional, Servo
+from armtwin.robot.schema.servo_rule import for_each
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Rotors = Literal["locked", "servo", "free"]
-Complex = NDArray[np.complex128]
 SLOWEST = 0.05  # frequency below which a root is no swing [Hz]
 OVERDAMPED = 0.995  # relative damping from which a root is no swing
 ROUNDS = 60
@@ -59,91 +49,6 @@ GRID = 12  # sizes of roots from which others are sought
 CLOSE = 1e-10
 LOWEST = 3  # modes whose frequencies are told along a motion
 SERVO = "cascade"
-
-
-@dataclass(frozen=True, eq=False)
-class Mode:
-    """One way to swing.
-
-    Attributes:
-        frequency: Natural frequency, |s| / 2π [Hz].
-        damping: Relative damping, -Re s / |s|.
-        shape: Motion of the coordinates, (N,), complex; the tool moves by one metre at most.
-        tool: Motion of the tool, linear then angular, (6,), complex.
-        shares: Share of each spring in the energy of all springs, (springs,).
-    """
-
-    frequency: float
-    damping: float
-    shape: Complex
-    tool: Complex
-    shares: Floats
-
-
-@dataclass(frozen=True, eq=False)
-class Modes:
-    """How a robot swings at one posture, or along a motion.
-
-    Attributes:
-        robot: The robot, with what is mounted on it.
-        states: The postures; modes are told of the first.
-        load: What it carries besides, in words.
-        springs: Names of the joints, motors and flexures that are elastic.
-        motors: Modes by what the rotors do: "locked", "servo" (where it has one) and "free".
-        lowest: The lowest frequencies with rotors locked along the motion, (m, k) [Hz].
-        flexible: The elastic robot at the first posture.
-    """
-
-    robot: Robot
-    states: States
-    load: str
-    springs: tuple[str, ...]
-    motors: dict[Rotors, tuple[Mode, ...]]
-    lowest: Floats
-    flexible: Flexible
-
-    def __repr__(self) -> str:
-        first = self.motors["locked"][0].frequency
-        words = f"lowest {first:.3g} Hz with rotors locked"
-        return cards.line("Modes", repr(self.robot.name), words, self.load)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            frequency = f"{record['frequency_hz']:.3f}"
-            rows.append((str(record["rotors"]), frequency, f"{record['damping']:.4f}"))
-        return cards.table(repr(self), rows, ("rotors", "frequency [Hz]", "damping"))
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw the lowest frequencies with rotors locked along the motion.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        panel = Panel("frequency [Hz]", numbered("mode ", self.lowest))
-        return draw_panels(self.states.time, "time [s]", [panel], axes)
-
-    @property
-    def table(self) -> list[dict[str, Any]]:
-        """A record for each mode."""
-        records = []
-        for rotors, modes in self.motors.items():
-            for k, mode in enumerate(modes, 1):
-                x, y, z = np.abs(mode.tool[:3])
-                records.append(
-                    {
-                        "rotors": rotors,
-                        "mode": k,
-                        "frequency_hz": mode.frequency,
-                        "damping": mode.damping,
-                        "spring": self.springs[int(mode.shares.argmax())],
-                        "share": float(mode.shares.max()),
-                        "tool_x": float(x),
-                        "tool_y": float(y),
-                        "tool_z": float(z),
-                    }
-                )
-        return records
 
 
 def modes(

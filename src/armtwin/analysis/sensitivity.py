@@ -11,23 +11,36 @@ Ref: [Machielsen 1983, section 8.1]
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.runner import run_all, threads
-from armtwin.notebook import cards
-from armtwin.report.figures import chosen_axes, draw_tornado
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Drawn
+from armtwin.notebook.charts import Bars
+from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
+from armtwin.report.result import Result
 
 Features = Mapping[str, float | None]
 Measure = Callable[[Mapping[str, Any]], Features]
 Moved = Callable[[str, float], dict[str, Any]]
+SHARE = Number(100.0, "%", digits=3)
+PEAK = Number(1e6, "µm", digits=4)
+# how a feature is written: by the last words of its name
+NUMBERS = {
+    "overshoot": SHARE,
+    "final": Number(100.0, "%", digits=4),
+    "over tolerance": SHARE,
+    "first peak time": MILLISECONDS,
+    "lateral peak": PEAK,
+    "vertical peak": PEAK,
+    "period": MILLISECONDS,
+    "settling": MILLISECONDS,
+}
 
 
 @dataclass(frozen=True)
@@ -63,8 +76,8 @@ class KeyEffect:
         return bool(self.less.stopped or self.more.stopped)
 
 
-@dataclass(frozen=True, eq=False)
-class Sensitivity:
+@dataclass(frozen=True, eq=False, repr=False)
+class Sensitivity(Result):
     """What some features depend on.
 
     Attributes:
@@ -72,11 +85,13 @@ class Sensitivity:
         base: What was measured without a change.
         effects: What each number does; those that stop it first, then the strongest on the first
             feature.
+        name: Of what they are features: a job, an experiment or a robot.
     """
 
     by: float
     base: Outcome
     effects: tuple[KeyEffect, ...]
+    name: str = "sensitivity"
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -107,40 +122,74 @@ class Sensitivity:
                 )
         return records
 
-    def __repr__(self) -> str:
-        keys = cards.counted(len(self.effects), "number")
-        return cards.line("Sensitivity", keys, f"by ±{100 * self.by:g} %", *self.features)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for record in self.table:
-            cells = ["-" if x is None else f"{x:.4g}" for x in _numbers(record)]
-            rows.append((str(record["key"]), str(record["feature"]), *cells))
-        heads = ("key", "feature", "less", "base", "more", "per %")
-        return cards.table(repr(self), rows, heads)
-
-    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
-        """Draw a tornado for each feature.
-
-        Args:
-            axes: One for each feature; new ones where none are given.
-        """
-        chosen = chosen_axes(axes, len(self.features), sharex=False)
-        for axis, feature in zip(chosen, self.features, strict=True):
-            now = self.base.features[feature]
-            ends = {}
-            for record in self.table:
-                less, more = record["less"], record["more"]
-                if record["feature"] == feature and None not in (less, now, more):
-                    ends[str(record["key"])] = (float(less), float(more))  # type: ignore[arg-type]
-            if now is not None and ends:
-                wide = sorted(ends, key=lambda key: -max(abs(x - now) for x in ends[key]))
-                draw_tornado(axis, feature, {key: ends[key] for key in wide}, now)
-        return chosen
+    def sections(self) -> Report:
+        """Changes that stop the robot; for each feature a table with both signs and a tornado."""
+        sections = [Section("Changes that stop the robot", _stops(self))]
+        for feature in self.features:
+            sections.append(Section(feature.capitalize(), _blocks(self, feature)))
+        sections.append(Section("", _data(self)))
+        strongest = self.effects[0].key
+        verdict = Text(f"{self.features[0].capitalize()} depends most on {strongest}.")
+        title = f"{self.name}: what it depends on"
+        return Report(title, f"each number by ±{100 * self.by:g} %", tuple(sections), (verdict,))
 
 
-def _numbers(record: Mapping[str, Any]) -> list[float | None]:
-    return [record[key] for key in ("less", "base", "more", "per_percent")]
+def _data(result: Sensitivity) -> Iterator[Block]:
+    yield Data("by", result.by)
+    yield Data("effects", result.table)
+
+
+def _stops(result: Sensitivity) -> Iterator[Block]:
+    for effect in result.effects:
+        for which, outcome in (("smaller", effect.less), ("larger", effect.more)):
+            if outcome.stopped:
+                yield Text(f"{effect.key} {which}: {outcome.stopped}", "bad")
+
+
+def _number(feature: str) -> Number:
+    for words, number in sorted(NUMBERS.items(), key=lambda item: -len(item[0])):
+        if feature.endswith(words):
+            return number
+    return PLAIN
+
+
+def _blocks(result: Sensitivity, feature: str) -> Iterator[Block]:
+    number = _number(feature)
+    per_percent = Number(number.scale, f"{number.unit} per %".strip(), digits=3)
+    columns = (
+        Column("key", "key"),
+        Column("less", "less", number),
+        Column("base", "now", number),
+        Column("more", "more", number),
+        Column("per_percent", "sensitivity", per_percent),
+    )
+    records = [record for record in result.table if record["feature"] == feature]
+    yield Table(columns, records)
+    known = [record for record in records if _complete(record)]
+    if known:
+        yield _tornado(result, feature, number, known)
+
+
+def _complete(record: Record) -> bool:
+    return all(record[key] is not None for key in ("less", "base", "more"))
+
+
+def _tornado(result: Sensitivity, feature: str, number: Number, records: Sequence[Record]) -> Bars:
+    """Both changes of a feature by each number, the widest first."""
+    ends = number.scale * np.array([[record["less"], record["more"]] for record in records])
+    centre = number.scale * float(records[0]["base"])
+    order = np.argsort(-np.abs(ends - centre).max(axis=1), kind="stable")
+    low, high = ends[order].T
+    by = f"{100 * result.by:g} %"
+    return Bars(
+        feature.capitalize(),
+        Axis(feature, number.unit),
+        [str(records[k]["key"]) for k in order],
+        low,
+        high,
+        centre=centre,
+        cases=(f"-{by}", f"+{by}"),
+    )
 
 
 def sensitivity_of(

@@ -43,8 +43,8 @@ class States:
             load: What it carries in place of the payload of its file.
         """
         mounted = robot.description.mounted
-        held = [name for name in (mounted.tool, load or mounted.payload) if name]
-        carrying = f", carrying {' and '.join(held)}" if held else ""
+        held = str(replace(mounted, payload=load) if load else mounted)
+        carrying = f", carrying {held}" if held else ""
         if self.alone:
             return f"at {self.chosen}{carrying}"
         length = self.time[-1] - self.time[0]

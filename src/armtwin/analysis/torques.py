@@ -14,25 +14,27 @@ Ref: [Machielsen 1983, sections 8.2.1 and 8.2.4]
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from armtwin.analysis.charts import arrange, chart_values
 from armtwin.analysis.equations import Axes, Equations, of_drives, of_joints
 from armtwin.analysis.states import States
 from armtwin.maths.batch import Floats
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_bars, draw_panels
+from armtwin.notebook.charts import Bars, Chart
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
+from armtwin.report.result import Result
+from armtwin.robot.kinematics.strokes import drive_forces, strokes
 from armtwin.robot.robot import Robot
-from armtwin.robot.strokes import drive_forces, strokes
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes as Drawn
 
 CAUSES = ("inertial", "coupling", "centripetal", "coriolis", "gravity", "spin")
 SEEN = ("inertial", "square", "viscous", "external")
+FORCE = Number(digits=3)
+HEADS = {"centripetal": "centrip.", "coriolis": "Coriolis", "square": "v²"}  # others: their names
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +82,8 @@ class Shares:
         return np.asarray(np.sqrt(np.mean(getattr(self, name) ** 2, axis=0)))
 
 
-@dataclass(frozen=True, eq=False)
-class TorqueShares:
+@dataclass(frozen=True, eq=False, repr=False)
+class TorqueShares(Result):
     """Torques of a robot by what causes them, at one posture or along a motion.
 
     Attributes:
@@ -97,58 +99,76 @@ class TorqueShares:
     joints: Shares
     drives: Shares | None
 
-    def __repr__(self) -> str:
-        return cards.line("TorqueShares", repr(self.robot.name), _counted(self.states))
-
-    def _repr_html_(self) -> str:
-        rows = []
-        for name in (*CAUSES, "friction", "total"):
-            values = self.joints.rms(name)
-            rows.append((name, *(f"{x:.4g}" for x in values)))
-        return cards.table(repr(self) + ", rms", rows, ("", *self.joints.axes.names))
-
-    def plot(self, *, axes: Drawn | Sequence[Drawn] | None = None) -> list[Drawn]:
-        """Draw the shares of each joint over time, or as bars at one posture.
-
-        Args:
-            axes: One for each joint, for all of them together at one posture; new ones where none
-                are given.
-        """
-        shown = (*CAUSES, "friction")
-        if self.states.alone:
-            bars = {share: getattr(self.joints, share)[0] for share in shown}
-            return draw_bars(self.joints.axes.names, [Panel("torque [N m]", bars)], axes)
-        panels = []
-        units = self.joints.axes.force_units
-        for j, (name, unit) in enumerate(zip(self.joints.axes.names, units, strict=True)):
-            lines = {share: getattr(self.joints, share)[:, j] for share in shown}
-            panels.append(Panel(f"{name} [{unit}]", lines))
-        return draw_panels(self.states.time, "time [s]", panels, axes)
-
-    @property
-    def table(self) -> list[dict[str, float | str]]:
-        """A record for each joint and drive: root mean square of every share."""
-        records: list[dict[str, float | str]] = []
-        for shares in (self.joints, self.drives):
+    def sections(self) -> Report:
+        """Shares of joints and drives, and the shares along the motion."""
+        sections = []
+        groups = {"joint": self.joints, "drive": self.drives}
+        for what, shares in groups.items():
             if shares is not None:
-                records += list(_records(shares))
-        return records
+                blocks = _share_blocks(what, shares, self.states)
+                sections.append(Section(f"{what.capitalize()}s", blocks))
+        if self.drives is None:
+            why = Text("Its drives do not determine its joints: torques are those of the joints.")
+            sections.append(Section("", (why,)))
+        title = f"{self.robot.name}: torques by what causes them"
+        where = self.states.describe(self.robot)
+        return Report(title, where, tuple(sections), (_largest(self),))
 
 
-def _counted(states: States) -> str:
-    return "one posture" if states.alone else cards.counted(len(states.time), "state")
+def _largest(result: TorqueShares) -> Text:
+    """Which cause is the largest on most joints."""
+    causes = (*CAUSES, "friction")
+    sizes = np.array([result.joints.rms(name) for name in causes])
+    sums = sizes.sum(axis=0)
+    shares = sizes / np.where(sums > 0, sums, 1.0)
+    words = []
+    for name, share in sorted(zip(causes, shares.mean(axis=1), strict=True), key=lambda x: -x[1]):
+        if share >= 0.005:
+            words.append(f"{name} {100 * share:.0f} %")
+    return Text(f"Of the joint torques, mean share of the joints: {', '.join(words) or 'none'}.")
 
 
-def _records(shares: Shares) -> list[dict[str, float | str]]:
+def _share_blocks(what: str, shares: Shares, states: States) -> Iterator[Block]:
+    kind = "at the posture" if states.alone else "root mean square along the motion"
+    units = sorted(set(shares.axes.force_units))
+    measure = f"Numbers in {units[0]} are" if len(units) == 1 else "Numbers are"
+    yield Text(f"{measure} {kind}; friction is not in the total.")
+    yield _share_table(what, shares, states, (*CAUSES, "friction", "total"), "causes")
+    yield Text("As a controller of one axis sees them:")
+    yield _share_table(what, shares, states, (*SEEN, "total"), "seen")
+    yield from arrange(list(_share_charts(shares, states)), "Over time")
+
+
+def _share_table(
+    what: str, shares: Shares, states: States, names: Sequence[str], key: str
+) -> Table:
+    columns = [Column("axis", what)]
+    if len(set(shares.axes.force_units)) > 1:
+        columns.append(Column("unit", ""))
+    columns += [Column(name, HEADS.get(name, name), FORCE) for name in _shown(shares, names)]
     records = []
-    names = dict.fromkeys((*CAUSES, *SEEN, "friction", "total"))
-    values = {name: shares.rms(name) for name in names}
     for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
-        record: dict[str, float | str] = {"axis": axis, "unit": unit}
+        record: dict[str, object] = {"axis": axis, "unit": unit}
         for name in names:
-            record[name] = float(values[name][i])
+            values = getattr(shares, name)[:, i]
+            record[name] = float(values[0] if states.alone else np.sqrt(np.mean(values**2)))
         records.append(record)
-    return records
+    return Table(tuple(columns), records, f"{what}s.{key}")
+
+
+def _shown(shares: Shares, names: Sequence[str]) -> list[str]:
+    """Shares that are more than rounding: all but the spin of rotors that do not turn."""
+    size = np.abs(shares.total).max()
+    spins = np.abs(shares.spin).max() > 1e-9 * max(size, 1.0)
+    return [name for name in names if name != "spin" or spins]
+
+
+def _share_charts(shares: Shares, states: States) -> Iterator[Chart | Bars]:
+    names = _shown(shares, (*CAUSES, "friction"))
+    for i, (axis, unit) in enumerate(zip(shares.axes.names, shares.axes.force_units, strict=True)):
+        quantity = Axis("force" if unit == "N" else "torque", unit)
+        values = {name: getattr(shares, name)[:, i] for name in names}
+        yield chart_values(axis, quantity, values, states.time)
 
 
 def torque_shares(robot: Robot, states: States) -> TorqueShares:

@@ -1,4 +1,4 @@
-"""How a job shows itself in Python and notebooks: its facts, and its seam in space."""
+"""What a job shows of itself: its facts, and its seam in space."""
 
 from __future__ import annotations
 
@@ -10,9 +10,18 @@ import numpy as np
 
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import Tolerance
+from armtwin.motion.cell import Cell
+from armtwin.motion.path import SplineFit, Stretch
 from armtwin.motion.seam import Seam
+from armtwin.notebook.numbers import ALLOWED, MILLIMETRES, MILLIMETRES_PER_SECOND, SECONDS, Number
+from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table
 from armtwin.report.figures import BLUE, GREY, RED, axes_in_space, equal_lengths
 
+Ends = tuple[float, float]  # of a stretch, from and to [m]
+ORIENTATIONS = {"fixed": "fixed", "follow": "follows the seam", "given": "given at points"}
+LAWS = {"ramp": "s", "acceleration": "m/s²", "jerk": "m/s³"}
+SHAPES = ("lin", "circ", "spline", "points")
+COORDINATE = Number(1e3, digits=6)
 MM = 1e3
 POINTS = 400  # of a stretch that are drawn
 
@@ -32,23 +41,109 @@ def mounted(description: JobDescription) -> str:
     return f"{robot} with {' and '.join(names)}" if names else robot
 
 
-def facts(description: JobDescription, origin: str) -> Iterator[tuple[str, str]]:
-    """What one wants to know first about a job."""
-    if description.title:
-        yield "job", description.title
-    yield "robot", mounted(description)
-    yield "speed", f"{MM * description.speed:g} mm/s"
-    yield "tolerance", allowed(description.tolerance)
-    yield "segments", str(len(description.segment))
-    model = description.model
-    yield "model", f"{model.words}, {model.friction} friction, servo {model.servo}"
-    if description.force:
-        yield "forces", str(len(description.force))
-    if origin:
-        yield "file", Path(origin).name
+def describe_job(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Report:
+    """What a job is; nothing is run.
+
+    Args:
+        d: The keys of its file.
+        seam: Its seam.
+        process_on: Where its process is on, from and to [m].
+    """
+    sections = (
+        Section("", _facts(d, seam, process_on)),
+        Section(f"Seam of {MILLIMETRES.with_unit(seam.length)}", _segments(d, seam)),
+    )
+    return Report(f"{d.name}: {d.title or 'no title'}", "", sections)
 
 
-def draw_seam(seam: Seam, process_on: Sequence[tuple[float, float]], axes: Any = None) -> Any:
+def _segments(d: JobDescription, seam: Seam) -> Iterator[Block]:
+    columns = (
+        Column("name", "segment"),
+        Column("from", "from", MILLIMETRES),
+        Column("to", "to", MILLIMETRES),
+        Column("speed", "speed", MILLIMETRES_PER_SECOND),
+        Column("shape", "shape"),
+    )
+    records = [_stretch(d, stretch) for stretch in seam.path.stretches]
+    yield Table(columns, records, "segments")
+
+
+def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Iterator[Block]:
+    carried = f"{d.tool or 'no tool'} and {d.payload}" if d.payload else d.tool or "no tool"
+    place = ", ".join(COORDINATE.text(x) for x in d.workpiece.position)
+    tolerance = d.tolerance
+    process = []
+    for start, stop in process_on:
+        process.append(f"{MILLIMETRES.text(start)} to {MILLIMETRES.with_unit(stop)}")
+    model = f"friction {d.model.friction}, servo {d.model.servo}, {d.model.words}"
+    duration = SECONDS.with_unit(seam.duration)
+    moving = SECONDS.with_unit(seam.profile.duration)
+    yield Facts(
+        (
+            ("robot, tool", f"{d.robot} with {carried}"),
+            ("workpiece at", f"({place}) mm in the base frame"),
+            ("orientation", ORIENTATIONS[d.orientation.mode]),
+            (
+                "tolerance",
+                f"±{ALLOWED.with_unit(tolerance.lateral)} lateral, "
+                f"±{ALLOWED.with_unit(tolerance.vertical)} vertical",
+            ),
+            ("time law", _time_law(d)),
+            ("duration", f"{duration}, of which {moving} in motion"),
+            ("process on", ", ".join(process)),
+            ("model", model),
+            ("cell", _cell(d.cell)),
+            ("splines", "; ".join(_spline(fit) for fit in seam.path.splines())),
+            ("forces", ", ".join(f"at {force.at}" for force in d.force)),
+            ("overrides", ", ".join(f"{key} = {value}" for key, value in d.override.items())),
+        )
+    )
+
+
+def _cell(cell: Cell) -> str:
+    """What stands around the robot; nothing where the file says nothing."""
+    parts = []
+    if cell.floor is not None:
+        parts.append(f"floor at {MILLIMETRES.with_unit(cell.floor)}")
+    parts += [f"plane '{plane.name or k}'" for k, plane in enumerate(cell.plane, 1)]
+    parts += [f"box '{box.name or k}'" for k, box in enumerate(cell.box, 1)]
+    return ", ".join(parts)
+
+
+def _spline(fit: SplineFit) -> str:
+    """How far a spline leaves its points' polyline."""
+    place = MILLIMETRES.with_unit(fit.at_m)
+    return f"'{fit.name}' leaves its polyline by {ALLOWED.with_unit(fit.deviation)} at {place}"
+
+
+def _time_law(d: JobDescription) -> str:
+    law = d.time_law
+    numbers = []
+    for key, unit in LAWS.items():
+        value = getattr(law, key)
+        if value is not None:
+            numbers.append(f"{key} {value:g} {unit}")
+    return f"{law.kind}, {', '.join(numbers)}"
+
+
+def _stretch(d: JobDescription, stretch: Stretch) -> Record:
+    """A stretch of the seam."""
+    segment = d.segment[stretch.move]
+    speed = segment.speed or d.speed
+    shape = next(key for key in SHAPES if getattr(segment, key) is not None)
+    if stretch.corner:
+        speed = segment.blend_speed or speed
+        shape = f"corner r {MILLIMETRES_PER_SECOND.text(segment.blend or 0.0)} mm"
+    return {
+        "name": stretch.name,
+        "from": stretch.start,
+        "to": stretch.stop,
+        "speed": speed,
+        "shape": shape,
+    }
+
+
+def draw_seam(seam: Seam, process_on: Sequence[Ends], axes: Any = None) -> Any:
     """Draw a seam in space, base frame.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -13,20 +13,19 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.digests import digest_of
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import BenchSetup
-from armtwin.jobs.features import OF_RESPONSES, Feature, Response
+from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.charts import Chart
 from armtwin.notebook.layers import Curve
-from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.numbers import PLAIN
 from armtwin.notebook.sampling import at_times, extremes
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import (
     Block,
     Column,
     Data,
-    Facts,
     Line,
     Plot,
     Report,
@@ -36,8 +35,7 @@ from armtwin.notebook.sections import (
 )
 from armtwin.report.result import Result
 from armtwin.simulation.outcome import Energy
-from armtwin.simulation.response_report import valve_words, what_sensors_show
-from armtwin.simulation.responses import Response as Answer
+from armtwin.simulation.response import Response as Answer, valve_words, what_sensors_show
 
 if TYPE_CHECKING:
     from armtwin.identification.clamping.result import Clamping
@@ -62,7 +60,7 @@ class ExperimentRun(Result):
 
     experiment: Experiment
     log: Log
-    responses: tuple[Response, ...]
+    responses: tuple[SetpointResponse, ...]
     energy: Energy
     clamped: bool
     gear_ratio: float | None = None
@@ -138,7 +136,7 @@ class ExperimentRun(Result):
             told = recreate(self.clamping).sections()
             verdict += told.verdict
             sections += told.sections
-        sections.append(Section("Energy", _energy(self)))
+        sections.append(Section("Energy", self.energy.blocks()))
         return Report(
             title=d.title or d.name,
             subtitle=_subtitle(self),
@@ -247,21 +245,9 @@ def _responses(run: ExperimentRun, times: Floats) -> Iterator[Block]:
         )
 
 
-def _response_plot(k: int, response: Response, times: Floats) -> Plot:
+def _response_plot(k: int, response: SetpointResponse, times: Floats) -> Plot:
     lines = [Line("response", f"got{k}", 0)]
     if response.distance is not None:
         lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))
     label, unit = response.of, response.unit
     return Plot("time", "time [s]", label, unit, tuple(lines), 0, len(times), caption=label)
-
-
-def _energy(run: ExperimentRun) -> Iterator[Block]:
-    number = Number(1.0, "J", digits=4)
-    facts = []
-    values = {}
-    for part in fields(run.energy):
-        value = getattr(run.energy, part.name)
-        values[f"{part.name}_j"] = value
-        facts.append((part.name, number.with_unit(value)))
-    yield Facts(facts)
-    yield Data("energy", values)

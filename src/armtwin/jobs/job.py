@@ -19,9 +19,15 @@ from armtwin.files.loading import check_description, load_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
+from armtwin.jobs.from_points import (
+    SMOOTH,
+    Quantity,
+    SeamPoints,
+    describe_seam,
+    read_points,
+    read_quantity,
+)
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
@@ -29,16 +35,18 @@ from armtwin.motion.posture import ELBOWS
 from armtwin.motion.seam import Seam
 from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
-from armtwin.robot.overrides import overridden
-from armtwin.robot.provenance import missing
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
 
 
 @dataclass(frozen=True)
-class Job:
+class Job(Result):
     """What a job file says, and the seam it describes; it never changes.
 
     Attributes:
@@ -141,8 +149,9 @@ class Job:
             "Job", repr(d.name), display.mounted(d), speed, display.allowed(d.tolerance)
         )
 
-    def _repr_html_(self) -> str:
-        return cards.table(repr(self), display.facts(self.description, self.origin))
+    def sections(self) -> Report:
+        """Robot, tolerance, speed, process and model, and the segments of the seam."""
+        return display.describe_job(self.description, self.seam, self.process_on())
 
     def plot(self, *, axes: Any = None) -> Any:
         """Draw the seam in space, base frame, and where its process is on.
@@ -263,7 +272,7 @@ class Job:
         return self.origin or f"job '{self.name}'"
 
     @cached_property
-    def points(self) -> dict[int, Points]:
+    def points(self) -> dict[int, SeamPoints]:
         """Points of the segments that name a file, by the number of the segment."""
         found = {}
         for i, segment in enumerate(self.description.segment):

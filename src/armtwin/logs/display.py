@@ -1,22 +1,28 @@
-"""How a log shows itself in Python and notebooks: its channels as a table, and over time."""
+"""What a log shows of itself: its channels as a table, and over time."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.logs.channels import channel_label
+from armtwin.logs.recording import Recording
 from armtwin.maths.batch import Floats
+from armtwin.notebook.cards import counted
 from armtwin.notebook.dataframes import numbered
+from armtwin.notebook.numbers import PLAIN, SECONDS, Number
+from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
 from armtwin.report.figures import Panel, draw_panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HEADS = ("channel", "what it is", "columns", "smallest", "largest")
 USUAL = ("q", "v", "tau")  # drawn where nothing is chosen
 NAMED = 5  # channels that a line names
-Label = Callable[[str], str]  # what a channel is, with its unit in brackets
 
 
 def named(channels: Mapping[str, Floats]) -> str:
@@ -26,22 +32,61 @@ def named(channels: Mapping[str, Floats]) -> str:
     return " ".join([*names[:NAMED], *more])
 
 
-def channel_rows(channels: Mapping[str, Floats], label: Label) -> Iterator[tuple[str, ...]]:
-    """What each channel holds."""
-    for name, values in channels.items():
-        columns = str(values.shape[1])
-        smallest = largest = "-"
-        if values.size:
-            smallest = f"{values.min():.4g}"
-            largest = f"{values.max():.4g}"
-        yield name, label(name), columns, smallest, largest
+def describe_log(log: Recording, origin: str) -> Report:
+    """Channels, rate and events of a log, and what in it cannot be.
+
+    Args:
+        log: What it holds.
+        origin: The file it was read from, or "".
+    """
+    name = Path(origin).name or "log"
+    length = Number(digits=6).text(np.ptp(log.time) if len(log.time) else 0.0)
+    title = f"{name}: a log of {len(log.time)} samples, {length} s"
+    return Report(title, _rate(log.time), (Section("", _blocks(log)),))
+
+
+def _rate(time: Floats) -> str:
+    steps = np.diff(time)
+    if not len(steps):
+        return counted(len(time), "sample")
+    step = float(np.median(steps))
+    uneven = Number(1e3).text(float(np.abs(steps - step).max()))
+    return f"about {1 / step:.6g} Hz, steps uneven by at most {uneven} ms"
+
+
+def _blocks(log: Recording) -> Iterator[Block]:
+    from armtwin.logs.plausibility import doubts
+
+    for sentence in doubts(log):
+        yield Text(sentence, "bad")
+    columns = (
+        Column("channel", "channel"),
+        Column("columns", "columns", Number()),
+        Column("smallest", "smallest", PLAIN),
+        Column("largest", "largest", PLAIN),
+    )
+    records = [_channel(name, values) for name, values in log.channels.items()]
+    yield Table(columns, records, "channels")
+    for event in log.events:
+        yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
+    if not log.events:
+        yield Text("No events.")
+
+
+def _channel(name: str, values: Floats) -> Record:
+    record: dict[str, Any] = {
+        "channel": f"{name}: {channel_label(name)}",
+        "columns": values.shape[1],
+    }
+    if values.size:
+        record |= {"smallest": float(values.min()), "largest": float(values.max())}
+    return record
 
 
 def draw_channels(
     time: Floats,
     channels: Mapping[str, Floats],
     names: Sequence[str],
-    label: Label,
     axes: Axes | Sequence[Axes] | None = None,
 ) -> list[Axes]:
     """Draw channels over time, a panel for each and a line for each column.
@@ -50,7 +95,6 @@ def draw_channels(
         time: Times of the samples, (m,) [s].
         channels: Arrays (m, n) by name.
         names: Channels to draw; without any q, v and tau, or the first that there are.
-        label: What a channel is.
         axes: One for each channel; new ones where none are given.
     """
     if not channels:
@@ -60,7 +104,7 @@ def draw_channels(
         if name not in channels:
             hint = did_you_mean(name, channels)
             raise ArmtwinError(f"the log has no channel '{name}'. {hint}")
-        panels.append(Panel(label(name), numbered(name, channels[name])))
+        panels.append(Panel(channel_label(name), numbered(name, channels[name])))
     return draw_panels(time, "time [s]", panels, axes)
 
 

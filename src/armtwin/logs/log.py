@@ -16,7 +16,7 @@ from armtwin.files.kinds import check_name
 from armtwin.files.whole import check_file, write_file
 from armtwin.logs import display
 from armtwin.logs.bag_files import is_bag, read_bag
-from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind, channel_label
+from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind
 from armtwin.logs.columns import Columns, columns_for
 from armtwin.logs.csv_files import put_csv, put_packed_csv
 from armtwin.logs.csv_reading import read_csv
@@ -25,6 +25,8 @@ from armtwin.logs.recording import Event, Recording
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
 from armtwin.notebook.dataframes import dataframe, numbered
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
 
 if TYPE_CHECKING:
     import pandas
@@ -33,8 +35,8 @@ if TYPE_CHECKING:
 WRITERS = {".csv.gz": put_packed_csv, ".csv": put_csv, ".npz": put_npz}  # by the ending of a name
 
 
-@dataclass(frozen=True, eq=False)
-class Log:
+@dataclass(frozen=True, eq=False, repr=False)
+class Log(Result):
     """Channels over time, and what happened.
 
     Attributes:
@@ -88,10 +90,9 @@ class Log:
         length = np.ptp(self.time) if len(self.time) else 0.0
         return cards.line("Log", samples, f"{length:.4g} s", display.named(self.channels))
 
-    def _repr_html_(self) -> str:
-        rows = [*display.channel_rows(self.channels, channel_label)]
-        rows += [("event", event.text, "", "", "") for event in self.events]
-        return cards.table(repr(self), rows, display.HEADS)
+    def sections(self) -> Report:
+        """Channels, rate and events, and what in it cannot be."""
+        return display.describe_log(self.recording, self.origin)
 
     def plot(self, *channels: str, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
         """Draw channels over time, a line for each column.
@@ -100,13 +101,17 @@ class Log:
             channels: Names of channels; without any q, v and tau, as there are.
             axes: One for each channel; new ones where none are given.
         """
-        return display.draw_channels(self.time, self.channels, channels, channel_label, axes)
+        return display.draw_channels(self.time, self.channels, channels, axes)
 
-    def to_dataframe(self) -> pandas.DataFrame:
-        """Columns as in a file, q1, q2, ..., over time, for pandas."""
+    def to_dataframe(self, name: str = "") -> pandas.DataFrame:
+        """Columns as in a file, q1, q2, ..., over time, for pandas.
+
+        Args:
+            name: A channel, by default all.
+        """
         columns: dict[str, Floats] = {}
-        for name, values in self.channels.items():
-            columns |= numbered(name, values)
+        for channel in [name] if name else self.channels:
+            columns |= numbered(channel, getattr(self, channel))
         return dataframe(("time", self.time), columns)
 
     @staticmethod

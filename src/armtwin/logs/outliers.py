@@ -5,11 +5,10 @@ A lost or doubled telegram leaves such a value.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping
 
 import numpy as np
 
-from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import ranges
 
@@ -17,16 +16,16 @@ FAR = 8.0  # times the distance from the median of its neighbourhood that nine o
 SHARE = 0.01  # of the channel's range that a jump must have to count
 
 
-def without_outliers(log: Log) -> tuple[Log, int]:
-    """The log with single wild samples replaced by their neighbours' mean, and their number."""
+def without_outliers(channels: Mapping[str, Floats]) -> tuple[dict[str, Floats], int]:
+    """Channels with single wild samples replaced by their neighbours' mean, and their number."""
     count = 0
-    channels = dict(log.channels)
-    for name, values in log.channels.items():
+    found = dict(channels)
+    for name, values in channels.items():
         wild = _wild(values)
         if wild.any():
             count += int(wild.sum())
-            channels[name] = _bridged(values, wild)
-    return replace(log, channels=channels), count
+            found[name] = _bridged(values, wild)
+    return found, count
 
 
 def _wild(x: Floats) -> Flags:

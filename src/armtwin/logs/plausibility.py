@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
-from armtwin.logs.log import Log
 from armtwin.logs.outliers import without_outliers
+from armtwin.logs.recording import Recording, Sampled
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.narrow import largest, ranges
 from armtwin.maths.smoothing import low_pass
@@ -88,7 +88,7 @@ class Pace:
         return Pace(limits.names, limits.turns, usual, limits.most)
 
 
-def check_motion(log: Log, channel: str, pace: Pace) -> None:
+def check_motion(log: Sampled, channel: str, pace: Pace) -> None:
     """Refuse a log whose angles or times cannot be those of an arm.
 
     Args:
@@ -101,9 +101,9 @@ def check_motion(log: Log, channel: str, pace: Pace) -> None:
         raise ArmtwinError(doubt)
 
 
-def doubts(log: Log) -> Iterator[str]:
+def doubts(log: Sampled) -> Iterator[str]:
     """What cannot be in a log, as far as it can be told without a robot, one sentence each."""
-    channel = next((name for name in ("q", "q_link", "q_ref") if name in log), None)
+    channel = next((name for name in ("q", "q_link", "q_ref") if name in log.channels), None)
     if channel is None or not len(log.time):
         return
     q = log.channels[channel]
@@ -113,14 +113,14 @@ def doubts(log: Log) -> Iterator[str]:
         name = f"{channel}{int(reached.argmax()) + 1}"
         remedy = f'If so, say unit.{channel} = "deg" in a columns file.'
         yield f"Angles look like degrees: {name} reaches {most:.4g} rad. {remedy}"
-        log = Log.of(log.time, (), **{channel: np.radians(q)})
+        log = Recording(log.time, {channel: np.radians(q)})
     doubt = _doubt(log, channel, Pace.of_any(q.shape[1]))
     if doubt:
         yield f"{doubt[0].upper()}{doubt[1:]}."
 
 
 @np.errstate(over="ignore", invalid="ignore")
-def _doubt(log: Log, channel: str, pace: Pace) -> str:
+def _doubt(log: Sampled, channel: str, pace: Pace) -> str:
     """A sentence about what cannot be in a log, "" where all can; no number is too large for it."""
     return _wrapped(log.time, log.channels[channel], pace) or _time(log, channel, pace)
 
@@ -169,7 +169,7 @@ def _wrapped(time: Floats, q: Floats, pace: Pace) -> str:
     )
 
 
-def _time(log: Log, channel: str, pace: Pace) -> str:
+def _time(log: Sampled, channel: str, pace: Pace) -> str:
     """A sentence about time stamps that cannot be seconds, "" where they can."""
     q = log.channels[channel]
     if len(q) < SHORTEST:
@@ -192,12 +192,12 @@ def _time(log: Log, channel: str, pace: Pace) -> str:
 
 def _speeds(time: Floats, q: Floats) -> Floats:
     """Highest speed of each joint, (n,), smoothed, between gaps; 0 where all pieces are short."""
-    whole, _ = without_outliers(Log.of(time, q=q))
+    whole, _ = without_outliers({"q": q})
     highest = np.zeros(q.shape[1])
     for piece in np.split(np.arange(len(time)), _gaps(time)):
         if len(piece) < SHORTEST:
             continue
-        smooth = low_pass(whole.q[piece], SMOOTH, 1.0)
+        smooth = low_pass(whole["q"][piece], SMOOTH, 1.0)
         t = time[piece]
         way = smooth[2:] - smooth[:-2]
         duration = (t[2:] - t[:-2])[:, None]
@@ -231,10 +231,10 @@ def _too_fast(pace: Pace, speed: Floats, j: int) -> str:
     )
 
 
-def _beside_logged_speeds(log: Log, channel: str, moved: Flags) -> str:
+def _beside_logged_speeds(log: Sampled, channel: str, moved: Flags) -> str:
     """A sentence about positions that do not do the logged speeds in time, "" where they do."""
     speeds = {"q": "v", "q_ref": "v_ref"}.get(channel, "")
-    if speeds not in log:
+    if speeds not in log.channels:
         return ""
     q, v = log.channels[channel], log.channels[speeds]
     if v.shape != q.shape or len(_gaps(log.time)):

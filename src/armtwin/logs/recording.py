@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from armtwin.logs.channels import LARGEST
 from armtwin.maths.batch import Floats
@@ -46,6 +46,18 @@ class Event:
     def to_list(self) -> list[float | str]:
         """The list that `of` reads."""
         return [float(self.time), self.kind, self.joint, self.text]
+
+
+class Sampled(Protocol):
+    """Channels over time: a log, or what a file of one holds."""
+
+    @property
+    def time(self) -> Floats:
+        """Times of the samples, (m,) [s]."""
+
+    @property
+    def channels(self) -> Mapping[str, Floats]:
+        """Arrays (m, n) by name."""
 
 
 @dataclass(frozen=True, eq=False)

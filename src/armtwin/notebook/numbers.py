@@ -81,5 +81,7 @@ PERCENT = Number(100.0, "%", places=0)
 FINE_PERCENT = Number(100.0, "%", places=1)
 SIGNED_PERCENT = Number(100.0, "%", places=1, signed=True)
 SECONDS = Number(1.0, "s", places=3)
+MILLISECONDS = Number(1e3, "ms", digits=4)
+HERTZ = Number(1.0, "Hz", digits=4)
 NEWTON_METRES = Number(1.0, "N m")
 PER_HUNDRED = Number(1.0, "%", places=1)  # of what is a percentage already

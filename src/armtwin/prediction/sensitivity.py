@@ -48,7 +48,8 @@ def sensitivity(
         raise ArmtwinError("sensitivity needs at least one key path of the robot file")
     moved, measure = _measured(what)
     chosen = measure if features is None else _only(measure, features)
-    return sensitivity_of(moved, keys, by, chosen, progress)
+    found = sensitivity_of(moved, keys, by, chosen, progress)
+    return replace(found, name=what.robot.name if isinstance(what, StepTest) else what.name)
 
 
 def _measured(what: Job | Experiment | StepTest) -> tuple[Moved, Measure]:

@@ -82,51 +82,6 @@ def draw_panels(
     return chosen
 
 
-def draw_bars(
-    names: Sequence[str], panels: Sequence[Panel], axes: Axes | Sequence[Axes] | None = None
-) -> list[Axes]:
-    """Draw panels of bars beside each other over names that all of them share.
-
-    Args:
-        names: What the bars stand over, (m,).
-        panels: What is drawn, the lines of each as bars of another colour.
-        axes: One for each panel; new ones where none are given.
-    """
-    chosen = chosen_axes(axes, len(panels))
-    place = np.arange(len(names))
-    for axis, panel in zip(chosen, panels, strict=True):
-        width = 0.8 / len(panel.lines)
-        for k, (name, values) in enumerate(panel.lines.items()):
-            beside = place + (k + 0.5) * width - 0.4
-            axis.bar(beside, values, width, label=plain(name), color=COLOURS[k % len(COLOURS)])
-        axis.set_ylabel(plain(panel.label))
-        axis.set_xticks(place, [plain(name) for name in names])
-        axis.grid(alpha=0.3, axis="y")
-        legend(axis)
-    return chosen
-
-
-def draw_tornado(
-    axis: Any, label: str, ends: Mapping[str, tuple[float, float]], now: float
-) -> None:
-    """Draw what both changes of each number make of a value, the widest on top.
-
-    Args:
-        axis: Where it is drawn.
-        label: What the value is.
-        ends: The value with the number smaller and larger, by its name, the widest first.
-        now: The value without a change.
-    """
-    place = np.arange(len(ends))[::-1]
-    less, more = np.array(list(ends.values())).reshape(-1, 2).T
-    axis.barh(place, less - now, left=now, color="none", edgecolor=BLUE, label="smaller")
-    axis.barh(place, more - now, left=now, color=BLUE, label="larger")
-    axis.axvline(now, color=GREY, linewidth=0.8)
-    axis.set_yticks(place, [plain(name) for name in ends])
-    axis.set_xlabel(plain(label))
-    legend(axis)
-
-
 def draw_report(report: Report, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
     """Draw every chart of a report, one under another.
 

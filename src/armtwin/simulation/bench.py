@@ -12,8 +12,8 @@ Ref: [Soder-Hoorn 2015, fig. 3.1-3.2]
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -35,9 +35,13 @@ from armtwin.maths.quantities import (
     Viscous,
 )
 from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Report, Section, Text
+from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_bench
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model
@@ -45,9 +49,6 @@ from armtwin.simulation.outcome import Energy
 from armtwin.simulation.packing import friction_tables
 from armtwin.simulation.partner import Partner
 from armtwin.simulation.plant import C0, Friction as FrictionParts, Rows
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
 
 FASTEST = 2000.0  # speed [rad/s] up to which friction is tabulated
 SWING = 0.1  # angle [rad] of the fastest swing that one step may take
@@ -222,8 +223,8 @@ def checked_bench(bench: Bench) -> Bench:
     return bench
 
 
-@dataclass(frozen=True, eq=False)
-class BenchRun:
+@dataclass(frozen=True, eq=False, repr=False)
+class BenchRun(Result):
     """A run of a bench.
 
     Attributes:
@@ -237,28 +238,22 @@ class BenchRun:
     log: Log
     energy: Energy
 
-    def __repr__(self) -> str:
+    def sections(self) -> Report:
+        """Where the energy went, and angle and torque of the motor over time."""
         samples = cards.counted(len(self.log.time), "sample")
-        return cards.line("BenchRun", f"joint {self.bench.joint}", samples)
+        seconds = f"{np.ptp(self.log.time):.4g} s"
+        verdict = Text(f"Simulated {seconds} with the joint {self.bench.joint}, {samples}.")
+        motor = Section("Motor", (_motor_charts(self.log),))
+        sections = (Section("Energy", self.energy.blocks()), motor)
+        return Report("A run of a bench", "", sections, (verdict,))
 
-    def _repr_html_(self) -> str:
-        rows = []
-        for part in fields(self.energy):
-            rows.append((f"energy, {part.name}", f"{getattr(self.energy, part.name):.4g} J"))
-        return cards.table(repr(self), rows)
 
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw angle and torque of the motor over time.
-
-        Args:
-            axes: Two, one above the other; new ones where none are given.
-        """
-        log = self.log
-        panels = [
-            Panel("motor angle [rad]", {"motor": log.q_m[:, 0]}),
-            Panel("motor torque [N m]", {"motor": log.tau_m[:, 0]}),
-        ]
-        return draw_panels(log.time, "time [s]", panels, axes)
+def _motor_charts(log: Log) -> Multiples:
+    """Angle and torque of the motor."""
+    charts = []
+    for y, values in ((Axis("angle", "rad"), log.q_m), (Axis("torque", "N m"), log.tau_m)):
+        charts.append(Chart("", Axis("time", "s"), y, (Curve("", log.time, values[:, 0]),)))
+    return Multiples(tuple(charts), columns=1)
 
 
 def simulate_bench(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 
 import numpy as np
 
@@ -14,19 +13,22 @@ from armtwin.logs.log import Log
 from armtwin.logs.recording import Event
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
+from armtwin.notebook.charts import Chart
 from armtwin.notebook.dataframes import numbered
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.coordinates import Coordinates
-from armtwin.robot.drive_groups import Motor
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
+from armtwin.report.result import Result
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Motor
 from armtwin.simulation import loop
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel
 from armtwin.simulation.prepared import Ended, PreparedRun
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
+JOULES = Number(1.0, "J", digits=4)
 LONG_AT_LIMIT = 0.2  # seconds at the current limit that are worth an event
 
 
@@ -56,9 +58,15 @@ class Energy:
         given = self.motors + self.external
         return given - self.stored - self.friction - self.dampers - self.numerical
 
+    def blocks(self) -> Iterator[Block]:
+        """What a report shows of it."""
+        values = asdict(self)
+        yield Facts([(name, JOULES.with_unit(value)) for name, value in values.items()])
+        yield Data("energy", {f"{name}_j": value for name, value in values.items()})
 
-@dataclass(frozen=True, eq=False)
-class Run:
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Run(Result):
     """A simulated run.
 
     Attributes:
@@ -84,27 +92,19 @@ class Run:
     built: Robot
     bodies: Floats
 
-    def __repr__(self) -> str:
+    def sections(self) -> Report:
+        """What happened, where the energy went, and how far each joint is from its reference."""
         log = self.log
         samples = cards.counted(len(log.time), "sample")
         events = cards.counted(len(log.events), "event")
-        return cards.line("Run", samples, f"{np.ptp(log.time):.4g} s", events)
-
-    def _repr_html_(self) -> str:
-        rows = [("event", event.text) for event in self.log.events]
-        for part in fields(self.energy):
-            rows.append((f"energy, {part.name}", f"{getattr(self.energy, part.name):.4g} J"))
-        return cards.table(repr(self), rows)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw how far each joint is from its reference over time.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        log = self.log
-        panel = Panel("q - q_ref [rad or m]", numbered("joint ", log.q - log.q_ref))
-        return draw_panels(log.time, "time [s]", [panel], axes)
+        words = f"Simulated {np.ptp(log.time):.4g} s in {samples}, {events}."
+        verdict = Text(words, "bad" if log.events else "")
+        sections = (
+            Section("Events", [Text(event.text, "bad") for event in log.events]),
+            Section("Energy", self.energy.blocks()),
+            Section("Errors", _errors(log)),
+        )
+        return Report("A simulated run", "", sections, (verdict,))
 
     def tool_poses(self) -> Floats:
         """Where the tool was at the times of both sides, base frame, (k, 4, 4)."""
@@ -114,6 +114,14 @@ class Run:
     def trace_time(self) -> Floats:
         """Times of both sides, (k,) [s]."""
         return np.arange(len(self.link_side)) / self.trace_rate
+
+
+def _errors(log: Log) -> Iterator[Block]:
+    """How far each joint is from its reference."""
+    layers = []
+    for name, values in numbered("joint ", log.q - log.q_ref).items():
+        layers.append(Curve(name, log.time, values))
+    yield Chart("", Axis("time", "s"), Axis("q - q_ref", "rad or m"), tuple(layers))
 
 
 def outcome(prepared: PreparedRun, ended: Ended, stored: float) -> Run:

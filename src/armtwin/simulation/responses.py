@@ -1,29 +1,26 @@
-"""Responses of a robot whose set-points jump or follow a record, and what its sensors show."""
+"""Robots in equilibrium whose set-points jump or follow a record."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
-from armtwin.maths.responses import StepFeatures, step_features
 from armtwin.motion.trajectory import Trajectory
-from armtwin.notebook import cards
-from armtwin.report.figures import Panel, draw_panels
-from armtwin.robot.overrides import overridden
+from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo_rule import for_each
-from armtwin.robot.strokes import drive_names
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.servo_rule import for_each
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions
-from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import servo_of
+from armtwin.simulation.response import Response
 from armtwin.simulation.setpoints import (
     Unit,
     coordinate_names,
@@ -35,110 +32,7 @@ from armtwin.simulation.setpoints import (
     stepped_motion,
 )
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
 AT_ONCE = 1e-9  # the set-point jumps just after the first sample, where the run starts [s]
-
-
-@dataclass(frozen=True, eq=False)
-class Response:
-    """What the sensors of a robot show of a run that started in equilibrium.
-
-    Attributes:
-        robot: The robot.
-        model: How it was simulated.
-        unit: "volts", "strokes" or "wrist".
-        names: Names of the coordinates.
-        start: Set-points at the start, (k,).
-        time: Times, (m,) [s].
-        setpoint: Set-points less their start, (m, k).
-        reading: What sensors show less their start, as late as they are, (m, k).
-        run: The simulated run.
-    """
-
-    robot: Robot
-    model: Model
-    unit: Unit
-    names: tuple[str, ...]
-    start: Floats
-    time: Floats
-    setpoint: Floats
-    reading: Floats
-    run: Run
-
-    @property
-    def step(self) -> Floats:
-        """By how much each set-point ends beyond its start, (k,)."""
-        return np.asarray(self.setpoint[-1])
-
-    def features(self, name: str) -> StepFeatures:
-        """Features of the response of a coordinate whose set-point jumped."""
-        k = self._place(name)
-        if self.step[k] == 0:
-            moved = [n for n, by in zip(self.names, self.step, strict=True) if by != 0]
-            raise ArmtwinError(f"the set-point of {name} did not jump; {', '.join(moved)} did")
-        return step_features(self.time, self.reading[:, k], float(self.step[k]))
-
-    def disturbance(self, name: str) -> float:
-        """Largest deviation of a coordinate from its start, in its unit."""
-        return float(np.abs(self.reading[:, self._place(name)]).max())
-
-    def _place(self, name: str) -> int:
-        if name not in self.names:
-            raise ArmtwinError(f"'{name}' is not known. {did_you_mean(name, self.names)}")
-        return self.names.index(name)
-
-    @property
-    def table(self) -> list[dict[str, float | str | None]]:
-        """A record for each coordinate that ends elsewhere than it began."""
-        records: list[dict[str, float | str | None]] = []
-        for name, step in zip(self.names, self.step, strict=True):
-            if step == 0:
-                continue
-            found = self.features(name)
-            records.append(
-                {
-                    "name": name,
-                    "step": float(step),
-                    "first_peak_s": found.first_peak,
-                    "period_s": found.period,
-                    "overshoot": found.overshoot,
-                    "settling_s": found.settling,
-                    "final": found.final,
-                }
-            )
-        return records
-
-    def __repr__(self) -> str:
-        jumps = []
-        for name, step in zip(self.names, self.step, strict=True):
-            if step:
-                jumps.append(f"{name} by {step:.4g}")
-        return cards.line("Response", repr(self.robot.name), self.unit, *jumps)
-
-    def _repr_html_(self) -> str:
-        rows = []
-        heads: tuple[str, ...] = ()
-        for record in self.table:
-            heads = tuple(record)
-            rows.append(tuple(_cell(value) for value in record.values()))
-        return cards.table(repr(self), rows, heads)
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw what the sensors show.
-
-        Args:
-            axes: One; a new one where none is given.
-        """
-        lines = dict(zip(self.names, self.reading.T, strict=True))
-        return draw_panels(self.time, "time [s]", [Panel(self.unit, lines)], axes)
-
-
-def _cell(value: float | str | None) -> str:
-    if value is None:
-        return "-"
-    return value if isinstance(value, str) else f"{value:.4g}"
 
 
 def step_response(

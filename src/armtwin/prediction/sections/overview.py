@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from armtwin.analysis.loads_report import load_blocks
+from armtwin.analysis.bearing_loads import load_blocks
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import (
     MICROMETRES,

@@ -1,0 +1,155 @@
+"""A log cleaned once for every use: rows on its even grid, motion at its own samples."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.averaging import chosen_periods
+from armtwin.logs.cleaning import Cleaning, choices, cleaned, on_grid, speed_noise
+from armtwin.logs.log import Log
+from armtwin.logs.outliers import without_outliers
+from armtwin.maths.batch import Flags, Floats
+
+Integers = NDArray[np.intp]
+
+SAME_TIME = 1e-6  # by which a sample of the grid may miss that of the log [s]
+LEAST_RATE = 5  # samples of a log in a period of the highest cut-off
+
+
+class Motion(NamedTuple):
+    """Positions, speeds and accelerations, (m, n) each."""
+
+    q: Floats
+    v: Floats
+    a: Floats
+
+    def at(self, which: slice | Flags | Integers) -> Motion:
+        """The motion at some of its samples."""
+        return Motion(self.q[which], self.v[which], self.a[which])
+
+    @staticmethod
+    def joined(motions: Sequence[Motion]) -> Motion:
+        """Several motions one after the other."""
+        q, v, a = zip(*motions, strict=True)
+        return Motion(np.concatenate(q), np.concatenate(v), np.concatenate(a))
+
+
+@dataclass(frozen=True, eq=False)
+class CleanLog:
+    """A log before and after the filter, on one even grid.
+
+    Attributes:
+        raw: Its positions q, and tau where a torque was given, before the filter.
+        clean: q filtered, speeds v and accelerations a from it, and tau through the same filter.
+        noise: Standard deviation of the speeds, (n,) [rad/s].
+        how: How the log was cleaned.
+    """
+
+    raw: Log
+    clean: Log
+    noise: Floats
+    how: Cleaning
+
+    @property
+    def motion(self) -> Motion:
+        """The motion on the grid."""
+        return Motion(self.clean.q, self.clean.v, self.clean.a)
+
+    def first(self, samples: int) -> CleanLog:
+        """The first samples of it."""
+        return self._cut(slice(samples))
+
+    def stretches(self, parts: int, samples: int) -> list[CleanLog]:
+        """The middle of each of so many parts of it, of so many samples at most.
+
+        Whole periods are one stretch, as their Fourier series cannot be cut before its rows are.
+        """
+        if self.how.differentiation == "fourier":
+            return [self]
+        edges = np.linspace(0, len(self.clean.time), parts + 1).astype(int)
+        found = []
+        for first, last in pairwise(edges.tolist()):
+            skipped = max(0, last - first - samples) // 2
+            found.append(self._cut(slice(first + skipped, last - skipped)))
+        return found
+
+    def _cut(self, some: slice) -> CleanLog:
+        return replace(self, raw=_cut(self.raw, some), clean=_cut(self.clean, some))
+
+    def motion_at(self, time: Floats) -> Motion:
+        """The motion at the samples (m,) of the log it was cleaned from."""
+        grid = self.clean.time
+        unchanged = self.how.averaged == 1 and len(grid) == len(time)
+        if unchanged and np.abs(grid - time).max() < SAME_TIME:
+            return self.motion
+        from scipy.interpolate import CubicSpline
+
+        inside = np.clip(time, grid[0], grid[-1])
+        q, v, a = (CubicSpline(grid, x)(inside) for x in self.motion)
+        return Motion(q, v, a)
+
+
+def clean_log(
+    log: Log, cutoff: float | None, recipe: Recipe, torque: Floats | None = None
+) -> CleanLog:
+    """A log cleaned as a recipe says.
+
+    Args:
+        log: The log.
+        cutoff: Cut-off frequency; by default from the spectrum of its speeds [Hz].
+        recipe: Where the motion comes from, its period and the rate of rows.
+        torque: Joint torque that passes the same filter, (m, n) [N m], or current [A].
+    """
+    channels = {"q": getattr(log, recipe.position_channel)}
+    if torque is not None:
+        channels["tau"] = torque
+    bare = Log.of(log.time, **channels)
+    without, replaced = without_outliers(bare.channels)
+    bare = replace(bare, channels=without)
+    if recipe.period is not None and recipe.periods is not None:
+        bare = chosen_periods(bare, recipe.period, *recipe.periods)
+    how = choices(bare, cutoff, recipe.period, recipe.rate or 0.0)
+    even = {name: on_grid(bare.time, x, how) for name, x in bare.channels.items()}
+    whole = cleaned(bare.time, even, replace(how, step=1, margin=0))
+    m = len(whole.time)
+    raw = Log(whole.time, {name: values[:m] for name, values in even.items()})
+    return CleanLog(
+        raw=raw,
+        clean=whole,
+        noise=speed_noise(raw.q, whole.q, how),
+        how=replace(how, replaced=replaced),
+    )
+
+
+def predicted_motion(log: Log, cutoff: float, recipe: Recipe) -> Motion:
+    """Motion at every sample of a log whose torque is predicted, not fitted."""
+    cleaned = clean_log(log, within_rate(log, cutoff), recipe.for_prediction())
+    return cleaned.motion_at(log.time)
+
+
+def middle(log: Log, share: float) -> Log:
+    """A share of a log's samples, from its middle."""
+    length = int(share * len(log.time))
+    first = (len(log.time) - length) // 2
+    some = slice(first, first + length)
+    channels = {name: values[some] for name, values in log.channels.items()}
+    return Log(log.time[some], channels, joint_names=log.joint_names)
+
+
+def within_rate(log: Log, cutoff: float) -> float:
+    """A cut-off that a log's rate allows [Hz]."""
+    duration = float(log.time[-1] - log.time[0])
+    rate = (len(log.time) - 1) / duration
+    return min(cutoff, rate / LEAST_RATE)
+
+
+def _cut(log: Log, some: slice) -> Log:
+    channels = {name: x[some] for name, x in log.channels.items()}
+    return Log(log.time[some], channels)

@@ -1,0 +1,72 @@
+"""What comes with the package: robots, jobs and experiments, one line each."""
+
+from __future__ import annotations
+
+from armtwin.jobs import experiment, files as job_files
+from armtwin.jobs.experiment import Experiment
+from armtwin.jobs.job import Job
+from armtwin.notebook.numbers import MILLIMETRES_PER_SECOND, Number
+from armtwin.notebook.sections import Column, Record, Table
+from armtwin.report.catalog import Catalog
+from armtwin.robot import files as robot_files
+from armtwin.robot.robot import Robot
+
+
+def robots() -> Catalog:
+    """The robots that come with the package, one line for each."""
+    columns = (
+        Column("name", "name"),
+        Column("title", "robot"),
+        Column("joints", "joints", Number()),
+        Column("parameters", "parameters", Number()),
+        Column("inverse", "inverse kin."),
+        Column("missing", "missing"),
+    )
+    records = [_in_one_line(Robot.load(name)) for name in robot_files.shipped()]
+    hint = "Show one: armtwin robots NAME. What its numbers rest on: armtwin check NAME."
+    return Catalog("Shipped robots", Table(columns, records, "robots"), hint)
+
+
+def _in_one_line(robot: Robot) -> Record:
+    lacking = {phrase.partition(":")[0].partition(".")[0] for phrase in robot.provenance.missing}
+    return {
+        "name": robot.name,
+        "title": robot.description.title,
+        "joints": robot.n,
+        "parameters": len(robot.parameters),
+        "inverse": robot.inverse_kinematics_kind.partition(" (")[0],
+        "missing": ", ".join(sorted(lacking)),
+    }
+
+
+def jobs() -> Catalog:
+    """The jobs that come with the package, one line for each."""
+    columns = (
+        Column("name", "job"),
+        Column("robot", "robot"),
+        Column("title", "seam"),
+        Column("speed_m_s", "speed", MILLIMETRES_PER_SECOND),
+    )
+    records = []
+    for name in job_files.shipped():
+        d = Job.load(name).description
+        records.append({"name": d.name, "robot": d.robot, "title": d.title, "speed_m_s": d.speed})
+    hint = "Show one: armtwin jobs NAME. Run one: armtwin predict NAME."
+    return Catalog("Shipped jobs", Table(columns, records, "jobs"), hint)
+
+
+def experiments() -> Catalog:
+    """The experiments that come with the package, one line for each."""
+    columns = (
+        Column("name", "experiment"),
+        Column("robot", "robot"),
+        Column("title", "what"),
+        Column("duration_s", "lasts", Number(1.0, "s", digits=4)),
+    )
+    records = []
+    for name in experiment.shipped():
+        d = Experiment.load(name).description
+        record = {"name": d.name, "robot": d.setup.robot, "title": d.title}
+        records.append({**record, "duration_s": d.duration})
+    hint = "Show one: armtwin experiments NAME. Run one: armtwin simulate NAME."
+    return Catalog("Shipped experiments", Table(columns, records, "experiments"), hint)

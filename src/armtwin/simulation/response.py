@@ -1,0 +1,257 @@
+"""The response of a robot to set-points, and what is shown of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Floats
+from armtwin.maths.responses import StepFeatures, step_features
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.layers import Curve
+from armtwin.notebook.numbers import MILLISECONDS, PLAIN, Number
+from armtwin.notebook.sampling import packed
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Record,
+    Report,
+    Scene,
+    Section,
+    Table,
+    Text,
+)
+from armtwin.report.result import Result
+from armtwin.robot.kinematics.strokes import drives_slide
+from armtwin.robot.kinematics.wrist import ANGLES
+from armtwin.robot.robot import Robot
+from armtwin.robot.showing.scene import bar_length, cylinder_figure, skeleton, tool_of
+from armtwin.simulation.model import Model
+from armtwin.simulation.outcome import Run
+from armtwin.simulation.setpoints import Unit
+
+SAMPLES = 600  # of a run that the page shows
+SHARE = Number(100.0, "%", digits=3)
+PLAYED = 6.0  # for which the player shows a run [s]
+LEAST_PATH = 1e-5  # path of the tool that is drawn [m]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Response(Result):
+    """What the sensors of a robot show of a run that started in equilibrium.
+
+    Attributes:
+        robot: The robot.
+        model: How it was simulated.
+        unit: "volts", "strokes" or "wrist".
+        names: Names of the coordinates.
+        start: Set-points at the start, (k,).
+        time: Times, (m,) [s].
+        setpoint: Set-points less their start, (m, k).
+        reading: What sensors show less their start, as late as they are, (m, k).
+        run: The simulated run.
+    """
+
+    robot: Robot
+    model: Model
+    unit: Unit
+    names: tuple[str, ...]
+    start: Floats
+    time: Floats
+    setpoint: Floats
+    reading: Floats
+    run: Run
+
+    @property
+    def step(self) -> Floats:
+        """By how much each set-point ends beyond its start, (k,)."""
+        return np.asarray(self.setpoint[-1])
+
+    def features(self, name: str) -> StepFeatures:
+        """Features of the response of a coordinate whose set-point jumped."""
+        k = self._place(name)
+        if self.step[k] == 0:
+            raise ArmtwinError(
+                f"the set-point of {name} did not jump; {', '.join(self._jumps)} did"
+            )
+        return step_features(self.time, self.reading[:, k], float(self.step[k]))
+
+    def disturbance(self, name: str) -> float:
+        """Largest deviation of a coordinate from its start, in its unit."""
+        return float(np.abs(self.reading[:, self._place(name)]).max())
+
+    def _place(self, name: str) -> int:
+        if name not in self.names:
+            raise ArmtwinError(f"'{name}' is not known. {did_you_mean(name, self.names)}")
+        return self.names.index(name)
+
+    @property
+    def table(self) -> list[dict[str, float | str | None]]:
+        """A record for each coordinate that ends elsewhere than it began."""
+        records: list[dict[str, float | str | None]] = []
+        units = _units(self)
+        for name in self._jumps:
+            k, found = self._place(name), self.features(name)
+            records.append(
+                {
+                    "name": name,
+                    "step": float(self.step[k]),
+                    "unit": units[k],
+                    "first_peak_s": found.first_peak,
+                    "period_s": found.period,
+                    "overshoot": found.overshoot,
+                    "settling_s": found.settling,
+                    "final": found.final,
+                }
+            )
+        return records
+
+    def sections(self) -> Report:
+        """Features of the jumps, every coordinate over time, the robot in 3-D."""
+        moved = ", ".join(self._jumps) or "set-points"
+        seconds = f"{self.run.log.time[-1]:.4g} s"
+        shown, series = what_sensors_show(self)
+        return Report(
+            title=f"{self.robot.name}: response of {moved}",
+            subtitle=f"{seconds} from equilibrium, {valve_words(self)}",
+            sections=(Section("", _features(self)), *shown),
+            verdict=(_verdict(self, seconds),),
+            series=series,
+        )
+
+    @property
+    def _jumps(self) -> list[str]:
+        """Coordinates that end elsewhere than they began."""
+        return [name for name, step in zip(self.names, self.step, strict=True) if step != 0]
+
+
+def _verdict(result: Response, seconds: str) -> Text:
+    """How the first coordinate that jumped answers."""
+    events = result.run.log.events
+    if events:
+        return Text(events[0].text, "bad")
+    for name in result._jumps:
+        found = result.features(name)
+        if found.first_peak is not None and found.overshoot is not None:
+            side = "beyond" if found.overshoot >= 0 else "short of"
+            over = f"{abs(100 * found.overshoot):.1f} % {side} the step"
+            return Text(f"{name} peaks after {1e3 * found.first_peak:.4g} ms, {over}.")
+    largest = int(np.abs(result.reading).max(axis=0).argmax())
+    return Text(f"{result.names[largest]} moves most within {seconds}; no step has a peak.")
+
+
+def valve_words(result: Response) -> str:
+    """How valves are simulated, and the order that the circuits then have."""
+    circuits = len(result.names) if result.unit != "wrist" else len(result.robot.assembly.drives)
+    if result.model.valves == "spool":
+        return f"valves as spools (order {5 * circuits})"
+    return f"valves as delays (order {3 * circuits})"
+
+
+def what_sensors_show(result: Response) -> tuple[list[Section], dict[str, Floats]]:
+    """Sections on all coordinates and on the robot in 3-D, and the series of the latter."""
+    kept = np.linspace(0, len(result.time) - 1, min(SAMPLES, len(result.time))).astype(int)
+    sections = []
+    others = list(_others(result))
+    if others:
+        columns = Column("name", "set-point"), Column("largest", "by", PLAIN), Column("unit", "")
+        table = Table(columns, others, "others")
+        sections.append(Section("How far the others were moved", (table,)))
+    charts = _charts(result, kept)
+    sections.append(Section("What the sensors show", (charts,), page_only=True))
+    path = result.robot.forward_kinematics(result.run.log.q[kept])[:, :3, 3]
+    if np.ptp(path, axis=0).max() <= LEAST_PATH or _size(result.robot) == 0.0:
+        return sections, {}
+    model, series = _scene(result, kept, path)
+    caption = (
+        "Cylinders beside the arm: lever, barrel and rod. The player tells how far the tool is "
+        f"from where it started; a second of play is {1e3 * model['pace']:.3g} ms."
+    )
+    scene = Scene(model, caption, judged=False)
+    sections.append(Section("The robot", (scene,), page_only=True))
+    return sections, series
+
+
+def _features(result: Response) -> Iterator[Block]:
+    columns = (
+        Column("name", "set-point"),
+        Column("step", "step", PLAIN),
+        Column("unit", ""),
+        Column("first_peak_s", "first peak", MILLISECONDS),
+        Column("period_s", "period", MILLISECONDS),
+        Column("overshoot", "overshoot", SHARE),
+        Column("settling_s", "settled", MILLISECONDS),
+        Column("final", "end", SHARE),
+    )
+    yield Table(columns, result.table, "steps")
+    yield Text("Overshoot and end are shares of the step; settled within 5 % of the end.", "soft")
+    yield Data("unit", result.unit)
+    for event in result.run.log.events:
+        yield Text(event.text, "bad")
+
+
+def _others(result: Response) -> Iterator[Record]:
+    """Coordinates whose set-points stand still."""
+    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
+        if not result.setpoint[:, k].any():
+            yield {"name": name, "largest": result.disturbance(name), "unit": unit}
+
+
+def _units(result: Response) -> list[str]:
+    """Unit of each coordinate."""
+    if result.unit == "volts":
+        return ["V"] * len(result.names)
+    if result.unit == "wrist":
+        return ["rad" if name in ANGLES else "m" for name in result.names]
+    return ["m" if slides else "rad" for slides in drives_slide(result.robot)]
+
+
+def _charts(result: Response, kept: Any) -> Multiples:
+    charts = []
+    milliseconds = 1e3 * result.time[kept]
+    for k, (name, unit) in enumerate(zip(result.names, _units(result), strict=True)):
+        layers = (
+            Curve("set-point", milliseconds, result.setpoint[kept, k], colour=3),
+            Curve("sensor", milliseconds, result.reading[kept, k], colour=0, dash="solid"),
+        )
+        charts.append(Chart(name, Axis("time", "ms"), Axis("change", unit), layers))
+    return Multiples(tuple(charts), columns=min(2, len(charts)), shared="x")
+
+
+def _size(robot: Robot) -> float:
+    """Size of a robot as it is drawn [m]; 0 where all is in one place, as on a test set-up."""
+    _, bars = skeleton(robot)
+    return 0.7 * sum(bar_length(bar) for bar in bars)
+
+
+def _scene(result: Response, kept: Any, path: Floats) -> tuple[dict[str, Any], dict[str, Floats]]:
+    """The model the viewer draws, and its joints over the samples."""
+    robot, log = result.robot, result.run.log
+    q = log.q[kept]
+    joints, bars = skeleton(robot)
+    cylinders = cylinder_figure(robot, q)
+    nothing = np.zeros((len(path), 3))
+    model = {
+        "joints": [*joints, *cylinders.joints],
+        "bars": [*bars, *cylinders.bars],
+        "tool": tool_of(robot),
+        "size": _size(robot),
+        "pace": min(1.0, float(np.ptp(log.time)) / PLAYED),
+        "tip": packed(path.ravel()),
+        "seam": {
+            "points": packed(path.ravel()),
+            "ratio": packed(np.full(len(path), -1.0)),
+            "error": packed(nothing.ravel()),
+        },
+    }
+    moved = np.linalg.norm(path - path[0], axis=1)
+    series = {"time": log.time[kept], "place": 1e3 * moved}
+    for j, column in enumerate(np.concatenate([q, cylinders.positions], axis=1).T, 1):
+        series[f"q{j}"] = column
+    return model, series
