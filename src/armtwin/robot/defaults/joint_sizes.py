@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.limits import highest_speeds
+from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.robot import Robot
 
 POSES = 64
