@@ -260,7 +260,7 @@ def test_time_stamps_that_were_rounded_are_even(tx40, rate, digits):
 
 
 def test_wrong_arguments_get_a_sentence(tx40, log):
-    for robot, logs in (("tx40", [log]), (tx40, log), (tx40, iter([]))):
+    for robot, logs in (("tx40", [log]), (tx40, "run.csv"), (tx40, iter([]))):
         with pytest.raises(at.ArmtwinError, match="identify needs"):
             at.identify(robot, logs)
     with pytest.raises(at.ArmtwinError, match="cutoff must be a number in Hz, got '5 Hz'"):

@@ -104,16 +104,20 @@ class Robot(Result):
     def to_urdf(self, path: str | Path) -> tuple[str, ...]:
         """Write a URDF file of the same kinematics and bodies; what is mounted is its own link.
 
-        Friction is written as far as URDF knows it, Coulomb and viscous.
+        Friction is written as far as URDF knows it, Coulomb and viscous; where it follows the
+        posture, as it is at home.
 
         Returns:
             What the file does not hold or holds approximately, in phrases.
         """
-        from armtwin.robot.formats.urdf_writing import describe_losses, to_urdf
+        from armtwin.robot.formats.urdf_writing import to_urdf
 
-        text = to_urdf(self)
+        def friction_torque(v: Floats) -> Floats:
+            return self.friction_torque(v, np.tile(self.home, (len(v), 1)))
+
+        text, lost = to_urdf(self.assembly, friction_torque)
         write_file(Path(path), text)
-        return describe_losses(self)
+        return lost
 
     # what is shown
 

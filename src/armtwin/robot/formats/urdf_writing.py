@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple, Protocol
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
@@ -18,8 +17,8 @@ from armtwin.robot.dynamics.bodies import mounted_load, parameters_of
 from armtwin.robot.kinematics.limits import highest_speeds
 from armtwin.robot.schema.description import Description
 from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
-from armtwin.robot.schema.tree import grow
 
+FrictionTorque = Callable[[Floats], Floats]
 UNLIMITED = 1e9
 SPEEDS = 50  # in each direction at which the friction of a joint is fitted
 EXACT = 1e-6  # relative misfit of a law that is Coulomb and viscous friction
@@ -36,36 +35,25 @@ NOT_IN_URDF = (
 )
 
 
-class ExportedRobot(Protocol):
-    """What is written of a robot."""
+def to_urdf(robot: Assembly, friction_torque: FrictionTorque) -> tuple[str, tuple[str, ...]]:
+    """Text of the URDF file, and what it does not hold or holds approximately, in numbers.
 
-    @property
-    def description(self) -> Description:
-        """What its file says."""
+    What is mounted on the flange is a fixed link called mounted.
 
-    @property
-    def assembly(self) -> Assembly:
-        """Its bodies, joints and drives."""
-
-    @property
-    def home(self) -> Floats:
-        """A posture within its limits, (n,)."""
-
-    def friction_torque(self, v: ArrayLike, q: ArrayLike | None = None) -> Floats:
-        """Friction on the joints at speeds, (m, n)."""
-
-
-def to_urdf(robot: ExportedRobot) -> str:
-    """Text of the URDF file; what is mounted on the flange is a fixed link called mounted."""
+    Args:
+        robot: The robot.
+        friction_torque: Its steady sliding friction at joint speeds, both (m, n).
+    """
     description = robot.description
     if description.loop:
         raise ArmtwinError(
             f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
         )
-    tree = grow(description)
-    friction = fit_joint_friction(robot)
+    tree = robot.tree
+    friction = fit_joint_friction(robot, friction_torque)
+    drives = tuple(_describe_drives(robot, friction))
     lines = ['<?xml version="1.0"?>']
-    for phrase in _describe_drives(robot, friction):
+    for phrase in drives:
         lines.append(f"<!-- {phrase.replace('--', '- -')} -->")
     lines.append(f"<robot name={quoteattr(description.name)}>")
     bodies = {link.name: parameters_of(link.body) for link in description.link}
@@ -81,12 +69,11 @@ def to_urdf(robot: ExportedRobot) -> str:
         taken.add(name)
         lines += _link(name, part.ten)
         lines += _fixed_joint(part.parent, name, part.X)
-    return "\n".join([*lines, "</robot>", ""])
+    return "\n".join([*lines, "</robot>", ""]), (*drives, *_describe_groups(description))
 
 
-def describe_losses(robot: ExportedRobot) -> tuple[str, ...]:
-    """What a URDF file of a robot does not hold, or holds approximately, in numbers."""
-    d = robot.description
+def _describe_groups(d: Description) -> list[str]:
+    """Groups of a robot file that a URDF has no place for."""
     lost = [name for name in NOT_IN_URDF if getattr(d, name)]
     if any(x.presliding or x.load or x.thermal for x in d.active_friction()):
         lost.append("friction before sliding, and its dependence on load and temperature")
@@ -96,8 +83,7 @@ def describe_losses(robot: ExportedRobot) -> tuple[str, ...]:
     for link in d.link:
         if link.unphysical:
             lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
-    others = [f"left out: {what}" for what in lost]
-    return (*_describe_drives(robot, fit_joint_friction(robot)), *others)
+    return [f"left out: {what}" for what in lost]
 
 
 class JointFriction(NamedTuple):
@@ -114,29 +100,30 @@ class JointFriction(NamedTuple):
     remarks: tuple[str, ...]
 
 
-def fit_joint_friction(robot: ExportedRobot) -> dict[str, JointFriction]:
-    """Friction of each joint that has any, by its name.
+def fit_joint_friction(
+    robot: Assembly, friction_torque: FrictionTorque
+) -> dict[str, JointFriction]:
+    """Friction of each joint that has any, by its name; arguments as of `to_urdf`.
 
     Least squares of level and viscous >= 0 over the speeds of the joint in both directions, the
-    others at rest; of a robot whose friction follows its posture, at its home.
+    others at rest.
     """
-    if not robot.assembly.friction:
+    if not robot.friction:
         return {}
     from scipy.optimize import nnls
 
     found = {}
     share = np.linspace(-1.0, 1.0, 2 * SPEEDS + 1)
     columns = np.stack([np.sign(share), share], axis=1)
-    q = np.tile(robot.home, (len(share), 1))
-    for j, fastest in enumerate(highest_speeds(robot.assembly).tolist()):
-        v = np.zeros(q.shape)
+    for j, fastest in enumerate(highest_speeds(robot).tolist()):
+        v = np.zeros((len(share), len(robot.free)))
         v[:, j] = fastest * share
-        torque = robot.friction_torque(v, q)
+        torque = friction_torque(v)
         (level, rise), _ = nnls(columns, torque[:, j])
         misfit = np.abs(torque[:, j] - columns @ (level, rise)).max()
         others = np.delete(torque - torque[SPEEDS], j, axis=1)  # beyond what they have at rest
         coupled = np.abs(others).max(initial=0.0)
-        joint = robot.assembly.tree.joints[robot.assembly.free[j]]
+        joint = robot.tree.joints[robot.free[j]]
         force, way = ("N", "m") if joint.type == "prismatic" else ("N m", "rad")
         remarks = []
         if misfit > EXACT * (level + rise):
@@ -154,13 +141,12 @@ def fit_joint_friction(robot: ExportedRobot) -> dict[str, JointFriction]:
     return found
 
 
-def _describe_drives(robot: ExportedRobot, friction: dict[str, JointFriction]) -> Iterator[str]:
+def _describe_drives(robot: Assembly, friction: dict[str, JointFriction]) -> Iterator[str]:
     """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
-    assembly = robot.assembly
-    reflected = assembly.rotor_inertias @ assembly.motor_rows**2
+    reflected = robot.rotor_inertias @ robot.motor_rows**2
     parts = []
-    for k, inertia in zip(assembly.free, reflected.tolist(), strict=True):
-        joint = assembly.tree.joints[k]
+    for k, inertia in zip(robot.free, reflected.tolist(), strict=True):
+        joint = robot.tree.joints[k]
         if inertia > 0:
             unit = "kg" if joint.type == "prismatic" else "kg m²"
             parts.append(f"{joint.name} {inertia:.4g} {unit}")

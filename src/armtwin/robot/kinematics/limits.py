@@ -52,6 +52,20 @@ def motion_limits(robot: Assembly) -> Limits:
     )
 
 
+def highest_speeds(robot: Assembly, fastest: Floats | None = None) -> Floats:
+    """Speed limits of the joints, (n,) [rad/s or m/s].
+
+    Args:
+        robot: The robot.
+        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
+    """
+    if fastest is None:
+        turns = [robot.tree.joints[k].type == "revolute" for k in robot.free]
+        fastest = np.where(turns, TURNING, SLIDING)
+    limit = motion_limits(robot).velocity
+    return np.where(np.isfinite(limit), limit, fastest)
+
+
 def _of_leaders(largest: Floats, G: Floats) -> Floats:
     """Largest rate of each free coordinate, (n,), at which no joint, G q, exceeds its own."""
     share = np.abs(G)
@@ -91,17 +105,3 @@ def _of_joints(robot: Assembly, key: str, none: float) -> Floats:
         value = getattr(joint.limits, key, None)
         values.append(none if value is None else value)
     return np.array(values)
-
-
-def highest_speeds(robot: Assembly, fastest: Floats | None = None) -> Floats:
-    """Speed limits of the joints, (n,) [rad/s or m/s].
-
-    Args:
-        robot: The robot.
-        fastest: Speeds where the file gives no limit, (n,); by default those of usual arms.
-    """
-    if fastest is None:
-        turns = [robot.tree.joints[k].type == "revolute" for k in robot.free]
-        fastest = np.where(turns, TURNING, SLIDING)
-    velocity = motion_limits(robot).velocity
-    return np.where(np.isfinite(velocity), velocity, fastest)
