@@ -35,7 +35,7 @@ from armtwin.maths.lanes import LANES
 from armtwin.maths.machine_code import stretch_kernel
 from armtwin.mechanics.mass import solve_in_place
 from armtwin.prediction.predict import planned
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from armtwin.simulation import loop, traced_loop
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions

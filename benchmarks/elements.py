@@ -15,7 +15,7 @@ from armtwin.elements import dynamics
 from armtwin.elements.tables import tables_of
 from armtwin.elements.transfer import empty_state
 from armtwin.mechanics import newton_euler
-from armtwin.robot.structure import structure_of
+from armtwin.robot.dynamics.structure import structure_of
 
 SAMPLES = 16_000
 RATE = 4000.0  # Hz

@@ -22,7 +22,7 @@ from armtwin.drives.hydraulics import no_load_speed
 from armtwin.maths.compiled import compiled
 from armtwin.maths.responses import step_features
 from armtwin.mechanics.mass import forward_dynamics
-from armtwin.robot.strokes import drive_forces, levers
+from armtwin.robot.kinematics.strokes import drive_forces, levers
 from armtwin.simulation.prepared import prepare
 from armtwin.simulation.responses import AT_ONCE
 from armtwin.simulation.setpoints import (

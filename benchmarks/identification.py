@@ -23,7 +23,8 @@ import pinocchio
 from scipy.signal import butter, sosfiltfilt
 
 import armtwin as at
-from armtwin.identification.rigid_body import identify, preparation
+from armtwin.identification.rigid_body import identify
+from armtwin.identification.rigid_body.data import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.cleaning import Cleaning, clean
 from armtwin.maths.blas import one_blas_thread
@@ -79,7 +80,9 @@ def stages(robot, paths, recipe):
 
     logs = [at.Log.read(path) for path in paths]
     lap("read files")
-    ready = preparation.preparation(robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe)
+    ready = preparation.prepare_identification(
+        robot, logs, torque=None, cutoff=CUTOFF, recipe=recipe
+    )
     lap("clean, differentiate, suspicions, friction terms")
     parts = ready.experiment.parts()
     lap("regressor, filter, factors")

@@ -31,7 +31,7 @@ from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import checked_limits, planned
 from armtwin.prediction.verdict import verdict_on
 from armtwin.report.result_file import to_result
-from armtwin.robot.groups import Orientation, Pose
+from armtwin.robot.schema.groups import Orientation, Pose
 from mechanics import pinocchio_model
 
 QUICK = "--quick" in sys.argv

@@ -24,10 +24,10 @@ import numpy as np
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb, CoulombViscous
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import Presliding
+from armtwin.robot.schema.drive_groups import Presliding
 
 OURS = (0.03, 0.10, 0.02)  # of stiffness and friction; of the backlash, or of the whole turn
 SECOND = (0.05, 0.25, 0.05)
@@ -137,7 +137,7 @@ def random_law(
     )
 
 
-def at_speed(law: Coulomb | CoulombViscous | Stribeck | Table, speed: float) -> float:
+def at_speed(law: Coulomb | CoulombViscous | Stribeck | TabulatedFriction, speed: float) -> float:
     """Torque of a law at a speed [N m]."""
     numbers = np.array([getattr(law, name) for name, _ in law.coefficients])
     return float((law.columns(np.array([speed])) @ numbers)[0])
@@ -200,8 +200,8 @@ def turning_regions(machine: str, seconds: int = 120) -> dict[str, tuple[float, 
     torques = tuple(at_speed(law, max(speed, 1e-9)) for speed in SPEEDS)
     frictions = {
         "one value": None,
-        "speed table": Table(SPEEDS[1:], torques[1:]),
-        "speed table with static friction": Table(SPEEDS, torques),
+        "speed table": TabulatedFriction(SPEEDS[1:], torques[1:]),
+        "speed table with static friction": TabulatedFriction(SPEEDS, torques),
     }
     told = {}
     for name, other in frictions.items():

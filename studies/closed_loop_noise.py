@@ -21,7 +21,7 @@ from tests.identification.test_closed_loop import PLAIN, by_encoders, slow
 from tests.identification.virtual import NOISE, excitation, on_the_bench
 
 import armtwin as at
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.logs.averaging import averaged
 
 CASES = ((65536, 40.0), (4096, 40.0), (1024, 10.0), (1024, 40.0), (1024, 100.0))

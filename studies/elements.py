@@ -312,7 +312,7 @@ def palletiser_picture() -> None:
     import matplotlib.pyplot as plt
 
     import armtwin as at
-    from armtwin.robot.structure import structure_of
+    from armtwin.robot.dynamics.structure import structure_of
 
     built = structure_of(at.Robot.load("palletiser").assembly)
     structure = built.structure

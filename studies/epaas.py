@@ -17,10 +17,10 @@ from armtwin.analysis.compensation import (
     with_mass_compensation,
 )
 from armtwin.drives.dry_friction_in_oil import describing_viscous, with_folded_friction
-from armtwin.identification.actuator.oil import exactly, resonance
+from armtwin.identification.actuator.oil_fit import exactly, resonance
 from armtwin.prediction.predict import planned
-from armtwin.robot.strokes import levers
-from armtwin.robot.wrist import from_wrist, wrist_coordinates
+from armtwin.robot.kinematics.strokes import levers
+from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.responses import driven_response
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
 

@@ -24,8 +24,8 @@ import armtwin as at
 from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Cell
 
 DESIGNS = (
@@ -102,7 +102,7 @@ def in_closed_loop():
         for seed in range(NOISES):
             log = measured(bench, found.trajectory, seed, noise=found.plan.noise)
             recipe = at.Recipe(friction="file", tilt="file", trust=True)
-            ready = preparation(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
+            ready = prepare_identification(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
             task = ready.experiment
             phi = drawn_fit(task.parts(), task.free, task.friction, 1e-10).parameters
             errors.append(C @ (phi - bench.parameters) / found.scales.sizes)

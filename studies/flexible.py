@@ -18,7 +18,7 @@ from armtwin.analysis.modes import Mode, locked_modes, servo_modes
 from armtwin.drives.friction.curves import coefficients
 from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.correct import size_of
-from armtwin.robot.groups import Body
+from armtwin.robot.schema.groups import Body
 from armtwin.simulation.plant import Plant
 
 SEEDS = 10

@@ -15,10 +15,10 @@ import time
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.preparation import preparation
-from armtwin.identification.rigid_body.reversals import mean_friction
-from armtwin.identification.rigid_body.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
+from armtwin.identification.rigid_body.data.reversals import mean_friction
+from armtwin.identification.rigid_body.friction.terms import LOAD, MEMORY, SHAPE, hosts, with_terms
 
 ROBOTS = 50
 RATE, LENGTH = 250.0, 24.0  # [Hz], [s]
@@ -99,7 +99,7 @@ def taken(robot, kind, move, seed):
     """Whether memory, shape and loads are added to a robot of a kind."""
     chance = np.random.default_rng(seed)
     log = logged(made(robot, kind, chance), move(chance), chance)
-    ready = preparation(robot, [log], torque=None, cutoff=20.0, recipe=at.Recipe())
+    ready = prepare_identification(robot, [log], torque=None, cutoff=20.0, recipe=at.Recipe())
     names = [term.element.name for term in ready.friction.terms]
     return [any(name.endswith(ending) for name in names) for ending in (MEMORY, SHAPE, LOAD)]
 

@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.validation import pooled
+from armtwin.identification.rigid_body.evaluation.validation import pooled
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)  # of the TX40's log
 STILL = 0.02  # joint speed below which the UR10e stands [rad/s]

@@ -28,7 +28,7 @@ from tests.identification.virtual import (
 )
 
 import armtwin as at
-from armtwin.robot.bodies import parameters_of
+from armtwin.robot.dynamics.bodies import parameters_of
 
 MASS = 4.12
 MOTIONS = 10

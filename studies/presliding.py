@@ -18,9 +18,9 @@ from pathlib import Path
 import numpy as np
 
 import armtwin as at
-from armtwin.identification.rigid_body.findings import friction_sentences
-from armtwin.identification.rigid_body.terms import radii_of
-from armtwin.robot.drive_groups import Presliding
+from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
+from armtwin.identification.rigid_body.friction.terms import radii_of
+from armtwin.robot.schema.drive_groups import Presliding
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 

@@ -36,8 +36,8 @@ from armtwin.report.result import write_report
 from armtwin.sweeps import running
 from armtwin.sweeps.cluster import EACH_S
 from armtwin.sweeps.estimate import estimate
-from armtwin.sweeps.rows import COLUMNS, COST, Row
-from armtwin.sweeps.work import Run
+from armtwin.sweeps.rows import COLUMNS, COST, ResultRow
+from armtwin.sweeps.work import SweepRun
 
 SAME = ", ".join(name for name in COLUMNS if name != COST)
 LINE_TOLERANCE = 2e-4  # with which the line holds on a part of the cell [m]
@@ -259,10 +259,10 @@ class Idle:
 
     width, words, task_s, least_s = 1000, "nobody", 2.0, 0.0
 
-    def submit(self, work: object, piece: list[Run]) -> Future[list[Row]]:
+    def submit(self, work: object, piece: list[SweepRun]) -> Future[list[ResultRow]]:
         """Rows that look like those of runs."""
-        future: Future[list[Row]] = Future()
-        row = Row("holds", 0.5, *[1e-4] * 5, duration_s=0.3, cpu_s=0.05)
+        future: Future[list[ResultRow]] = Future()
+        row = ResultRow("holds", 0.5, *[1e-4] * 5, duration_s=0.3, cpu_s=0.05)
         future.set_result([row] * len(piece))
         return future
 

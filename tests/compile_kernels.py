@@ -9,7 +9,7 @@ from armtwin.elements.equations import linearise
 from armtwin.elements.integration import integrate
 from armtwin.maths.decimals import DecimalLayout, table_of
 from armtwin.maths.smoothing import low_pass
-from armtwin.robot.structure import structure_of
+from armtwin.robot.dynamics.structure import structure_of
 
 start = time.perf_counter()
 robot = at.Robot.load("rx90b")

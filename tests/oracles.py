@@ -7,8 +7,8 @@ import numpy as np
 import pinocchio
 
 import armtwin as at
-from armtwin.robot.description import Description
-from armtwin.robot.groups import Body, Joint, Link, Pose, SixInertias
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import Body, Joint, Link, Pose, SixInertias
 
 
 @dataclass

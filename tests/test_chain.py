@@ -42,6 +42,7 @@ def test_the_ur10e_goes_from_its_urdf_and_logs_to_a_verdict(shared_data, tmp_pat
         shutil.copy(folder / name, tmp_path)
     *_, predicted = run(tmp_path, 0)
     assert predicted.out.startswith("WITHIN TOLERANCE (nominal run, no interval). ")
+    assert "; assumed servo, structure not known; " in " ".join(predicted.out.split())
     completed = json.loads((tmp_path / "twin.result.json").read_text(encoding="utf-8"))
     lacking = [phrase.partition(":")[0] for phrase in completed["lacking"]]
     assert lacking == ["servo.cascade", "friction.presliding", "motor.current_limit"]
@@ -61,8 +62,9 @@ def test_the_kr300_goes_from_its_logs_to_a_verdict_on_its_own_servo(shared_data,
     *_, predicted = run(tmp_path, 1, verdict=1)
     fit = at.Robot.load(tmp_path / "fitted.toml").description.servo["fitted"].fit
     assert fit.judged_on == ("valid_B.csv.gz",)
-    told = f"Fitted servo, {100 * min(fit.share):.0f} % of an unseen run explained"
-    assert predicted.out.startswith(told)
+    told = f"; fitted servo, {100 * min(fit.share):.0f} % of an unseen run explained"
+    assert predicted.out.startswith("EXCEEDS TOLERANCE (nominal run, no interval). ")
+    assert told in " ".join(predicted.out.split())
     folder = tmp_path / "armtwin_out" / "kr300_valid_B_recorded_compared"
     rows = json.loads((folder / "result.json").read_text())["comparison"]["rows"]
     explained = {row["name"]: row["variance_explained"] for row in rows}
@@ -77,6 +79,7 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
     shutil.copy(ROOT / "docs" / "puma560.urdf", tmp_path)
     *_, predicted = run(tmp_path, 2)
     assert predicted.out.startswith("WITHIN TOLERANCE (nominal run, no interval). ")
+    assert "; assumed servo, structure not known; " in " ".join(predicted.out.split())
     motors = at.Robot.load(tmp_path / "puma.toml").description.motor
     for motor, torque, rotor in zip(motors, PUMA_TORQUE, PUMA_ROTOR, strict=True):
         assert torque / 4 < motor.current_limit * motor.torque_constant < 4 * torque
@@ -87,7 +90,7 @@ def test_a_bare_puma_560_gets_drives_of_the_published_size(tmp_path):
 
 def test_a_verdict_says_what_an_unseen_run_shows_of_a_fitted_servo(tmp_path):
     from armtwin.prediction.sections.headline import state_verdict
-    from armtwin.robot.servo_fit import ServoFitRecord
+    from armtwin.robot.schema.servo_fit import ServoFitRecord
 
     robot = at.Robot.load("rx90b")
     d = robot.description

@@ -16,9 +16,9 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 from armtwin.maths.units import Unit
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.overrides import overridden
 from tests.fuzzing import mutated, mutated_inside_gzip, mutated_inside_zip
 from tests.jobs.examples import JOB, POINTS
 from tests.robot.test_urdf import GOOD

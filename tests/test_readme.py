@@ -180,7 +180,7 @@ def test_every_key_of_the_schema_is_explained(name):
     from typing import get_args, get_type_hints
 
     from armtwin.jobs.description import JobDescription
-    from armtwin.robot.description import Description
+    from armtwin.robot.schema.description import Description
 
     text = (ROOT / "docs" / name).read_text(encoding="utf-8")
     if name == "job_file.md":

@@ -100,8 +100,8 @@ def test_a_warm_prediction_takes_in_no_room_and_no_library_that_it_does_not_use(
     idle += ("numba.np.arrayobj", "numba.cpython.unicode", "jinja2", "matplotlib", "pandas")
     idle += ("armtwin.prediction.advice", "armtwin.prediction.compare", "armtwin.identification")
     idle += (
-        "armtwin.robot.overview",
-        "armtwin.identification.rigid_body.result",
+        "armtwin.robot.showing.overview",
+        "armtwin.identification.rigid_body.evaluation.result",
     )
     assert not used & set(idle)
 

@@ -55,8 +55,10 @@ if TYPE_CHECKING:
         LoopIdentification as LoopIdentification,
         ShapeFit as ShapeFit,
     )
-    from armtwin.identification.completion.complete import complete as complete
-    from armtwin.identification.completion.result import Completion as Completion
+    from armtwin.identification.completion.result import (
+        Completion as Completion,
+        complete as complete,
+    )
     from armtwin.identification.excitation.design import excite as excite
     from armtwin.identification.excitation.plan import ExcitationPlan as ExcitationPlan
     from armtwin.identification.excitation.result import Excitation as Excitation
@@ -80,12 +82,12 @@ if TYPE_CHECKING:
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
     from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
-    from armtwin.identification.rigid_body.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
+    from armtwin.identification.rigid_body.evaluation.judge import judge as judge
+    from armtwin.identification.rigid_body.evaluation.result import Identification as Identification
+    from armtwin.identification.rigid_body.evaluation.validation import Validation as Validation
     from armtwin.identification.rigid_body.identify import identify as identify
-    from armtwin.identification.rigid_body.judgement import judge as judge
     from armtwin.identification.rigid_body.recipe import Recipe as Recipe
-    from armtwin.identification.rigid_body.result import Identification as Identification
-    from armtwin.identification.rigid_body.validation import Validation as Validation
     from armtwin.identification.servo.identify_servo import identify_servo as identify_servo
     from armtwin.identification.servo.result import ServoIdentification as ServoIdentification
     from armtwin.identification.transmission.identify_transmission import (
@@ -127,7 +129,7 @@ if TYPE_CHECKING:
     )
     from armtwin.report.catalog import Catalog as Catalog
     from armtwin.report.result import write_report as write_report
-    from armtwin.robot.friction_columns import ContactStates as ContactStates
+    from armtwin.robot.dynamics.friction_columns import ContactStates as ContactStates
     from armtwin.robot.robot import Robot as Robot
     from armtwin.simulation.bench import (
         Bench as Bench,

@@ -9,8 +9,8 @@ from armtwin.analysis.compensation import (
     holding_currents,
     with_mass_compensation,
 )
-from armtwin.robot.strokes import levers
-from armtwin.robot.wrist import from_wrist, wrist_coordinates
+from armtwin.robot.kinematics.strokes import levers
+from armtwin.robot.kinematics.wrist import from_wrist, wrist_coordinates
 from armtwin.simulation.setpoints import coordinates_of, home_of, hydraulic_model
 
 STEPS = {"L3": 0.25, "L4": -0.22}

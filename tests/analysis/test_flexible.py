@@ -11,7 +11,7 @@ from armtwin.analysis.analyse import with_load
 from armtwin.analysis.compliance import compliance_matrix
 from armtwin.analysis.flexible import elastic_coordinates, flexible
 from armtwin.analysis.modes import locked_modes, servo_modes
-from armtwin.robot.drive_groups import Transmission
+from armtwin.robot.schema.drive_groups import Transmission
 from tests.simulation.test_built_arm import (
     ELASTIC,
     GEAR,

@@ -9,16 +9,15 @@ from rich.console import Console
 from armtwin.analysis import compliance as lumped
 from armtwin.analysis.analyse import analyse
 from armtwin.analysis.bearing_loads import bearing_loads
-from armtwin.analysis.flexibility import flexibility
+from armtwin.analysis.flexibility import compliance, flexibility, modes, resting, sag
 from armtwin.analysis.flexible import elastic_coordinates, flexible
-from armtwin.analysis.flexible_links import compliance, modes, resting, sag
 from armtwin.analysis.modes import locked_modes
 from armtwin.analysis.states import States
 from armtwin.errors import ArmtwinError
 from armtwin.motion.trajectory import Trajectory
 from armtwin.report.terminal import to_terminal
-from armtwin.robot.groups import Body, Flexure, LinkBeam, SixInertias
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, Flexure, LinkBeam, SixInertias
 
 EI, LENGTH, G = 2e5, 0.45, 9.81
 LEVEL = np.array([0.0, np.pi / 2, 0.0, 0.0, 0.0, 0.0])

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.strokes import drive_forces
+from armtwin.robot.kinematics.strokes import drive_forces
 from tests.conftest import SHIPPED, relative
 
 SPEED_AND_INERTIA = ("inertial", "coupling", "centripetal", "coriolis", "square", "viscous")

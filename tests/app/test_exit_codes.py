@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+import armtwin as at
 from tests.app.test_job_commands import call, save, tree
 from tests.jobs.examples import changed
 
@@ -97,7 +98,7 @@ def test_an_unexpected_error_is_told_also_where_no_traceback_can_be_written(tmp_
     def full(*args, **kwargs):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("armtwin.app.commands.shipped", broken)
+    monkeypatch.setattr(at, "robots", broken)
     monkeypatch.setattr("tempfile.mkstemp", full)
     done = call(tmp_path, "robots")
     assert done.code == 3

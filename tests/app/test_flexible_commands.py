@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.forces import acting
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 from armtwin.prediction.predict import planned
 from tests.app.test_job_commands import call, tree
 

@@ -43,7 +43,7 @@ def write_table(robot, rng):
 
 def test_friction_of_a_table_tells_laws_and_writes_the_robot(here, robots, rng):
     write_table(robots["rx90b"], rng)
-    done = called("friction", "rx90b", "curves.csv", "--json")
+    done = called("friction", "curves", "rx90b", "curves.csv", "--json")
     result = json.loads(done.stdout)
     (joint,) = result["joints"]
     assert joint["name"] == "joint_1"
@@ -58,7 +58,7 @@ def test_friction_of_a_table_tells_laws_and_writes_the_robot(here, robots, rng):
 
 def test_friction_prints_within_80_columns(here, robots, rng):
     write_table(robots["rx90b"], rng)
-    done = called("friction", "rx90b", "curves.csv")
+    done = called("friction", "curves", "rx90b", "curves.csv")
     assert max(map(len, done.stdout.splitlines()[:30])) <= 80
     assert "half the difference" in done.stdout.replace("\n", " ")
 
@@ -75,7 +75,7 @@ def test_a_table_of_runs_in_which_model_c_creeps_parts_the_wrist(here, robots, r
             numbers[1] += 2 if j == 4 else 0
             lines.append(f"{j + 1}," + ",".join(f"{x:.9g}" for x in numbers))
     (here / "wrist.csv").write_text("\n".join(lines))
-    done = called("friction", "rx90b", "wrist.csv", "--law", "file", "--json")
+    done = called("friction", "curves", "rx90b", "wrist.csv", "--law", "file", "--json")
     assert done.exit_code in (0, 1), done.exception
     found = at.Robot.load(here / "armtwin_out" / "rx90b_friction" / "robot.toml")
     between = np.geomspace(0.01, 4.5, 40)
@@ -86,10 +86,19 @@ def test_a_table_of_runs_in_which_model_c_creeps_parts_the_wrist(here, robots, r
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("rx90b", "curves.csv", "run.csv"), "give one table of friction curves, or logs"),
-        (("rx90b", "curves.csv", "--law", "stribek"), "law 'stribek' is not known"),
-        (("rx90b", "run.csv", "--load", "wrist_a"), "--load needs --tools"),
-        (("rx90b", "curves.csv", "--weight", "file"), "gravity by the file needs positions"),
+        (
+            ("curves", "rx90b", "curves.csv", "run.csv"),
+            "give one table of friction curves, or logs",
+        ),
+        (("curves", "rx90b", "curves.csv", "--law", "stribek"), "law 'stribek' is not known"),
+        (
+            ("load", "rx90b", "run.csv", "--elements", "wrist_a,", "--tools", "none"),
+            "--elements must name one, or several separated by commas",
+        ),
+        (
+            ("curves", "rx90b", "curves.csv", "--weight", "file"),
+            "gravity by the file needs positions",
+        ),
     ],
 )
 def test_what_cannot_be_done_is_told_and_writes_nothing(here, robots, rng, words, sentence):
@@ -118,7 +127,7 @@ def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_lo
     elements = [wrong if e.name == third.name else e for e in robot.description.friction]
     at.Robot(replace(robot.description, friction=tuple(elements))).save("wrong.toml")
     log.write("run.csv")
-    done = called("friction", "wrong.toml", "run.csv", "--moving", "--cutoff", "10 Hz", "--json")
+    done = called("friction", "shapes", "wrong.toml", "run.csv", "--cutoff", "10 Hz", "--json")
     result = json.loads(done.stdout)
     rows = {row["name"]: row for row in result["shapes"]}
     found = rows[f"{third.name}.viscous_exponent"]
@@ -126,7 +135,7 @@ def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_lo
     assert abs(found["value"] - exact) < 3 * found["std"]
     assert done.exit_code == 1  # Stribeck speeds are not told by a fast motion
     assert not rows[f"{third.name}.speed"]["told"]
-    folder = here / "armtwin_out" / "rx90b_friction"
+    folder = here / "armtwin_out" / "rx90b_friction_shapes"
     again = at.Robot.load(folder / "robot.toml").description.friction[2].law
     assert again.viscous_exponent == pytest.approx(found["value"])
     assert again.speed == third.law.speed
@@ -137,25 +146,62 @@ def test_friction_of_a_moving_robot_tells_the_shapes_of_its_laws(here, moving_lo
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (("curves.csv", "--moving"), "--moving needs logs, not a table"),
-        (("run.csv", "--moving", "--sweep"), "--moving does not go with --sweep"),
-        (("run.csv", "--moving", "--law", "stribeck"), "--moving does not go with --law"),
-        (("run.csv", "--moving", "--weight", "file"), "--moving does not go with --weight"),
-        (("run.csv", "--moving", "--cutoff", "10 mm"), "--cutoff"),
-        (("curves.csv", "--cutoff", "10 Hz"), "--cutoff goes with --moving alone"),
-        (("run.csv", "--moving"), "joint"),  # a log in which nothing moves
+        (("curves.csv",), "friction shapes needs logs, not a table"),
+        (("run.csv", "--cutoff", "10 mm"), "--cutoff"),
+        (("run.csv",), "joint"),  # a log in which nothing moves
     ],
 )
-def test_moving_with_what_it_cannot_use_is_told_and_writes_nothing(
+def test_shapes_with_what_it_cannot_use_is_told_and_writes_nothing(
     here, robots, rng, words, sentence
 ):
     write_table(robots["rx90b"], rng)
     t = np.arange(0, 1, 0.01)
     at.Log.of(t, q=np.zeros((100, 6)), tau=np.zeros((100, 6))).write("run.csv")
-    done = called("friction", "rx90b", *words)
+    done = called("friction", "shapes", "rx90b", *words)
     assert isinstance(done.exception, at.ArmtwinError)
     assert sentence in str(done.exception)
     assert not (here / "armtwin_out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "form"),
+    [
+        (("rx90b", "curves.csv"), "curves"),
+        (("rx90b", "run.csv", "--moving", "--cutoff", "10 Hz"), "shapes"),
+        (("--moving", "rx90b", "run.csv"), "shapes"),
+        (("rx90b", "a.csv", "b.csv", "--load", "wrist_a", "--tools", "none, laser_head"), "load"),
+        (("rx90b", "curves.csv", "--breakaway", "ramp.csv"), "presliding"),
+    ],
+)
+def test_the_former_form_is_refused_with_the_new_one_named(here, words, form):
+    done = called("friction", *words)
+    assert isinstance(done.exception, at.ArmtwinError)
+    assert f"write armtwin friction {form} ROBOT FILE..." in str(done.exception)
+
+
+def test_presliding_tells_a_stiffness_or_why_there_is_none(here, robots):
+    """A ramp that an encoder of 1 urad shows, and one of 10 mrad does not."""
+    robot = robots["lwa4p"]
+    time = np.linspace(0, 4, 2001)
+    torque = 8 * time / 4
+    bend = -1e-3 * np.log1p(-np.minimum(torque / 6, 1 - 1e-3))
+    turn = bend + 0.05 * np.maximum(time - 3, 0) ** 2
+    for name, step in (("fine", 1e-6), ("coarse", 1e-2)):
+        q = np.zeros((len(time), robot.n))
+        q[:, 0] = np.round(turn / step) * step
+        tau = np.zeros_like(q)
+        tau[:, 0] = np.minimum(torque, 6)
+        at.Log.of(time, q=q, tau=tau + robot.gravity(q)).write(f"{name}.csv")
+    fine = called("friction", "presliding", "lwa4p", "fine.csv", "--joint", "joint_1", "--json")
+    assert fine.exit_code == 0, fine.exception
+    found = json.loads(fine.stdout)["presliding"]
+    assert found["stiffness_nm_rad"] == pytest.approx(6 / 1e-3, rel=0.1)
+    folder = here / "armtwin_out" / "lwa4p_presliding"
+    assert sorted(path.name for path in folder.iterdir()) == ["report.html", "result.json"]
+    words = ("coarse.csv", "--joint", "joint_1", "--json", "--out", "coarse")
+    coarse = called("friction", "presliding", "lwa4p", *words)
+    assert coarse.exit_code == 1, coarse.exception
+    assert "cannot resolve" in json.loads(coarse.stdout)["presliding"]["refused"]
 
 
 def test_warmup_tells_time_constant_and_warmth(here, robots, rng):

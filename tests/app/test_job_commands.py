@@ -95,14 +95,16 @@ def test_a_seam_within_tolerance_is_exit_0(tmp_path):
     save(tmp_path, text.replace('joints = "elastic"', 'joints = "rigid"'))
     done = call(tmp_path, "predict", "job.toml", "--speed", "50 mm/s")
     assert (done.code, done.err) == (0, "")
-    told = r"Assumed servo, structure not known: the seam holds with \d+ % of its tolerance"
+    told = r"WITHIN TOLERANCE \(nominal run, no interval\)\. \d+ µm lateral at"
     assert re.match(told, done.out)
+    assert "; assumed servo, structure not known; " in " ".join(done.out.split())
 
 
 def test_a_seam_out_of_tolerance_is_exit_1(runs):
     done = runs[1]["rx90b_corner_follow"]
     assert (done.code, done.err) == (1, "")
-    assert done.out.startswith("Assumed servo: the seam does not hold:")
+    assert done.out.startswith("EXCEEDS TOLERANCE (nominal run, no interval). ")
+    assert "; assumed servo; " in " ".join(done.out.split())
 
 
 def test_a_process_window_that_is_left_is_exit_1_and_told_with_its_place(tmp_path):

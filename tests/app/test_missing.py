@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.provenance import Wants, missing
+from armtwin.robot.schema.provenance import Wants, missing
 from tests.app.test_job_commands import call, save
 from tests.jobs.examples import JOB
 

@@ -16,7 +16,7 @@ from armtwin.control.controller import (
     velocity_loop,
 )
 from armtwin.maths.compiled import compiled
-from armtwin.robot.servo import CS7B, Cascade, Delays, Filter, Proportional, VelocityLaw
+from armtwin.robot.schema.servo import CS7B, Cascade, Delays, Filter, Proportional, VelocityLaw
 
 # The kernel in plain Python, which needs no compiler.
 interpolate = getattr(control.interpolate, "py_func", control.interpolate)

@@ -7,7 +7,7 @@ from scipy import signal
 import armtwin as at
 from armtwin.control.filters import coefficients, filtered, integrating, settle, steady_gain
 from armtwin.maths.compiled import compiled
-from armtwin.robot.servo import Filter
+from armtwin.robot.schema.servo import Filter
 
 RATE = 4000
 

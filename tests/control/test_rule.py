@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.control.controller import KAFC, KI, KP, KV, KVF
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.overrides import overridden
 from armtwin.simulation.model import Model
 from armtwin.simulation.prepared import controller_of
 

@@ -50,8 +50,8 @@ def test_kr300_gas_pressure_follows_the_one_measured_on_the_robot(robots):
 def test_a_strut_across_a_skew_joint_has_the_length_between_its_pins(rng):
     """The triangle against forward kinematics of both pins, random pose and axis."""
     from armtwin.maths.rotations import about
-    from armtwin.robot.groups import Joint, Pose
-    from armtwin.robot.rows import triangle_across
+    from armtwin.robot.dynamics.rows import triangle_across
+    from armtwin.robot.schema.groups import Joint, Pose
     from tests.oracles import random_rotation
 
     X = np.eye(4)

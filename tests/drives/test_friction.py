@@ -9,12 +9,12 @@ import armtwin as at
 from armtwin.drives.friction.laws import Law
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from tests.conftest import relative
 
 NUMBERS = {"speed": 0.03, "exponent": 0.5, "viscous_exponent": 0.4, "limit_speed": 0.9}
 NUMBERS |= {"rise_slope": 90.0, "fall_slope": 10.0}
-LAWS = [k for k in get_args(Law) if k is not Table]
+LAWS = [k for k in get_args(Law) if k is not TabulatedFriction]
 
 
 def torque(law, w):
@@ -32,9 +32,13 @@ def example(kind, rng):
     return kind(**values)
 
 
-@pytest.mark.parametrize("kind", [*LAWS, Table])
+@pytest.mark.parametrize("kind", [*LAWS, TabulatedFriction])
 def test_friction_is_odd_and_takes_power(kind, rng):
-    law = Table((0.01, 0.1, 1.0), (3.0, 2.0, 4.0)) if kind is Table else example(kind, rng)
+    law = (
+        TabulatedFriction((0.01, 0.1, 1.0), (3.0, 2.0, 4.0))
+        if kind is TabulatedFriction
+        else example(kind, rng)
+    )
     w = np.geomspace(1e-6, 5, 200)
     assert np.all(torque(law, w) > 0)
     assert np.array_equal(torque(law, -w), -torque(law, w))

@@ -9,8 +9,8 @@ from fmpy.validation import validate_fmu
 
 import armtwin as at
 from armtwin.drives.friction.curves import at_level
-from armtwin.robot.groups import Body, Payload, SixInertias
-from armtwin.robot.servo import Delays
+from armtwin.robot.schema.groups import Body, Payload, SixInertias
+from armtwin.robot.schema.servo import Delays
 from tests.exchange.units import hosted, needs_compiler, opened
 
 pytestmark = needs_compiler

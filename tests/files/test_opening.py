@@ -13,7 +13,7 @@ import pytest
 import armtwin as at
 from armtwin.files import opening
 from armtwin.files.opening import MB, Kind, read_bytes, unpacked
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 
 READERS = {
     ".toml": at.Robot.load,

@@ -6,8 +6,7 @@ from dataclasses import replace
 import pytest
 
 import armtwin as at
-from armtwin.files.own_units import as_written, in_unit
-from armtwin.jobs.files import shipped
+from armtwin.jobs.files import as_written, in_unit, shipped
 from armtwin.prediction import changes
 from tests.jobs.examples import JOB, changed
 

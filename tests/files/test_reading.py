@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.robot.files import shipped
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.overrides import overridden
 
 RX90B = shipped()["rx90b"].read_text(encoding="utf-8")
 

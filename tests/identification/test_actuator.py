@@ -7,7 +7,7 @@ import pytest
 
 import armtwin as at
 from armtwin.identification.actuator.flow import RampTest, no_load_flow
-from armtwin.identification.actuator.oil import (
+from armtwin.identification.actuator.oil_fit import (
     by_document,
     compliance_of_each,
     exactly,

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.clean_log import clean_log, predicted_motion
+from armtwin.identification.rigid_body.data.clean_log import clean_log, predicted_motion
 
 PERIOD, CUTOFF = 2.0, 8.0
 W = 2 * np.pi / PERIOD

@@ -12,7 +12,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.logs.averaging import averaged
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 

@@ -8,8 +8,8 @@ import pytest
 import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
 from armtwin.logs.torque import needs_gains
-from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.provenance import missing
+from armtwin.robot.schema.drive_groups import FrictionElement
+from armtwin.robot.schema.provenance import missing
 from tests.incomplete import incomplete
 from tests.test_readme import ROOT
 

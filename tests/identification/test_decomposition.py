@@ -10,7 +10,7 @@ import pytest
 import armtwin as at
 from armtwin.identification.fitting.decomposition import decompose
 from armtwin.identification.fitting.factors import factors
-from armtwin.identification.rigid_body.free_parameters import free_parameters
+from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
 from tests.identification.test_identify import exact_rows, excitation, logged
 
 

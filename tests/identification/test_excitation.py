@@ -18,12 +18,12 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.fitting.draw import drawn_fit
-from armtwin.identification.rigid_body.free_parameters import sizes_of
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
+from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
-from armtwin.robot.groups import Mimic, Pose
+from armtwin.robot.schema.groups import Mimic, Pose
 from tests.identification.virtual import measured, on_the_bench
 
 CRITERIA = [
@@ -153,7 +153,7 @@ def test_what_is_foretold_comes_true_in_the_closed_loop(designed):
     for found in (designed, random):
         log = measured(bench, found.trajectory, 1, noise=found.plan.noise)
         recipe = at.Recipe(friction="file", tilt="file", trust=True)
-        ready = preparation(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
+        ready = prepare_identification(bench, [log], torque=None, cutoff=20.0, recipe=recipe)
         task = ready.experiment
         phi = drawn_fit(task.parts(), task.free, task.friction, 1e-10).parameters
         off = np.abs(C @ (phi - bench.parameters)) / found.scales.sizes

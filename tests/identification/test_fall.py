@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.experiment import Filter, prepared
-from armtwin.identification.rigid_body.fall import fall
-from armtwin.identification.rigid_body.weights import weights
-from armtwin.robot.mounting import angle_between, gravity_of
-from armtwin.robot.reading import read_robot
+from armtwin.identification.rigid_body.data.experiment import LowPassFilter, prepare_data
+from armtwin.identification.rigid_body.gravity.gravity_direction import fall
+from armtwin.identification.rigid_body.gravity.gravity_squares import weights
+from armtwin.robot.formats.reading import read_robot
+from armtwin.robot.schema.mounting import angle_between, gravity_of
 from tests.identification.test_identify import excitation
 
 NOISE = 0.01  # of the largest torque
@@ -58,7 +58,7 @@ def logged(robot, mounting, seed, spread=0.2, sign=1.0):
 
 
 def found_in(robot, log, cutoff=10.0):
-    return fall(prepared(robot, (log,), "tau", Filter(cutoff, True, at.Recipe())))
+    return fall(prepare_data(robot, (log,), "tau", LowPassFilter(cutoff, True, at.Recipe())))
 
 
 def test_squares_of_another_gravity_are_those_of_a_robot_that_has_it(robots):
@@ -66,8 +66,8 @@ def test_squares_of_another_gravity_are_those_of_a_robot_that_has_it(robots):
     robot = robots["tx40"]
     log = logged(robot, "30 deg", 1)
     other = robot.with_gravity(gravity_of("30 deg about x"))
-    how = Filter(10.0, True, at.Recipe())
-    here, there = (weights(prepared(x, (log,), "tau", how)) for x in (robot, other))
+    how = LowPassFilter(10.0, True, at.Recipe())
+    here, there = (weights(prepare_data(x, (log,), "tau", how)) for x in (robot, other))
     every = np.eye(len(robot.parameters) + 1)
     T = here.mapped(every, there.gravity)
     moved = T.T @ here.whole @ T

@@ -9,9 +9,9 @@ import armtwin as at
 from armtwin.identification.fitting.factors import factors, together
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.rigid_body.consistency import nearest, violations
-from armtwin.identification.rigid_body.free_parameters import free_parameters
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.consistency import nearest, violations
+from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):
@@ -212,7 +212,7 @@ def test_a_contract_of_zero_is_kept_exactly(robots, seed):
 
 
 def test_numbers_that_a_robot_cannot_have_are_not_blamed_on_its_file(shared_data):
-    from armtwin.robot.assumed_drives import with_assumed_drives
+    from armtwin.robot.defaults.assumed_drives import with_assumed_drives
 
     robot = with_assumed_drives(at.Robot.load(shared_data / "ur10e" / "ur10e.urdf"))
     phi = robot.parameters.copy()

@@ -9,10 +9,10 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.load import Load
 from armtwin.drives.friction.terms import Loaded
-from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.identification.rigid_body.findings import friction_sentences
-from armtwin.identification.rigid_body.reversals import mean_friction
-from armtwin.identification.rigid_body.terms import LOAD, hosts, with_terms
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.identification.rigid_body.data.reversals import mean_friction
+from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
+from armtwin.identification.rigid_body.friction.terms import LOAD, hosts, with_terms
 from tests.identification.test_memory import NOISE, steps_between_poses
 
 SHARE, USUAL, CUTOFF = 0.08, 10.0, 20.0

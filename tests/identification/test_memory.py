@@ -9,15 +9,15 @@ import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
-from armtwin.identification.rigid_body.findings import friction_sentences
-from armtwin.identification.rigid_body.friction_choice import is_set_value
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.memory import bends, bundles_of, settled
+from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.friction.presliding import bends, bundles_of, settled
+from armtwin.identification.rigid_body.friction.selection import is_set_value
+from armtwin.identification.rigid_body.friction.terms import hosts, radii_of, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.terms import hosts, radii_of, with_terms
 from armtwin.report.result_file import to_result
-from armtwin.robot.drive_groups import Presliding
-from armtwin.robot.friction_columns import ContactStates
+from armtwin.robot.dynamics.friction_columns import ContactStates
+from armtwin.robot.schema.drive_groups import Presliding
 
 RATE, LENGTH, NOISE = 250.0, 24.0, 0.2
 RADIUS = 1e-3

@@ -12,9 +12,9 @@ import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import flange_columns
 from armtwin.identification.payload.load_fit import nearest_body, quantile, wider
-from armtwin.identification.rigid_body.clean_log import Motion
+from armtwin.identification.rigid_body.data.clean_log import Motion
 from armtwin.mechanics.inertia import why_unphysical
-from armtwin.robot.bodies import parameters_of
+from armtwin.robot.dynamics.bodies import parameters_of
 from tests.identification.virtual import (
     NOISE,
     excitation,

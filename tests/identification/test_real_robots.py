@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.consistency import violations
-from armtwin.identification.rigid_body.validation import pooled
+from armtwin.identification.rigid_body.evaluation.validation import pooled
+from armtwin.identification.rigid_body.fit.consistency import violations
 
 SEGMENTS = (0, 2, 4, 6, 8, 10)
 CUTOFF = {"current_des": 5.0, "current": 10.0}  # as the default finds [Hz]

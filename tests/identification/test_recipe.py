@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.findings import not_told
+from armtwin.identification.rigid_body.evaluation.diagnostics import not_told
 from tests.identification.test_identify import excitation, logged
 from tests.oracles import bodies_only
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from armtwin.identification.rigid_body.reversals import doubt_of_speed
+from armtwin.identification.rigid_body.data.reversals import doubt_of_speed
 
 
 @pytest.mark.parametrize("averaged", [1, 2, 3, 8])

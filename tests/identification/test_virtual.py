@@ -11,10 +11,10 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.identification.rigid_body.findings import friction_sentences, not_told
-from armtwin.identification.rigid_body.side_by_side import side_by_side
-from armtwin.identification.rigid_body.terms import radii_of
-from armtwin.robot.drive_groups import Presliding
+from armtwin.identification.rigid_body.evaluation.diagnostics import friction_sentences, not_told
+from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
+from armtwin.identification.rigid_body.friction.terms import radii_of
+from armtwin.robot.schema.drive_groups import Presliding
 from tests.identification.virtual import NOISE, excitation, measured, on_the_bench
 
 THESIS = at.Recipe(

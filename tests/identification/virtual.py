@@ -6,8 +6,8 @@ import numpy as np
 
 import armtwin as at
 from armtwin.identification.payload.difference import SIZES, flange_columns
-from armtwin.identification.rigid_body.clean_log import Motion
-from armtwin.robot.overrides import overridden
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.robot.schema.overrides import overridden
 
 PERIOD, RATE, HARMONICS, PERIODS = 8.0, 250.0, 10, 4
 NOISE = 0.0065  # of the largest torque

@@ -8,7 +8,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.experiment import shipped
-from armtwin.jobs.features import Response, first_peak, overshoot, period, settling
+from armtwin.jobs.features import SetpointResponse, first_peak, overshoot, period, settling
 
 BENCH = """
 format = 1
@@ -93,7 +93,7 @@ def test_features_of_a_known_response():
     after = np.maximum(time - 1.0, 0.0)
     w, decay = 12.0, 1.5
     got = np.where(time > 1.0, 2 - 2 * np.exp(-decay * after) * np.cos(w * after), 0.0)
-    response = Response("x", "rad", "rad", time, 2.0 * (time >= 1.0), got)
+    response = SetpointResponse("x", "rad", "rad", time, 2.0 * (time >= 1.0), got)
     (span,) = period(response)
     assert span.value == pytest.approx(2 * np.pi / w, rel=1e-3)
     when, height = first_peak(response)

@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.experiment import shipped
-from armtwin.robot.wrist import wrist_coordinates
+from armtwin.robot.kinematics.wrist import wrist_coordinates
 
 HYDRAULIC = """
 format = 1

@@ -9,7 +9,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import armtwin as at
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.motion.posture import start_posture
 from tests.jobs.examples import JOB, POINTS, changed

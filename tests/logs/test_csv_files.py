@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 from tests.simulation.bench import from_rest
 
 

@@ -26,7 +26,8 @@ def edit(package, name):
 
 
 @pytest.mark.parametrize(
-    "name", ["mechanics/arm.py", "maths/vectors.py", "maths/stretches.py", "robot/traced.py"]
+    "name",
+    ["mechanics/arm.py", "maths/vectors.py", "maths/stretches.py", "robot/dynamics/traced.py"],
 )
 def test_an_edit_below_a_kernel_changes_the_stamp(copy, name):
     before = source_stamp(copy)

@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.mechanics import lagrange
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from tests.conftest import SHIPPED, relative
 
 

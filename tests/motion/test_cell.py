@@ -13,8 +13,8 @@ from armtwin.motion.feasibility import feasibility
 from armtwin.motion.joint_motion import joint_motion
 from armtwin.motion.posture import elbow_rise, start_posture
 from armtwin.prediction.predict import checked_limits, planned
-from armtwin.robot.groups import Pose
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
+from armtwin.robot.schema.groups import Pose
 from tests.motion.test_joint_motion import straight
 
 SAMPLE = 0.1 / 250  # way in a sample at 100 mm/s and 250 Hz [m]

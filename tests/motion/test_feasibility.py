@@ -14,8 +14,8 @@ from armtwin.motion.orientations import Fixed, Following
 from armtwin.motion.path import Move
 from armtwin.motion.time_laws import TimeLaw
 from armtwin.prediction.predict import planned
-from armtwin.robot.overrides import overridden
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
+from armtwin.robot.schema.overrides import overridden
 from tests.jobs.placements import as_in_another_program
 from tests.motion.test_joint_motion import job_with, seam_of, straight
 

@@ -13,22 +13,21 @@ from armtwin.jobs.files import shipped
 from armtwin.jobs.groups import Tolerance
 from armtwin.jobs.uncertainty import NAMES, Uncertainty
 from armtwin.prediction.band.band import Band
-from armtwin.prediction.band.distribution import Distribution
+from armtwin.prediction.band.distribution import Distribution, regression
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import missing_torque, parameter_draws, with_errors
 from armtwin.prediction.band.measuring import narrowed
 from armtwin.prediction.band.of_drives import dry_level
 from armtwin.prediction.band.of_placement import placed
+from armtwin.prediction.band.of_servo import with_bandwidth
 from armtwin.prediction.band.quantities import quantities_for, quantities_of
 from armtwin.prediction.band.quantity import Placement, Variant, drawn
-from armtwin.prediction.band.shares import regression
 from armtwin.prediction.band.widths import spread_of
 from armtwin.prediction.sections.headline import CAPPED, likelihood, state_verdict
 from armtwin.prediction.sections.interval import deciding_sentence
-from armtwin.robot.checks import problems
-from armtwin.robot.servo_changes import with_bandwidth
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.schema.checks import problems
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 from armtwin.robot.uncertainty import known_deviations
 from tests.jobs.examples import JOB
 
@@ -319,9 +318,9 @@ def test_an_uncertainty_of_the_robot_file_takes_the_place_of_the_usual_one(short
     )
     robot = at.Robot(replace(short.robot.description, friction=elements))
     found = {x.name: x.width_in_words for x in quantities_of(replace(short, robot=robot))}
-    assert found["friction.joint_2"] == "to 2 %"
-    assert found["friction.joint_1"] == "to 30 %"
-    assert found["friction.viscosity"] == "to 30 %"  # of all: the widest
+    assert found["friction.joint_2"] == "±2 %"
+    assert found["friction.joint_1"] == "±30 %"
+    assert found["friction.viscosity"] == "±30 %"  # of all: the widest
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.prediction.cautions import cautions
+from armtwin.prediction.servo_basis import cautions
 from armtwin.report.result_file import to_result
 from tests.jobs.examples import changed
 

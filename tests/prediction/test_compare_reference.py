@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.motion.beside_reference import reference_path
-from armtwin.robot.servo import VelocityLaw
+from armtwin.prediction.compare_reference import reference_path
+from armtwin.robot.schema.servo import VelocityLaw
 from tests.app.test_job_commands import call
 
 

@@ -8,7 +8,7 @@ from studies.flexible import varied
 
 import armtwin as at
 from armtwin.app.correct_command import points_text
-from armtwin.jobs.points import read_points
+from armtwin.jobs.from_points import read_points
 from armtwin.prediction.correct import size_of
 
 

@@ -13,7 +13,7 @@ from armtwin.analysis.modes import locked_modes, servo_modes
 from armtwin.drives.ripple import Ripple
 from armtwin.jobs.groups import Force, Tolerance
 from armtwin.prediction.parts import PARTS
-from armtwin.robot.groups import Deviation
+from armtwin.robot.schema.groups import Deviation
 
 
 def changed(job, **keys):

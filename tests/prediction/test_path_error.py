@@ -135,7 +135,7 @@ def test_wrong_shapes_are_refused():
 
 
 def test_a_beam_along_the_seam_is_refused_with_the_place():
-    from armtwin.robot.groups import Orientation
+    from armtwin.robot.schema.groups import Orientation
 
     job = at.Job.load("rx90b_line")
     along = replace(

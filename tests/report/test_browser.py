@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.jobs.groups import Segment, ToolOrientation
-from armtwin.robot.groups import Orientation, Pose
+from armtwin.robot.schema.groups import Orientation, Pose
 from tests.identification.test_identify import logged
 
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.as_built import as_built
-from armtwin.robot.bodies import body_from, parameters_of
-from armtwin.robot.coordinates import coordinates
-from armtwin.robot.drive_groups import Transmission
-from armtwin.robot.groups import Deviation, Flexure
-from armtwin.robot.sag import Outside, settled
+from armtwin.robot.dynamics.bodies import body_from, parameters_of
+from armtwin.robot.dynamics.sag import Outside, settled
+from armtwin.robot.kinematics.as_built import as_built
+from armtwin.robot.kinematics.coordinates import coordinates
+from armtwin.robot.schema.drive_groups import Transmission
+from armtwin.robot.schema.groups import Deviation, Flexure
 
 SOURCE = "assumed: test"
 

@@ -5,7 +5,7 @@ import pytest
 
 import armtwin as at
 from armtwin.maths.rotations import about, pose
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from tests.robot.test_epaas import START
 
 EPAAS = """a, alpha, d, theta

@@ -8,7 +8,7 @@ from armtwin.elements.parts import Beam, Hinge, Parts, Point, RigidBody, Triad, 
 from armtwin.elements.structure import Structure
 from armtwin.maths.rotations import about, pose
 from armtwin.mechanics.inertia import moved_to_parent
-from armtwin.robot.structure import reference_poses
+from armtwin.robot.dynamics.structure import reference_poses
 from tests.robot.test_epaas import ALPHA, BETA, START
 
 # Levers of the parallelograms: lengths and directions are not in the document, and any will do.

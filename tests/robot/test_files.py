@@ -12,7 +12,7 @@ import pytest
 import armtwin as at
 from armtwin.files.reading import checked_format
 from armtwin.robot.files import shipped
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from tests.conftest import SHIPPED, relative
 
 
@@ -324,7 +324,7 @@ def test_joints_that_follow_others_obey_virtual_work(robots, rng):
     """A parallelogram as mimic joint:
     torque of the free coordinates is Gᵀ of the torque of all joints.
     """
-    from armtwin.robot.groups import Mimic
+    from armtwin.robot.schema.groups import Mimic
 
     free = robots["rx90b"]
     joints = list(free.description.joint)

@@ -7,8 +7,14 @@ import pytest
 
 import armtwin as at
 from armtwin.maths import rotations
-from armtwin.robot.groups import Pose
-from armtwin.robot.mounting import angle_between, gravity_of, in_words, option_for, read_gravity
+from armtwin.robot.schema.groups import Pose
+from armtwin.robot.schema.mounting import (
+    angle_between,
+    gravity_of,
+    in_words,
+    option_for,
+    read_gravity,
+)
 from tests.conftest import relative
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.overrides import overridden
 
 
 def changed(robot, values):

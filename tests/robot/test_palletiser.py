@@ -9,9 +9,9 @@ import armtwin as at
 from armtwin.analysis.analyse import analyse
 from armtwin.elements.equations import mass_matrix
 from armtwin.errors import ArmtwinError
-from armtwin.robot.groups import Joint, Link, Loop, Pose
+from armtwin.robot.dynamics.structure import structure_of
 from armtwin.robot.robot import Robot
-from armtwin.robot.structure import structure_of
+from armtwin.robot.schema.groups import Joint, Link, Loop, Pose
 
 HEIGHT, OFFSET, UPPER, FORE, REACH, DROP = 0.8, 0.3, 1.0, 1.1, 0.25, 0.2
 LEVER = 2.2  # rad: from the forearm to the side of its parallelogram

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.strokes import (
+from armtwin.robot.kinematics.strokes import (
     drive_forces,
     joint_motion,
     joint_positions,
@@ -12,7 +12,7 @@ from armtwin.robot.strokes import (
     levers,
     strokes,
 )
-from armtwin.robot.wrist import from_wrist, named_coordinates, wrist_coordinates
+from armtwin.robot.kinematics.wrist import from_wrist, named_coordinates, wrist_coordinates
 
 
 @pytest.fixture

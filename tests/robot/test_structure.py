@@ -5,7 +5,7 @@ import pytest
 
 from armtwin.elements.equations import linearise, place, regressor
 from armtwin.elements.packing import distance
-from armtwin.robot.structure import structure_of
+from armtwin.robot.dynamics.structure import structure_of
 from tests.conftest import SHIPPED, relative
 
 

@@ -8,13 +8,13 @@ import pytest
 
 import armtwin as at
 from armtwin.drives.friction.coulomb import Coulomb
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.maths import batch
 from armtwin.maths.stretches import evaluated
 from armtwin.maths.traced_rows import LEAST_ROWS, Formula, compute
 from armtwin.mechanics import linearisation, newton_euler, traced
-from armtwin.robot import dynamics
-from armtwin.robot.traced import whole_regressor
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.traced import whole_regressor
 from tests.oracles import as_robot, random_arm
 
 SHIPPED = ["rx90b", "lwa4p", "kr300", "tx40", "epaas"]
@@ -171,7 +171,7 @@ def test_variants_of_a_robot_share_a_kernel_and_another_law_makes_a_new_one(robo
 
     assert name_with(replace(elements[0].law, speed=0.1, exponent=0.7)) == name
     assert name_with(Coulomb(1.0)) not in (None, name)
-    assert name_with(Table((0.1, 1.0), (3.0, 4.0))) is None
+    assert name_with(TabulatedFriction((0.1, 1.0), (3.0, 4.0))) is None
 
 
 def test_torques_are_written_into_earlier_ones(robots, rng):

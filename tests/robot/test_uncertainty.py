@@ -8,7 +8,7 @@ import pytest
 
 import armtwin as at
 from armtwin.files.covariance import beside
-from armtwin.robot.overrides import overridden
+from armtwin.robot.schema.overrides import overridden
 from armtwin.robot.uncertainty import known_deviations
 from tests.app.test_job_commands import call
 

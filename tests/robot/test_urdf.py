@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.description import Description
+from armtwin.robot.schema.description import Description
 from tests.conftest import SHIPPED, relative
 from tests.oracles import as_robot, bodies_only, random_arm
 

@@ -3,7 +3,7 @@
 import numpy as np
 
 import armtwin as at
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 
 
 def joint(

@@ -10,7 +10,7 @@ from scipy.linalg import expm
 
 import armtwin as at
 from armtwin.drives.friction.coulomb import CoulombViscous
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.drives.springs import Spring
 
 FREE = at.Bench(rotor_inertia=0.01, gear_ratio=10.0, stiffness=400.0, joint="free", inertia=2.0)
@@ -128,7 +128,7 @@ def test_a_load_is_held_by_the_motor():
 
 def test_dry_friction_holds_until_its_peak_and_then_slides_on_the_table():
     """Below the peak nothing moves; above it the motor goes on at the table's torque."""
-    table = Table((0.0, 1.0, 1.5), (2.0, 3.0, 4.11), peak=1.5)
+    table = TabulatedFriction((0.0, 1.0, 1.5), (2.0, 3.0, 4.11), peak=1.5)
     bench = at.Bench(rotor_inertia=0.1, joint="free", friction=(at.BenchFriction("motor", table),))
     time = np.linspace(0, 40, 4001)
     still = at.simulate_bench(bench, time, np.full(len(time), 2.99)).log
@@ -151,9 +151,9 @@ def test_a_motor_that_drags_slides_at_an_even_speed_under_a_ramp_of_torque():
 
 def test_a_friction_table_goes_on_straight_beyond_its_last_two_points():
     """As the Modelica component: 8.22 N m at 2 rad/s, where the last torque of the table is 6.0."""
-    table = Table((0.0, 0.5, 1.0), (2.0, 3.78, 6.0))
+    table = TabulatedFriction((0.0, 0.5, 1.0), (2.0, 3.78, 6.0))
     assert table.columns(np.array([2.0, -2.0]))[:, 0] == pytest.approx([10.44, -10.44])
-    gentle = Table((0.0, 1.0, 1.5), (2.0, 3.78, 6.0))
+    gentle = TabulatedFriction((0.0, 1.0, 1.5), (2.0, 3.78, 6.0))
     assert gentle.columns(np.array([2.0]))[0, 0] == pytest.approx(8.22)
     assert gentle.held == 2.0
 
@@ -162,7 +162,7 @@ def test_stiction_of_a_clamped_motor_stops_without_spikes():
     """Torque up and down over a gap with static friction: angles follow the play, no sample
     stands out.
     """
-    table = Table((0.0, 0.05, 1.0), (1.9, 1.7, 2.0), peak=1.3)
+    table = TabulatedFriction((0.0, 0.05, 1.0), (1.9, 1.7, 2.0), peak=1.3)
     bench = at.Bench(
         rotor_inertia=0.01,
         stiffness=25.7,

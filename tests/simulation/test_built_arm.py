@@ -9,9 +9,9 @@ import armtwin as at
 from armtwin.drives.ripple import Ripple
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
-from armtwin.robot.coordinates import coordinates
-from armtwin.robot.drive_groups import Transmission
-from armtwin.robot.groups import Flange, Flexure, Pose, Tool
+from armtwin.robot.kinematics.coordinates import coordinates
+from armtwin.robot.schema.drive_groups import Transmission
+from armtwin.robot.schema.groups import Flange, Flexure, Pose, Tool
 from tests.simulation.bench import joint, sine
 
 SOURCE = "assumed: test"

@@ -394,7 +394,7 @@ def test_every_shipped_robot_with_a_servo_runs(robots):
 
 
 def test_warm_oil_needs_less_torque(robots):
-    from armtwin.robot.drive_groups import Thermal
+    from armtwin.robot.schema.drive_groups import Thermal
 
     oil = Thermal(reference=313.15, viscosity=4000.0)
     elements = tuple(replace(e, thermal=oil) for e in robots["rx90b"].description.friction)

@@ -151,7 +151,7 @@ def test_the_perturbation_method_follows_elastic_joints(robot, seam):
 
 def bench(stiffness, damping=0.0, backlash=0.0, **keys):
     """One joint with a spring in its gear."""
-    from armtwin.robot.drive_groups import Transmission
+    from armtwin.robot.schema.drive_groups import Transmission
 
     stiff = joint(gravity=(0, 0, 0), **keys)
     t = Transmission(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.robot.drive_groups import Transmission
-from armtwin.robot.servo import Cascade, Delays, VelocityLaw
+from armtwin.robot.schema.drive_groups import Transmission
+from armtwin.robot.schema.servo import Cascade, Delays, VelocityLaw
 from tests.simulation.bench import joint
 
 RATE, GEAR, LINK, ROTOR, CONSTANT = 4000, 100.0, 4.0, 3e-4, 0.45

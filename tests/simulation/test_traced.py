@@ -16,7 +16,7 @@ from armtwin.maths.stretches import Part, evaluated, stretches
 from armtwin.maths.tape import Tape
 from armtwin.maths.tracing import python_of
 from armtwin.prediction.predict import planned
-from armtwin.robot.groups import Pose
+from armtwin.robot.schema.groups import Pose
 from armtwin.simulation import equations, loop, prepared, traced_loop
 from armtwin.simulation.options import RunOptions
 from armtwin.simulation.plant import without_friction, without_limit

@@ -13,7 +13,7 @@ from armtwin.report.page import to_html
 from armtwin.sweeps.maps import map_blocks
 from armtwin.sweeps.pivot import pivot_of
 from armtwin.sweeps.result import Course, SweepResult
-from armtwin.sweeps.rows import REFUSED, Row
+from armtwin.sweeps.rows import REFUSED, ResultRow
 from tests.report.test_charts import by_class, percent
 from tests.sweeps.examples import short_job
 
@@ -29,10 +29,12 @@ def made(axes, ratio_of, **options):
     for number in range(len(sweep)):
         ratio = ratio_of(*sweep.inputs(number).values())
         if ratio is None:
-            rows.append(Row(REFUSED, sentence=f"{number} mm out of reach"))
+            rows.append(ResultRow(REFUSED, sentence=f"{number} mm out of reach"))
         else:
             outcome = "holds" if ratio <= 1 else "does not hold"
-            rows.append(Row(outcome, ratio=ratio, duration_s=1.0, probability=None, cpu_s=0.01))
+            rows.append(
+                ResultRow(outcome, ratio=ratio, duration_s=1.0, probability=None, cpu_s=0.01)
+            )
     return SweepResult(sweep, tuple(rows), Course(len(rows), 0, 1.0, "one thread"))
 
 
@@ -137,7 +139,7 @@ def test_jobs_are_an_axis_of_small_maps():
         [short_job("a"), short_job("b")],
         {"workpiece.position.1": X, "workpiece.position.2": Y},
     )
-    rows = tuple(Row("holds", ratio=0.1 * k, cpu_s=0.01) for k in range(1, 13))
+    rows = tuple(ResultRow("holds", ratio=0.1 * k, cpu_s=0.01) for k in range(1, 13))
     found = SweepResult(sweep, rows, Course(12, 0, 1.0, "one thread"))
     assert {"job a", "job b"} <= set(charts(found))
 
@@ -148,7 +150,7 @@ def test_with_bands_the_map_is_of_the_probability():
     likely = [0.99, 0.5, 0.01, 0.97]
     outcomes = ["holds", "may hold", "does not hold", "holds"]
     rows = tuple(
-        Row(word, ratio=0.8, probability=p, ratio_low=0.5, ratio_high=1.2, cpu_s=3.0)
+        ResultRow(word, ratio=0.8, probability=p, ratio_low=0.5, ratio_high=1.2, cpu_s=3.0)
         for word, p in zip(outcomes, likely, strict=True)
     )
     found = SweepResult(sweep, rows, Course(4, 0, 12.0, "one thread"))

@@ -5,11 +5,11 @@ import sqlite3
 import pytest
 
 from armtwin.errors import ArmtwinError
-from armtwin.sweeps.rows import Row
+from armtwin.sweeps.rows import ResultRow
 from armtwin.sweeps.table import open_table
 
 VERSIONS = {"armtwin": "0.1.0", "numpy": "2"}
-RECORD = (b"k" * 16, "job", "robot", {"speed": 0.1}, Row("holds", ratio=0.5))
+RECORD = (b"k" * 16, "job", "robot", {"speed": 0.1}, ResultRow("holds", ratio=0.5))
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 
 import armtwin as at
 from armtwin.robot.files import shipped
-from armtwin.sweeps.rows import Row
+from armtwin.sweeps.rows import ResultRow
 from armtwin.sweeps.running import SHARES, _Pieces
 from tests.sweeps.examples import short_job, without_cost
 
@@ -66,7 +66,7 @@ class Place:
 def test_the_last_pieces_are_single_runs_and_none_is_more_than_a_share(total):
     """So that the last worker ends one run after the first that found nothing to do."""
     pieces = _Pieces(Runs(total), Place())
-    pieces.learn([Row("holds", cpu_s=0.02)])
+    pieces.learn([ResultRow("holds", cpu_s=0.02)])
     found, left = [], total
     for piece in pieces:
         assert len(piece) <= max(1, left // (SHARES * Place.width))
@@ -81,7 +81,7 @@ def test_no_piece_but_the_last_is_shorter_than_a_scheduler_can_bear():
     place = Place()
     place.least_s = 0.1
     pieces = _Pieces(Runs(1003), place)
-    pieces.learn([Row("holds", cpu_s=0.02)])
+    pieces.learn([ResultRow("holds", cpu_s=0.02)])
     sizes = [len(piece) for piece in pieces]
     assert sum(sizes) == 1003
     assert min(sizes[:-1]) == 5  # of 0.02 s each

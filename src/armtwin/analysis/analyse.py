@@ -21,9 +21,9 @@ from armtwin.analysis.workspace import workspace
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.logs.log import Log
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.groups import Body, Payload
+from armtwin.robot.dynamics.sag import Outside
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
+from armtwin.robot.schema.groups import Body, Payload
 
 Kind = Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"]
 KINDS = ("torques", "coupling", "inertia", "modes", "sag", "compliance", "loads")

@@ -191,7 +191,7 @@ def bearing_loads(robot: Robot, states: States) -> BearingLoads:
     if any(joint.mimic is not None for joint in robot.description.joint):
         raise ArmtwinError(f"robot '{robot.name}': joints that follow others have no bearings yet")
     # kernels of elements are for those who ask
-    from armtwin.robot.structure import structure_of
+    from armtwin.robot.dynamics.structure import structure_of
 
     built = structure_of(robot.assembly, bending=False)
     found = built.inverse_dynamics(states.q, states.v, states.a)

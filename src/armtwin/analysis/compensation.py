@@ -18,10 +18,10 @@ import numpy as np
 from armtwin.analysis.inertia import hydraulic_swings
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.kinematics.strokes import drive_forces
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Proportional
-from armtwin.robot.strokes import drive_forces
+from armtwin.robot.schema.drive_groups import Hydraulic
+from armtwin.robot.schema.servo import Proportional
 
 
 def with_mass_compensation(robot: Robot, tuned: Robot, q: Floats) -> Robot:

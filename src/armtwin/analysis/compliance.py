@@ -25,9 +25,9 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.robot.coordinates import Coordinates
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside
 
 AXES = ("x", "y", "z", "rx", "ry", "rz")
 MICROMETRES = Number(1e6, "µm", digits=4)

@@ -20,8 +20,8 @@ import numpy as np
 
 from armtwin.maths.batch import Floats
 from armtwin.mechanics import lagrange
+from armtwin.robot.kinematics.strokes import check_drives, drive_names, drives_slide, levers
 from armtwin.robot.robot import Robot
-from armtwin.robot.strokes import check_drives, drive_names, drives_slide, levers
 
 
 @dataclass(frozen=True)

@@ -14,10 +14,10 @@ import numpy as np
 from armtwin.drives.springs import Spring
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
-from armtwin.robot import dynamics
-from armtwin.robot.coordinates import Coordinates, coordinates
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.sag import Outside, freedom_of, held, settled
+from armtwin.robot.kinematics.coordinates import Coordinates, coordinates
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside, freedom_of, held, settled
 
 
 @dataclass(frozen=True, eq=False)

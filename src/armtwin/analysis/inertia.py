@@ -29,8 +29,8 @@ from armtwin.notebook.numbers import HERTZ, PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Hydraulic
 
 
 @dataclass(frozen=True, eq=False)

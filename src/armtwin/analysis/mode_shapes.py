@@ -21,7 +21,7 @@ from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Data, Report, Scene, Section, Table, Text
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
 
 Rotors = Literal["locked", "servo", "free"]
 Complex = NDArray[np.complex128]

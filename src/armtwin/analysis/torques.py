@@ -28,8 +28,8 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Report, Section, Table, Text
 from armtwin.report.result import Result
+from armtwin.robot.kinematics.strokes import drive_forces, strokes
 from armtwin.robot.robot import Robot
-from armtwin.robot.strokes import drive_forces, strokes
 
 CAUSES = ("inertial", "coupling", "centripetal", "coriolis", "gravity", "spin")
 SEEN = ("inertial", "square", "viscous", "external")

@@ -8,8 +8,14 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
+from armtwin.robot.kinematics.wrist import (
+    ANGLES,
+    COORDINATES,
+    from_wrist,
+    wrist_coordinates,
+    wrist_of,
+)
 from armtwin.robot.robot import Robot
-from armtwin.robot.wrist import ANGLES, COORDINATES, from_wrist, wrist_coordinates, wrist_of
 
 ALONG_EDGE = 101  # postures on each edge of a wrist's workspace
 IN_JOINT_SPACE = 4096

@@ -8,118 +8,81 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder, robot_place
+from armtwin.app.options import (
+    Columns,
+    LogFile,
+    LogFiles,
+    Output,
+    RobotFile,
+    command_of,
+    read_quantities,
+)
+from armtwin.app.places import Source
 from armtwin.app.progress import progress_bar
-from armtwin.app.showing import REPORT, ROBOT, finish
+from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
-from armtwin.report.folder import RESULT
-from armtwin.robot.files import to_text
 
-actuator = typer.Typer(no_args_is_help=True, help="Identify a hydraulic actuator from its tests.")
-
-SetUp = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="The test set-up: one cylinder, shipped or a file.")
-]
-TestLog = Annotated[Path, typer.Argument(metavar="LOG", help="Its log: time, q_ref1, q1, v1 ...")]
-ColumnsFile = Annotated[Path | None, typer.Option("--columns", help="Columns file of the logs.")]
-OutRobot = Annotated[
-    Path | None,
-    typer.Option("--out", parser=given_path, metavar="PATH", help="The robot file (.toml)."),
-]
+actuator = typer.Typer(
+    no_args_is_help=True,
+    help="Identify a hydraulic actuator from its tests.",
+)
 
 
-@actuator.command()
+@command_of(actuator)
 def resonances(
     table: Annotated[
         Path, typer.Argument(metavar="CSV", help="A table: mass, frequency, damping.")
     ],
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    output: Output,
 ) -> None:
     """Oil compliance, leakage and viscous friction from resonances with several weights."""
     source = Source("actuator resonances", table.name.partition(".")[0], str(table))
-    place = result_folder(source, out, (RESULT, REPORT), [table], force)
-    finish(at.fit_oil(table).sections(), place, {}, json)
+    run = folder_run(source, output, [table])
+    run.finish(at.fit_oil(table))
 
 
-@actuator.command()
+@command_of(actuator)
 def noise(
-    robot: SetUp,
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="Logs of noise, one for each weight.")
-    ],
+    robot: RobotFile,
+    logs: LogFiles,
     weights: Annotated[
-        str, typer.Option("--weights", help='The weight of each log, as "2.7, 5.1, 9 kg".')
+        str,
+        typer.Option(
+            "--weights", metavar="LIST", help='The weight of each log, as "2.7, 5.1, 9 kg".'
+        ),
     ],
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
+    columns: Columns = None,
+    *,
+    output: Output,
 ) -> None:
     """Oil, valve and delay from logs of noise with several weights."""
     prior = at.Robot.load(robot)
-    masses = _masses(weights, len(logs))
-    inputs = [Path(robot)]
-    for path in logs:
-        inputs += files_of_log(path, columns)
-    place = robot_place("actuator noise", prior, out, inputs, force)
+    count = len(logs)
+    if weights.count(",") + 1 != count:
+        contract = f"--weights must have a weight for each of {count} logs"
+        raise ArmtwinError(f"{contract}, got '{weights}'")
+    masses = read_quantities("--weights", weights, [Unit("kg", above=0)] * count)
+    run = robot_run("actuator noise", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
-        read = [at.Log.read(path, columns) for path in logs]
-        found = at.identify_actuator(prior, read, masses)
-    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
+        found = at.identify_actuator(prior, read_logs(logs, columns), masses)
+    run.finish(found, robot=found.robot)
 
 
-@actuator.command()
-def valve(
-    robot: SetUp,
-    log: TestLog,
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
-) -> None:
+@command_of(actuator)
+def valve(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
     prior = at.Robot.load(robot)
-    inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator valve", prior, out, inputs, force)
+    run = robot_run("actuator valve", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_valve(prior, at.Log.read(log, columns))
-    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
+    run.finish(found, robot=found.robot)
 
 
-@actuator.command()
-def flow(
-    robot: SetUp,
-    log: TestLog,
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
-) -> None:
+@command_of(actuator)
+def flow(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
     prior = at.Robot.load(robot)
-    inputs = [Path(robot), *files_of_log(log, columns)]
-    place = robot_place("actuator flow", prior, out, inputs, force)
+    run = robot_run("actuator flow", prior, output, inputs_of(robot, [log], columns))
     found = at.identify_flow(prior, at.Log.read(log, columns))
-    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
-
-
-def _masses(text: str, count: int) -> list[float]:
-    """A weight for each log; a unit after the last holds for those without one."""
-    words = [word.strip() for word in text.split(",")]
-    if len(words) != count:
-        raise ArmtwinError(f"--weights must have a weight for each of {count} logs, got '{text}'")
-    common = words[-1].lstrip("+-.0123456789eE").strip()
-    masses = []
-    for word in words:
-        bare = not word.lstrip("+-.0123456789eE").strip()
-        try:
-            masses.append(Unit("kg", above=0).read_word(f"{word} {common}" if bare else word))
-        except ArmtwinError as error:
-            raise ArmtwinError(f"--weights {error}") from None
-    return masses
+    run.finish(found, robot=found.robot)

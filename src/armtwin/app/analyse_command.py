@@ -9,10 +9,16 @@ import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_job, files_of_log, result_folder, words_of
-from armtwin.app.robots import carrying, mounted
-from armtwin.app.showing import REPORT, finish
+from armtwin.app.options import (
+    Carried,
+    Output,
+    RobotFile,
+    quantity,
+    read_quantities,
+    read_quantity,
+)
+from armtwin.app.places import Source, files_of_job, files_of_log, words_of
+from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.jobs import files as job_files
 from armtwin.jobs.forces import acting
@@ -20,18 +26,16 @@ from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.prediction.predict import planned
-from armtwin.report.folder import RESULT
-from armtwin.robot.sag import Outside
-from armtwin.robot.strokes import drive_names, drives_slide, joint_positions, levers
-from armtwin.robot.wrist import COORDINATES, from_wrist, named_coordinates
+from armtwin.robot.dynamics.sag import Outside
+from armtwin.robot.kinematics.strokes import drive_names, drives_slide, joint_positions, levers
+from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, named_coordinates
 
-WRITTEN = (RESULT, REPORT)
 MOVING = ("torques", "loads")
 MASS = Unit("kg", above=0)
 
 
 def analyse(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    robot: RobotFile,
     what: Annotated[
         Literal["torques", "coupling", "inertia", "modes", "sag", "compliance", "loads"],
         typer.Argument(
@@ -56,60 +60,61 @@ def analyse(
         ),
     ] = None,
     speeds: Annotated[
-        str | None, typer.Option("--speeds", help='Joint speeds at --at, as "10, 0, 5 deg/s".')
+        str | None,
+        typer.Option("--speeds", metavar="LIST", help='Joint speeds at --at, as "10, 0, 5 deg/s".'),
     ] = None,
     accelerations: Annotated[
-        str | None, typer.Option("--accelerations", help="Joint accelerations at --at.")
+        str | None,
+        typer.Option("--accelerations", metavar="LIST", help="Joint accelerations at --at."),
     ] = None,
     faster: Annotated[
-        str | None, typer.Option("--faster", help="The same path so many times as fast.")
+        float | None, quantity("--faster", "1", "The same path n times as fast.")
     ] = None,
     load: Annotated[
-        str | None, typer.Option("--load", help='A payload of the robot\'s file, or a mass "4 kg".')
+        str | None,
+        typer.Option(
+            "--load", metavar="LOAD", help='A payload of the robot\'s file, or a mass "4 kg".'
+        ),
     ] = None,
     push: Annotated[
-        str | None, typer.Option("--push", help='Force on the tool for sag: "0, -100, 50 N".')
+        str | None,
+        typer.Option("--push", metavar="LIST", help='Force on the tool for sag: "0, -100, 50 N".'),
     ] = None,
     links: Annotated[
         bool, typer.Option("--links", help="Let links bend at their flexures; of an elastic robot.")
     ] = False,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
-    payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
     """Say what acts: torques, coupling, inertia; how an elastic robot swings and gives way."""
     if at_posture is not None and along is not None:
         raise ArmtwinError("--at and --along cannot be given together")
     _check_moving(what, along is not None, (speeds, accelerations), faster)
     _check_elastic(what, push, links)
-    found = mounted(robot, tool, payload)
+    found = carried.by(robot)
     options = {"at": at_posture, "along": along, "load": load, "faster": faster, "speeds": speeds}
-    options |= {"accelerations": accelerations, "tool": tool, "payload": payload, "push": push}
+    options |= {"accelerations": accelerations, **vars(carried), "push": push}
     options |= {"links": "elastic" if links else None}
     given = {key: value for key, value in options.items() if value is not None}
     words = (what, *words_of(given))
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
-    place = result_folder(source, out, WRITTEN, [Path(robot), *_inputs(along)], force)
+    run = folder_run(source, output, [Path(robot), *_inputs(along)])
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
     if what in MOVING:
         settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
         settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
-        settings["faster"] = 1.0 if faster is None else _number("--faster", faster)
+        settings["faster"] = faster or 1.0
     if links:
         settings["links"] = True
     if push is not None:
-        settings["force"] = _list("--push", push, [Unit("N")] * 3)
+        settings["force"] = np.array(read_quantities("--push", push, [Unit("N")] * 3))
     motion: Any = None
     if along is not None and _is_job(along):
         job = Job.load(along)
         equipped = job.robot(found)
         motion = planned(equipped, job).trajectory
-        found = carrying(equipped, tool, payload)
+        found = carried.by(equipped)
         if what == "sag" and push is None and job.description.force:
             outside = acting(job, found, motion.time)
             settings["force"] = Outside(outside.torque, outside.wrench)
@@ -117,11 +122,11 @@ def analyse(
         motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
-    finish(at.analyse(found, what, motion, **settings).sections(), place, {}, json)
+    run.finish(at.analyse(found, what, motion, **settings))
 
 
 def _check_moving(
-    what: str, is_along: bool, rates: tuple[str | None, ...], faster: str | None
+    what: str, is_along: bool, rates: tuple[str | None, ...], faster: float | None
 ) -> None:
     """Refuse speeds and accelerations where a motion has its own, or where they change nothing."""
     is_given = any(x is not None for x in rates)
@@ -156,7 +161,7 @@ def _inputs(along: str | None) -> list[Path]:
 def _posture(robot: at.Robot, text: str) -> Floats:
     """Joint positions by a list, by lengths of drives or by wrist coordinates."""
     if "=" not in text:
-        return _list("--at", text, _joint_units(robot, "rad", "m"))
+        return np.array(read_quantities("--at", text, _joint_units(robot, "rad", "m")))
     named = dict(_assignment(part) for part in text.split(","))
     drives = drive_names(robot)
     known = drives if robot.description.wrist is None else (*drives, *COORDINATES)
@@ -167,7 +172,9 @@ def _posture(robot: at.Robot, text: str) -> Floats:
         return _by_drives(robot, named)
     values = {}
     for name, word in named.items():
-        values[name] = _one(f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad"))
+        values[name] = read_quantity(
+            f"--at {name}", word, Unit("m" if name in ("r", "z") else "rad")
+        )
     return from_wrist(robot, named_coordinates(robot, values))
 
 
@@ -191,7 +198,7 @@ def _by_drives(robot: at.Robot, named: dict[str, str]) -> Floats:
         if name not in drives:
             raise ArmtwinError(f"--at: drives and wrist coordinates cannot be mixed, got '{name}'")
         k = drives.index(name)
-        positions[k] = _one(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
+        positions[k] = read_quantity(f"--at {name}", word, Unit("m" if slides[k] else "rad"))
     return joint_positions(robot, positions, home)
 
 
@@ -206,31 +213,8 @@ def _joint_units(robot: at.Robot, turning: str, sliding: str) -> list[Unit]:
 def _rates(robot: at.Robot, option: str, text: str | None, unit: str) -> Floats | None:
     if text is None:
         return None
-    return _list(option, text, _joint_units(robot, unit, unit.replace("rad", "m")))
-
-
-def _list(option: str, text: str, units: list[Unit]) -> Floats:
-    """A number for each joint; a unit after the last holds for those without one."""
-    words = [word.strip() for word in text.split(",")]
-    if len(words) != len(units):
-        raise ArmtwinError(f"{option} must have {len(units)} numbers, got {len(words)}: {text}")
-    common = words[-1].lstrip("+-.0123456789eE").strip()
-    values = []
-    for word, unit in zip(words, units, strict=True):
-        bare = not word.lstrip("+-.0123456789eE").strip()
-        values.append(_one(option, f"{word} {common}" if bare and common else word, unit))
-    return np.array(values)
-
-
-def _one(option: str, word: str, unit: Unit) -> float:
-    try:
-        return unit.read_word(word)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{option} {error}") from None
-
-
-def _number(option: str, word: str) -> float:
-    return _one(option, word, Unit("1", above=0))
+    units = _joint_units(robot, unit, unit.replace("rad", "m"))
+    return np.array(read_quantities(option, text, units))
 
 
 def _load(robot: at.Robot, text: str) -> float | str:

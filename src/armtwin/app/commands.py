@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 import tempfile
 import traceback
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import typer
 
+import armtwin as at
 from armtwin import ArmtwinError, Job, Log, Robot, __version__
 from armtwin.app import (
     analyse_command,
@@ -27,11 +29,11 @@ from armtwin.app import (
     sweep_command,
 )
 from armtwin.app.actuator_commands import actuator
-from armtwin.app.export_commands import export, file_name, free
-from armtwin.app.options import Force, Gravity, Mounting, given_path
+from armtwin.app.export_commands import export, free
+from armtwin.app.options import FileOutput, Gravity, Json, Mounting, ShippedName, command_of
 from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
-from armtwin.app.showing import say, show
+from armtwin.app.showing import describe, print_json
 from armtwin.app.streams import patient_streams, readable_streams
 from armtwin.files.reading import read_tables
 from armtwin.jobs import files as job_files
@@ -39,38 +41,46 @@ from armtwin.jobs.experiment import Experiment
 from armtwin.logs.bag_files import is_bag
 from armtwin.maths.compiled import before_compiling
 from armtwin.prediction.predict import refuse_incomplete
+from armtwin.report.result import Result
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # brackets in help texts are brackets
+    context_settings={"max_content_width": 110},
     help="The dynamic twin of an industrial robot arm.",
 )
-app.add_typer(export, name="export")
-app.add_typer(actuator, name="actuator")
-
-app.command()(job_commands.demo)
-app.command()(job_commands.predict)
-app.command()(job_commands.compare)
-app.command()(job_commands.jobs)
-app.command()(identify_command.identify)
-app.command()(complete_command.complete)
-app.command()(servo_command.servo)
-app.command()(analyse_command.analyse)
-app.command()(correct_command.correct)
-app.command()(excite_command.excite)
-app.command()(payload_command.payload)
-app.command()(experiment_commands.simulate)
-app.command()(experiment_commands.experiments)
-app.command()(experiment_commands.clamp)
-app.command()(experiment_commands.transmission)
-app.command()(frequency_command.frequency)
-app.command()(sensitivity_command.sensitivity)
-app.command()(sweep_command.sweep)
-app.command()(friction_commands.friction)
-app.command()(friction_commands.warmup)
+for group, of_group in (
+    (export, "export"),
+    (actuator, "actuator"),
+    (friction_commands.friction, "friction"),
+):
+    app.add_typer(group, name=of_group)
+for command in (
+    job_commands.demo,
+    job_commands.predict,
+    job_commands.compare,
+    job_commands.jobs,
+    identify_command.identify,
+    complete_command.complete,
+    servo_command.servo,
+    analyse_command.analyse,
+    correct_command.correct,
+    excite_command.excite,
+    payload_command.payload,
+    experiment_commands.simulate,
+    experiment_commands.experiments,
+    experiment_commands.clamp,
+    experiment_commands.transmission,
+    frequency_command.frequency,
+    sensitivity_command.sensitivity,
+    sweep_command.sweep,
+    friction_commands.warmup,
+):
+    command_of(app)(command)
 
 BAD_INPUT, UNEXPECTED, INTERRUPTED = 2, 3, 130
+WrongUse: Any = typer.BadParameter.__base__  # every error of arguments and options
 
 
 def _version(wanted: bool) -> None:
@@ -88,51 +98,48 @@ def root(
     """Take the options that stand before a command."""
 
 
-@app.command()
-def robots(
-    name: Annotated[
-        str | None, typer.Argument(help="A shipped robot, or a .toml or .urdf file.")
-    ] = None,
-) -> None:
+@command_of(app)
+def robots(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped robots, or show one of them."""
-    from armtwin.jobs.shipped import robots as list_robots
-
     if name is None:
-        show(list_robots().sections())
+        describe(at.robots(), json)
     else:
-        show(Robot.load(name).sections(sources=False))
+        describe(Robot.load(name).sections(sources=False), json)
 
 
-@app.command()
+@command_of(app)
 def check(
     file: Annotated[
         str,
         typer.Argument(
+            metavar="FILE",
             help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
-            "or bag."
+            "or bag.",
         ),
     ],
+    json: Json = False,
 ) -> None:
     """Say what is in a file, what is measured, public, assumed, missing; nothing is run."""
+    describe(_contents(file), json)
+
+
+def _contents(file: str) -> Result:
+    """What is in a file."""
     from armtwin.prediction.job_check import JobCheck
     from armtwin.sweeps.sweep import Sweep
 
     if file.endswith((".csv", ".csv.gz", ".npz")) or is_bag(Path(file)):
-        show(Log.read(file).sections())
-        return
+        return Log.read(file)
     if is_sweep(file):
-        show(Sweep.load(file).sections())
-        return
+        return Sweep.load(file)
     if is_experiment(file):
-        show(Experiment.load(file).sections())
-        return
+        return Experiment.load(file)
     keys = set(read_tables(Path(file))) if file.endswith(".toml") else set()
     if file in job_files.shipped() or keys & {"segment", "robot", "speed"}:
         job = Job.load(file)
         _refuse_unknown_servo(job)
-        show(JobCheck(job).sections())
-        return
-    show(Robot.load(file).sections())
+        return JobCheck(job)
+    return Robot.load(file)
 
 
 def _refuse_unknown_servo(job: Job) -> None:
@@ -142,10 +149,11 @@ def _refuse_unknown_servo(job: Job) -> None:
         refuse_incomplete(robot, job)
 
 
-@app.command(name="import")
+@command_of(app, "import")
 def import_robot(
     file: Annotated[
-        Path, typer.Argument(help="A URDF file, or a Denavit-Hartenberg table (.csv).")
+        Path,
+        typer.Argument(metavar="FILE", help="A URDF file, or a Denavit-Hartenberg table (.csv)."),
     ],
     kind: Annotated[
         Literal["urdf", "dh"] | None,
@@ -154,20 +162,13 @@ def import_robot(
     convention: Annotated[
         Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
     ] = "standard",
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=given_path,
-            metavar="PATH",
-            help="Robot file to write; by default NAME.toml in this folder.",
-        ),
-    ] = None,
     allow_unphysical: Annotated[
-        bool, typer.Option(help="Keep bodies that cannot exist, marked so.")
+        bool, typer.Option("--allow-unphysical", help="Keep bodies that cannot exist, marked so.")
     ] = False,
     gravity: Gravity = None,
     mounting: Mounting = None,
-    force: Force = False,
+    *,
+    output: FileOutput,
 ) -> None:
     """Make a robot file from a URDF file or a Denavit-Hartenberg table."""
     if kind is None:
@@ -179,10 +180,9 @@ def import_robot(
     else:
         raise ArmtwinError(f"{file}: import reads URDF files (.urdf) and, --as dh, tables (.csv)")
     robot = on_base(found, gravity, mounting, "import")
-    target = free(out or file_name(robot, ".toml"), force, file)
+    target = free(robot, ".toml", output, file)
     robot.save(target)
-    show(robot.sections(sources=False))
-    say(f"wrote {target}")
+    describe(robot.sections(sources=False), output.json, [target])
 
 
 def main() -> None:
@@ -207,21 +207,30 @@ def _code() -> Any:
             sys.stdout.flush()
         return code
     except ArmtwinError as error:
-        print(f"armtwin: {error}", file=sys.stderr)
-        return BAD_INPUT
+        return _fail(str(error), BAD_INPUT)
+    except WrongUse as error:
+        error.show()
+        return _fail(error.format_message(), error.exit_code, is_said=True)
     except Exception as error:  # the one net: whatever it is, it must not look like a verdict
-        print(f"armtwin: {_unexpected(error)}", file=sys.stderr)
-        return UNEXPECTED
+        return _fail(_unexpected(error), UNEXPECTED)
 
 
 def _run() -> Any:
     try:
-        app()
+        code = app(standalone_mode=False)
     except SystemExit as done:
-        if done.code == INTERRUPTED:
-            print("armtwin: stopped", file=sys.stderr)
-        return done.code
-    return 0
+        code = done.code
+    return _fail("stopped", INTERRUPTED) if code == INTERRUPTED else code
+
+
+def _fail(sentence: str, code: int, is_said: bool = False) -> int:
+    """Say why a command failed, and as a JSON object where one was asked for."""
+    if not is_said:
+        print(f"armtwin: {sentence}", file=sys.stderr)
+    if "--json" in sys.argv:
+        with suppress(ArmtwinError):  # an output that cannot be written was the reason
+            print_json({"error": sentence, "exit": code})
+    return code
 
 
 def _unexpected(error: Exception) -> str:

@@ -8,53 +8,31 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path, optional_quantity
-from armtwin.app.places import files_of_log, robot_place
-from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import contents
-
-DONE, FAILED = 0, 1
+from armtwin.app.options import Carried, Columns, Output, RobotFile, quantity
+from armtwin.app.run import inputs_of, read_logs, robot_run
 
 
 def complete(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml, .urdf).")],
+    robot: RobotFile,
     logs: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[LOG]...", help="Logs of it, for postures, speeds, torques."),
+        typer.Argument(metavar="LOG", help="Logs of it, for postures, speeds, torques."),
     ] = None,
     bandwidth: Annotated[
-        str | None,
-        typer.Option("--bandwidth", help='Of the position loop of a guessed servo, as "10 Hz".'),
+        float | None,
+        quantity("--bandwidth", "Hz", 'Of the position loop of a guessed servo, as "10 Hz".'),
     ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the logs.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool that it carries.")] = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload that it carries.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", parser=given_path, metavar="PATH", help="The completed robot file (.toml)."
-        ),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    columns: Columns = None,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
     """Fill what a prediction still lacks in a robot file by named rules, marked as assumed.
 
     Exit code 1: no rule gives all that it lacks.
     """
-    given = mounted(robot, tool, payload)
-    frequency = optional_quantity("--bandwidth", bandwidth, "Hz")
-    inputs = [Path(robot)]
-    for log in logs or []:
-        inputs += files_of_log(log, columns)
-    place = robot_place("complete", given, out, inputs, force)
-    read = [at.Log.read(log, columns) for log in logs or []]
-    result = at.complete(given, read, bandwidth=frequency)
-    written = contents(result.robot.description, ROBOT)
-    finish(result.sections(), place, written, json)
-    raise typer.Exit(FAILED if result.still else DONE)
+    given = carried.by(robot)
+    paths = logs or []
+    run = robot_run("complete", given, output, inputs_of(robot, paths, columns))
+    found = at.complete(given, read_logs(paths, columns), bandwidth=bandwidth)
+    run.finish(found, robot=found.robot, passed=not found.still)

@@ -9,67 +9,47 @@ import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.app.job_commands import (
-    OUT,
-    WITHIN,
-    JobName,
-    Out,
-    RobotName,
-    ServoName,
-    Speed,
-    ToolName,
-    chosen_job,
-)
-from armtwin.app.options import Force, Json
-from armtwin.app.places import files_of_job, of_job, result_folder
+from armtwin.app.job_commands import changed_job
+from armtwin.app.options import Changes, JobFile, Output, quantity
+from armtwin.app.places import files_of_job, of_job
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.showing import REPORT, finish
-from armtwin.errors import ArmtwinError
+from armtwin.app.run import folder_run
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import to_rpy
 from armtwin.maths.units import Unit
-from armtwin.report.folder import RESULT
 
 SETPOINTS, POINTS = "setpoints.csv", "points.csv"
-WRITTEN = (RESULT, REPORT, SETPOINTS, POINTS)
 DECIMALS = 6  # of millimetres and degrees
 HEADER = "x [mm],y [mm],z [mm],a [deg],b [deg],c [deg]"
 LENGTH = Unit("m", above=0, plausible=1, hint="mm")
 
 
 def correct(
-    job: JobName,
-    robot: RobotName = None,
-    tool: ToolName = None,
-    servo: ServoName = None,
-    speed: Speed = None,
+    job: JobFile,
     rounds: Annotated[
-        int, typer.Option("--rounds", help="Rounds of learning on the twin at most.")
+        int, typer.Option("--rounds", metavar="NUMBER", help="Rounds of learning on the twin.")
     ] = 6,
     spacing: Annotated[
-        str, typer.Option("--spacing", help="Distance between points of the program.")
-    ] = "10 mm",
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+        float,
+        quantity("--spacing", LENGTH, 'Distance between points of the program, as "10 mm".'),
+    ] = 0.01,
+    *,
+    changes: Changes,
+    output: Output,
 ) -> None:
-    """Correct a job's set-points on the twin: deflection and path error made up for beforehand.
+    """Correct a job's set-points on the twin: deflection and path error pre-compensated.
 
     Exit code 1: out of tolerance even so.
     """
     asked = at.Job.load(job)
-    chosen = chosen_job(asked, robot, tool, servo, speed)
+    chosen = changed_job(asked, changes)
     source = of_job("correct", asked, chosen, "nonlinear")
-    place = result_folder(source, out, WRITTEN, files_of_job(chosen), force)
-    try:
-        distance = LENGTH.read_word(spacing)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"--spacing {error}") from None
+    run = folder_run(source, output, files_of_job(chosen), [SETPOINTS, POINTS])
     with progress_bar("simulation") as progress:
         found = at.correct(
-            chosen, rounds=rounds, spacing=distance, progress=of(progress, "simulation")
+            chosen, rounds=rounds, spacing=spacing, progress=of(progress, "simulation")
         )
     motion = found.best.motion
     log = at.Log.of(motion.time, (), q=motion.q, v=motion.v, a=motion.a)
@@ -77,8 +57,7 @@ def correct(
         SETPOINTS: partial(put_csv, log.recording),
         POINTS: points_text(found),
     }
-    finish(found.sections(), place, contents, json)
-    raise typer.Exit(WITHIN if found.verdict.within else OUT)
+    run.finish(found, contents, passed=found.verdict.within)
 
 
 def points_text(correction: at.Correction) -> str:

@@ -10,97 +10,102 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, result_folder
+from armtwin.app.options import (
+    Carried,
+    Output,
+    Period,
+    RobotFile,
+    quantity,
+    read_quantities,
+)
+from armtwin.app.places import Source
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.robots import mounted
-from armtwin.app.showing import REPORT, finish
+from armtwin.app.run import folder_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
-from armtwin.report.folder import RESULT
 
 if TYPE_CHECKING:
     from armtwin.identification.excitation.plan import ExcitationPlan
     from armtwin.identification.excitation.result import Twin
 
-UNITS = {
-    "period": Unit("s", above=0),
-    "rate": Unit("Hz", above=0),
-    "clearance": Unit("m", plausible=20, hint="mm"),
-    "noise": Unit("1", above=0),
-    "speed": Unit("1", above=0),
-    "acceleration": Unit("1", above=0),
-    "torque": Unit("1", above=0),
-}
-
 
 def excite(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    robot: RobotFile,
     criterion: Annotated[
         str | None,
-        typer.Option("--criterion", help="log_det (usual), sigma_min, condition or weighted."),
+        typer.Option(
+            "--criterion",
+            metavar="NAME",
+            help="log_det (usual), sigma_min, condition or weighted.",
+        ),
     ] = None,
     scaling: Annotated[
         str | None,
-        typer.Option("--scaling", help="Columns scaled by parameters (usual) or by columns."),
+        typer.Option(
+            "--scaling", metavar="NAME", help="Columns scaled by parameters (usual) or by columns."
+        ),
     ] = None,
     weights: Annotated[
-        str | None, typer.Option("--weights", help='Of condition and 1/sigma_min: "1, 1".')
+        str | None,
+        typer.Option("--weights", metavar="LIST", help='Of condition and 1/sigma_min: "1, 1".'),
     ] = None,
     search: Annotated[
-        str | None, typer.Option("--search", help="optimised (usual), or the best random.")
+        str | None,
+        typer.Option("--search", metavar="NAME", help="optimised (usual), or the best random."),
     ] = None,
-    starts: Annotated[int | None, typer.Option("--starts", help="Random motions tried.")] = None,
-    period: Annotated[
-        str | None, typer.Option("--period", help='Length of a period; usually "8 s".')
+    starts: Annotated[
+        int | None, typer.Option("--starts", metavar="NUMBER", help="Random motions tried.")
     ] = None,
+    period: Period = None,
     harmonics: Annotated[
-        int | None, typer.Option("--harmonics", help="Harmonics of a period.")
+        int | None, typer.Option("--harmonics", metavar="NUMBER", help="Harmonics of a period.")
     ] = None,
-    periods: Annotated[int | None, typer.Option("--periods", help="Periods to run.")] = None,
+    periods: Annotated[
+        int | None, typer.Option("--periods", metavar="NUMBER", help="Periods to run.")
+    ] = None,
     rate: Annotated[
-        str | None, typer.Option("--rate", help="Set-points a second; by default the servo's.")
+        float | None, quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
     ] = None,
     speed: Annotated[
-        str | None, typer.Option("--speed", help='Share of the highest speeds, as "80 %".')
+        float | None, quantity("--speed", "1", 'Share of the highest speeds, as "80 %".')
     ] = None,
     acceleration: Annotated[
-        str | None, typer.Option("--acceleration", help="Share of the largest accelerations.")
+        float | None, quantity("--acceleration", "1", "Share of the largest accelerations.")
     ] = None,
     torque: Annotated[
-        str | None, typer.Option("--torque", help="Share of the largest torques.")
+        float | None, quantity("--torque", "1", "Share of the largest torques.")
     ] = None,
     cell: Annotated[
         Path | None,
-        typer.Option("--cell", help="File with a [cell] table: floor, planes, boxes."),
+        typer.Option(
+            "--cell", metavar="FILE", help="File with a [cell] table: floor, planes, boxes."
+        ),
     ] = None,
     clearance: Annotated[
-        str | None, typer.Option("--clearance", help='Distance to the cell, as "100 mm".')
+        float | None,
+        quantity(
+            "--clearance",
+            Unit("m", plausible=20, hint="mm"),
+            'Distance to the cell, as "100 mm".',
+        ),
     ] = None,
     noise: Annotated[
-        str | None,
-        typer.Option("--noise", help='Noise of the torque, of the largest, as "1 %".'),
+        float | None, quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Of the random starts.")] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool to mount.")] = None,
-    payload: Annotated[str | None, typer.Option("--payload", help="Payload to mount.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
+    seed: Annotated[
+        int | None, typer.Option("--seed", metavar="NUMBER", help="Of the random starts.")
     ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
-    """Design a motion that tells the parameters of a robot well: trajectory and report."""
+    """Design a motion that identifies the parameters of a robot well: trajectory and report."""
     from armtwin.identification.excitation.result import TRAJECTORY
     from armtwin.motion.cell import read_cell
 
-    found = mounted(robot, tool, payload)
-    words: dict[str, Any] = {"period": period, "rate": rate, "clearance": clearance}
-    words |= {"noise": noise, "speed": speed, "acceleration": acceleration, "torque": torque}
-    numbers = {key: _number(key, word) for key, word in words.items() if word is not None}
+    found = carried.by(robot)
     plan = _plan(
         criterion=criterion,
         scaling=scaling,
@@ -110,25 +115,29 @@ def excite(
         harmonics=harmonics,
         periods=periods,
         seed=seed,
-        **numbers,
+        period=period,
+        rate=rate,
+        clearance=clearance,
+        noise=noise,
+        speed=speed,
+        acceleration=acceleration,
+        torque=torque,
     )
     around = None if cell is None else read_cell(cell)
-    options = _options(plan) | _given(tool=tool, payload=payload)
+    mounted = {name: value for name, value in vars(carried).items() if value is not None}
+    options = _options(plan) | mounted
     inputs = [Path(robot)]
     if cell is not None:
         options["cell"] = str(cell)
         inputs.append(cell)
-    short = {key: value for key, value in options.items() if key in ("tool", "payload")}
-    name_words = tuple(str(value) for value in short.values())
-    source = Source("excite", found.name, found.origin, options, name_words)
-    place = result_folder(source, out, (RESULT, REPORT, TRAJECTORY), inputs, force)
+    source = Source("excite", found.name, found.origin, options, tuple(mounted.values()))
+    run = folder_run(source, output, inputs, [TRAJECTORY])
     with progress_bar("search") as progress:
         result = at.excite(found, plan, around, progress=of(progress, "search"))
     motion = result.trajectory
     log = at.Log.of(motion.time, joint_names=found.joint_names, q=motion.q, v=motion.v, a=motion.a)
     written: dict[str, Content] = {TRAJECTORY: partial(put_csv, log.recording)}
-    shown = replace(result, twin=_twin(found, motion))
-    finish(shown.sections(), place, written, json)
+    run.finish(replace(result, twin=_twin(found, motion)), written)
 
 
 def _twin(robot: at.Robot, motion: at.Trajectory) -> Twin | None:
@@ -160,21 +169,9 @@ def _plan(**choices: Any) -> ExcitationPlan:
         raise ArmtwinError(str(error).replace("excitation: ", "--", 1)) from None
 
 
-def _number(option: str, text: str) -> float:
-    try:
-        return UNITS[option].read_word(text)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"--{option} {error}") from None
-
-
 def _weights(text: str) -> tuple[float, ...]:
-    found = []
-    for word in text.split(","):
-        try:
-            found.append(Unit("1").read_word(word.strip()))
-        except ArmtwinError as error:
-            raise ArmtwinError(f"--weights {error}") from None
-    return tuple(found)
+    units = [Unit("1")] * (text.count(",") + 1)
+    return tuple(read_quantities("--weights", text, units))
 
 
 def _options(plan: ExcitationPlan) -> dict[str, Any]:
@@ -185,7 +182,3 @@ def _options(plan: ExcitationPlan) -> dict[str, Any]:
         if value != usual[key]:
             found[key] = list(value) if isinstance(value, tuple) else value
     return found
-
-
-def _given(**options: str | None) -> dict[str, str]:
-    return {name: value for name, value in options.items() if value is not None}

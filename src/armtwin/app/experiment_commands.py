@@ -3,49 +3,45 @@
 from __future__ import annotations
 
 from functools import partial
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import Source, files_of_log, result_folder, words_of
+from armtwin.app.options import (
+    Carried,
+    Columns,
+    Joint,
+    Json,
+    LogFile,
+    LogFiles,
+    Output,
+    RobotFile,
+    ShippedName,
+    Validate,
+    quantity,
+)
+from armtwin.app.places import Source, files_of_log, words_of
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.robots import mounted
-from armtwin.app.showing import REPORT, Place, finish, show
-from armtwin.errors import ArmtwinError
+from armtwin.app.run import LOG, folder_run, inputs_of, read_logs, robot_run
+from armtwin.app.showing import describe
 from armtwin.logs.csv_files import put_csv
 from armtwin.maths.units import Unit
-from armtwin.report.beside import ResultBeside
-from armtwin.report.folder import RESULT
-from armtwin.robot.files import to_text
-
-LOG, ROBOT = "log.csv", "robot.toml"
-DONE, NOT_TOLD = 0, 1
-
-Out = Annotated[
-    Path | None,
-    typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-]
-OutRobot = Annotated[
-    Path | None,
-    typer.Option("--out", parser=given_path, metavar="PATH", help="The robot file (.toml)."),
-]
-ColumnsFile = Annotated[Path | None, typer.Option("--columns", help="Columns file of the logs.")]
 
 
 def simulate(
     experiment: Annotated[
-        str, typer.Argument(help="A shipped experiment, or an experiment file (.toml).")
+        str,
+        typer.Argument(
+            metavar="EXPERIMENT", help="A shipped experiment, or an experiment file (.toml)."
+        ),
     ],
     foreign: Annotated[
         bool,
-        typer.Option("--foreign", help="Run the unit (.fmu) it names: machine code of others."),
+        typer.Option("--foreign", help="Run the external FMU it names: third-party code."),
     ] = False,
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    output: Output,
 ) -> None:
     """Run an experiment on a bench or a robot: log, report, features.
 
@@ -53,110 +49,70 @@ def simulate(
     """
     asked = at.Experiment.load(experiment)
     source = Source("simulate", asked.description.name, asked.origin)
-    place = result_folder(source, out, (RESULT, LOG, REPORT), asked.files, force)
+    run = folder_run(source, output, asked.files, [LOG])
     with progress_bar("experiment") as progress:
-        run = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
-        report = run.sections()
-    finish(report, place, {LOG: partial(put_csv, run.log.recording)}, json)
-    raise typer.Exit(NOT_TOLD if run.ended_early else DONE)
+        found = at.run_experiment(asked, foreign=foreign, progress=of(progress, "experiment"))
+    log = {LOG: partial(put_csv, found.log.recording)}
+    run.finish(found, log, passed=not found.ended_early)
 
 
-def experiments(
-    name: Annotated[
-        str | None, typer.Argument(help="A shipped experiment, or an experiment file (.toml).")
-    ] = None,
-) -> None:
+def experiments(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped experiments, or show one of them; nothing is simulated."""
     from armtwin.jobs.shipped import experiments as list_experiments
 
     if name is None:
-        show(list_experiments().sections())
+        describe(list_experiments(), json)
     else:
-        show(at.Experiment.load(name).sections())
+        describe(at.Experiment.load(name), json)
 
 
 def clamp(
-    log: Annotated[Path, typer.Argument(help="A clamping log: time, q_m1 (or q1), tau_m1 ...")],
+    log: LogFile,
     gear_ratio: Annotated[
-        str | None,
-        typer.Option("--gear-ratio", help="Motor angle per joint angle, for joint units."),
+        float | None,
+        quantity("--gear-ratio", Unit("1"), "Motor angle per joint angle, for joint units."),
     ] = None,
-    joint: Annotated[
-        int | None, typer.Option("--joint", help="Which joint was moved, where there are several.")
-    ] = None,
-    columns: ColumnsFile = None,
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+    joint: Joint = None,
+    columns: Columns = None,
+    *,
+    output: Output,
 ) -> None:
-    """Stiffness, backlash and friction of a transmission from the log of its clamped joint."""
+    """Stiffness, backlash and friction of a transmission from the log of its clamped joint.
+
+    The log has time, q_m1 (or q1), tau_m1 and so on.
+    """
     from armtwin.jobs.recreation import recreate
 
-    ratio = None if gear_ratio is None else _number("--gear-ratio", gear_ratio)
+    given = {"gear_ratio": gear_ratio, "joint": joint}
+    options = {name: value for name, value in given.items() if value is not None}
     name = log.name.partition(".")[0]
-    options = _given(gear_ratio=ratio, joint=joint)
     source = Source("clamp", name, str(log), options, words_of(options))
-    place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
+    run = folder_run(source, output, files_of_log(log, columns))
     with progress_bar("curve") as progress:
         read = at.Log.read(log, columns)
-        found = at.clamp(read, gear_ratio=ratio, joint=joint)
+        found = at.clamp(read, gear_ratio=gear_ratio, joint=joint)
         if progress is not None:
             progress("recreate", 0.5)
         recreation = recreate(found)
-    finish(recreation.sections(), place, {}, json)
+    run.finish(recreation)
 
 
 def transmission(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml).")],
-    logs: Annotated[
-        list[Path], typer.Argument(metavar="LOG...", help="Logs with q, q_link and a torque.")
-    ],
-    validate: Annotated[
-        Path | None, typer.Option("--validate", help="A log that the fit does not see.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload mounted while logging.")
-    ] = None,
-    columns: ColumnsFile = None,
-    out: OutRobot = None,
-    json: Json = False,
-    force: Force = False,
+    robot: RobotFile,
+    logs: LogFiles,
+    validate: Validate = None,
+    columns: Columns = None,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
-    """Stiffness, lost motion and side of friction from logs of two encoders.
+    """Stiffness, lost motion and side of friction from logs of two encoders, q and q_link.
 
-    Exit code 1: no stiffness is told.
+    Exit code 1: no stiffness is identifiable.
     """
-    prior = mounted(robot, tool, payload)
-    inputs = [Path(robot)]
-    for path in [*logs, *([] if validate is None else [validate])]:
-        inputs += files_of_log(path, columns)
-    place = _robot_place(prior, out, inputs, force)
+    prior = carried.by(robot)
+    run = robot_run("transmission", prior, output, inputs_of(robot, [*logs, validate], columns))
     with progress_bar("logs"):
-        read = [at.Log.read(path, columns) for path in logs]
         unseen = None if validate is None else at.Log.read(validate, columns)
-        found = at.identify_transmission(prior, read, validate=unseen)
-    text = to_text(found.robot.description)
-    finish(found.sections(), place, {ROBOT: text}, json)
-    raise typer.Exit(DONE if found.told else NOT_TOLD)
-
-
-def _robot_place(prior: at.Robot, out: Path | None, inputs: list[Path], force: bool) -> Place:
-    names = (ROBOT, REPORT, RESULT)
-    if out is None:
-        source = Source("transmission", prior.name, prior.origin)
-        return result_folder(source, None, names, inputs, force)
-    place = ResultBeside(out, ROBOT, names, inputs, force)
-    place.check()
-    return place
-
-
-def _number(option: str, text: str) -> float:
-    try:
-        return Unit("1").read_word(text)
-    except ArmtwinError as error:
-        raise ArmtwinError(f"{option} {error}") from None
-
-
-def _given(**options: float | None) -> dict[str, float]:
-    return {name: value for name, value in options.items() if value is not None}
+        found = at.identify_transmission(prior, read_logs(logs, columns), validate=unseen)
+    run.finish(found, robot=found.robot, passed=found.told)

@@ -9,82 +9,56 @@ from typing import Annotated, Literal
 import typer
 
 from armtwin import ArmtwinError, Robot
-from armtwin.app.options import Force, given_path, optional_quantity
-from armtwin.app.showing import say
+from armtwin.app.options import Carried, FileOutput, RobotFile, command_of, quantity
+from armtwin.app.showing import describe
 from armtwin.files.names import safe_name
 from armtwin.files.whole import check_file
+from armtwin.notebook.sections import Report
 from armtwin.report.folder import refuse_inputs
 
 export = typer.Typer(no_args_is_help=True, help="Write a robot in another format.")
 
 
-@export.command(name="urdf")
-def export_urdf(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
-    out: Annotated[
-        Path | None,
-        typer.Option(
-            parser=given_path,
-            metavar="PATH",
-            help="URDF file to write; by default NAME.urdf in this folder.",
-        ),
-    ] = None,
-    tool: Annotated[
-        str | None, typer.Option(help="Mount a tool of the robot's file first.")
-    ] = None,
-    force: Force = False,
-) -> None:
+@command_of(export, "urdf")
+def export_urdf(robot: RobotFile, *, carried: Carried, output: FileOutput) -> None:
     """Write a URDF file with the robot's kinematics, bodies and joint friction."""
-    loaded = Robot.load(robot)
-    if tool is not None:
-        loaded = loaded.with_tool(tool)
-    target = free(out or file_name(loaded, ".urdf"), force, robot)
+    loaded = carried.by(robot)
+    target = free(loaded, ".urdf", output, robot)
     lost = loaded.to_urdf(target)
-    say(f"wrote {target}")
-    for what in lost:
-        say(what)
+    describe(Report(f"{loaded.name} as URDF", "", ()), output.json, [target], lost)
 
 
-def file_name(robot: Robot, suffix: str) -> Path:
-    """A file in this folder named after the robot, whatever characters its name has."""
-    return Path(safe_name(robot.name, "robot") + suffix)
+def free(robot: Robot, suffix: str, output: FileOutput, source: str | Path) -> Path:
+    """The file to write, if it may be written; never that which is read.
 
-
-def free(path: Path, force: bool, source: str | Path) -> Path:
-    """The path, if it may be written; never that of the file which is read."""
+    By default one in this folder named after the robot, whatever characters its name has.
+    """
+    path = output.out or Path(safe_name(robot.name, "robot") + suffix)
     check_file(path)
     refuse_inputs([path], [Path(source)])
-    if os.path.lexists(path) and not force:
+    if os.path.lexists(path) and not output.force:
         raise ArmtwinError(
             f"{path}: exists already; use --force to replace it, or --out to choose another name"
         )
     return path
 
 
-@export.command(name="fmu")
+@command_of(export, "fmu")
 def export_fmu(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+    robot: RobotFile,
     joint: Annotated[
         str | None,
-        typer.Option(help="Number or name: the transmission of this joint alone, on a bench."),
-    ] = None,
-    fmi: Annotated[
-        int, typer.Option(help="2: co-simulation and model exchange; 3: co-simulation.")
-    ] = 2,
-    out: Annotated[
-        Path | None,
         typer.Option(
-            parser=given_path,
-            metavar="PATH",
-            help="Unit to write; by default NAME.fmu or NAME_JOINT.fmu in this folder.",
+            metavar="JOINT",
+            help="Number or name: the transmission of this joint alone, on a bench.",
         ),
     ] = None,
-    tool: Annotated[
-        str | None, typer.Option(help="Mount a tool of the robot's file first.")
-    ] = None,
-    payload: Annotated[
-        str | None, typer.Option(help="Mount a payload of the robot's file first.")
-    ] = None,
+    fmi: Annotated[
+        int,
+        typer.Option(
+            metavar="VERSION", help="2: co-simulation and model exchange; 3: co-simulation."
+        ),
+    ] = 2,
     friction: Annotated[
         Literal["lugre", "switching", "arctan", "off"] | None,
         typer.Option(help="Friction model; by default bristles where the file gives them."),
@@ -94,43 +68,47 @@ def export_fmu(
         typer.Option("--input", help="Of a joint: what its motor is driven by."),
     ] = "torque",
     inertia: Annotated[
-        str | None,
-        typer.Option(help='Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.'),
+        float | None,
+        quantity(
+            "--inertia",
+            "kg m^2",
+            'Of a joint: inertia behind it, as "10 kg m^2"; without it is clamped.',
+        ),
     ] = None,
     joints: Annotated[
         Literal["rigid", "elastic"], typer.Option(help="Of a whole robot: its gears.")
     ] = "rigid",
-    servo: Annotated[str, typer.Option(help="Of a whole robot: a servo of its file.")] = "cascade",
+    servo: Annotated[
+        str, typer.Option(metavar="NAME", help="Of a whole robot: a servo of its file.")
+    ] = "cascade",
     quantise: Annotated[
         bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
     ] = True,
     sources_only: Annotated[
         bool, typer.Option("--sources-only", help="Make no binary, even with a C compiler.")
     ] = False,
-    force: Force = False,
+    *,
+    carried: Carried,
+    output: FileOutput,
 ) -> None:
     """Write a robot in closed loop, or one transmission, as a Functional Mock-up Unit."""
     from armtwin.exchange.export_fmu import OneJoint, WholeRobot, export_fmu, joint_name
     from armtwin.simulation.model import Model
 
-    loaded = Robot.load(robot)
-    if tool is not None:
-        loaded = loaded.with_tool(tool)
-    if payload is not None:
-        loaded = loaded.with_payload(payload)
+    loaded = carried.by(robot)
     if fmi not in (2, 3):
         raise ArmtwinError(f"--fmi must be 2 or 3, got {fmi}")
-    behind = optional_quantity("--inertia", inertia, "kg m^2")
     suffix = ".fmu" if joint is None else f"_{joint_name(loaded, joint)}.fmu"
-    target = free(out or file_name(loaded, suffix), force, robot)
+    target = free(loaded, suffix, output, robot)
     model = Model(friction or "lugre", servo, quantise, joints)
-    part = WholeRobot(model) if joint is None else OneJoint(joint, friction, driven, behind)
+    part = WholeRobot(model) if joint is None else OneJoint(joint, friction, driven, inertia)
     written = export_fmu(loaded, target, part, fmi=fmi, sources_only=sources_only)
-    say(f"wrote {target}: FMI {fmi}.0, {' and '.join(written.kinds)}")
+    remarks = [f"FMI {fmi}.0, {' and '.join(written.kinds)}"]
     if written.binary:
-        say(f"binary for this platform: {written.binary}")
+        remarks.append(f"binary for this platform: {written.binary}")
     elif sources_only:
-        say("a unit of sources, as asked for: a host must compile it")
+        remarks.append("a unit of sources, as asked for: a host must compile it")
     else:
-        say("no C compiler (CC, cc, gcc, clang) is found: a unit of sources")
-        say("a host must compile it; sources/ holds all that is needed")
+        remarks.append("no C compiler (CC, cc, gcc, clang) is found: a unit of sources")
+        remarks.append("a host must compile it; sources/ holds all that is needed")
+    describe(Report(f"{loaded.name} as FMU", "", ()), output.json, [target], remarks)

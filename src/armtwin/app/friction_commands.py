@@ -1,35 +1,69 @@
-"""The commands of friction experiments: friction, warmup."""
+"""The commands of friction experiments: friction curves, shapes, load, presliding; warmup."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Literal, NoReturn
+from typing import Annotated, Any, Literal
 
 import typer
+from typer.core import TyperGroup
 
 import armtwin as at
-from armtwin.app.options import Force, Json, Mounting, given_path, optional_quantity
-from armtwin.app.places import Source, files_of_log, result_folder, robot_place
+from armtwin.app.options import (
+    Carried,
+    Columns,
+    Cutoff,
+    LogFile,
+    LogFiles,
+    Mounting,
+    Output,
+    Period,
+    RobotFile,
+    Torque,
+    command_of,
+    quantity,
+    words_of_list,
+)
+from armtwin.app.places import Source, files_of_log
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import REPORT, ROBOT, Place, finish
+from armtwin.app.robots import on_base
+from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
 from armtwin.errors import ArmtwinError
-from armtwin.files.disk import Content
 from armtwin.files.opening import FRICTION_CURVES, read_text
-from armtwin.report.folder import RESULT
-from armtwin.robot.files import to_text
 
-DONE, NOT_TOLD = 0, 1
+# options of the one command that friction was, and what they became
+FORMER = {"--moving": "shapes", "--load": "load", "--breakaway": "presliding"}
 
 
-def friction(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
+class FrictionCommands(TyperGroup):
+    """The friction commands; what does not name one of them is told which it needs."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Take the name of a command; refuse a robot in its place."""
+        if args and args[0] not in (*self.commands, "--help"):
+            kind = next((FORMER[word] for word in args if word in FORMER), "curves")
+            raise ArmtwinError(
+                f"friction needs what is looked for, one of {', '.join(self.commands)}, before "
+                f"the robot, got '{args[0]}'; write armtwin friction {kind} ROBOT FILE..."
+            )
+        return super().parse_args(ctx, args)
+
+
+friction = typer.Typer(
+    cls=FrictionCommands,
+    no_args_is_help=True,
+    help="Friction: laws, their shapes, load, pre-sliding.",
+)
+
+
+@command_of(friction)
+def curves(
+    robot: RobotFile,
     files: Annotated[
         list[Path],
         typer.Argument(
-            metavar="CURVE.csv|LOG...",
+            metavar="CURVE.csv|LOG",
             help="A table joint,v,tau[,std,temperature], or logs of constant speeds.",
         ),
     ],
@@ -44,161 +78,136 @@ def friction(
     sweep: Annotated[
         bool, typer.Option("--sweep", help="Logs of slow motion to and fro, not of plateaus.")
     ] = False,
-    moving: Annotated[
-        bool,
-        typer.Option(
-            "--moving",
-            help="Logs of any motion, as an excitation: shape numbers (speeds, exponents) of the "
-            "file's laws, everything linear fitted with them; then no curves are fitted.",
-        ),
-    ] = False,
-    cutoff: Annotated[
-        str | None,
-        typer.Option("--cutoff", help='With --moving: cut-off of the filter, as "10 Hz".'),
-    ] = None,
     law: Annotated[
-        str | None, typer.Option("--law", help='The law to take, or "file" for the file\'s own.')
-    ] = None,
-    breakaway: Annotated[
-        Path | None,
-        typer.Option("--breakaway", help="A log of a slow break-away ramp, or of slow reversals."),
-    ] = None,
-    load: Annotated[
         str | None,
         typer.Option(
-            "--load",
-            help='Friction that may follow the load of its gear, as "wrist_a, wrist_c": from logs '
-            "of different loads; then no curves are fitted.",
+            "--law", metavar="LAW", help='The law to take, or "file" for the file\'s own.'
         ),
     ] = None,
-    tools: Annotated[
-        str | None,
-        typer.Option("--tools", help='With --load: the tool of each log, as "none, laser_head".'),
-    ] = None,
-    torque: Annotated[
-        str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
-    ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the logs.")
-    ] = None,
+    torque: Torque = None,
+    columns: Columns = None,
     mounting: Mounting = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload mounted while logging.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="The robot file (.toml)."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
-    """Friction laws from torques at constant speed, or of any motion: robot file, and report.
+    """Friction laws from torques at constant speed: robot file, and report.
 
-    Exit code 1: some number of a law is not told.
+    Exit code 1: some number of a law is not identifiable.
     """
-    prior = on_base(mounted(robot, tool, payload), None, mounting, "friction")
-    inputs = [Path(robot)]
-    for path in [*files, *([] if breakaway is None else [breakaway])]:
-        inputs += files_of_log(path, columns)
-    place = robot_place("friction", prior, out, inputs, force)
-    if moving:
-        others = {
-            "--sweep": sweep,
-            "--law": law,
-            "--breakaway": breakaway,
-            "--load": load,
-            "--weight": weight != "directions",
-        }
-        _refuse("--moving", others)
-        hertz = optional_quantity("--cutoff", cutoff, "Hz")
-        _moving(prior, (files, columns), (torque, hertz), place, json)
-    if cutoff is not None:
-        raise ArmtwinError("--cutoff goes with --moving alone; curves are not filtered")
-    if load is not None:
-        _worm(prior, files, columns, (load, tools), place, json)
-        return
+    prior = on_base(carried.by(robot), None, mounting, "friction")
+    run = robot_run("friction curves", prior, output, inputs_of(robot, files, columns))
     with progress_bar("curves"):
-        curves = _curves(prior, files, columns, torque, sweep)
-        found = at.fit_friction(prior, curves, gravity=weight, law=law)
-        bending = None
-        if breakaway is not None:
-            bending = at.fit_presliding(prior, at.Log.read(breakaway, columns))
-    contents: dict[str, Content] = {}
-    if found.curves.unit == "N m":
-        contents[ROBOT] = to_text(found.robot.description)
-    report = found.sections()
-    if bending is not None:
-        other = bending.sections()
-        sections = (*report.sections, *other.sections)
-        report = replace(report, sections=sections, verdict=(*report.verdict, *other.verdict))
-    finish(report, place, contents, json)
-    raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
+        if _table(files) is not None:
+            measured = at.FrictionCurves.read(files[0], prior.joint_names)
+        else:
+            of_logs = at.curves_of_sweeps if sweep else at.curves_of_logs
+            measured = of_logs(prior, read_logs(files, columns), torque)
+        found = at.fit_friction(prior, measured, gravity=weight, law=law)
+    changed = found.robot if found.curves.unit == "N m" else None
+    run.finish(found, robot=changed, passed=_all_told(found.table))
 
 
-def _refuse(option: str, others: Mapping[str, object]) -> None:
-    """Refuse options that do not go with another."""
-    given = [name for name, value in others.items() if value]
-    if given:
-        raise ArmtwinError(f"{option} does not go with {' and '.join(given)}")
-
-
-def _moving(
-    robot: at.Robot,
-    sources: tuple[list[Path], Path | None],
-    choices: tuple[str | None, float | None],
-    place: Place,
-    json: bool,
-) -> NoReturn:
-    """Shape numbers of the file's laws, from logs of any motion."""
-    files, columns = sources
-    torque, cutoff = choices
-    for path in files:
-        if _is_table(path):
-            raise ArmtwinError(f"{path}: --moving needs logs, not a table of friction curves")
-    with progress_bar("logs") as progress:
-        logs = [at.Log.read(path, columns) for path in files]
-        found = at.fit_friction_shapes(
-            robot, logs, torque=torque, cutoff=cutoff, progress=of(progress, "shapes")
-        )
-    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
-    raise typer.Exit(DONE if all(number.told for number in found.table) else NOT_TOLD)
-
-
-def _worm(
-    robot: at.Robot,
-    files: list[Path],
-    columns: Path | None,
-    words: tuple[str, str | None],
-    place: Place,
-    json: bool,
+@command_of(friction)
+def shapes(
+    robot: RobotFile,
+    logs: LogFiles,
+    cutoff: Cutoff = None,
+    torque: Torque = None,
+    columns: Columns = None,
+    mounting: Mounting = None,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
-    """Friction that follows loads, from logs with several tools."""
-    load, tools = words
-    if tools is None:
-        raise ArmtwinError('--load needs --tools, the tool of each log, as "none, laser_head"')
-    named = [word.strip() for word in tools.split(",")]
-    mounted_tools = [None if word == "none" else word for word in named]
-    elements = [word.strip() for word in load.split(",")]
+    """Speeds and exponents of the file's laws from logs of any motion, as an excitation.
+
+    Everything linear is fitted with them. Exit code 1: some of them are not identifiable.
+    """
+    if _table(logs) is not None:
+        raise ArmtwinError(f"{logs[0]}: friction shapes needs logs, not a table of friction curves")
+    prior = on_base(carried.by(robot), None, mounting, "friction")
+    run = robot_run("friction shapes", prior, output, inputs_of(robot, logs, columns))
+    with progress_bar("logs") as progress:
+        found = at.fit_friction_shapes(
+            prior,
+            read_logs(logs, columns),
+            torque=torque,
+            cutoff=cutoff,
+            progress=of(progress, "shapes"),
+        )
+    run.finish(found, robot=found.robot, passed=_all_told(found.table))
+
+
+@command_of(friction)
+def load(
+    robot: RobotFile,
+    logs: LogFiles,
+    elements: Annotated[
+        str,
+        typer.Option(
+            "--elements",
+            metavar="LIST",
+            help='Friction that may follow the load of its gear, as "wrist_a, wrist_c".',
+        ),
+    ],
+    tools: Annotated[
+        str,
+        typer.Option(
+            "--tools", metavar="LIST", help='The tool of each log, as "none, laser_head".'
+        ),
+    ],
+    columns: Columns = None,
+    mounting: Mounting = None,
+    *,
+    carried: Carried,
+    output: Output,
+) -> None:
+    """Friction that follows the load of its gear, from logs with several tools."""
+    prior = on_base(carried.by(robot), None, mounting, "friction")
+    mounted = [None if word == "none" else word for word in words_of_list("--tools", tools)]
+    named = words_of_list("--elements", elements)
+    run = robot_run("friction load", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs"):
-        logs = [at.Log.read(path, columns) for path in files]
-        found = at.identify_worm(robot, logs, mounted_tools, elements)
-    finish(found.sections(), place, {ROBOT: to_text(found.robot.description)}, json)
+        found = at.identify_worm(prior, read_logs(logs, columns), mounted, named)
+    run.finish(found, robot=found.robot)
 
 
-def _curves(
-    robot: at.Robot, files: list[Path], columns: Path | None, torque: str | None, sweep: bool
-) -> at.FrictionCurves:
-    """Curves of one table, or of logs."""
+@command_of(friction)
+def presliding(
+    robot: RobotFile,
+    log: LogFile,
+    joint: Annotated[
+        str | None,
+        typer.Option("--joint", metavar="NAME", help="The joint; by default that moves most."),
+    ] = None,
+    columns: Columns = None,
+    mounting: Mounting = None,
+    *,
+    carried: Carried,
+    output: Output,
+) -> None:
+    """Stiffness before sliding from a log of a slow break-away ramp, or of slow reversals.
+
+    Exit code 1: the encoder cannot resolve it.
+    """
+    prior = on_base(carried.by(robot), None, mounting, "friction")
+    source = Source("friction presliding", prior.name, prior.origin)
+    run = folder_run(source, output, inputs_of(robot, [log], columns))
+    found = at.fit_presliding(prior, at.Log.read(log, columns), joint)
+    run.finish(found, passed=not found.refused)
+
+
+def _all_told(numbers: Sequence[Any]) -> bool:
+    return all(number.told for number in numbers)
+
+
+def _table(files: Sequence[Path]) -> Path | None:
+    """The table of friction curves, None where all are logs; one that is not alone is refused."""
     tables = [path for path in files if _is_table(path)]
     if tables and len(files) > 1:
         raise ArmtwinError(f"{tables[0]}: give one table of friction curves, or logs")
-    if tables:
-        return at.FrictionCurves.read(tables[0], robot.joint_names)
-    logs = [at.Log.read(path, columns) for path in files]
-    if sweep:
-        return at.curves_of_sweeps(robot, logs, torque)
-    return at.curves_of_logs(robot, logs, torque)
+    return tables[0] if tables else None
 
 
 def _is_table(path: Path) -> bool:
@@ -211,38 +220,23 @@ def _is_table(path: Path) -> bool:
 
 
 def warmup(
-    log: Annotated[Path, typer.Argument(help="A log of one motion repeated (.csv, .npz).")],
-    period: Annotated[
-        str | None, typer.Option("--period", help='Duration of a cycle, as "8 s".')
-    ] = None,
+    log: LogFile,
+    period: Period = None,
     limit: Annotated[
-        str,
-        typer.Option("--limit", help="Change from cycle to cycle below which a joint is warm."),
-    ] = "0.01 %",
-    torque: Annotated[
-        str | None, typer.Option("--torque", help="Channel of the torque, as tau_m or current.")
-    ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the log.")
-    ] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+        float, quantity("--limit", "1", "Change from cycle to cycle below which a joint is warm.")
+    ] = 1e-4,
+    torque: Torque = None,
+    columns: Columns = None,
+    *,
+    output: Output,
 ) -> None:
     """Is the robot warm, and how fast does it warm: from a log of one motion over and over.
 
     Exit code 1: some joint is not warm.
     """
-    length = optional_quantity("--period", period, "s")
-    share = optional_quantity("--limit", limit, "1")
-    assert share is not None
-    options = {"period_s": length, "limit": share, "torque": torque}
+    options = {"period_s": period, "limit": limit, "torque": torque}
     source = Source("warmup", log.name.partition(".")[0], str(log), options)
-    place = result_folder(source, out, (RESULT, REPORT), files_of_log(log, columns), force)
+    run = folder_run(source, output, files_of_log(log, columns))
     read = at.Log.read(log, columns)
-    found = at.identify_warm_up(read, period=length, limit=share, torque=torque)
-    finish(found.sections(), place, {}, json)
-    raise typer.Exit(DONE if found.warm else NOT_TOLD)
+    found = at.identify_warm_up(read, period=period, limit=limit, torque=torque)
+    run.finish(found, passed=found.warm)

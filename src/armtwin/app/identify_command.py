@@ -10,65 +10,39 @@ import typer
 
 import armtwin as at
 from armtwin.app.options import (
-    Force,
+    Carried,
+    Columns,
+    Cutoff,
     Gravity,
-    Json,
+    LogFiles,
     Mounting,
-    given_path,
-    optional_quantity,
+    Output,
+    Period,
+    RobotFile,
+    Torque,
+    Validate,
 )
-from armtwin.app.places import files_of_log, robot_place
 from armtwin.app.progress import Say, of, progress_bar
-from armtwin.app.robots import mounted, on_base
-from armtwin.app.showing import ROBOT, finish
+from armtwin.app.robots import on_base
+from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import whole_number
-from armtwin.robot.files import contents
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from armtwin.identification.rigid_body.recipe_file import Written
 
-DONE, FAILED = 0, 1
 RECIPE = "recipe.toml"
-
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        parser=given_path,
-        metavar="PATH",
-        help="The identified robot file (.toml).",
-    ),
-]
 
 
 def identify(
-    robot: Annotated[
-        str, typer.Argument(help="A shipped robot, or a robot file (.toml, .urdf): the prior.")
-    ],
-    logs: Annotated[
-        list[Path],
-        typer.Argument(metavar="LOG...", help="Logs to fit (.csv, .csv.gz, .npz, bags)."),
-    ],
-    validate: Annotated[
-        Path | None, typer.Option("--validate", help="A log that the fit does not see.")
-    ] = None,
-    torque: Annotated[
-        str | None,
-        typer.Option("--torque", help="Column of the torque, as tau or current_des."),
-    ] = None,
-    cutoff: Annotated[
-        str | None, typer.Option("--cutoff", help='Cut-off of the filter, as "60 Hz".')
-    ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the logs.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload mounted while logging.")
-    ] = None,
+    robot: RobotFile,
+    logs: LogFiles,
+    validate: Validate = None,
+    torque: Torque = None,
+    cutoff: Cutoff = None,
+    columns: Columns = None,
     gravity: Gravity = None,
     mounting: Mounting = None,
     estimator: Annotated[
@@ -79,11 +53,10 @@ def identify(
         Literal["measured", "reference", "simulated"] | None,
         typer.Option(help="Motion of the regressor: measured, reference, or simulated in loop."),
     ] = None,
-    period: Annotated[
-        str | None, typer.Option("--period", help='Period of a periodic motion, as "8 s".')
-    ] = None,
+    period: Period = None,
     periods: Annotated[
-        str | None, typer.Option("--periods", help='First and last period used, as "2-3".')
+        str | None,
+        typer.Option("--periods", metavar="RANGE", help='First and last period used, as "2-3".'),
     ] = None,
     average: Annotated[
         bool, typer.Option("--average", help="The logs repeat one motion: use their mean.")
@@ -98,42 +71,39 @@ def identify(
         bool, typer.Option("--trust", help="Go on where a check doubts the torque.")
     ] = False,
     recipe_file: Annotated[
-        Path | None, typer.Option("--recipe", help="Choices from a recipe file (.toml).")
+        Path | None,
+        typer.Option("--recipe", metavar="FILE", help="Choices from a recipe file (.toml)."),
     ] = None,
     against: Annotated[
-        list[Path] | None, typer.Option("--against", help="Another model to show beside.")
+        list[Path] | None,
+        typer.Option("--against", metavar="ROBOT", help="Another model to show beside."),
     ] = None,
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
-    """Dynamic parameters from logs: identified robot file and report.
+    """Dynamic parameters from logs, with the robot file as prior: identified robot file and report.
 
     Exit code 1: the validation failed.
     """
     options = {
         "estimator": estimator,
         "motion": motion,
-        "period": optional_quantity("--period", period, "s"),
+        "period": period,
         "periods": None if periods is None else _periods(periods),
         "average": average or None,
         "robust": robust or None,
         "only": "friction" if friction_only else None,
         "trust": trust or None,
     }
-    beside = {
-        "torque": torque,
-        "cutoff": optional_quantity("--cutoff", cutoff, "Hz"),
-        "tool": tool,
-        "payload": payload,
-    }
+    beside = {"torque": torque, "cutoff": cutoff, **vars(carried)}
     chosen = _chosen(recipe_file, beside, options)
     prior = _prior(robot, chosen, gravity, mounting)
     models = against or []
-    inputs = _inputs(robot, logs, validate, models, columns)
+    inputs = inputs_of(robot, [*logs, validate], columns) + models
     if recipe_file is not None:
         inputs.append(recipe_file)
-    place = robot_place("identify", prior, out, inputs, force, beside=(RECIPE,))
+    run = robot_run("identify", prior, output, inputs, [RECIPE])
     with progress_bar("logs") as progress:
         read = _read(logs, columns, progress)
         unseen = None if validate is None else at.Log.read(validate, columns)
@@ -143,10 +113,8 @@ def identify(
         result = at.judge(prior, found, unseen, others=others or None, progress=held_out)
     from armtwin.identification.rigid_body.recipe_file import recipe_text
 
-    written = contents(found.robot.description, ROBOT)
-    written[RECIPE] = recipe_text(_used(at.Robot.load(robot), prior, found))
-    finish(result.sections(), place, written, json)
-    raise typer.Exit(FAILED if result.failed else DONE)
+    recipe = recipe_text(_used(at.Robot.load(robot), prior, found))
+    run.finish(result, {RECIPE: recipe}, robot=found.robot, passed=not result.failed)
 
 
 def _identified(
@@ -175,7 +143,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | None) -> at.Robot:
     """The robot as it was when logged: what it carried, and how it is mounted."""
-    prior = mounted(robot, chosen.tool, chosen.payload)
+    prior = Carried(chosen.tool, chosen.payload).by(robot)
     if chosen.gravity is not None:
         prior = prior.with_gravity(chosen.gravity, "measured: as given to identify")
     return on_base(prior, gravity, mounting, "identify")
@@ -183,7 +151,8 @@ def _prior(robot: str, chosen: Written, gravity: str | None, mounting: str | Non
 
 def _models(paths: list[Path], chosen: Written) -> dict[str, at.Robot]:
     """Other models of the same arm, carrying the same."""
-    return {path.as_posix(): mounted(path, chosen.tool, chosen.payload) for path in paths}
+    carried = Carried(chosen.tool, chosen.payload)
+    return {path.as_posix(): carried.by(path) for path in paths}
 
 
 def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
@@ -202,22 +171,6 @@ def _used(file: at.Robot, prior: at.Robot, found: at.Estimate) -> Written:
         payload=what.mounted.payload or None,
         gravity=what.gravity if is_given else None,
     )
-
-
-def _inputs(
-    robot: str,
-    logs: list[Path],
-    validate: Path | None,
-    models: list[Path],
-    columns: Path | None,
-) -> list[Path]:
-    """All files that the command reads."""
-    inputs = [Path(robot), *models]
-    for log in logs:
-        inputs += files_of_log(log, columns)
-    if validate is not None:
-        inputs += files_of_log(validate, columns)
-    return inputs
 
 
 def _read(logs: list[Path], columns: Path | None, progress: Say | None) -> list[at.Log]:

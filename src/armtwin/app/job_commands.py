@@ -5,14 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
+from armtwin.app.options import (
+    Carried,
+    Changes,
+    Columns,
+    HowSimulated,
+    Json,
+    LogFile,
+    Method,
+    Output,
+    Payload,
+    ShippedName,
+    words_of_list,
+)
 from armtwin.app.places import (
     files_of_job,
     files_of_log,
@@ -20,151 +31,91 @@ from armtwin.app.places import (
     of_job,
     of_jobs,
     of_log,
-    result_folder,
 )
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.robots import mounted
-from armtwin.app.showing import REPORT, finish, say, show
+from armtwin.app.run import LOG, CommandRun, folder_run, inputs_of
+from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.disk import Content
 from armtwin.jobs.job import Job
 from armtwin.logs.csv_files import put_csv, rows_as_text
 from armtwin.maths.batch import Floats
 from armtwin.prediction.predict import planned
-from armtwin.report.folder import RESULT, ResultFolder
 
 if TYPE_CHECKING:
     from armtwin.analysis.bearing_loads import BearingLoads
 
 DEFAULT_JOB = "rx90b_line"
-WITHIN, OUT = 0, 1
-LOG, COMPARED, ADVISED = "log.csv", "compared.csv", "advised.toml"
-PREDICTED = (RESULT, LOG, REPORT)
-
-JobName = Annotated[str, typer.Argument(help="A shipped job, or a job file (.toml).")]
-Method = Annotated[
-    Literal["nonlinear", "perturbation"], typer.Option(help="How the arm is simulated.")
-]
-RobotName = Annotated[str | None, typer.Option("--robot", help="Another robot than the job's.")]
-ToolName = Annotated[str | None, typer.Option("--tool", help="Another tool than the job's.")]
-ServoName = Annotated[
-    str | None,
-    typer.Option("--servo", help="Another servo of the robot file than the job's, as fitted."),
-]
-Speed = Annotated[str | None, typer.Option("--speed", help='Another tool speed, as "100 mm/s".')]
-JobNames = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="JOB",
-        help="A shipped job, or a job file (.toml); several are predicted side by side.",
-    ),
-]
-RobotNames = Annotated[
-    str | None, typer.Option("--robot", help="Another robot than the job's, or several: A,B.")
-]
-Speeds = Annotated[
-    str | None,
-    typer.Option(
-        "--speed", help='Another tool speed, as "100 mm/s", or several: "100, 200, 300 mm/s".'
-    ),
-]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        "--out",
-        parser=given_path,
-        metavar="PATH",
-        help="Folder for the results; by default armtwin_out/JOB or JOB_OPTION.",
-    ),
-]
-Nominal = Annotated[
-    bool, typer.Option("--nominal", help="The nominal run alone: fast, without its band.")
-]
-Advise = Annotated[
-    bool,
-    typer.Option(
-        "--advise", help="Search what would make the seam surely hold; writes advised.toml."
-    ),
-]
-
-Loads = Annotated[
-    bool,
-    typer.Option("--loads", help="Show what bearings and links carry along the motion."),
-]
+COMPARED, ADVISED = "compared.csv", "advised.toml"
 
 
-def demo() -> None:
+def demo(json: Json = False) -> None:
     """Predict the default job and say where the report is."""
     job = Job.load(DEFAULT_JOB)
     source = of_job("predict", job, job, "nonlinear")
-    place = result_folder(source, None, PREDICTED, files_of_job(job), force=True)
-    _deliver(_answered(job, "nonlinear", banded=True), place, json=False)
-    say("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
+    run = folder_run(source, Output(None, json, force=True), files_of_job(job), [LOG])
+    _deliver(_answered(job, "nonlinear", banded=True), run, passed=True)
+    if not json:
+        say("Next: armtwin jobs, armtwin predict JOB --advise, armtwin --help")
 
 
 def predict(
-    job: JobNames = None,
-    robot: RobotNames = None,
-    tool: ToolName = None,
-    servo: ServoName = None,
+    job: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="JOB",
+            help="A shipped job, or a job file (.toml); several are predicted side by side.",
+        ),
+    ] = None,
     method: Method = "nonlinear",
-    speed: Speeds = None,
-    nominal: Nominal = False,
-    advise: Advise = False,
-    loads: Loads = False,
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+    nominal: Annotated[
+        bool, typer.Option("--nominal", help="The nominal run alone: fast, without its interval.")
+    ] = False,
+    advise: Annotated[
+        bool,
+        typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
+    ] = False,
+    loads: Annotated[
+        bool,
+        typer.Option("--loads", help="Show what bearings and links carry along the motion."),
+    ] = False,
+    *,
+    changes: Changes,
+    output: Output,
 ) -> None:
     """Simulate a job in closed loop: errors, verdict, causes, advice; or several side by side.
 
     Exit code 1: one does not hold, or may not; with --nominal: is out of tolerance.
     """
     asked = [Job.load(name) for name in job or [DEFAULT_JOB]]
-    robots = [None] if robot is None else _several(robot, "--robot")
+    robot, speed = changes.robot, changes.speed
+    robots = [None] if robot is None else words_of_list("--robot", robot)
     speeds = [None] if speed is None else listed_speeds(speed)
     chosen = []
     for one, name, value in product(asked, robots, speeds):
-        chosen.append(chosen_job(one, name, tool, servo, value))
+        chosen.append(changed_job(one, replace(changes, robot=name, speed=value)))
     if len(chosen) > 1:
-        if advise:
-            raise ArmtwinError(f"--advise is for one run, got {len(chosen)} side by side")
-        if loads:
-            raise ArmtwinError(f"--loads is for one run, got {len(chosen)} side by side")
-        source = of_jobs(asked, chosen, method)
+        if advise or loads:
+            option = "--advise" if advise else "--loads"
+            raise ArmtwinError(f"{option} is for one run, got {len(chosen)} side by side")
         inputs = [path for one in chosen for path in files_of_job(one)]
-        place = result_folder(source, out, (RESULT, REPORT), inputs, force)
-        _predict_several(chosen, method, nominal, place, json)
+        run = folder_run(of_jobs(asked, chosen, method), output, inputs)
+        _predict_several(chosen, method, nominal, run)
+        return
     source = of_job("predict", asked[0], chosen[0], method)
-    names = (*PREDICTED, ADVISED) if advise else PREDICTED
-    place = result_folder(source, out, names, files_of_job(chosen[0]), force)
+    writes = [LOG, ADVISED] if advise else [LOG]
+    run = folder_run(source, output, files_of_job(chosen[0]), writes)
     answer = _answered(chosen[0], method, banded=not nominal, advise=advise)
     if loads:
         answer = replace(answer, loads=_loads(chosen[0]))
-    _deliver(answer, place, json)
-    raise typer.Exit(WITHIN if answer.holds else OUT)
+    _deliver(answer, run, passed=answer.holds)
 
 
-def _predict_several(
-    jobs: list[Job],
-    method: Literal["nonlinear", "perturbation"],
-    nominal: bool,
-    place: ResultFolder,
-    json: bool,
-) -> NoReturn:
+def _predict_several(jobs: list[Job], method: HowSimulated, nominal: bool, run: CommandRun) -> None:
     """Runs side by side: one table, one report, all of them in result.json."""
     with progress_bar("runs") as progress:
         runs = at.side_by_side(jobs, nominal=nominal, method=method, progress=of(progress, "runs"))
-    finish(runs.sections(), place, {}, json)
-    raise typer.Exit(WITHIN if runs.hold else OUT)
-
-
-def _several(text: str, option: str) -> list[str]:
-    """The words of an option that may name several, separated by commas."""
-    words = [word.strip() for word in text.split(",")]
-    if not all(words):
-        raise ArmtwinError(f"{option} must name one, or several separated by commas, got '{text}'")
-    return words
+    run.finish(runs, passed=runs.hold)
 
 
 def listed_speeds(text: str) -> list[str]:
@@ -181,7 +132,7 @@ def listed_speeds(text: str) -> list[str]:
         )
     unit = ""
     found = []
-    for word in reversed(_several(text, "--speed")):
+    for word in reversed(words_of_list("--speed", text)):
         if _is_bare(word) and unit:
             found.append(f"{word} {unit}")
             continue
@@ -202,24 +153,13 @@ def compare(
             metavar="JOB|ROBOT", help="A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."
         ),
     ],
-    log: Annotated[Path, typer.Argument(help="A logged run (.csv, .csv.gz, .npz).")],
-    robot: RobotName = None,
-    tool: ToolName = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload that a robot carried.")
-    ] = None,
-    servo: Annotated[
-        str | None,
-        typer.Option("--servo", help="Another servo than the job's, or than a robot's fitted one."),
-    ] = None,
+    log: LogFile,
+    payload: Payload = None,
     method: Method = "nonlinear",
-    speed: Speed = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the log.")
-    ] = None,
-    out: Out = None,
-    json: Json = False,
-    force: Force = False,
+    columns: Columns = None,
+    *,
+    changes: Changes,
+    output: Output,
 ) -> None:
     """Show a logged run over the predicted one: of a job, or of a robot on the log's reference.
 
@@ -229,45 +169,32 @@ def compare(
         if payload is not None:
             raise ArmtwinError("--payload is for a robot; a job says it in its file")
         asked = Job.load(job)
-        chosen = chosen_job(asked, robot, tool, servo, speed)
+        chosen = changed_job(asked, changes)
         source = of_job("compare", asked, chosen, method)
         inputs = [*files_of_job(chosen), *files_of_log(log, columns)]
-        place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
-        _compare_job(chosen, at.Log.read(log, columns), method, place, json)
+        run = folder_run(source, output, inputs, [LOG, COMPARED])
+        _compare_job(chosen, at.Log.read(log, columns), method, run)
         return
-    if robot is not None or speed is not None:
-        option = "--speed" if robot is None else "--robot"
+    if changes.robot is not None or changes.speed is not None:
+        option = "--speed" if changes.robot is None else "--robot"
         raise ArmtwinError(f"{option} is for a job, but '{job}' is a robot")
-    twin = mounted(job, tool, payload)
-    inputs = [Path(job), *files_of_log(log, columns)]
-    source = of_log(twin, log, servo, method)
-    place = result_folder(source, out, (*PREDICTED, COMPARED), inputs, force)
-    _compare_reference(twin, at.Log.read(log, columns), servo, method, place, json)
+    twin = Carried(changes.tool, payload).by(job)
+    source = of_log(twin, log, changes.servo, method)
+    run = folder_run(source, output, inputs_of(job, [log], columns), [LOG, COMPARED])
+    _compare_reference(twin, at.Log.read(log, columns), changes.servo, method, run)
 
 
-def _compare_job(
-    job: Job,
-    log: at.Log,
-    method: Literal["nonlinear", "perturbation"],
-    place: ResultFolder,
-    json: bool,
-) -> None:
+def _compare_job(job: Job, log: at.Log, method: HowSimulated, run: CommandRun) -> None:
     """A logged run of a job over its prediction."""
     with progress_bar("path") as progress:
         comparison = at.compare(job, log, method=method, progress=progress)
         causes = at.explain(comparison.prediction, of(progress, "causes"))
     answer = at.Answer(comparison.prediction, causes, comparison=comparison)
-    _deliver(answer, place, json)
-    raise typer.Exit(WITHIN if comparison.verdict.within else OUT)
+    _deliver(answer, run, passed=comparison.verdict.within)
 
 
 def _compare_reference(
-    robot: at.Robot,
-    log: at.Log,
-    servo: str | None,
-    method: Literal["nonlinear", "perturbation"],
-    place: ResultFolder,
-    json: bool,
+    robot: at.Robot, log: at.Log, servo: str | None, method: HowSimulated, run: CommandRun
 ) -> None:
     """A logged run over the twin's run on the log's own reference."""
     model = None if servo is None else at.Model(servo=servo)
@@ -277,34 +204,28 @@ def _compare_reference(
         LOG: partial(put_csv, comparison.run.log.recording),
         COMPARED: _compared(comparison.time, comparison.channels),
     }
-    finish(comparison.sections(), place, contents, json)
+    run.finish(comparison, contents)
 
 
-def jobs(
-    name: Annotated[
-        str | None, typer.Argument(help="A shipped job, or a job file (.toml).")
-    ] = None,
-) -> None:
+def jobs(name: ShippedName = None, json: Json = False) -> None:
     """List the shipped jobs, or show one of them; nothing is simulated."""
     from armtwin.prediction.job_check import JobCheck
 
     if name is None:
-        show(at.jobs().sections())
+        describe(at.jobs(), json)
     else:
-        show(JobCheck(Job.load(name)).sections())
+        describe(JobCheck(Job.load(name)), json)
 
 
-def chosen_job(
-    job: Job, robot: str | None, tool: str | None, servo: str | None, speed: str | None
-) -> Job:
+def changed_job(job: Job, changes: Changes) -> Job:
     """A job with what the command line changes."""
-    if robot is not None or tool is not None:
-        job = _with_robot(job, robot, tool)
-    if servo is not None:
-        job = job.with_servo(servo)
-    if speed is not None:
+    if changes.robot is not None or changes.tool is not None:
+        job = _with_robot(job, changes.robot, changes.tool)
+    if changes.servo is not None:
+        job = job.with_servo(changes.servo)
+    if changes.speed is not None:
         try:
-            job = job.with_speed(speed)
+            job = job.with_speed(changes.speed)
         except FileError:
             raise
         except ArmtwinError as error:  # it begins with the word speed
@@ -328,7 +249,7 @@ def _with_robot(job: Job, robot: str | None, tool: str | None) -> Job:
 
 def _answered(
     job: Job,
-    method: Literal["nonlinear", "perturbation"],
+    method: HowSimulated,
     *,
     banded: bool,
     advise: bool = False,
@@ -356,7 +277,7 @@ def _loads(job: Job) -> BearingLoads:
     return bearing_loads(robot, along(robot, planned(robot, job).trajectory))
 
 
-def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
+def _deliver(answer: at.Answer, run: CommandRun, passed: bool) -> None:
     """Write and show an answer with its log, its comparison and its advised job."""
     contents: dict[str, Content] = {LOG: partial(put_csv, answer.prediction.log.recording)}
     if answer.comparison is not None:
@@ -364,8 +285,9 @@ def _deliver(answer: at.Answer, place: ResultFolder, json: bool) -> None:
         contents[COMPARED] = _compared(comparison.time, comparison.channels)
     best = None if answer.advice is None else answer.advice.best
     if best is not None:
-        contents[ADVISED] = best.job.seen_from(place.folder).to_toml_as_written()
-    finish(answer.sections(), place, contents, json)
+        folder = run.place.path(ADVISED).parent
+        contents[ADVISED] = best.job.seen_from(folder).to_toml_as_written()
+    run.finish(answer, contents, passed=passed)
 
 
 def _compared(time: Floats, channels: dict[str, Floats]) -> str:

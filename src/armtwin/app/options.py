@@ -1,29 +1,24 @@
-"""What options of several commands share."""
+"""The options of the command line, each declared once, and groups of them that belong together."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any, Literal, get_type_hints
 
 import typer
 
+import armtwin as at
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
 
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
-Gravity = Annotated[
-    str | None,
-    typer.Option("--gravity", help='Free fall in the base frame, as "0 0 -9.81" (m/s²).'),
-]
-Mounting = Annotated[
-    str | None,
-    typer.Option(
-        "--mounting",
-        help='floor, wall, ceiling, or an angle about the base\'s y axis, as "30 deg", or about '
-        'another, as "30 deg about x".',
-    ),
-]
+BARE = "+-.0123456789eE"  # characters of a number without a unit
+
+
+# how the text of an option is read
 
 
 def given_path(text: str) -> Path:
@@ -35,11 +30,251 @@ def given_path(text: str) -> Path:
     return Path(text)
 
 
-def optional_quantity(option: str, text: str | None, unit: str) -> float | None:
-    """A quantity above 0, where one is given."""
-    if text is None:
-        return None
+def read_quantity(option: str, text: str, unit: Unit) -> float:
+    """The quantity that an option gives, which is to blame for it."""
     try:
-        return Unit(unit, above=0).read_word(text)
+        return unit.read_word(text)
     except ArmtwinError as error:
         raise ArmtwinError(f"{option} {error}") from None
+
+
+def read_quantities(option: str, text: str, units: Sequence[Unit]) -> list[float]:
+    """A quantity for each unit; a unit after the last holds for those without one."""
+    words = [word.strip() for word in text.split(",")]
+    if len(words) != len(units):
+        raise ArmtwinError(f"{option} must have {len(units)} numbers, got {len(words)}: {text}")
+    common = words[-1].lstrip(BARE).strip()
+    values = []
+    for word, unit in zip(words, units, strict=True):
+        bare = not word.lstrip(BARE).strip()
+        values.append(read_quantity(option, f"{word} {common}" if bare else word, unit))
+    return values
+
+
+def quantity(option: str, unit: str | Unit, about: str) -> Any:
+    """An option that takes a number with a unit, by default one above 0."""
+    kind = Unit(unit, above=0) if isinstance(unit, str) else unit
+
+    def read(text: str | float) -> float:
+        return text if isinstance(text, float) else read_quantity(option, text, kind)
+
+    return typer.Option(option, parser=read, metavar="QUANTITY", help=about)
+
+
+def words_of_list(option: str, text: str) -> list[str]:
+    """The words of an option that may name several, separated by commas."""
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise ArmtwinError(f"{option} must name one, or several separated by commas, got '{text}'")
+    return words
+
+
+# what is read
+
+RobotFile = Annotated[
+    str, typer.Argument(metavar="ROBOT", help="A shipped robot, or a robot file (.toml, .urdf).")
+]
+JobFile = Annotated[
+    str, typer.Argument(metavar="JOB", help="A shipped job, or a job file (.toml).")
+]
+LogFile = Annotated[
+    Path, typer.Argument(metavar="LOG", help="A log (.csv, .csv.gz, .npz, or a bag).")
+]
+LogFiles = Annotated[
+    list[Path], typer.Argument(metavar="LOG", help="Logs (.csv, .csv.gz, .npz, or bags).")
+]
+ShippedName = Annotated[
+    str | None, typer.Argument(metavar="NAME", help="One of them, or a file of that kind.")
+]
+Columns = Annotated[
+    Path | None, typer.Option("--columns", metavar="FILE", help="Columns file of the logs.")
+]
+Validate = Annotated[
+    Path | None, typer.Option("--validate", metavar="LOG", help="A log that the fit does not see.")
+]
+Torque = Annotated[
+    str | None,
+    typer.Option("--torque", metavar="COLUMN", help="Column of the torque, as tau_m or current."),
+]
+Cutoff = Annotated[float | None, quantity("--cutoff", "Hz", 'Cut-off of the filter, as "60 Hz".')]
+Period = Annotated[float | None, quantity("--period", "s", 'Period of the motion, as "8 s".')]
+Joint = Annotated[
+    int | None,
+    typer.Option("--joint", metavar="NUMBER", help="One joint, where the log has several."),
+]
+
+# how the robot is mounted, and what it carries
+
+Gravity = Annotated[
+    str | None,
+    typer.Option(
+        "--gravity", metavar="VECTOR", help='Gravity in the base frame, as "0 0 -9.81" (m/s²).'
+    ),
+]
+Mounting = Annotated[
+    str | None,
+    typer.Option(
+        "--mounting",
+        metavar="HOW",
+        help='floor, wall, ceiling, or an angle about the base\'s y axis, as "30 deg", or about '
+        'another, as "30 deg about x".',
+    ),
+]
+Tool = Annotated[
+    str | None,
+    typer.Option("--tool", metavar="NAME", help="Tool of the robot's file that it carries."),
+]
+Payload = Annotated[
+    str | None,
+    typer.Option("--payload", metavar="NAME", help="Payload of the robot's file that it carries."),
+]
+
+# what of a job is another
+
+OtherRobot = Annotated[
+    str | None,
+    typer.Option(
+        "--robot", metavar="ROBOT", help="Another robot than the job's; predict takes several, A,B."
+    ),
+]
+OtherTool = Annotated[
+    str | None, typer.Option("--tool", metavar="NAME", help="Another tool than the job's.")
+]
+OtherServo = Annotated[
+    str | None,
+    typer.Option(
+        "--servo",
+        metavar="NAME",
+        help="Another servo than the job's, or than the robot's fitted one.",
+    ),
+]
+OtherSpeed = Annotated[
+    str | None,
+    typer.Option(
+        "--speed",
+        metavar="QUANTITY",
+        help='Another tool speed, as "100 mm/s"; predict takes several, "100, 200, 300 mm/s".',
+    ),
+]
+HowSimulated = Literal["nonlinear", "perturbation"]
+Method = Annotated[HowSimulated, typer.Option(help="How the arm is simulated.")]
+
+# where results go
+
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        parser=given_path,
+        metavar="PATH",
+        help="Folder for the results, by default in armtwin_out; of a command that writes a robot, "
+        "its file (.toml).",
+    ),
+]
+OutFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        parser=given_path,
+        metavar="PATH",
+        help="File to write; by default one in this folder, named after the robot.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+
+
+@dataclass(frozen=True)
+class Output:
+    """What is asked of the results of a command.
+
+    Attributes:
+        out: The folder, or the robot file, asked for.
+        json: Whether they are printed as JSON.
+        force: Whether existing files may be replaced.
+    """
+
+    out: Out = None
+    json: Json = False
+    force: Force = False
+
+
+@dataclass(frozen=True)
+class FileOutput:
+    """What is asked of the one file that a command writes."""
+
+    out: OutFile = None
+    json: Json = False
+    force: Force = False
+
+
+@dataclass(frozen=True)
+class Carried:
+    """What a robot carries; "" takes it off."""
+
+    tool: Tool = None
+    payload: Payload = None
+
+    def by(self, robot: at.Robot | str | Path) -> at.Robot:
+        """The robot with it, as its file has it where nothing is asked for."""
+        if not isinstance(robot, at.Robot):
+            robot = at.Robot.load(robot)
+        if self.tool is not None:
+            robot = robot.with_tool(self.tool or None)
+        if self.payload is not None:
+            robot = robot.with_payload(self.payload or None)
+        return robot
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the command line changes of a job."""
+
+    robot: OtherRobot = None
+    tool: OtherTool = None
+    servo: OtherServo = None
+    speed: OtherSpeed = None
+
+
+Command = Callable[..., None]
+
+
+def command_of(group: typer.Typer, name: str | None = None) -> Callable[[Command], Command]:
+    """Make a function a command of a group; its first line is the help in the group's list."""
+
+    def add(command: Command) -> Command:
+        line = (command.__doc__ or "").partition("\n")[0]
+        group.command(name, short_help=line)(_ungrouped(command))
+        return command
+
+    return add
+
+
+def _ungrouped(command: Command) -> Command:
+    """The command as the command line has it: each group of options one by one."""
+    groups: dict[str, Any] = {}
+    parameters = []
+    hints = get_type_hints(command, include_extras=True)
+    for name, parameter in signature(command).parameters.items():
+        kind = hints[name]
+        if not is_dataclass(kind):
+            parameters.append(_option(name, parameter.default, kind))
+            continue
+        groups[name] = kind
+        own = get_type_hints(kind, include_extras=True)
+        parameters += [_option(f.name, f.default, own[f.name]) for f in fields(kind)]
+
+    @wraps(command)
+    def ungrouped(**given: Any) -> None:
+        for name, kind in groups.items():
+            given[name] = kind(**{f.name: given.pop(f.name) for f in fields(kind)})
+        command(**given)
+
+    vars(ungrouped).pop("__wrapped__")
+    ungrouped.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    vars(ungrouped)["__signature__"] = Signature(parameters)
+    return ungrouped
+
+
+def _option(name: str, default: Any, annotation: Any) -> Parameter:
+    return Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

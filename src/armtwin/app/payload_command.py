@@ -3,87 +3,71 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path, optional_quantity
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Carried, Columns, Cutoff, Output, RobotFile, Torque, quantity
 from armtwin.app.progress import progress_bar
-from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
+from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.robot.files import contents
-
-DONE, NOT_TOLD = 0, 1
 
 
 def payload(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file.")],
-    with_it: Annotated[Path, typer.Option("--with", help="Log with the payload.")],
+    robot: RobotFile,
+    with_it: Annotated[Path, typer.Option("--with", metavar="LOG", help="Log with the payload.")],
     without: Annotated[
-        Path | None, typer.Option("--without", help="Log of the same motion without it.")
+        Path | None,
+        typer.Option("--without", metavar="LOG", help="Log of the same motion without it."),
     ] = None,
     known: Annotated[
-        str | None,
-        typer.Option("--known", help='Its mass, "5 kg": finds torque constants from currents.'),
+        float | None,
+        quantity("--known", "kg", 'Its mass, "5 kg": finds torque constants from currents.'),
     ] = None,
     held: Annotated[
         bool, typer.Option("--held", help="Hold the arm as in its file; one run is enough.")
     ] = False,
     expected: Annotated[
         str | None,
-        typer.Option("--expected", help="A tool or payload of the file that it is believed to be."),
-    ] = None,
-    torque: Annotated[
-        str | None, typer.Option("--torque", help="Channel of the torque, as current_des.")
-    ] = None,
-    cutoff: Annotated[
-        str | None, typer.Option("--cutoff", help='Cut-off frequency, as "10 Hz".')
-    ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the logs.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted in both runs.")] = None,
-    payload: Annotated[
-        str | None, typer.Option("--payload", help="Payload mounted in both runs.")
-    ] = None,
-    out: Annotated[
-        Path | None,
         typer.Option(
-            "--out", parser=given_path, metavar="PATH", help="The robot file with it (.toml)."
+            "--expected",
+            metavar="NAME",
+            help="A tool or payload of the file that it is believed to be.",
         ),
     ] = None,
-    json: Json = False,
-    force: Force = False,
+    torque: Torque = None,
+    cutoff: Cutoff = None,
+    columns: Columns = None,
+    *,
+    carried: Carried,
+    output: Output,
 ) -> None:
     """Identify a payload by the difference of two runs, or torque constants by a known one.
 
-    Exit code 1: the runs show no payload, or do not tell a torque constant.
+    What --tool and --payload name is carried in both runs. Exit code 1: the runs show no payload,
+    or do not determine a torque constant.
     """
-    prior = mounted(robot, tool, payload)
-    inputs = [Path(robot), *files_of_log(with_it, columns)]
-    if without is not None:
-        inputs += files_of_log(without, columns)
-    options: dict[str, Any] = {
-        "known": optional_quantity("--known", known, "kg"),
-        "cutoff": optional_quantity("--cutoff", cutoff, "Hz"),
-        "expected": None if expected is None else _believed(prior, expected),
-        "torque": torque,
-        "method": "held" if held else "difference",
-    }
-    place = robot_place("payload", prior, out, inputs, force)
+    prior = carried.by(robot)
+    believed = None if expected is None else _believed(prior, expected)
+    run = robot_run("payload", prior, output, inputs_of(robot, [with_it, without], columns))
     with progress_bar("logs") as progress:
         first = None if without is None else at.Log.read(without, columns)
         second = at.Log.read(with_it, columns)
         if progress is not None:
             progress("fit", 0.5)
-        found = at.identify_payload(prior, first, second, **options)
-        written = contents(found.robot.description, ROBOT)
-    finish(found.sections(), place, written, json)
+        found = at.identify_payload(
+            prior,
+            first,
+            second,
+            known=known,
+            cutoff=cutoff,
+            expected=believed,
+            torque=torque,
+            method="held" if held else "difference",
+        )
     told = not found.refused if found.gain is None else bool(found.gain.told.all())
-    raise typer.Exit(DONE if told else NOT_TOLD)
+    run.finish(found, robot=found.robot, passed=told)
 
 
 def _believed(robot: at.Robot, name: str) -> at.Robot:

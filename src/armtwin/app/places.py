@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from armtwin.app.showing import COVARIANCE, REPORT, ROBOT, Place
+from armtwin.app.options import Output
 from armtwin.files.names import safe_name
 from armtwin.files.reading import read_tables
 from armtwin.jobs import experiment, files as job_files
 from armtwin.jobs.job import Job
 from armtwin.logs.columns import columns_beside
-from armtwin.report.beside import ResultBeside
-from armtwin.report.folder import RESULT, ResultFolder, result_around, seen_from
+from armtwin.report.folder import ResultFolder, result_around, seen_from
 from armtwin.robot import files as robot_files
 from armtwin.robot.robot import Robot
 
@@ -44,7 +43,10 @@ SUFFIXES = {
     "actuator flow": "_flow",
     "sensitivity": "_sensitivity",
     "sweep": "_swept",
-    "friction": "_friction",
+    "friction curves": "_friction",
+    "friction shapes": "_friction_shapes",
+    "friction load": "_friction_load",
+    "friction presliding": "_presliding",
     "warmup": "_warmup",
 }
 
@@ -199,36 +201,11 @@ def is_sweep(name: str) -> bool:
 
 
 def result_folder(
-    source: Source,
-    out: Path | None,
-    names: Collection[str],
-    inputs: Collection[Path],
-    force: bool,
+    source: Source, output: Output, inputs: Collection[Path], names: Collection[str]
 ) -> ResultFolder:
     """The folder of a run, checked before any work is done."""
-    folder = source.folder(SUFFIXES[source.command]) if out is None else out
-    place = ResultFolder(folder, source.run_in(folder), names, inputs, force)
-    place.check()
-    return place
-
-
-def robot_place(
-    command: str,
-    robot: Robot,
-    out: Path | None,
-    inputs: Collection[Path],
-    force: bool,
-    beside: tuple[str, ...] = (),
-) -> Place:
-    """Where a command's robot file goes with its report and what lies beside them.
-
-    Checked before any work is done.
-    """
-    written = (ROBOT, COVARIANCE, *beside, REPORT, RESULT)
-    if out is None:
-        source = Source(command, robot.name, robot.origin)
-        return result_folder(source, None, written, inputs, force)
-    place = ResultBeside(out, ROBOT, written, inputs, force)
+    folder = source.folder(SUFFIXES[source.command]) if output.out is None else output.out
+    place = ResultFolder(folder, source.run_in(folder), names, inputs, output.force)
     place.check()
     return place
 

@@ -1,30 +1,14 @@
-"""Robots as the command line names them, with what they carry."""
+"""How a robot is mounted, as the command line says it."""
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.robot.mounting import gravity_of, read_gravity
-
-
-def mounted(robot: str | Path, tool: str | None, payload: str | None) -> at.Robot:
-    """A robot with a tool and a payload of its file."""
-    return carrying(at.Robot.load(robot), tool, payload)
-
-
-def carrying(robot: at.Robot, tool: str | None, payload: str | None) -> at.Robot:
-    """A robot with another tool or payload where one is asked for; "" takes it off."""
-    if tool is not None:
-        robot = robot.with_tool(tool or None)
-    if payload is not None:
-        robot = robot.with_payload(payload or None)
-    return robot
+from armtwin.robot.schema.mounting import gravity_of, read_gravity
 
 
 def on_base(robot: at.Robot, gravity: str | None, mounting: str | None, command: str) -> at.Robot:
-    """A robot mounted as a command is told, else as its file says."""
+    """A robot mounted as a command is given it, else as its file says."""
     if gravity is not None and mounting is not None:
         raise ArmtwinError("--gravity and --mounting say the same; give one of them")
     source = f"measured: as given to {command}"

@@ -8,65 +8,47 @@ from typing import Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
-from armtwin.app.places import files_of_log, robot_place
+from armtwin.app.options import Carried, Columns, LogFiles, Output, RobotFile, Tool
 from armtwin.app.progress import progress_bar
-from armtwin.app.robots import mounted
-from armtwin.app.showing import ROBOT, finish
-from armtwin.robot.files import contents
-
-DONE, FAILED = 0, 1
+from armtwin.app.run import inputs_of, read_logs, robot_run
 
 
 def servo(
-    robot: Annotated[str, typer.Argument(help="A shipped robot, or a robot file (.toml).")],
-    logs: Annotated[
-        list[Path],
-        typer.Argument(metavar="LOG...", help="Logs with q_ref and q (.csv, .csv.gz, .npz, bags)."),
-    ],
+    robot: RobotFile,
+    logs: LogFiles,
     validate: Annotated[
         list[Path] | None,
-        typer.Option("--validate", help="A log that the fit does not see; may be repeated."),
-    ] = None,
-    columns: Annotated[
-        Path | None, typer.Option("--columns", help="Columns file of the logs.")
-    ] = None,
-    tool: Annotated[str | None, typer.Option("--tool", help="Tool mounted while logging.")] = None,
-    payload: Annotated[
-        list[str] | None,
-        typer.Option("--payload", help="Payload mounted while logging; one, or one for each log."),
-    ] = None,
-    out: Annotated[
-        Path | None,
         typer.Option(
-            "--out",
-            parser=given_path,
-            metavar="PATH",
-            help="The robot file with the servo (.toml)",
+            "--validate", metavar="LOG", help="A log that the fit does not see; may be repeated."
         ),
     ] = None,
-    json: Json = False,
-    force: Force = False,
+    columns: Columns = None,
+    tool: Tool = None,
+    payload: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--payload",
+            metavar="NAME",
+            help="Payload of the robot's file that it carries; one, or one for each log.",
+        ),
+    ] = None,
+    *,
+    output: Output,
 ) -> None:
-    """Fit the servo from the reference and the motion of logs: robot file with it, and report.
+    """Fit the servo from the reference q_ref and the motion q of logs: robot file, and report.
 
     Exit code 1: it explains less than 80 % of some joint's error where it was judged.
     """
-    given = payload or []
-    prior = mounted(robot, tool, given[0] if len(given) == 1 else None)
+    payloads = payload or []
     unseen = validate or []
-    inputs = [Path(robot)]
-    for path in (*logs, *unseen):
-        inputs += files_of_log(path, columns)
-    place = robot_place("servo", prior, out, inputs, force)
+    prior = Carried(tool, payloads[0] if len(payloads) == 1 else None).by(robot)
+    run = robot_run("servo", prior, output, inputs_of(robot, [*logs, *unseen], columns))
     with progress_bar("logs") as progress:
-        read = [at.Log.read(path, columns) for path in logs]
-        held_out = [at.Log.read(path, columns) for path in unseen]
+        read = read_logs(logs, columns)
+        held_out = read_logs(unseen, columns)
         if progress is not None:
             progress("fit", 0.3)
         found = at.identify_servo(
-            prior, read, held_out or None, payloads=given if len(given) > 1 else None
+            prior, read, held_out or None, payloads=payloads if len(payloads) > 1 else None
         )
-    written = contents(found.robot.description, ROBOT)
-    finish(found.sections(), place, written, json)
-    raise typer.Exit(DONE if found.validated else FAILED)
+    run.finish(found, robot=found.robot, passed=found.validated)

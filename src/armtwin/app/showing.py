@@ -1,8 +1,9 @@
-"""How a command ends: its result written and shown, or printed as JSON."""
+"""What a command prints: a report, a sentence, or one JSON object."""
 
 from __future__ import annotations
 
 import json as json_text
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -12,13 +13,11 @@ from rich.console import Console
 from armtwin.app.streams import spelled
 from armtwin.files.disk import Content
 from armtwin.notebook.sections import Report
-from armtwin.report.page import to_html
-from armtwin.report.result_file import to_result
+from armtwin.report.result import Result
+from armtwin.report.result_file import to_description
 from armtwin.report.terminal import to_terminal
 
-REPORT = "report.html"
-ROBOT = "robot.toml"
-COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
+Shown = Report | Result
 
 
 class Place(Protocol):
@@ -31,9 +30,14 @@ class Place(Protocol):
         """Write result and contents; returns what the result file holds."""
 
 
-def show(report: Report) -> None:
+def report_of(shown: Shown) -> Report:
+    """The report of a result."""
+    return shown.sections() if isinstance(shown, Result) else shown
+
+
+def show(shown: Shown) -> None:
     """Print a report."""
-    console().print(to_terminal(report, spelled))
+    console().print(to_terminal(report_of(shown), spelled))
 
 
 def say(sentence: str) -> None:
@@ -41,19 +45,36 @@ def say(sentence: str) -> None:
     console().print(sentence, soft_wrap=True, markup=False)
 
 
+def print_json(result: dict[str, Any]) -> None:
+    """Print the one JSON object of a command."""
+    typer.echo(json_text.dumps(result, allow_nan=False))
+
+
+def describe(
+    shown: Shown, json: bool, files: Sequence[Path] = (), remarks: Sequence[str] = ()
+) -> None:
+    """Show what something is, where no result is kept.
+
+    Args:
+        shown: The description.
+        json: Whether it is printed as JSON.
+        files: Files that were written.
+        remarks: Sentences that follow.
+    """
+    report = report_of(shown)
+    if json:
+        described = to_description(report)
+        described["remarks"] += remarks
+        print_json({**described, "files": [path.as_posix() for path in files]})
+        return
+    if report.sections:
+        show(report)
+    for path in files:
+        say(f"wrote {path}")
+    for remark in remarks:
+        say(remark)
+
+
 def console() -> Console:
     """The terminal."""
     return Console(highlight=False, soft_wrap=False)
-
-
-def finish(report: Report, place: Place, contents: dict[str, Content], json: bool) -> None:
-    """Write a result with its report, and show it."""
-    contents = {**contents, REPORT: to_html(report)}
-    result = place.write(to_result(report), contents)
-    if json:
-        typer.echo(json_text.dumps(result, allow_nan=False))
-        return
-    show(report)
-    for name in contents:
-        if name != "log.csv":
-            say(f"wrote {place.path(name).as_posix()}")

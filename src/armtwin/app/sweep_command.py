@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Force, Json, given_path
+from armtwin.app.options import Output
 from armtwin.app.places import Source, result_folder
 from armtwin.app.progress import progress_bar
-from armtwin.app.showing import REPORT, finish, say, show
+from armtwin.app.run import REPORT, CommandRun
+from armtwin.app.showing import describe, say
 from armtwin.errors import ArmtwinError
 from armtwin.files.disk import Content
 from armtwin.maths.units import whole_number
@@ -24,22 +25,25 @@ if TYPE_CHECKING:
     from armtwin.sweeps.running import Progress
     from armtwin.sweeps.sweep import Sweep
 
-SOME_HOLD, NONE_HOLDS = 0, 1
 TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "job.toml"
-
-Workers = Annotated[
-    int | None, typer.Option("--workers", help="Processes on this machine, in place of threads.")
-]
-Cluster = Annotated[
-    str | None,
-    typer.Option("--cluster", help="Scheduler of dask distributed, as tcp://HOST:8786; local:N."),
-]
 
 
 def sweep(
     file: Annotated[str, typer.Argument(metavar="SWEEP", help="A sweep file (.toml).")],
-    workers: Workers = None,
-    cluster: Cluster = None,
+    workers: Annotated[
+        int | None,
+        typer.Option(
+            "--workers", metavar="NUMBER", help="Processes on this machine, in place of threads."
+        ),
+    ] = None,
+    cluster: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Scheduler of dask distributed, as tcp://HOST:8786; local:N.",
+        ),
+    ] = None,
     dry_run: Annotated[
         bool,
         typer.Option("--dry-run", help="Say how many runs, how long, how large; nothing is kept."),
@@ -52,12 +56,8 @@ def sweep(
     parquet: Annotated[
         bool, typer.Option("--parquet", help="Write the table as results.parquet too.")
     ] = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", parser=given_path, metavar="PATH", help="Folder for the results."),
-    ] = None,
-    json: Json = False,
-    force: Force = False,
+    *,
+    output: Output,
 ) -> None:
     """Run many predictions over values of a job or robot; a stopped sweep goes on where it was.
 
@@ -74,16 +74,17 @@ def sweep(
     names = [RESULT, REPORT]
     names += [CSV] if csv else []
     names += [PARQUET] if parquet else []
-    place = result_folder(source, out, names, asked.files, force)
+    place = result_folder(source, output, asked.files, names)
     if dry_run:
-        _estimate(asked, place, workers, cluster)
+        _estimate(asked, place, (workers, cluster), output.json)
         return
     found = _run(asked, place, workers, cluster)
-    made = [_report_run(found, number - 1, place, force) for number in report or []]
-    _deliver(found, place, csv=csv, parquet=parquet, json=json)
-    for path in [] if json else made:
+    made = [_report_run(found, number - 1, place, output.force) for number in report or []]
+    _deliver(found, CommandRun(place, output.json), csv=csv, parquet=parquet)
+    for path in [] if output.json else [place.path(TABLE), *made]:
         say(f"wrote {path.as_posix()}")
-    raise typer.Exit(SOME_HOLD if found.held else NONE_HOLDS)
+    if not found.held:
+        raise typer.Exit(1)
 
 
 def _check_runs(asked: Sweep, numbers: list[int]) -> None:
@@ -92,12 +93,15 @@ def _check_runs(asked: Sweep, numbers: list[int]) -> None:
             raise ArmtwinError(f"--report must be a run from 1 to {len(asked)}, got {number}")
 
 
-def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: str | None) -> None:
+def _estimate(
+    asked: Sweep, place: ResultFolder, where: tuple[int | None, str | None], json: bool
+) -> None:
     """Say what the sweep would take."""
     from armtwin.sweeps.cluster import LOCAL
     from armtwin.sweeps.estimate import estimate
     from armtwin.sweeps.running import check_place
 
+    workers, cluster = where
     check_place(workers, cluster)
     width = workers
     if cluster is not None:
@@ -105,7 +109,7 @@ def _estimate(asked: Sweep, place: ResultFolder, workers: int | None, cluster: s
         width = int(given) if given.isdigit() else None
     with progress_bar("timing"):
         found = estimate(asked, place.path(TABLE), width)
-    show(found.sections())
+    describe(found, json)
 
 
 def _run(
@@ -130,25 +134,21 @@ def _run(
         return at.sweep(asked, table, workers=workers, cluster=cluster, progress=watch)
 
 
-def _deliver(
-    found: SweepResult, place: ResultFolder, *, csv: bool, parquet: bool, json: bool
-) -> None:
+def _deliver(found: SweepResult, run: CommandRun, *, csv: bool, parquet: bool) -> None:
     """Write and show the report, and the table in other formats."""
     contents: dict[str, Content] = {}
     if csv:
         contents[CSV] = found.csv()
     if parquet:
         contents[PARQUET] = found.parquet()
-    shown = replace(found, reports=_made(found, place))
-    finish(shown.sections(), place, contents, json)
-    if not json:
-        say(f"wrote {place.path(TABLE).as_posix()}")
+    reports = _made(found, run.place.path(RESULT).parent)
+    run.finish(replace(found, reports=reports), contents)
 
 
-def _made(found: SweepResult, place: ResultFolder) -> dict[int, str]:
+def _made(found: SweepResult, folder: Path) -> dict[int, str]:
     """Reports of single runs that were made, by the run's number, as seen from the sweep's."""
     made = {}
-    for path in place.folder.glob(f"run_*/{REPORT}"):
+    for path in folder.glob(f"run_*/{REPORT}"):
         number = whole_number(path.parent.name.removeprefix("run_"))
         if number is not None and number <= len(found.rows):
             made[number - 1] = f"{path.parent.name}/{REPORT}"

@@ -29,7 +29,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.choice import choose, larger, smaller, whole
 from armtwin.maths.compiled import inlined
-from armtwin.robot.servo import (
+from armtwin.robot.schema.servo import (
     CS7B,
     Cascade,
     Filter,
@@ -39,7 +39,7 @@ from armtwin.robot.servo import (
     Side,
     VelocityLaw,
 )
-from armtwin.robot.servo_rule import for_each
+from armtwin.robot.schema.servo_rule import for_each
 
 KP, KI, KD, KVF, KAFV, KTFV, COULOMB, KV, KAFC, KTFC, ERROR_LIMIT, KSHIFT = range(12)
 COLUMNS = 12

@@ -14,8 +14,8 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiled, inlined
-from armtwin.robot.servo import Filter
-from armtwin.robot.servo_rule import for_each
+from armtwin.robot.schema.servo import Filter
+from armtwin.robot.schema.servo_rule import for_each
 
 PASS = (1.0, 0.0, 0.0, 0.0, 0.0)
 DEFAULT_DAMPING = float(np.sqrt(0.5))

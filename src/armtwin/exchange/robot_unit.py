@@ -19,8 +19,8 @@ from armtwin.errors import ArmtwinError
 from armtwin.exchange.unit import ExchangeUnit, Variable
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.dynamics.sag import SETTLING, STILL
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import SETTLING, STILL
 from armtwin.simulation.lanes import numbers_of
 from armtwin.simulation.model import Model
 from armtwin.simulation.prepared import PreparedRun, controller_of, prepare

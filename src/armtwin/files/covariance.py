@@ -45,7 +45,11 @@ def beside(path: Path) -> Path:
 
 
 def covariance_content(found: Covariance, text: str) -> Content:
-    """What the covariance file holds beside a file of this text."""
+    """What the covariance file holds beside a file of this text; one that is none is refused."""
+    try:
+        _checked({"format": FORMAT, "names": np.array(found.names), "covariance": found.values})
+    except ValueError as error:
+        raise ArmtwinError(f"the covariance of the parameters cannot be written: {error}") from None
 
     def write(file: BinaryIO) -> None:
         np.savez(
@@ -102,5 +106,5 @@ def _checked(held: dict[str, Any]) -> Covariance:
     deviations = np.sqrt(np.diag(values))  # nan where negative, which no comparison passes
     sizes = np.outer(deviations, deviations)
     if not (np.abs(values - values.T) <= SYMMETRIC * sizes).all():
-        raise ValueError("not symmetric")
+        raise ValueError("not symmetric, or a variance below 0")
     return Covariance(names, read_only(values))

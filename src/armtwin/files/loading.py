@@ -12,6 +12,7 @@ from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.kinds import Kind, check_name, check_tables
 from armtwin.files.reading import checked_format, read_tables
 from armtwin.files.schema import Schema
+from armtwin.files.shape import Tables
 
 
 def shipped_files(package: str, folder: str) -> dict[str, Path]:
@@ -41,14 +42,19 @@ def load_description(
         raise ArmtwinError(f"{kind} '{name}' {contract} a .toml file. {hint}".strip())
     tables = read_tables(path)
     check_tables(tables, kind, str(path))
-    tables = checked_format(tables, str(path), schema.kind.format_number)
+    description = read_description(tables, schema, str(path))
+    return (description if description.name else replace(description, name=path.stem)), str(path)
+
+
+def read_description(tables: Tables, schema: Schema, origin: str) -> Any:
+    """Description of the tables of a file."""
+    tables = checked_format(tables, origin, schema.kind.format_number)
     try:
-        description = schema.read(tables, str(path))
+        return schema.read(tables, origin)
     except FileError:
         raise
     except ArmtwinError as error:  # what a group refuses when it is made
-        raise FileError(str(path), [str(error)]) from None
-    return (description if description.name else replace(description, name=path.stem)), str(path)
+        raise FileError(origin, [str(error)]) from None
 
 
 def check_description(noun: str, given: object, wanted: type) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from armtwin.errors import FileError, shortened
 from armtwin.files.opening import TOML, Kind, read_text
-from armtwin.files.shape import Tables
+from armtwin.files.shape import Tables, items_of
 
 DEEPEST = 16  # tables and lists within each other
 LARGEST_INTEGER = 2**63  # TOML's own
@@ -38,15 +38,6 @@ def read_tables(path: Path, kind: Kind = TOML) -> Tables:
     return tables
 
 
-def _items(value: Any) -> list[tuple[str, Any]]:
-    """What a table or a list holds, by key or by number from 1."""
-    if isinstance(value, dict):
-        return [(str(key), item) for key, item in value.items()]
-    if isinstance(value, list):
-        return [(str(i), item) for i, item in enumerate(value, 1)]
-    return []
-
-
 def _depth(tables: Tables) -> int:
     """How deep tables and lists are nested, one level after the other."""
     depth = 0
@@ -55,7 +46,7 @@ def _depth(tables: Tables) -> int:
         depth += 1
         below = []
         for value in level:
-            for _, item in _items(value):
+            for _, item in items_of(value):
                 if isinstance(item, dict | list):
                     below.append(item)
         level = below
@@ -64,7 +55,7 @@ def _depth(tables: Tables) -> int:
 
 def _endless_integer(value: Any, path: str = "") -> str | None:
     """Key path of the first integer that no machine number holds."""
-    for key, item in _items(value):
+    for key, item in items_of(value):
         place = f"{path}.{shortened(key, 60)}".lstrip(".")
         if isinstance(item, int) and not -LARGEST_INTEGER <= item < LARGEST_INTEGER:
             return place

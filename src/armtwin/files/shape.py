@@ -120,3 +120,12 @@ def keys_at(kind: Any, tables: Tables, steps: Sequence[Step]) -> list[str]:
             if not f.metadata.get("flat") and not f.metadata.get("derived"):
                 keys.append(f.name)
     return keys
+
+
+def items_of(value: Any) -> list[tuple[str, Any]]:
+    """What a table or a list holds, by key or by number from 1."""
+    if isinstance(value, dict):
+        return [(str(key), item) for key, item in value.items()]
+    if isinstance(value, list):
+        return [(str(i), item) for i, item in enumerate(value, 1)]
+    return []

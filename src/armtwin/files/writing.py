@@ -3,11 +3,17 @@
 from __future__ import annotations
 
 import json
+import math
 import re
+import tomllib
+from collections.abc import Callable
 from dataclasses import MISSING, Field, fields, is_dataclass
 from typing import Any
 
-from armtwin.files.shape import KIND_KEYS, Tables
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.files.shape import KIND_KEYS, Tables, items_of
 from armtwin.maths.units import units_of
 
 WIDTH = 100
@@ -58,7 +64,7 @@ def _differing(group: Any, other: Any) -> Tables:
 
 def _entry(group: Any, name: str) -> Any:
     """The value of one key of a group as TOML has it."""
-    return _plain(_with_unit(type(group), name, getattr(group, name)))
+    return _with_unit(type(group), name, _plain(getattr(group, name)))
 
 
 def _with_unit(kind: Any, name: str, value: Any) -> Any:
@@ -66,8 +72,8 @@ def _with_unit(kind: Any, name: str, value: Any) -> Any:
     unit = dict(units_of(kind)).get(name)
     if unit is None:
         return value
-    if isinstance(value, tuple):
-        return tuple(_with_unit(kind, name, x) for x in value)
+    if isinstance(value, list):
+        return [_with_unit(kind, name, x) for x in value]
     if isinstance(value, float) and abs(value) > unit.plausible:
         return f"{value!r} {unit.symbol}"
     return value
@@ -76,9 +82,10 @@ def _with_unit(kind: Any, name: str, value: Any) -> Any:
 def _is_default(f: Field[Any], value: Any) -> bool:
     if f.metadata.get("always"):
         return False
-    if f.default is not MISSING:
-        return bool(value == f.default)
-    return f.default_factory is not MISSING and bool(value == f.default_factory())
+    default = f.default if f.default_factory is MISSING else f.default_factory()
+    if isinstance(value, np.ndarray):
+        return bool(_plain(value) == _plain(default))
+    return bool(value == default)
 
 
 def _plain(value: Any) -> Any:
@@ -87,14 +94,61 @@ def _plain(value: Any) -> Any:
         return _table(value)
     if isinstance(value, dict):
         return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
     if isinstance(value, tuple | list):
         return [_plain(item) for item in value]
     return value
 
 
+def read_back(tables: Tables, read: Callable[[Tables], Any], what: str) -> str:
+    """Text of a TOML file from which its reader makes the same tables again.
+
+    Args:
+        tables: The tables.
+        read: The reader: makes a description of tables, or refuses them.
+        what: What is written, for the sentence of a refusal.
+    """
+    try:
+        text = to_toml(tables)
+        again = to_tables(read(tomllib.loads(text)))
+    except ArmtwinError as error:
+        raise ArmtwinError(f"{what} cannot be written: {error}") from None
+    if again != tables:
+        place = _difference(tables, again)
+        raise ArmtwinError(f"{what} cannot be written: {place} does not read back as it is")
+    return text
+
+
+def _difference(one: Any, other: Any, path: str = "") -> str:
+    """Key path of the first place where two tables differ."""
+    theirs = dict(items_of(other))
+    for key, item in items_of(one):
+        if key not in theirs or item != theirs[key]:
+            return _difference(item, theirs.get(key), f"{path}.{key}".lstrip("."))
+    return path
+
+
 def to_toml(tables: Tables) -> str:
-    """Text of a TOML file; short tables and arrays stand on one line."""
-    return "\n".join(_lines(tables, "")) + "\n"
+    """Text of a TOML file; short tables and arrays stand on one line.
+
+    What no such file can hold is refused.
+    """
+    plain = _plain(tables)
+    _refuse_unreadable(plain, "")
+    return "\n".join(_lines(plain, "")) + "\n"
+
+
+def _refuse_unreadable(value: Any, path: str) -> None:
+    """Refuse values that TOML has not, and numbers that no reader of these files takes."""
+    if isinstance(value, dict | list):
+        for key, item in items_of(value):
+            _refuse_unreadable(item, f"{path}.{key}".lstrip("."))
+    elif not isinstance(value, str | bool | int | float):
+        kind = type(value).__name__
+        raise ArmtwinError(f"{path} must be a number, a text, true or false, got a {kind}")
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ArmtwinError(f"{path} must be a finite number, got {value}")
 
 
 def _lines(table: Tables, path: str) -> list[str]:
@@ -140,7 +194,7 @@ def _inline(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        return json.dumps(value, ensure_ascii=False)
+        return _quoted(value)
     if isinstance(value, dict):
         entries = [f"{_key(key)} = {_inline(item)}" for key, item in value.items()]
         return "{ " + ", ".join(entries) + " }"
@@ -159,4 +213,8 @@ def _inline_list(values: list[Any]) -> str:
 
 
 def _key(key: str) -> str:
-    return key if BARE_KEY.fullmatch(key) else json.dumps(key, ensure_ascii=False)
+    return key if BARE_KEY.fullmatch(key) else _quoted(key)
+
+
+def _quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -21,7 +21,7 @@ from armtwin.jobs.uncertainty import Uncertainty
 from armtwin.motion.cell import Cell
 from armtwin.motion.posture import ELBOWS
 from armtwin.motion.time_laws import TimeLaw
-from armtwin.robot.groups import Orientation, Pose, TurnCoordinate
+from armtwin.robot.schema.groups import Orientation, Pose, TurnCoordinate
 from armtwin.simulation.model import Model
 
 Posture = Annotated[tuple[TurnCoordinate, ...] | str, NameOr(ELBOWS, "the angles of the joints")]

@@ -64,7 +64,8 @@ def _segments(d: JobDescription, seam: Seam) -> Iterator[Block]:
         Column("speed", "speed", MILLIMETRES_PER_SECOND),
         Column("shape", "shape"),
     )
-    yield Table(columns, [_stretch(d, stretch) for stretch in seam.path.stretches])
+    records = [_stretch(d, stretch) for stretch in seam.path.stretches]
+    yield Table(columns, records, "segments")
 
 
 def _facts(d: JobDescription, seam: Seam, process_on: Sequence[Ends]) -> Iterator[Block]:

@@ -29,8 +29,8 @@ from armtwin.notebook import cards
 from armtwin.notebook.numbers import Number
 from armtwin.notebook.sections import Block, Column, Facts, Report, Section, Table
 from armtwin.report.result import Result
-from armtwin.robot.overrides import overridden
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
 from armtwin.simulation.bench import Bench, bench_of, checked_bench
 
 SCHEMA = Schema(ExperimentDescription, "experiment file")
@@ -205,7 +205,7 @@ def _setpoints(d: ExperimentDescription) -> Iterator[Block]:
     records = []
     for point in d.setpoint:
         records.append({"on": point.on, "kind": point.kind, "how": _point_words(point)})
-    yield Table(columns, records)
+    yield Table(columns, records, "setpoints")
 
 
 def _setup_words(setup: Setup) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from armtwin.files.fields import OneOf
 from armtwin.jobs.setpoints import Duration, Level, Setpoint
 from armtwin.maths.quantities import Frequency, Number
-from armtwin.robot.groups import TurnCoordinate
+from armtwin.robot.schema.groups import TurnCoordinate
 from armtwin.simulation.clamped_tool import ToolClamp
 from armtwin.simulation.model import Model
 from armtwin.simulation.setpoints import Unit

@@ -13,7 +13,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.digests import digest_of
 from armtwin.jobs.experiment import Experiment
 from armtwin.jobs.experiment_description import BenchSetup
-from armtwin.jobs.features import OF_RESPONSES, Feature, Response
+from armtwin.jobs.features import OF_RESPONSES, Feature, SetpointResponse
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook import cards
@@ -60,7 +60,7 @@ class ExperimentRun(Result):
 
     experiment: Experiment
     log: Log
-    responses: tuple[Response, ...]
+    responses: tuple[SetpointResponse, ...]
     energy: Energy
     clamped: bool
     gear_ratio: float | None = None
@@ -245,7 +245,7 @@ def _responses(run: ExperimentRun, times: Floats) -> Iterator[Block]:
         )
 
 
-def _response_plot(k: int, response: Response, times: Floats) -> Plot:
+def _response_plot(k: int, response: SetpointResponse, times: Floats) -> Plot:
     lines = [Line("response", f"got{k}", 0)]
     if response.distance is not None:
         lines.append(Line("set-point", f"wanted{k}", 6, dashed=True))

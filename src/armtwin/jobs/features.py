@@ -28,7 +28,7 @@ class Feature:
 
 
 @dataclass(frozen=True, eq=False)
-class Response:
+class SetpointResponse:
     """What a set-point asked for and what came.
 
     Attributes:
@@ -72,7 +72,7 @@ class Response:
         return self.got - self.wanted if self.unit == self.wanted_unit else None
 
 
-def first_peak(response: Response) -> list[Feature]:
+def first_peak(response: SetpointResponse) -> list[Feature]:
     """When the response to the last step first turns back, and how high it is there."""
     found = _after_step(response)
     when = height = None
@@ -86,36 +86,36 @@ def first_peak(response: Response) -> list[Feature]:
     ]
 
 
-def period(response: Response) -> list[Feature]:
+def period(response: SetpointResponse) -> list[Feature]:
     """Time between the first two peaks after the last step; twice that to the trough between
     where the second is missing.
     """
     return [_feature(response, "period", "s")]
 
 
-def overshoot(response: Response) -> list[Feature]:
+def overshoot(response: SetpointResponse) -> list[Feature]:
     """By which share of the last step the first peak goes beyond it."""
     return [_feature(response, "overshoot", "1")]
 
 
-def settling(response: Response) -> list[Feature]:
+def settling(response: SetpointResponse) -> list[Feature]:
     """Time from the last step until the response stays near its end."""
     return [_feature(response, "settling", "s")]
 
 
-def final(response: Response) -> list[Feature]:
+def final(response: SetpointResponse) -> list[Feature]:
     """Where the response to the last step ends, as a share of it."""
     return [_feature(response, "final", "1")]
 
 
-def rms(response: Response) -> list[Feature]:
+def rms(response: SetpointResponse) -> list[Feature]:
     """Root mean square of response minus set-point."""
     away = response.distance
     value = None if away is None else float(np.sqrt(np.mean(away**2)))
     return [Feature(response.of, "rms", value, response.unit)]
 
 
-def largest(response: Response) -> list[Feature]:
+def largest(response: SetpointResponse) -> list[Feature]:
     """Largest distance of the response from the set-point."""
     away = response.distance
     value = None if away is None else float(np.abs(away).max())
@@ -133,13 +133,13 @@ OF_RESPONSES = {
 }
 
 
-def _feature(response: Response, name: str, unit: str) -> Feature:
+def _feature(response: SetpointResponse, name: str, unit: str) -> Feature:
     found = _after_step(response)
     value = None if found is None else getattr(found, name)
     return Feature(response.of, name, value, unit)
 
 
-def _after_step(response: Response) -> StepFeatures | None:
+def _after_step(response: SetpointResponse) -> StepFeatures | None:
     """Features of the response to the last step; None where there is none."""
     sample = response.last_step
     if sample is None or response.step == 0:

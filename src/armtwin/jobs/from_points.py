@@ -5,13 +5,15 @@ Where points have no orientation the tool's beam points straight down, against t
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from armtwin.errors import ArmtwinError
+from armtwin.errors import ArmtwinError, FileError
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.groups import (
     Coordinate,
@@ -22,12 +24,105 @@ from armtwin.jobs.groups import (
     ToolOrientation,
     ToolSpeed,
 )
+from armtwin.jobs.sheets import Sheet, SheetColumn, read_sheet, table_of
+from armtwin.maths import rotations
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
 from armtwin.motion.path import KINK, turns_of
 from armtwin.robot.files import shipped
-from armtwin.robot.groups import Orientation, Pose
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Orientation, Pose
+
+ANGLES = {
+    "rpy": ("roll", "pitch", "yaw"),
+    "abc": ("a", "b", "c"),
+    "quaternion": ("qw", "qx", "qy", "qz"),
+}
+SAME_POINT = 1e-9  # distance [m] below which two points are one
+UNIT_LENGTH = 1e-3  # by which the length of a quaternion may be off
+_LENGTH = Unit("m", plausible=20, hint="mm")
+_ANGLE = Unit("rad", plausible=6.3, hint="deg")
+_NUMBER = Unit("1")
+
+
+@dataclass(frozen=True, eq=False)
+class SeamPoints:
+    """Points of a file.
+
+    Attributes:
+        p: Positions, (k, 3) [m].
+        R: Orientations, (k, 3, 3); None where the file has no angles.
+    """
+
+    p: Floats
+    R: Floats | None
+
+
+def read_points(path: Path, angles: str | None) -> SeamPoints:
+    """Read a file of points; holes, text and wrong counts are refused with the line.
+
+    Args:
+        path: The file.
+        angles: Convention of its angles, one of `ANGLES`; None where it has none.
+    """
+    sheet = read_sheet(path)
+    columns = _columns(sheet, angles)
+    table = table_of(sheet, columns)
+    p = table[:, :3]
+    _check_distinct(sheet, p)
+    if angles is None:
+        return SeamPoints(p, None)
+    return SeamPoints(p, _rotations(sheet, table[:, 3:], angles))
+
+
+def _check_distinct(sheet: Sheet, p: Floats) -> None:
+    """Refuse a point that is the one before."""
+    same = np.linalg.norm(np.diff(p, axis=0), axis=1) < SAME_POINT
+    if same.any():
+        raise sheet.error(2 + int(same.argmax()), "the point is the same as the one before")
+
+
+def _rotations(sheet: Sheet, turns: Floats, angles: str) -> Floats:
+    """Orientations (k, 3, 3) from the columns of a convention."""
+    if angles == "quaternion":
+        qw, qx, qy, qz = _unit_quaternions(sheet, turns).T
+        return rotations.from_quaternion(qw, qx, qy, qz)
+    if angles == "abc":
+        yaw, pitch, roll = turns.T
+    else:
+        roll, pitch, yaw = turns.T
+    return rotations.from_rpy(roll, pitch, yaw)
+
+
+def _unit_quaternions(sheet: Sheet, given: Floats) -> Floats:
+    """Quaternions of length 1, (k, 4)."""
+    sizes = np.linalg.norm(given, axis=1)
+    off = np.abs(sizes - 1) > UNIT_LENGTH
+    if off.any():
+        first = int(off.argmax())
+        raise sheet.error(1 + first, f"the quaternion must have length 1, got {sizes[first]:.6g}")
+    return np.asarray(given / sizes[:, None], dtype=np.float64)
+
+
+def _check_no_angles(sheet: Sheet) -> None:
+    """Refuse columns of angles where no convention is stated."""
+    found = sheet.named
+    for convention, names in ANGLES.items():
+        if not found.keys().isdisjoint(names):
+            remedy = f'state their convention, angles = "{convention}"'
+            raise FileError(str(sheet.path), [f"has the angles {', '.join(names)}: {remedy}"])
+
+
+def _columns(sheet: Sheet, angles: str | None) -> list[SheetColumn]:
+    """The columns that are wanted, in order."""
+    wanted = {"x": _LENGTH, "y": _LENGTH, "z": _LENGTH}
+    if angles is None:
+        _check_no_angles(sheet)
+    else:
+        unit = _NUMBER if angles == "quaternion" else _ANGLE
+        wanted |= dict.fromkeys(ANGLES[angles], unit)
+    return sheet.columns(wanted)
+
 
 Quantity = float | str
 SMOOTH = np.radians(30.0)  # largest turn at a point of a smooth curve
@@ -36,7 +131,7 @@ BEAM_DOWN = Orientation(rpy=(np.pi, 0.0, 0.0))
 
 def describe_seam(
     robot: Robot,
-    poses: ArrayLike,
+    poses: ArrayLike | Sequence[ArrayLike],
     *,
     speed: Quantity,
     tolerance: Quantity | tuple[Quantity, Quantity],
@@ -45,9 +140,9 @@ def describe_seam(
 ) -> JobDescription:
     """A job along points or poses; arguments as of `Job.from_points`."""
     points, orientations = _read_poses(poses)
-    is_pair = isinstance(tolerance, tuple) and len(tolerance) == 2
-    both = tolerance if is_pair else (tolerance, tolerance)
-    lateral, vertical = (read_quantity("tolerance", Deviation, value) for value in both)
+    lateral, vertical = tolerance, tolerance
+    if isinstance(tolerance, tuple) and len(tolerance) == 2:
+        lateral, vertical = tolerance
     radius = None if blend is None else read_quantity("blend", Radius, blend)
     library = {str(path): name for name, path in shipped().items()}
     start, *others = orientations
@@ -58,7 +153,10 @@ def describe_seam(
         tool=robot.description.mounted.tool,
         payload=robot.description.mounted.payload,
         speed=read_quantity("speed", ToolSpeed, speed),
-        tolerance=Tolerance(lateral, vertical),
+        tolerance=Tolerance(
+            read_quantity("tolerance", Deviation, lateral),
+            read_quantity("tolerance", Deviation, vertical),
+        ),
         start=points[0],
         orientation=ToolOrientation(start, "fixed" if is_fixed else "given"),
         segment=tuple(_segments(points, () if is_fixed else tuple(others), radius)),
@@ -74,7 +172,9 @@ def read_quantity(what: str, kind: Any, value: object) -> float:
         raise ArmtwinError(f"{what} {error}") from None
 
 
-def _read_poses(poses: ArrayLike) -> tuple[list[Any], list[Orientation]]:
+def _read_poses(
+    poses: ArrayLike | Sequence[ArrayLike],
+) -> tuple[list[Any], list[Orientation]]:
     """Positions, three numbers each, and the orientation at each of them."""
     try:
         X = np.asarray(poses, dtype=np.float64)

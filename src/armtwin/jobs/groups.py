@@ -14,7 +14,7 @@ import numpy as np
 from armtwin.files.fields import Flag
 from armtwin.maths.quantities import Time, Torque
 from armtwin.maths.units import Unit
-from armtwin.robot.groups import Orientation
+from armtwin.robot.schema.groups import Orientation
 
 ToolSpeed = Annotated[float, Unit("m/s", above=0, plausible=5, hint="mm/s")]
 Coordinate = Annotated[float, Unit("m", plausible=20, hint="mm")]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -19,9 +19,15 @@ from armtwin.files.loading import check_description, load_description
 from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
-from armtwin.jobs.from_points import SMOOTH, Quantity, describe_seam, read_quantity
+from armtwin.jobs.from_points import (
+    SMOOTH,
+    Quantity,
+    SeamPoints,
+    describe_seam,
+    read_points,
+    read_quantity,
+)
 from armtwin.jobs.groups import Segment, ToolSpeed, Window
-from armtwin.jobs.points import Points, read_points
 from armtwin.maths.batch import Floats
 from armtwin.motion.orientations import Fixed, Following, Given, Orientations
 from armtwin.motion.path import Move, Path as Curve, SplineFit, build_path, check_turns
@@ -31,9 +37,9 @@ from armtwin.motion.time_laws import Profile, build_profile
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
-from armtwin.robot.overrides import overridden
-from armtwin.robot.provenance import missing
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.provenance import missing
 
 RECENT_OVERRIDES = 8  # robots with overrides that are remembered
 MEETS = 1e-6  # distance [m] within which points of a file continue the segment before
@@ -88,7 +94,7 @@ class Job(Result):
     @staticmethod
     def from_points(
         robot: Robot | str | Path,
-        poses: ArrayLike,
+        poses: ArrayLike | Sequence[ArrayLike],
         *,
         speed: Quantity,
         tolerance: Quantity | tuple[Quantity, Quantity],
@@ -266,7 +272,7 @@ class Job(Result):
         return self.origin or f"job '{self.name}'"
 
     @cached_property
-    def points(self) -> dict[int, Points]:
+    def points(self) -> dict[int, SeamPoints]:
         """Points of the segments that name a file, by the number of the segment."""
         found = {}
         for i, segment in enumerate(self.description.segment):

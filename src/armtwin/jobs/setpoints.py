@@ -106,7 +106,7 @@ class Steps:
 
 
 @dataclass(frozen=True)
-class Triangle:
+class TriangleWave:
     """Up and down around a centre, beginning at it upwards.
 
     Attributes:
@@ -239,7 +239,7 @@ class FromFile:
         return value, np.gradient(value, time)
 
 
-Setpoint = Ramps | Steps | Triangle | Noise | FromFile
+Setpoint = Ramps | Steps | TriangleWave | Noise | FromFile
 
 
 def _points_problem(times: tuple[float, ...], values: tuple[Any, ...]) -> str:

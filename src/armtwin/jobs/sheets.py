@@ -61,19 +61,19 @@ class Sheet:
             found[name] = place, unit.strip()
         return found
 
-    def columns(self, wanted: dict[str, Unit]) -> list[Column]:
+    def columns(self, wanted: dict[str, Unit]) -> list[SheetColumn]:
         """The columns that are wanted, in order; one that is missing is refused."""
         columns = []
         for name, unit in wanted.items():
             if name not in self.named:
                 raise self.error(0, f"column {name} is missing{_held(self)}")
             place, written = self.named[name]
-            columns.append(Column(name, place, unit, written))
+            columns.append(SheetColumn(name, place, unit, written))
         return columns
 
 
 @dataclass(frozen=True)
-class Column:
+class SheetColumn:
     """A column that is wanted.
 
     Attributes:
@@ -143,7 +143,7 @@ def _number(word: str, decimal: str) -> float:
     return float(word.replace(",", "."))
 
 
-def table_of(sheet: Sheet, columns: list[Column]) -> Floats:
+def table_of(sheet: Sheet, columns: list[SheetColumn]) -> Floats:
     """The numbers of all points in SI, (k, columns)."""
     _check_widths(sheet)
     decimal = _decimal(sheet, columns)
@@ -153,7 +153,7 @@ def table_of(sheet: Sheet, columns: list[Column]) -> Floats:
     return table
 
 
-def _decimal(sheet: Sheet, columns: list[Column]) -> str:
+def _decimal(sheet: Sheet, columns: list[SheetColumn]) -> str:
     """The sign before decimals: a comma where semicolons leave it for that and it occurs."""
     if sheet.delimiter == ",":
         return "."
@@ -177,7 +177,7 @@ def _check_widths(sheet: Sheet) -> None:
         raise sheet.error(line, sentence)
 
 
-def _as_written(sheet: Sheet, column: Column, decimal: str) -> Floats:
+def _as_written(sheet: Sheet, column: SheetColumn, decimal: str) -> Floats:
     """The numbers of one column as they are written, (k,)."""
     words = [line[column.place] for line in sheet.words[1:]]
     try:
@@ -194,7 +194,7 @@ def _as_written(sheet: Sheet, column: Column, decimal: str) -> Floats:
     raise sheet.error(1 + wrong, f"{column.name} must be a number, got '{got}'{hint}")
 
 
-def _in_si(sheet: Sheet, column: Column, numbers: Floats) -> Floats:
+def _in_si(sheet: Sheet, column: SheetColumn, numbers: Floats) -> Floats:
     """A column in SI; the first value that breaks its contract is refused with its line."""
     _read(sheet, 1, column, float(numbers[0]))  # tells a unit of another kind beside the number
     factor = _read(sheet, 1, column, 1.0) if column.written else 1.0
@@ -210,7 +210,7 @@ def _in_si(sheet: Sheet, column: Column, numbers: Floats) -> Floats:
     return values
 
 
-def _read(sheet: Sheet, line: int, column: Column, number: float) -> float:
+def _read(sheet: Sheet, line: int, column: SheetColumn, number: float) -> float:
     """One number in SI, by the contract of its column."""
     try:
         if not column.written or not np.isfinite(number):

@@ -25,7 +25,7 @@ from armtwin.logs.channels import CHANNELS, TORQUES, channel_kind
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Number
 from armtwin.maths.units import parse_quantity
-from armtwin.robot.groups import TurnCoordinate
+from armtwin.robot.schema.groups import TurnCoordinate
 
 ANGLES = ("q", "q_ref", "q_link")
 # channels that take a joint's sign

@@ -65,7 +65,8 @@ def _blocks(log: Recording) -> Iterator[Block]:
         Column("smallest", "smallest", PLAIN),
         Column("largest", "largest", PLAIN),
     )
-    yield Table(columns, [_channel(name, values) for name, values in log.channels.items()])
+    records = [_channel(name, values) for name, values in log.channels.items()]
+    yield Table(columns, records, "channels")
     for event in log.events:
         yield Text(f"at {SECONDS.with_unit(event.time)}: {event.text}")
     if not log.events:

@@ -9,15 +9,16 @@ from typing import Any
 
 from llvmlite import ir
 
-from armtwin.maths.angles import any_lane, of_angles
 from armtwin.maths.bits import DROPPED, MASK
 from armtwin.maths.lanes import (
     DOUBLE,
     INTEGER,
     LANES,
     Wide,
+    any_lane,
     exponential,
     fused,
+    of_angles,
     power,
     transposed,
     vector,

@@ -9,10 +9,47 @@ Ref: [Cody-Waite 1980], [Sun 1993]
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from llvmlite import ir
+
+LIBRARY = {"sine": "llvm.sin.f64", "cosine": "llvm.cos.f64"}
+QUARTERS = {"sine": 0, "cosine": 1}
+
+
+def of_angles(name: str, angles: Wide, call: Callable[..., Any]) -> Any:
+    """A vector of the sines or cosines of angles, the library's of those that are large.
+
+    Each depends on its own angle alone.
+
+    Args:
+        name: "sine" or "cosine".
+        angles: Doubles in lanes.
+        call: Calls a function of the library by its name.
+    """
+    builder = angles.builder
+    near = sine(angles, QUARTERS[name]).value
+    large = angles.beyond(LARGEST_ANGLE)
+    start = builder.block
+    with builder.if_then(any_lane(builder, large), likely=False):
+        exact = []
+        for lane in range(LANES):
+            angle = builder.extract_element(angles.value, INTEGER(lane))
+            exact.append(call(LIBRARY[name], [angle]))
+        apart = builder.select(large, vector(builder, exact), near)
+        end = builder.block
+    found = builder.phi(near.type)
+    found.add_incoming(near, start)
+    found.add_incoming(apart, end)
+    return found
+
+
+def any_lane(builder: Any, conditions: Any) -> Any:
+    """Whether a condition holds in some lane."""
+    lanes = ir.IntType(LANES)
+    return builder.icmp_signed("!=", builder.bitcast(conditions, lanes), lanes(0))
+
 
 LANES = 4
 DOUBLE, INTEGER = ir.DoubleType(), ir.IntType(64)

@@ -28,8 +28,8 @@ from armtwin.files.schema import Schema
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Direction
 from armtwin.maths.units import Unit
-from armtwin.robot.groups import Pose
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Pose
 
 FORMAT = 1
 

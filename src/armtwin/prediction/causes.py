@@ -20,8 +20,8 @@ from armtwin.maths.batch import Flags, Floats
 from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.effects import (
     Effect,
-    Stretch,
-    Window,
+    SimulatedStretch,
+    TimeWindow,
     all_friction,
     nothing,
     single_effects,
@@ -98,10 +98,10 @@ def explain(
     times = [_times_of(prediction.path_error, place.span) for place in places]
     explanations: dict[int, Explanation] = {}
     for part in _parts(prediction.motion.trajectory, times):
-        window = Window(prediction, slice(part.start, part.stop))
+        window = TimeWindow(prediction, slice(part.start, part.stop))
         for k in part.places:
             place = places[k]
-            stretch = Stretch(window, place.span.direction, times[k])
+            stretch = SimulatedStretch(window, place.span.direction, times[k])
             causes = tuple(_causes(stretch, place.span))
             explanations[k] = Explanation(place.span, place.time, place.within, causes)
             if progress is not None:
@@ -256,7 +256,7 @@ def _parts(motion: Trajectory, times: Sequence[Floats]) -> list[_Part]:
     return parts
 
 
-def _causes(stretch: Stretch, span: Span) -> list[Cause]:
+def _causes(stretch: SimulatedStretch, span: Span) -> list[Cause]:
     """What explains the error of a span, the largest share first."""
     singles = list(single_effects(stretch))
     torques = [torque_effect(stretch, x, None) for x in stretch.torques]
@@ -279,7 +279,7 @@ def _causes(stretch: Stretch, span: Span) -> list[Cause]:
     return kept[:MOST_CAUSES]
 
 
-def _sizes(stretch: Stretch, effects: list[Effect]) -> list[float]:
+def _sizes(stretch: SimulatedStretch, effects: list[Effect]) -> list[float]:
     """The size of the error that is left without each effect, over the span."""
     runs = stretch.window.runs(effects)
     return [float(np.linalg.norm(stretch.error(run))) for run in runs]
@@ -293,7 +293,7 @@ def _shares(size: float, effects: list[Effect], left: list[float]) -> list[Cause
     return found
 
 
-def _largest_joints(stretch: Stretch, size: float, causes: list[str]) -> Iterator[Cause]:
+def _largest_joints(stretch: SimulatedStretch, size: float, causes: list[str]) -> Iterator[Cause]:
     """For each kind of missing torque the joint whose torque explains most."""
     joints = range(stretch.prediction.robot.n)
     effects = [torque_effect(stretch, cause, j) for cause in causes for j in joints]

@@ -14,7 +14,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.rotations import pose, to_rpy
 from armtwin.motion.orientations import Following
 from armtwin.motion.path import Stretch
-from armtwin.robot.groups import Orientation, Pose
+from armtwin.robot.schema.groups import Orientation, Pose
 
 ROOM = 0.01  # of steady speed before and after a span that is run slower [m]
 LEAST_PART = 0.005  # parts of a line shorter than this are not cut off [m]

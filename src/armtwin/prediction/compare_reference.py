@@ -7,7 +7,8 @@ encoder's zero or an error that no position feedback takes away, and is taken of
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,17 +16,161 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import joint_torque, tells_torque
-from armtwin.maths.batch import Floats
-from armtwin.motion.beside_reference import reference_path
+from armtwin.maths.batch import Flags, Floats
 from armtwin.prediction.agreement import Series, agreement
 from armtwin.prediction.logged_reference import LoggedReference, logged_reference
 from armtwin.prediction.reference_comparison import PATH, ReferenceComparison
-from armtwin.robot.provenance import DEFAULT_SERVO
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.provenance import DEFAULT_SERVO
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import Method, RunOptions
 from armtwin.simulation.outcome import Run
+
+SLOW = 0.02  # share of the highest speed of the reference below which it stands
+LATEST = 0.2  # the closest point is sought this long before and after [s]
+STEPS = 4
+ALONG = 0.1  # sine of the angle between beam and path below which the beam gives no upright
+NOTHING = 1e-12  # a length or speed that is none
+
+
+class BesideReference(NamedTuple):
+    """Distances of the tool point from a reference path, (m,) each [m]."""
+
+    lateral: Floats
+    vertical: Floats
+    lag: Floats
+
+
+@dataclass(frozen=True, eq=False)
+class ReferencePath:
+    """The path of the tool in a reference motion, as `reference_path` makes it.
+
+    Attributes:
+        time: Times of its samples, (m,) [s].
+        speed: Speed of the tool, (m,) [m/s].
+        moving: Where it does not stand, (m,).
+        point: Curve of the tool point over time.
+        arc: Curve of the arc length over time.
+        along: Directions of the path, (m, 3).
+        upright: Directions across it, against the beam, (m, 3).
+    """
+
+    time: Floats
+    speed: Floats
+    moving: Flags
+    point: Any
+    arc: Any
+    along: Floats
+    upright: Floats
+
+    def beside(self, p: Floats) -> BesideReference:
+        """Where points of the tool (m, 3), one for each time, are beside the path."""
+        closest = self._closest(p)
+        x, y, z = self._frame(closest)
+        e = p - self.point(closest)
+        behind = self.arc(self.time) - self.arc(closest)
+        return BesideReference(_dots(e, y), _dots(e, z), behind - _dots(e, x))
+
+    def _closest(self, p: Floats) -> Floats:
+        """Times at which the path is closest to points, by Newton's method, (m,) [s]."""
+        earliest = np.maximum(self.time - LATEST, self.time[0])
+        latest = np.minimum(self.time + LATEST, self.time[-1])
+        closest = self.time.copy()
+        for _ in range(STEPS):
+            x, _, _ = self._frame(closest)
+            ahead = _dots(p - self.point(closest), x)
+            step = np.zeros_like(ahead)
+            np.divide(ahead, self.speed, out=step, where=self.moving)
+            closest = np.clip(closest + step, earliest, latest)
+        return closest
+
+    def _frame(self, at: Floats) -> tuple[Floats, Floats, Floats]:
+        """Axes x, y, z of the path's frame at times, (m, 3) each, straight between samples."""
+        last = len(self.time) - 1
+        place = np.interp(at, self.time, np.arange(last + 1))
+        before = np.minimum(place.astype(np.int64), last - 1)
+        share = (place - before)[:, None]
+        x = _unit(_between(self.along, before, share))
+        z = _unit(_across(_between(self.upright, before, share), x))
+        return x, np.cross(z, x), z
+
+
+def reference_path(robot: Robot, time: Floats, q: Floats, v: Floats) -> ReferencePath:
+    """The path of a robot's tool in a reference motion.
+
+    Args:
+        robot: The robot, tool mounted.
+        time: Times, (m,) [s].
+        q: Joint positions of the reference, (m, n).
+        v: Joint speeds of the reference, (m, n).
+    """
+    from scipy.interpolate import CubicHermiteSpline
+
+    X = robot.forward_kinematics(q)
+    J = robot.jacobian(q)
+    velocity = np.einsum("mij,mj->mi", J[:, :3], v)
+    speed = np.linalg.norm(velocity, axis=1)
+    fastest = max(float(speed.max()), NOTHING)
+    moving = speed > SLOW * fastest
+    mean_speed = 0.5 * (speed[1:] + speed[:-1])
+    ways = np.cumsum(mean_speed * np.diff(time))
+    along = _directions(velocity, moving)
+    return ReferencePath(
+        time=time,
+        speed=speed,
+        moving=moving,
+        point=CubicHermiteSpline(time, X[:, :3, 3], velocity),
+        arc=CubicHermiteSpline(time, np.append(0.0, ways), speed),
+        along=along,
+        upright=_upright(X[:, :3, :3], along),
+    )
+
+
+def _directions(velocity: Floats, moving: Flags) -> Floats:
+    """Unit vectors along the path; while it stands those of the nearest motion, (m, 3)."""
+    places = np.flatnonzero(moving)
+    if not len(places):
+        return np.tile([1.0, 0.0, 0.0], (len(velocity), 1))
+    every = np.arange(len(velocity))
+    next_one = np.searchsorted(places, every)
+    after = places[np.minimum(next_one, len(places) - 1)]
+    before = places[np.maximum(next_one - 1, 0)]
+    nearer = np.abs(before - every) < np.abs(after - every)
+    return _unit(velocity[np.where(nearer, before, after)])
+
+
+def _upright(R: Floats, x: Floats) -> Floats:
+    """Unit vectors against the beam across a path, (m, 3), for orientations R of the tool.
+
+    Where the beam runs along the path, the tool's own x axis takes its place.
+    """
+    up = _across(-R[:, :, 2], x)
+    level = _across(R[:, :, 0], x)
+    steep = np.linalg.norm(up, axis=1) > ALONG
+    return _unit(np.where(steep[:, None], up, level))
+
+
+def _dots(a: Floats, b: Floats) -> Floats:
+    """Products a · b row by row, (m,)."""
+    return np.asarray((a * b).sum(axis=1))
+
+
+def _unit(vectors: Floats) -> Floats:
+    """Vectors of length 1, (m, 3)."""
+    length = np.linalg.norm(vectors, axis=1)
+    return np.asarray(vectors / np.maximum(length, NOTHING)[:, None])
+
+
+def _across(vectors: Floats, x: Floats) -> Floats:
+    """What of vectors is perpendicular to unit vectors x, (m, 3)."""
+    return vectors - _dots(vectors, x)[:, None] * x
+
+
+def _between(samples: Floats, before: Any, share: Floats) -> Floats:
+    """Samples, straight between each and the next, (m, 3)."""
+    start, stop = samples[before], samples[before + 1]
+    return start + share * (stop - start)
 
 
 def usual_model(robot: Robot) -> Model:

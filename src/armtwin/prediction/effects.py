@@ -19,7 +19,7 @@ from armtwin.motion.trajectory import Trajectory
 from armtwin.prediction.path_error import path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
-from armtwin.robot.coordinates import Compliance
+from armtwin.robot.kinematics.coordinates import Compliance
 from armtwin.robot.robot import Robot
 from armtwin.simulation.closed_loop import prepare_run, simulate_all
 from armtwin.simulation.coordinates import coordinates
@@ -56,7 +56,7 @@ class Effect:
     ready: Callable[[], PreparedRun]
 
 
-class Window:
+class TimeWindow:
     """A part of a prediction's motion that is simulated again and again.
 
     Attributes:
@@ -107,7 +107,7 @@ class Window:
         )
 
 
-class Stretch:
+class SimulatedStretch:
     """A span of the seam whose error is looked at in the runs of a window.
 
     Attributes:
@@ -116,7 +116,7 @@ class Stretch:
         times: Times at which it is looked at [s].
     """
 
-    def __init__(self, window: Window, direction: Direction, times: Floats) -> None:
+    def __init__(self, window: TimeWindow, direction: Direction, times: Floats) -> None:
         self.window, self.direction, self.times = window, direction, times
 
     @property
@@ -160,7 +160,7 @@ def _missing_torques(robot: Robot, model: Model, motion: Trajectory) -> dict[str
     return {"inertia": own - given, "coupling": whole - own, "gravity": gravity - gravity[0]}
 
 
-def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
+def torque_effect(stretch: SimulatedStretch, cause: str, joint: int | None) -> Effect:
     """The torque that is missing, given from outside: in one joint, or in all."""
     torque = stretch.torques[cause]
     if joint is not None:
@@ -169,12 +169,12 @@ def torque_effect(stretch: Stretch, cause: str, joint: int | None) -> Effect:
     return Effect(cause, name, (cause, joint), partial(stretch.window.ready, torque=torque))
 
 
-def nothing(stretch: Stretch) -> Effect:
+def nothing(stretch: SimulatedStretch) -> Effect:
     """No effect: the run as it is."""
     return Effect("", "", ("", None), stretch.window.ready)
 
 
-def single_effects(stretch: Stretch) -> Iterator[Effect]:
+def single_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     """Friction elements, springs, play and ripple one by one, quantisation, current limits."""
     model = stretch.model
     if model.friction != "off":
@@ -190,7 +190,7 @@ def single_effects(stretch: Stretch) -> Iterator[Effect]:
         yield Effect("torque limit", motors[m].name, ("limit", m), unlimited)
 
 
-def _arm_effects(stretch: Stretch) -> Iterator[Effect]:
+def _arm_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     """Elasticity, backlash and ripple gear by gear, deviations of the arm, process forces."""
     model, window = stretch.model, stretch.window
     places = coordinates(stretch.prediction.robot, model)
@@ -209,7 +209,7 @@ def _arm_effects(stretch: Stretch) -> Iterator[Effect]:
 
 
 def _gear_effects(
-    stretch: Stretch, e: int, compliance: Compliance, *, ripples: bool
+    stretch: SimulatedStretch, e: int, compliance: Compliance, *, ripples: bool
 ) -> Iterator[Effect]:
     """Elasticity, backlash and ripple of one gear."""
     name = compliance.name
@@ -223,7 +223,7 @@ def _gear_effects(
         yield Effect("ripple", name, ("ripple", e), even)
 
 
-def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
+def _friction_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     """Friction taken out, row by row: all elements of a row together."""
     friction = stretch.prediction.robot.assembly.friction
     rows: dict[tuple[bytes, str], list[int]] = {}
@@ -237,19 +237,21 @@ def _friction_effects(stretch: Stretch) -> Iterator[Effect]:
         yield Effect(kind, name, ("friction", numbers[0]), without)
 
 
-def all_friction(stretch: Stretch) -> Effect:
+def all_friction(stretch: SimulatedStretch) -> Effect:
     """Friction of all joints together."""
     every = range(len(stretch.prediction.robot.assembly.friction))
     without = _changed(stretch, partial(without_friction, every))
     return Effect("friction", "all joints", ("friction", None), without)
 
 
-def _changed(stretch: Stretch, change: Callable[[Plant], Plant]) -> Callable[[], PreparedRun]:
+def _changed(
+    stretch: SimulatedStretch, change: Callable[[Plant], Plant]
+) -> Callable[[], PreparedRun]:
     """The window with another plant; its structure is the same, so nothing is compiled for it."""
     return partial(stretch.window.ready, change=change)
 
 
-def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
+def _speed_effects(stretch: SimulatedStretch) -> Iterator[Effect]:
     """Speed feed-forward beyond what the velocity feedback takes back, k_vf - k_v, by motor."""
     p, model = stretch.prediction, stretch.model
     d = p.robot.description
@@ -260,7 +262,7 @@ def _speed_effects(stretch: Stretch) -> Iterator[Effect]:
         yield Effect("speed feed-forward", d.motor[m].name, ("speed", int(m)), ready)
 
 
-def _reverses(stretch: Stretch, row: Floats) -> bool:
+def _reverses(stretch: SimulatedStretch, row: Floats) -> bool:
     """Whether the speed of a row changes its sign during the span or shortly before."""
     motion = stretch.window.motion
     time = motion.time + stretch.window.begins
@@ -271,7 +273,7 @@ def _reverses(stretch: Stretch, row: Floats) -> bool:
     return bool((np.diff(np.sign(moving)) != 0).any())
 
 
-def _limited(stretch: Stretch) -> Iterator[int]:
+def _limited(stretch: SimulatedStretch) -> Iterator[int]:
     """Numbers of the motors whose current is at its limit during the span or shortly before."""
     log = stretch.prediction.log
     rows = (log.time >= stretch.times[0] - RECENT) & (log.time <= stretch.times[-1])

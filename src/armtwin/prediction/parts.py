@@ -33,8 +33,8 @@ from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
 from armtwin.report.result import Result
-from armtwin.robot.coordinates import Coordinates
-from armtwin.robot.sag import Outside, settled
+from armtwin.robot.dynamics.sag import Outside, settled
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.simulation.coordinates import coordinates
 
 PARTS = ("servo", "deviations", "ripple", "sag", "force", "dynamic")

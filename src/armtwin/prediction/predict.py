@@ -19,15 +19,14 @@ from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
 from armtwin.notebook.sections import Report
-from armtwin.prediction.cautions import cautions
 from armtwin.prediction.path_error import PathError, path_error
-from armtwin.prediction.servo_basis import ServoBasis, servo_basis
+from armtwin.prediction.servo_basis import ServoBasis, cautions, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
 from armtwin.report.figures import draw_report
 from armtwin.report.result import Result
-from armtwin.robot import provenance
-from armtwin.robot.provenance import Origin
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema import provenance
+from armtwin.robot.schema.provenance import Origin
 from armtwin.simulation.closed_loop import (
     prepare_run,
     setpoint_rate,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from armtwin.files.versions import versions
-from armtwin.notebook.sections import Block, Data, Report, Table
+from armtwin.notebook.sections import Block, Data, Facts, Report, Table, Text
 
 RESULT_FORMAT = 2
 
@@ -55,3 +55,15 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not np.isfinite(value):
         return None
     return value
+
+
+def to_description(report: Report) -> dict[str, Any]:
+    """What is shown of something that is no result: title, facts, sentences, and its tables."""
+    facts: dict[str, str] = {}
+    remarks = [text.text for text in report.verdict]
+    for block in report.blocks:
+        if isinstance(block, Facts):
+            facts |= dict(block.shown)
+        elif isinstance(block, Text):
+            remarks.append(block.text.strip())
+    return {**to_result(report), "title": report.title, "facts": facts, "remarks": remarks}

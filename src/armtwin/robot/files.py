@@ -6,18 +6,20 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
-from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.errors import ArmtwinError, FileError, did_you_mean
 from armtwin.files.covariance import beside, covariance_content, read_covariance
 from armtwin.files.disk import Content
 from armtwin.files.kinds import check_name, check_tables
 from armtwin.files.loading import shipped_files
 from armtwin.files.opening import DH_TABLE, read_text
 from armtwin.files.reading import read_tables
+from armtwin.files.shape import Tables
 from armtwin.files.whole import check_file, write_files
-from armtwin.files.writing import to_tables, to_toml
-from armtwin.robot.denavit_hartenberg import Convention, read_table
-from armtwin.robot.description import Description
-from armtwin.robot.reading import of_table, read_robot
+from armtwin.files.writing import read_back, to_tables
+from armtwin.robot.formats.denavit_hartenberg import Convention, read_table
+from armtwin.robot.formats.reading import of_table, read_robot
+from armtwin.robot.schema.checks import problems
+from armtwin.robot.schema.description import Description
 
 
 def shipped() -> dict[str, Path]:
@@ -50,7 +52,7 @@ def load(name_or_path: str | Path, allow_unphysical: bool = False) -> tuple[Desc
         tables = read_tables(path)
         check_tables(tables, "robot", str(path))
         return _with_covariance(read_robot(tables, str(path)), path), str(path)
-    from armtwin.robot.urdf_reading import read_urdf
+    from armtwin.robot.formats.urdf_reading import read_urdf
 
     return read_urdf(path, allow_unphysical), str(path)
 
@@ -65,14 +67,21 @@ def _with_covariance(description: Description, path: Path) -> Description:
     return replace(description, standard_deviation=deviation)
 
 
-def to_text(description: Description) -> str:
-    """The text of a robot file."""
-    return to_toml(to_tables(description))
-
-
 def contents(description: Description, name: str) -> dict[str, Content]:
-    """What a robot is saved as: its file by this name, and its covariance beside it."""
-    text = to_text(description)
+    """What a robot is saved as: its file by this name, and its covariance beside it.
+
+    Both are read again first; what does not read back as it is is refused.
+    """
+    what = f"robot '{description.name}'"
+
+    def read(tables: Tables) -> Description:
+        again = read_robot(tables, name)
+        found = problems(again)
+        if found:
+            raise FileError(name, found)
+        return again
+
+    text = read_back(to_tables(description), read, what)
     files: dict[str, Content] = {name: text}
     given = description.standard_deviation
     if given is not None and given.covariance is not None:

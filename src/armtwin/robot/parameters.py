@@ -20,11 +20,11 @@ from armtwin.drives.balancers import StrutForce
 from armtwin.drives.friction.laws import Law
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.units import Unit
-from armtwin.robot.bodies import body_from, link_parameters, mounted_load
-from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Balancer, FrictionElement, Motor
-from armtwin.robot.groups import Link
-from armtwin.robot.tree import grow
+from armtwin.robot.dynamics.bodies import body_from, link_parameters, mounted_load
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import Balancer, FrictionElement, Motor
+from armtwin.robot.schema.groups import Link, Mounted
+from armtwin.robot.schema.tree import grow
 
 Renewed = Mapping[str, Mapping[str, bool]]  # key -> parameters that it holds, whether renewed
 
@@ -183,28 +183,52 @@ def _count(element: FrictionElement) -> int:
 
 def parameter_table(description: Description) -> tuple[Parameter, ...]:
     """All parameters of a checked description, in order."""
-    table = []
+    return tuple(parameter for parameter, _ in _parameters_of_parts(description))
+
+
+def _parameters_of_parts(description: Description) -> Iterator[tuple[Parameter, Any]]:
+    """All parameters in order, each with what says how it acts: its part, and the shape of it."""
     for k, joint in enumerate(grow(description).joints, 1):
         values = link_parameters(description, joint.child)
         for (name, unit), value in zip(TEN, values, strict=True):
-            table.append(Parameter(name.format(k), unit, "link", float(value)))
+            yield Parameter(name.format(k), unit, "link", float(value)), joint.child
     for k, motor in enumerate(description.motor, 1):
-        table.append(Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia, True))
+        yield Parameter(f"Jm{k}", "kg m^2", "rotor", motor.rotor_inertia, True), motor.name
     for balancer in description.balancer:
         force = balancer.force
         kind: Any = type(force)
+        acting = balancer.pins, balancer.joint, balancer.linkage, _shape(force)
         for key, unit in force.coefficients:
             name = f"{balancer.name}.{key}"
             resists = _never_negative(kind, key)
-            table.append(Parameter(name, unit, "balancer", getattr(force, key), resists))
+            yield Parameter(name, unit, "balancer", getattr(force, key), resists), acting
     for element in description.active_friction():
         for law, side in _laws(element):
+            shape = element.on, element.load, _shape(law)
             for key, unit in law.coefficients:
                 name = f"{element.name}.{key}{side}"
-                table.append(Parameter(name, unit, "friction", getattr(law, key), True))
+                yield Parameter(name, unit, "friction", getattr(law, key), True), shape
         if element.offset is not None:
-            table.append(Parameter(f"{element.name}.offset", "N m", "friction", element.offset))
-    return tuple(table)
+            name = f"{element.name}.offset"
+            yield Parameter(name, "N m", "friction", element.offset), element.on
+
+
+def _shape(law: Law | StrutForce) -> tuple[Any, ...]:
+    """The kind of a law, and those of its numbers that are no parameters."""
+    return type(law), *(getattr(law, key) for key in _other_numbers(law))
+
+
+def actions(description: Description) -> dict[str, list[Any]]:
+    """What each parameter is and how it acts, by name, whatever is mounted.
+
+    A name that several sets of friction have stands for all of them.
+    """
+    found: dict[str, list[Any]] = {}
+    bare = replace(description, mounted=Mounted())
+    for name in {element.set for element in description.friction} | {description.friction_set}:
+        for parameter, shape in _parameters_of_parts(replace(bare, friction_set=name)):
+            found.setdefault(parameter.name, []).append((parameter.value, shape))
+    return found
 
 
 @cache
@@ -241,7 +265,6 @@ def with_values(description: Description, phi: Floats, source: str, told: Flags)
         motor=tuple(_replaced_motor(motor, new) for motor in description.motor),
         balancer=tuple(_replaced_balancer(balancer, new) for balancer in description.balancer),
         friction=_replaced_friction(description, new),
-        standard_deviation=None,
     )
 
 

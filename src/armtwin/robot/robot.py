@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
@@ -22,20 +22,22 @@ from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
 from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
-from armtwin.robot import display, dynamics, files
-from armtwin.robot.assembly import Assembly
-from armtwin.robot.checks import mounting_problems, problems
-from armtwin.robot.denavit_hartenberg import Convention
-from armtwin.robot.description import Description
-from armtwin.robot.dynamics import Linearisation
-from armtwin.robot.friction_columns import SURE, ContactStates
-from armtwin.robot.inverse import InverseKinematics
-from armtwin.robot.limits import Limits, motion_limits, position_limits
-from armtwin.robot.loaded_friction import beyond_gears, has_loads, loaded_friction
-from armtwin.robot.mounting import vector
+from armtwin.robot import files
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.equations import Linearisation
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, loaded_friction
+from armtwin.robot.formats.denavit_hartenberg import Convention
+from armtwin.robot.kinematics.inverse import InverseKinematics
+from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits
 from armtwin.robot.parameters import Layout, Parameter, parameter_table, with_values
-from armtwin.robot.provenance import Provenance, provenance
-from armtwin.robot.uncertainty import Uncertainty, uncertainty
+from armtwin.robot.schema.checks import mounting_problems, problems
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.mounting import vector
+from armtwin.robot.schema.provenance import Provenance, provenance
+from armtwin.robot.showing import display
+from armtwin.robot.uncertainty import Uncertainty, carry_covariance, uncertainty
 
 
 @dataclass(frozen=True)
@@ -107,7 +109,7 @@ class Robot(Result):
         Returns:
             What the file does not hold or holds approximately, in phrases.
         """
-        from armtwin.robot.urdf_writing import describe_losses, to_urdf
+        from armtwin.robot.formats.urdf_writing import describe_losses, to_urdf
 
         text = to_urdf(self)
         write_file(Path(path), text)
@@ -128,7 +130,7 @@ class Robot(Result):
         Args:
             sources: Whether every source is listed.
         """
-        from armtwin.robot.overview import describe_robot
+        from armtwin.robot.showing.overview import describe_robot
 
         return describe_robot(
             self.assembly,
@@ -245,12 +247,13 @@ class Robot(Result):
     ) -> Robot:
         """The robot with other dynamic parameters; a body that cannot exist is refused by name.
 
-        What was known of the deviations of the old ones is not known of these.
+        What was known of the deviations of the others stays known.
 
         Args:
             phi: The parameters, (p,).
             source: Where they come from.
-            told: Which of them come from there, (p,); the others keep their source. All by default.
+            told: Which of them come from there, (p,); the others keep their source, and those that
+                keep their value their deviation. All by default.
         """
         values = checked("phi", phi, (len(self.parameters),), "dynamic parameters")
         if values.ndim != 1:
@@ -259,8 +262,25 @@ class Robot(Result):
         if flags.shape != values.shape:
             raise ArmtwinError(f"told must have shape {values.shape}, got {flags.shape}")
         new = with_values(self.description, values, source, flags)
+        renewed = {name for name, flag in zip(self.parameter_names, flags, strict=True) if flag}
         # its file has others: not to blame
-        return Robot(new, f"robot '{self.name}' with these parameters").said_to_be(self.origin)
+        return self.with_description(new, "with these parameters", renewed)
+
+    def with_description(
+        self, description: Description, blamed: str = "", renewed: Collection[str] = ()
+    ) -> Robot:
+        """The robot with something of its description changed.
+
+        What is known of the deviations of the parameters that did not change is kept.
+
+        Args:
+            description: The description with the changes.
+            blamed: What of the robot is wrong if it is refused; else its file is.
+            renewed: Names of parameters that were found anew, whether their value changed or not.
+        """
+        new = carry_covariance(self.description, description, renewed)
+        origin = f"robot '{self.name}' {blamed}" if blamed else self.origin
+        return Robot(new, origin).said_to_be(self.origin)
 
     def with_gravity(self, gravity: ArrayLike, source: str = "") -> Robot:
         """The robot on a base in whose frame things fall so, (3,) [m/s²].
@@ -277,7 +297,7 @@ class Robot(Result):
         if source:
             sources["gravity"] = source
         description = replace(self.description, gravity=vector(g), source=sources)
-        return Robot(description, self.origin)
+        return self.with_description(description)
 
     def said_to_be(self, origin: str) -> Robot:
         """The same robot with another origin; it is not checked again."""
@@ -311,7 +331,7 @@ class Robot(Result):
         mounted = replace(self.description.mounted, **{what: name or ""})
         key = mounted.tool, mounted.payload
         if key not in self._mounted:
-            self._mounted[key] = self._with_description(replace(self.description, mounted=mounted))
+            self._mounted[key] = self._with_mounting(replace(self.description, mounted=mounted))
         return self._mounted[key]
 
     @cached_property
@@ -319,7 +339,7 @@ class Robot(Result):
         """The robot with tools and payloads on it, none of which is made twice."""
         return {}
 
-    def _with_description(self, description: Description) -> Robot:
+    def _with_mounting(self, description: Description) -> Robot:
         """The robot with something else mounted; only that is checked."""
         robot = self.with_numbers(description)
         robot._refuse(mounting_problems(description))

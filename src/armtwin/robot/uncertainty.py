@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from armtwin.files.covariance import Covariance
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.description import Description
-from armtwin.robot.groups import StandardDeviations
-from armtwin.robot.parameters import parameter_table
+from armtwin.robot.parameters import actions, parameter_table
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import StandardDeviations
 
 NOTHING = "the robot file gives no standard deviations of its parameters"
 
@@ -74,6 +75,65 @@ def _in_order(found: Covariance, names: tuple[str, ...], alone: Floats) -> Float
     spread = alone.copy()
     spread[np.ix_(here, here)] = found.values[np.ix_(there, there)]
     return spread
+
+
+def carry_covariance(
+    prior: Description, changed: Description, renewed: Collection[str] = ()
+) -> Description:
+    """The changed description with what is known of the parameters that did not change.
+
+    A parameter whose value changed, or which acts otherwise, loses its row and column; the others
+    keep theirs. Deviations of the changed description's own stand beside them, uncorrelated.
+
+    Args:
+        prior: The description before.
+        changed: The description after; its standard deviations are the prior's, or its own.
+        renewed: Names of parameters that were found anew, whether their value changed or not.
+    """
+    given = prior.standard_deviation
+    own = changed.standard_deviation
+    if own == given:
+        own = None
+    if given is None:
+        return changed
+    taken = {*renewed, *(() if own is None else own.parameters)}
+    names = [name for name in given.parameters if name not in taken]
+    if names:
+        was, now = actions(prior), actions(changed)
+        names = [name for name in names if was[name] == now.get(name)]
+    kept = _chosen(given, names)
+    if prior.gravity != changed.gravity:
+        kept = replace(kept, gravity=None)
+    if own is not None:
+        kept = _side_by_side(own, kept)
+    nothing = not kept.parameters and kept.gravity is None
+    return replace(changed, standard_deviation=None if nothing else kept)
+
+
+def _chosen(known: StandardDeviations, names: list[str]) -> StandardDeviations:
+    """The deviations of some parameters alone, with how these err together."""
+    together = known.covariance if names else None
+    if together is not None:
+        use = [together.names.index(name) for name in names if name in together.names]
+        own = tuple(together.names[k] for k in use)
+        together = Covariance(own, together.values[np.ix_(use, use)])
+    parameters = {name: known.parameters[name] for name in names}
+    return replace(known, parameters=parameters, covariance=together)
+
+
+def _side_by_side(new: StandardDeviations, kept: StandardDeviations) -> StandardDeviations:
+    """The deviations of two sets of parameters that err apart from each other."""
+    if not kept.parameters:
+        return new
+    parameters = new.parameters | kept.parameters
+    spread = np.diag([deviation**2 for deviation in parameters.values()])
+    names = tuple(parameters)
+    for some in (new, kept):
+        if some.covariance is not None:
+            spread = _in_order(some.covariance, names, spread)
+    source = f"{new.source}; {len(kept.parameters)} parameters as before ({kept.source})"
+    together = Covariance(names, spread)
+    return replace(new, source=source, parameters=parameters, covariance=together)
 
 
 def known_deviations(

@@ -40,8 +40,8 @@ from armtwin.notebook.layers import Curve
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Report, Section, Text
 from armtwin.report.result import Result
-from armtwin.robot.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Backlash, FrictionElement, Presliding, spring_problem
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.bench_loop import MOTOR, BenchInputs, BenchState, run_bench
 from armtwin.simulation.model import FRICTION_KINDS, FrictionModel, Model

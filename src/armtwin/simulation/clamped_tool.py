@@ -18,8 +18,8 @@ import numpy as np
 from armtwin.drives.springs import Spring, Springs, packed_springs
 from armtwin.maths.batch import Floats
 from armtwin.maths.quantities import Stiffness, Time, TorsionStiffness
+from armtwin.robot.dynamics.sag import settled
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import settled
 from armtwin.simulation.coordinates import coordinates
 from armtwin.simulation.model import Model
 from armtwin.simulation.plant import Plant, Rows

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from armtwin.robot import coordinates as of_robot
-from armtwin.robot.coordinates import Coordinates
+from armtwin.robot.kinematics import coordinates as of_robot
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
 from armtwin.simulation.model import Model
 

@@ -11,7 +11,7 @@ from armtwin.errors import ArmtwinError
 from armtwin.files.fields import Flag, Read
 from armtwin.maths.batch import Floats
 from armtwin.maths.units import Unit
-from armtwin.robot.provenance import Wants
+from armtwin.robot.schema.provenance import Wants
 
 FrictionModel = Literal["lugre", "switching", "arctan", "off"]
 JointModel = Literal["rigid", "elastic"]

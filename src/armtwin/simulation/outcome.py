@@ -20,9 +20,9 @@ from armtwin.notebook.numbers import Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
-from armtwin.robot.coordinates import Coordinates
-from armtwin.robot.drive_groups import Motor
+from armtwin.robot.kinematics.coordinates import Coordinates
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Motor
 from armtwin.simulation import loop
 from armtwin.simulation.accounts import DAMPERS, FRICTION, MOTORS, NUMERICAL, OUTSIDE
 from armtwin.simulation.perturbation import LinearModel

@@ -21,11 +21,11 @@ from armtwin.drives.springs import Springs, damper, packed_springs
 from armtwin.drives.temperature import viscosity_factor
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.rotors import Rotors
-from armtwin.robot.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.dynamics.rows import Row, turning_motor
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row, turning_motor
-from armtwin.robot.servo import Servo
-from armtwin.robot.servo_rule import for_each
+from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.schema.servo import Servo
+from armtwin.robot.schema.servo_rule import for_each
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.model import FRICTION_KINDS, Model
 from armtwin.simulation.plant import Balancers, Friction, Plant, Rows

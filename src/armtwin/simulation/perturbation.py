@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot import dynamics
+from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.robot import Robot
 from armtwin.simulation.coordinates import Coordinates
 from armtwin.simulation.equations import LinearArm

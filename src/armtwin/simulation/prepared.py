@@ -25,12 +25,12 @@ from armtwin.drives.springs import bent_energy, numerical_damping
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot import dynamics
-from armtwin.robot.provenance import missing
+from armtwin.robot.dynamics import equations as dynamics
+from armtwin.robot.dynamics.sag import Outside, held, settled
+from armtwin.robot.kinematics.strokes import check_drives, drive_forces, strokes
 from armtwin.robot.robot import Robot
-from armtwin.robot.sag import Outside, held, settled
-from armtwin.robot.servo import Servo
-from armtwin.robot.strokes import check_drives, drive_forces, strokes
+from armtwin.robot.schema.provenance import missing
+from armtwin.robot.schema.servo import Servo
 from armtwin.simulation import loop
 from armtwin.simulation.coordinates import Coordinates, coordinates
 from armtwin.simulation.equations import LinearArm

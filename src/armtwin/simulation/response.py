@@ -28,11 +28,10 @@ from armtwin.notebook.sections import (
     Text,
 )
 from armtwin.report.result import Result
-from armtwin.robot.cylinder_scene import cylinder_figure
+from armtwin.robot.kinematics.strokes import drives_slide
+from armtwin.robot.kinematics.wrist import ANGLES
 from armtwin.robot.robot import Robot
-from armtwin.robot.scene import bar_length, skeleton, tool_of
-from armtwin.robot.strokes import drives_slide
-from armtwin.robot.wrist import ANGLES
+from armtwin.robot.showing.scene import bar_length, cylinder_figure, skeleton, tool_of
 from armtwin.simulation.model import Model
 from armtwin.simulation.outcome import Run
 from armtwin.simulation.setpoints import Unit

@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.maths.batch import Floats
 from armtwin.motion.trajectory import Trajectory
-from armtwin.robot.overrides import overridden
+from armtwin.robot.kinematics.strokes import drive_names
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo_rule import for_each
-from armtwin.robot.strokes import drive_names
+from armtwin.robot.schema.overrides import overridden
+from armtwin.robot.schema.servo_rule import for_each
 from armtwin.simulation.closed_loop import simulate
 from armtwin.simulation.model import Model
 from armtwin.simulation.options import RunOptions

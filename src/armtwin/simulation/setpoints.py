@@ -15,10 +15,10 @@ from numpy.typing import ArrayLike
 from armtwin.errors import ArmtwinError
 from armtwin.maths.batch import Floats, checked
 from armtwin.motion.trajectory import Trajectory
+from armtwin.robot.kinematics.strokes import check_levers, drive_names, joint_positions, levers
+from armtwin.robot.kinematics.wrist import COORDINATES, from_wrist, wrist_coordinates
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Proportional
-from armtwin.robot.strokes import check_levers, drive_names, joint_positions, levers
-from armtwin.robot.wrist import COORDINATES, from_wrist, wrist_coordinates
+from armtwin.robot.schema.servo import Proportional
 from armtwin.simulation.closed_loop import setpoint_rate
 from armtwin.simulation.model import Model
 from armtwin.simulation.prepared import servo_of

@@ -8,8 +8,8 @@ import numpy as np
 
 from armtwin.control.controller import HELD, KTFC, KTFV, TORQUE, Controller, initial
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import Hydraulic
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import Hydraulic
 from armtwin.simulation.loop import State
 from armtwin.simulation.plant import Plant
 

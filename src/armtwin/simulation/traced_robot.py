@@ -29,8 +29,8 @@ from armtwin.maths.stretches import Part, TapeStretch, stretches
 from armtwin.maths.tape import Tape, TapeTable, as_symbols
 from armtwin.maths.tracing import python_of
 from armtwin.mechanics import arm as arms, inertia, kinematics
-from armtwin.robot.sag import borne, freedom_of
-from armtwin.robot.strokes import drive_weights, levers
+from armtwin.robot.dynamics.sag import borne, freedom_of
+from armtwin.robot.kinematics.strokes import drive_weights, levers
 from armtwin.simulation import equations, step, ticks
 from armtwin.simulation.prepared import PreparedRun
 from armtwin.simulation.start import left_to_hold

@@ -18,7 +18,7 @@ MOST_RUNS = 5_000_000
 
 
 @dataclass(frozen=True)
-class Axis:
+class SweepAxis:
     """What differs from run to run.
 
     Attributes:
@@ -69,7 +69,7 @@ class Axis:
         return f"{value:.6g} {self.unit}".strip()
 
 
-def axis_of(group: AxisGroup) -> Axis:
+def axis_of(group: AxisGroup) -> SweepAxis:
     """The axis that a file describes."""
     given = group.values if group.values is not None else group.span
     assert given is not None
@@ -88,7 +88,7 @@ def axis_of(group: AxisGroup) -> Axis:
             raise ArmtwinError(f"span must be two numbers, got {group.span!r:.80}")
         values = _even(float(values[0]), float(values[1]), group.count)
     unit = units.pop() if numbers else ""
-    return Axis(group.key, group.label or group.key, unit, values, group.relative)
+    return SweepAxis(group.key, group.label or group.key, unit, values, group.relative)
 
 
 def _as_words(value: Any) -> str:
@@ -148,7 +148,7 @@ class Design:
         sampled: Whether the table holds shares of spans.
     """
 
-    axes: tuple[Axis, ...]
+    axes: tuple[SweepAxis, ...]
     count: int
     table: Floats | None = None
     sampled: bool = False
@@ -173,7 +173,7 @@ class Design:
         return places
 
 
-def _drawn(axis: Axis, share: float) -> float | str:
+def _drawn(axis: SweepAxis, share: float) -> float | str:
     """The value at a share of a span, or one of a list."""
     if not axis.is_number or len(axis.values) > 2:
         return axis.values[min(int(share * len(axis.values)), len(axis.values) - 1)]
@@ -181,7 +181,7 @@ def _drawn(axis: Axis, share: float) -> float | str:
     return float(f"{first + share * (last - first):.12g}")
 
 
-def design_of(description: SweepDescription, axes: tuple[Axis, ...]) -> Design:
+def design_of(description: SweepDescription, axes: tuple[SweepAxis, ...]) -> Design:
     """The points that a sweep asks for, refused where nobody could run them."""
     count = _count(description, axes)
     if count > MOST_RUNS:
@@ -197,7 +197,7 @@ def design_of(description: SweepDescription, axes: tuple[Axis, ...]) -> Design:
     return Design(axes, count, _shares(description, count, len(axes)), sampled=True)
 
 
-def _count(description: SweepDescription, axes: tuple[Axis, ...]) -> int:
+def _count(description: SweepDescription, axes: tuple[SweepAxis, ...]) -> int:
     if description.design in SAMPLED:
         return description.runs or 0
     if description.design == "list":

@@ -16,7 +16,7 @@ from armtwin.maths.batch import thread_count
 from armtwin.notebook.sections import Block, Data, Facts, Report, Section, Text
 from armtwin.report.result import Result
 from armtwin.sweeps.bases import parcel_of
-from armtwin.sweeps.rows import Row
+from armtwin.sweeps.rows import ResultRow
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import MEMORY, ResultTable, make_tables, open_table
 from armtwin.sweeps.words import size_in_words, time_in_words
@@ -129,7 +129,7 @@ def _known(asked: Sweep, results: Path | None, found: dict[str, str]) -> int:
     return known
 
 
-def _row_bytes(asked: Sweep, row: Row, found: dict[str, str]) -> float:
+def _row_bytes(asked: Sweep, row: ResultRow, found: dict[str, str]) -> float:
     """Size of a row in a table of many, keys at random."""
     connection = sqlite3.connect(MEMORY)
     make_tables(connection)

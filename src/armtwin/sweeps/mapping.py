@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from armtwin.sweeps.axes import Axis
+from armtwin.sweeps.axes import SweepAxis
 from armtwin.sweeps.sweep import Sweep
 
 SPEED = "speed"
 
 
-def map_axes(asked: Sweep) -> tuple[Axis, Axis] | None:
+def map_axes(asked: Sweep) -> tuple[SweepAxis, SweepAxis] | None:
     """The level and the upright axis of maps; a limit's axis is taken last."""
     by_key = {axis.key: axis for axis in asked.axes if axis.is_number}
     if asked.description.map is not None:
@@ -22,7 +22,7 @@ def map_axes(asked: Sweep) -> tuple[Axis, Axis] | None:
     return (several[0], several[1]) if len(several) > 1 else None
 
 
-def limit_axis(asked: Sweep) -> Axis | None:
+def limit_axis(asked: Sweep) -> SweepAxis | None:
     """The axis whose highest value that holds is of interest."""
     wanted = asked.description.limit or SPEED
     for axis in asked.axes:

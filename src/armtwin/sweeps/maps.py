@@ -106,7 +106,7 @@ def _hint(result: SweepResult, run: int) -> str:
     return f"run {run + 1}: {', '.join(parts)}: {result.rows[run].words}"
 
 
-def _limit_map(pivot: Pivot, axis: sweep_axes.Axis) -> Chart:
+def _limit_map(pivot: Pivot, axis: sweep_axes.SweepAxis) -> Chart:
     """The highest value of an axis up to which every one holds."""
     values = pivot.limit(axis)
     known = sorted_values(axis)
@@ -292,7 +292,7 @@ def _coordinates(result: SweepResult) -> Iterator[Block]:
     yield Chart("All axes at once", x, y, tuple(layers), caption)
 
 
-def _shares(result: SweepResult, shown: Sequence[sweep_axes.Axis]) -> tuple[Floats, list[str]]:
+def _shares(result: SweepResult, shown: Sequence[sweep_axes.SweepAxis]) -> tuple[Floats, list[str]]:
     """Where each run lies on each axis, 0 to 1, and what the axes are called."""
     heads = []
     for axis in shown:
@@ -308,11 +308,11 @@ def _shares(result: SweepResult, shown: Sequence[sweep_axes.Axis]) -> tuple[Floa
     return table, heads
 
 
-def _floats(axis: sweep_axes.Axis) -> list[float]:
+def _floats(axis: sweep_axes.SweepAxis) -> list[float]:
     return [float(value) for value in axis.values]
 
 
-def _share(axis: sweep_axes.Axis, value: float | str) -> float:
+def _share(axis: sweep_axes.SweepAxis, value: float | str) -> float:
     if not axis.is_number:
         return axis.values.index(value) / (len(axis.values) - 1)
     low, high = min(_floats(axis)), max(_floats(axis))

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.maths.batch import Flags, Floats
-from armtwin.sweeps.axes import Axis
+from armtwin.sweeps.axes import SweepAxis
 from armtwin.sweeps.mapping import map_axes
 from armtwin.sweeps.result import SweepResult
 from armtwin.sweeps.rows import HOLDS
@@ -34,9 +34,9 @@ class Pivot:
     """
 
     result: SweepResult
-    x: Axis
-    y: Axis
-    others: tuple[Axis, ...]
+    x: SweepAxis
+    y: SweepAxis
+    others: tuple[SweepAxis, ...]
     runs: Numbers
 
     @cached_property
@@ -69,7 +69,7 @@ class Pivot:
             index: Any = (..., *places)
             yield ", ".join(words), self.runs[index]
 
-    def limit(self, axis: Axis) -> Floats:
+    def limit(self, axis: SweepAxis) -> Floats:
         """Highest value of an axis that holds with all lower ones, in each cell, (k, m).
 
         NaN where not even the lowest does. Of the other axes the best is taken.
@@ -105,15 +105,15 @@ def pivot_of(result: SweepResult) -> Pivot | None:
     if bases == 1:
         moved = moved[:, :, 0]
     else:
-        others.insert(0, Axis(JOBS, JOBS, "", tuple(_base_names(result))))
+        others.insert(0, SweepAxis(JOBS, JOBS, "", tuple(_base_names(result))))
     return Pivot(result, x, y, tuple(others), moved)
 
 
-def _numbers(axis: Axis) -> Floats:
+def _numbers(axis: SweepAxis) -> Floats:
     return np.array([float(value) for value in axis.values])
 
 
-def sorted_values(axis: Axis) -> Floats:
+def sorted_values(axis: SweepAxis) -> Floats:
     """Values of an axis, rising."""
     return np.sort(_numbers(axis))
 

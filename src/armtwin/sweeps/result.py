@@ -32,7 +32,7 @@ from armtwin.notebook.sections import (
 from armtwin.prediction.predict import Prediction, predict
 from armtwin.report.result import Result
 from armtwin.sweeps.export import csv_content, parquet_content
-from armtwin.sweeps.rows import COLUMNS, FAILED, REFUSED, STOPS, Row
+from armtwin.sweeps.rows import COLUMNS, FAILED, REFUSED, STOPS, ResultRow
 from armtwin.sweeps.settings import changed_job
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import ResultTable
@@ -77,7 +77,7 @@ class SweepResult(Result):
     """
 
     sweep: Sweep
-    rows: tuple[Row, ...]
+    rows: tuple[ResultRow, ...]
     course: Course
     reports: Mapping[int, str] = field(default_factory=dict)
 
@@ -182,7 +182,7 @@ class SweepResult(Result):
 
 def result_of(sweep: Sweep, table: ResultTable, course: Course) -> SweepResult:
     """The result of a sweep whose runs are all in its table."""
-    found: list[Row] = []
+    found: list[ResultRow] = []
     for first in range(0, len(sweep), AT_ONCE):
         keys = [run.key for run in sweep.runs(first, min(first + AT_ONCE, len(sweep)))]
         rows = table.rows(keys)

@@ -16,7 +16,7 @@ STOPS, REFUSED, FAILED = "stops", "cannot be run", "failed"
 
 
 @dataclass(frozen=True)
-class Row:
+class ResultRow:
     """What became of a run; None where there is no such number.
 
     Attributes:
@@ -68,11 +68,11 @@ class Row:
         return words
 
 
-COLUMNS = tuple(f.name for f in fields(Row))
+COLUMNS = tuple(f.name for f in fields(ResultRow))
 COST = "cpu_s"
 
 
-def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> Row:
+def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> ResultRow:
     """The row of a run that was run."""
     verdict = prediction.verdict
     segments = verdict.segments
@@ -98,7 +98,7 @@ def row_of(prediction: Prediction, band: Band | None, cpu_s: float) -> Row:
         found["outcome"] = band.outcome
         found["probability"] = float(band.probability)
         found["ratio_low"], found["ratio_high"] = _finite(low), _finite(high)
-    return Row(**found)
+    return ResultRow(**found)
 
 
 def _finite(value: float) -> float | None:

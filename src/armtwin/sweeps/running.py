@@ -16,10 +16,10 @@ from armtwin.maths.runner import as_done
 from armtwin.sweeps.bases import Parcel, parcel_of
 from armtwin.sweeps.executors import Place, check_count, on_processes, on_threads
 from armtwin.sweeps.result import Course, SweepResult, result_of
-from armtwin.sweeps.rows import Row
+from armtwin.sweeps.rows import ResultRow
 from armtwin.sweeps.sweep import Sweep
 from armtwin.sweeps.table import ResultTable, open_table
-from armtwin.sweeps.work import Run, run_some
+from armtwin.sweeps.work import SweepRun, run_some
 
 LOOKED_AT = 1000  # runs that are looked up in the table together
 LARGEST_TASK = 1024  # runs of one piece of work
@@ -110,7 +110,7 @@ def _place(
     return on_threads(parcel, runs, threads)
 
 
-class _Missing(Iterator[Run]):
+class _Missing(Iterator[SweepRun]):
     """The runs that are not in the table, looked up some at a time.
 
     Attributes:
@@ -124,10 +124,10 @@ class _Missing(Iterator[Run]):
     def __init__(self, asked: Sweep, table: ResultTable) -> None:
         self.sweep, self.table = asked, table
         self.given = self.kept = self.seen = 0
-        self._waiting: list[Run] = []
+        self._waiting: list[SweepRun] = []
         self._out: set[bytes] = set()
 
-    def __next__(self) -> Run:
+    def __next__(self) -> SweepRun:
         self.look()
         if not self._waiting:
             raise StopIteration
@@ -147,7 +147,7 @@ class _Missing(Iterator[Run]):
             self._waiting.reverse()
         return bool(self._waiting)
 
-    def keep(self, runs: Sequence[Run]) -> None:
+    def keep(self, runs: Sequence[SweepRun]) -> None:
         """Some runs are in the table now."""
         self.kept += len(runs)
         self._out.difference_update(run.key for run in runs)
@@ -195,14 +195,16 @@ def _run(runs: _Missing, executor: Place, watched: _Watched) -> None:
         watched.count(runs)
 
 
-def _record(asked: Sweep, run: Run, row: Row) -> tuple[bytes, str, str, dict[str, Any], Row]:
+def _record(
+    asked: Sweep, run: SweepRun, row: ResultRow
+) -> tuple[bytes, str, str, dict[str, Any], ResultRow]:
     """A row with the inputs of its run."""
     number = run.number - 1
     base = asked.base(number)
     return run.key, base.job.name, base.robot, asked.inputs(number), row
 
 
-class _Pieces(Iterator[Sequence[Run]]):
+class _Pieces(Iterator[Sequence[SweepRun]]):
     """Pieces of work: one run at first, then as many as take about the time that suits the place.
 
     Towards the end they get as small as it allows, so that all workers end together.
@@ -217,12 +219,12 @@ class _Pieces(Iterator[Sequence[Run]]):
         self._cost = 0.0
         self._count = 0
 
-    def learn(self, rows: Sequence[Row]) -> None:
+    def learn(self, rows: Sequence[ResultRow]) -> None:
         """What some runs cost."""
         self._cost += sum(row.cpu_s for row in rows)
         self._count += len(rows)
 
-    def __next__(self) -> Sequence[Run]:
+    def __next__(self) -> Sequence[SweepRun]:
         found = list(islice(self.runs, self._size()))
         if not found:
             raise StopIteration

@@ -22,9 +22,9 @@ from armtwin.jobs.job import Job
 from armtwin.maths.rotations import to_rpy
 from armtwin.prediction.band.quantities import quantities_for
 from armtwin.prediction.sensitivity import moved_in_job
-from armtwin.robot.groups import Orientation
-from armtwin.robot.overrides import overridden
-from armtwin.sweeps.axes import Axis
+from armtwin.robot.schema.groups import Orientation
+from armtwin.robot.schema.overrides import overridden
+from armtwin.sweeps.axes import SweepAxis
 
 Place = tuple[str | int, ...]
 Changes = dict[Place, Any]
@@ -32,7 +32,7 @@ OF_ROBOT = "robot."  # before a key path of the robot file
 YAW = "workpiece.yaw"
 
 
-def setting(job: Job, axis: Axis, value: float | str) -> Changes:
+def setting(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     """What a value of an axis changes of a job, by place in its description."""
     try:
         _refuse_files(axis.key)
@@ -59,14 +59,14 @@ def _refuse_files(key: str) -> None:
         raise ArmtwinError("files are no values of an axis; make a job for each, and name the jobs")
 
 
-def _is_quantity(job: Job, axis: Axis) -> bool:
+def _is_quantity(job: Job, axis: SweepAxis) -> bool:
     """Whether an axis is a quantity of the band, which moves all that belongs to it."""
     if not axis.relative:
         return False
     return any(axis.key in quantity.names for quantity in quantities_for(job.robot(), job))
 
 
-def _turned(job: Job, axis: Axis, value: float | str) -> JobDescription:
+def _turned(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     """The job with its workpiece turned about the vertical through its origin."""
     place = job.description.workpiece
     roll, pitch, _ = to_rpy(place.orientation.rotation())
@@ -77,7 +77,7 @@ def _turned(job: Job, axis: Axis, value: float | str) -> JobDescription:
     return replace(job.description, workpiece=replace(place, orientation=turned))
 
 
-def _of_job(job: Job, axis: Axis, value: float | str) -> JobDescription:
+def _of_job(job: Job, axis: SweepAxis, value: float | str) -> JobDescription:
     """The job's description with a value at the key paths that an axis names."""
     origin = "sweep"
     tables = checked_format(to_tables(job.description), origin, JobDescription.format_number)
@@ -89,7 +89,7 @@ def _of_job(job: Job, axis: Axis, value: float | str) -> JobDescription:
     return found
 
 
-def _named(tables: Tables, axis: Axis, value: float | str) -> Mapping[str, Any]:
+def _named(tables: Tables, axis: SweepAxis, value: float | str) -> Mapping[str, Any]:
     """New values by key path: those of a star or a sum move together."""
     if axis.relative:
         if not isinstance(value, float):
@@ -115,7 +115,7 @@ def _open(tables: Tables, description: Any, words: list[str]) -> None:
         here, description = here.get(word), default
 
 
-def _of_robot(job: Job, axis: Axis, value: float | str) -> Changes:
+def _of_robot(job: Job, axis: SweepAxis, value: float | str) -> Changes:
     """The overrides of the job that set a number of its robot."""
     key = axis.key.removeprefix(OF_ROBOT)
     robot = job.robot()

@@ -21,11 +21,11 @@ from armtwin.notebook import cards
 from armtwin.notebook.sections import Facts, Report, Section
 from armtwin.report.result import Result
 from armtwin.robot.files import shipped as shipped_robots
-from armtwin.sweeps.axes import MOST_RUNS, Axis, Design, axis_of, check_counts, design_of
+from armtwin.sweeps.axes import MOST_RUNS, Design, SweepAxis, axis_of, check_counts, design_of
 from armtwin.sweeps.bases import Base, base_of
 from armtwin.sweeps.description import AxisGroup, SweepDescription
 from armtwin.sweeps.settings import Changes, overlap, setting
-from armtwin.sweeps.work import Run
+from armtwin.sweeps.work import SweepRun
 
 SCHEMA = Schema(SweepDescription, "sweep file")
 KEY_BYTES = 16
@@ -121,7 +121,7 @@ class Sweep(Result):
         return self.origin or f"sweep '{self.description.name}'"
 
     @cached_property
-    def axes(self) -> tuple[Axis, ...]:
+    def axes(self) -> tuple[SweepAxis, ...]:
         """What differs from run to run."""
         found = []
         problems = []
@@ -219,19 +219,19 @@ class Sweep(Result):
                     raise FileError(self.place, [sentence])
             first.append(whole)
 
-    def runs(self, start: int = 0, stop: int | None = None) -> Iterator[Run]:
+    def runs(self, start: int = 0, stop: int | None = None) -> Iterator[SweepRun]:
         """Runs by their number, from `start` up to `stop`, made when they are asked for."""
         for number in range(start, len(self) if stop is None else stop):
             yield self.run(number)
 
-    def run(self, number: int) -> Run:
+    def run(self, number: int) -> SweepRun:
         """One run, by its number from 0."""
         which, place = divmod(number, self.design.count)
         base = self.bases[which]
         changes: Changes = {}
         for axis, value in zip(self.axes, self.design.point(place), strict=True):
             changes |= self._setting(which, axis, value)
-        return Run(number + 1, self._key(base, changes), which, changes)
+        return SweepRun(number + 1, self._key(base, changes), which, changes)
 
     def point(self, number: int) -> tuple[float | str, ...]:
         """Values of the axes of a run, as they are written."""
@@ -250,7 +250,7 @@ class Sweep(Result):
     def _settings(self) -> dict[tuple[int, str, float | str], Changes]:
         return {}
 
-    def _setting(self, which: int, axis: Axis, value: float | str) -> Changes:
+    def _setting(self, which: int, axis: SweepAxis, value: float | str) -> Changes:
         """What a value changes of a job; what was asked for before is remembered."""
         key = (which, axis.key, value)
         known = self._settings.get(key)

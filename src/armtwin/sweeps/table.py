@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
-from armtwin.sweeps.rows import COLUMNS, Row
+from armtwin.sweeps.rows import COLUMNS, ResultRow
 
 FORMAT = 1
 MEMORY = ":memory:"
@@ -57,9 +57,9 @@ class ResultTable:
             found.update(key for (key,) in self._connection.execute(question, some))
         return found
 
-    def rows(self, keys: Sequence[bytes]) -> dict[bytes, Row]:
+    def rows(self, keys: Sequence[bytes]) -> dict[bytes, ResultRow]:
         """The rows of some runs that are there."""
-        found: dict[bytes, Row] = {}
+        found: dict[bytes, ResultRow] = {}
         for first in range(0, len(keys), ASKED):
             some = keys[first : first + ASKED]
             question = (
@@ -67,10 +67,10 @@ class ResultTable:
                 f"WHERE key IN ({', '.join('?' * len(some))})"
             )
             for key, *values in self._connection.execute(question, some):
-                found[key] = Row(*values)
+                found[key] = ResultRow(*values)
         return found
 
-    def put(self, records: Collection[tuple[bytes, str, str, dict[str, Any], Row]]) -> None:
+    def put(self, records: Collection[tuple[bytes, str, str, dict[str, Any], ResultRow]]) -> None:
         """Write rows, all or none: key, job, robot, inputs in SI, and what became of it."""
         lines = []
         for key, job, robot, inputs, row in records:

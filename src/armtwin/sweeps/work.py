@@ -14,14 +14,14 @@ from armtwin.jobs.job import Job
 from armtwin.prediction.band.band import assess
 from armtwin.prediction.predict import predict
 from armtwin.sweeps.bases import Parcel, Unpacked, unpacked
-from armtwin.sweeps.rows import FAILED, REFUSED, Row, row_of
+from armtwin.sweeps.rows import FAILED, REFUSED, ResultRow, row_of
 from armtwin.sweeps.settings import Changes, changed_job
 
 KEPT = 4  # parcels that a worker keeps
 
 
 @dataclass(frozen=True)
-class Run:
+class SweepRun:
     """A run of a sweep.
 
     Attributes:
@@ -71,7 +71,7 @@ def refuse_other_version(parcel: Parcel) -> None:
         )
 
 
-def run_some(sent: Parcel | str, runs: Sequence[Run]) -> list[Row]:
+def run_some(sent: Parcel | str, runs: Sequence[SweepRun]) -> list[ResultRow]:
     """Run some runs, one after another.
 
     Args:
@@ -106,21 +106,21 @@ class _Cost:
 _cost = _Cost()
 
 
-def _row(here: Unpacked, run: Run) -> Row:
+def _row(here: Unpacked, run: SweepRun) -> ResultRow:
     """A run, or why it could not be run."""
     with _cost.measured() as cost:
         try:
             job = changed_job(here.jobs[run.base], run.changes)
             return _predicted(here.parcel, job, cost)
         except ArmtwinError as error:
-            return Row(REFUSED, sentence=here.told(error), cpu_s=cost())
+            return ResultRow(REFUSED, sentence=here.told(error), cpu_s=cost())
         except Exception as error:  # one run must not end ten thousand: it is a row that says so
             kind = type(error).__name__
             sentence = f"an unexpected error of armtwin ({kind}): {here.told(error)}"
-            return Row(FAILED, sentence=sentence, cpu_s=cost())
+            return ResultRow(FAILED, sentence=sentence, cpu_s=cost())
 
 
-def _predicted(parcel: Parcel, job: Job, cost: Callable[[], float]) -> Row:
+def _predicted(parcel: Parcel, job: Job, cost: Callable[[], float]) -> ResultRow:
     prediction = predict(job, method=parcel.method)  # type: ignore[arg-type]
     band = None
     if parcel.band and prediction.verdict.stopped is None:

@@ -20,7 +20,7 @@ import numpy as np
 
 from armtwin.drives.friction.coulomb import StaticCoulombViscous
 from armtwin.drives.friction.laws import Law
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.maths.batch import Floats, read_only
 from armtwin.maths.bits import LEADING, coarse, coarse_numbers, rank
 from armtwin.maths.choice import smaller
@@ -34,7 +34,10 @@ INTERVALS = (OCTAVES << LEADING) + 1  # the last one has no end
 FLOOR = 1e-6  # smallest g relative to its largest value: the bristles must bend back at any speed
 SMOOTH = 1e-4  # speed [rad/s] below which viscous friction is linear in speed
 DIFFERENCE = 1e-4  # share of an interval over which slopes are taken: exact to 1e-10 of the torque
-HOLDING = (StaticCoulombViscous, Table)  # laws that hold more at rest than they slide with
+HOLDING = (
+    StaticCoulombViscous,
+    TabulatedFriction,
+)  # laws that hold more at rest than they slide with
 
 
 def coefficients(law: Law) -> dict[str, float]:

@@ -20,7 +20,7 @@ from armtwin.drives.friction.hyperbolic import Hyperbolic
 from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
 from armtwin.drives.friction.makkar import Makkar
 from armtwin.drives.friction.stribeck import Stribeck
-from armtwin.drives.friction.table import Table
+from armtwin.drives.friction.table import TabulatedFriction
 from armtwin.drives.friction.terms import Drop, Loaded, Power
 
 Law = (
@@ -34,7 +34,7 @@ Law = (
     | GearPair
     | GearedJoint
     | RollerBearing
-    | Table
+    | TabulatedFriction
     | Drop
     | Power
     | Loaded

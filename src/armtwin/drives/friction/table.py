@@ -16,7 +16,7 @@ TableSpeed = Annotated[float, Unit("rad/s", at_least=0, plausible=1000, hint="de
 
 
 @dataclass(frozen=True)
-class Table:
+class TabulatedFriction:
     """τ = scale sign(w) T(|w|), T linear between the points and beyond the last two.
 
     Below the first point T is constant; up to peak scale T(0) is held at rest.

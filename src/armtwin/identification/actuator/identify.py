@@ -13,7 +13,7 @@ from armtwin.files.reading import checked_format
 from armtwin.files.writing import to_tables
 from armtwin.identification.actuator.flow import no_load_flow
 from armtwin.identification.actuator.records import ActuatorBench, actuator_bench
-from armtwin.identification.actuator.response_fit import Band, fit_actuator, oil_response
+from armtwin.identification.actuator.response_fit import FrequencyBand, fit_actuator, oil_response
 from armtwin.identification.actuator.result import (
     ActuatorIdentification,
     FlowIdentification,
@@ -22,9 +22,9 @@ from armtwin.identification.actuator.result import (
 )
 from armtwin.identification.actuator.valve import fit_valve
 from armtwin.logs.log import Log, as_logs
-from armtwin.robot.description import FORMAT, Description
-from armtwin.robot.reading import describe
+from armtwin.robot.formats.reading import describe
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import FORMAT, Description
 
 UNITS = {
     "compliance": "m/N",
@@ -41,7 +41,7 @@ def identify_actuator(
     logs: Log | Sequence[Log],
     weights: Sequence[float],
     *,
-    band: Band | None = None,
+    band: FrequencyBand | None = None,
 ) -> ActuatorIdentification:
     """Oil, valve and delay of an actuator from logs of noise with several weights.
 
@@ -68,7 +68,9 @@ def identify_actuator(
     )
 
 
-def identify_valve(robot: Robot, log: Log, *, band: Band | None = None) -> ValveIdentification:
+def identify_valve(
+    robot: Robot, log: Log, *, band: FrequencyBand | None = None
+) -> ValveIdentification:
     """Natural frequency, damping and delay of a valve from a log of noise.
 
     What oil and load do to the speed of the piston is taken out by the robot's numbers; of a bare
@@ -82,7 +84,7 @@ def identify_valve(robot: Robot, log: Log, *, band: Band | None = None) -> Valve
     """
     bench = actuator_bench(robot)
     test = bench.noise_test(log, bench.mass)
-    band = Band() if band is None else band
+    band = FrequencyBand() if band is None else band
     seen = band.response(test, test.speed)
     oil = bench.cylinder.circuit.oil
     numbers = np.array([oil.compliance, oil.leakage, bench.viscous])
@@ -150,4 +152,4 @@ def _replaced(robot: Robot, values: Mapping[str, Any], source: str) -> Robot:
     origin = f"robot '{robot.name}'"
     tables = checked_format(to_tables(robot.description), origin, FORMAT)
     changed = with_values(tables, values, Description, source, origin)
-    return Robot(describe(changed, origin), robot.origin)
+    return robot.with_description(describe(changed, origin))

@@ -17,10 +17,10 @@ from armtwin.identification.actuator.flow import RampTest
 from armtwin.identification.actuator.response_fit import NoiseTest
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import Hydraulic
+from armtwin.robot.kinematics.strokes import drive_forces
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Proportional
-from armtwin.robot.strokes import drive_forces
+from armtwin.robot.schema.drive_groups import Hydraulic
+from armtwin.robot.schema.servo import Proportional
 
 
 @dataclass(frozen=True, eq=False)

@@ -54,7 +54,7 @@ class NoiseTest:
 
 
 @dataclass(frozen=True)
-class Band:
+class FrequencyBand:
     """Frequencies that are fitted [Hz], and the length of a window [s]."""
 
     low: float = 8.0
@@ -122,7 +122,7 @@ def oil_response(values: Floats, mass: float, frequency: Floats) -> np.ndarray:
 class Modelled:
     """The answer of the small-signal model to the current of a test, through the test's windows."""
 
-    def __init__(self, test: NoiseTest, band: Band) -> None:
+    def __init__(self, test: NoiseTest, band: FrequencyBand) -> None:
         from scipy.fft import next_fast_len
 
         self.mass, self.count = test.mass, len(test.time)
@@ -144,7 +144,7 @@ class Modelled:
         return np.asarray((crossed / self.power)[self.inside])
 
 
-def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> ActuatorFit:
+def fit_actuator(tests: Sequence[NoiseTest], band: FrequencyBand | None = None) -> ActuatorFit:
     """Fit an actuator to noise tests with several weights.
 
     The model's answer to each test's own current goes through the same windows as the measured
@@ -156,7 +156,7 @@ def fit_actuator(tests: Sequence[NoiseTest], band: Band | None = None) -> Actuat
     """
     from scipy.optimize import least_squares
 
-    band = Band() if band is None else band
+    band = FrequencyBand() if band is None else band
     if len({test.mass for test in tests}) < 2:
         raise ArmtwinError(f"an actuator needs tests with at least 2 weights, got {len(tests)}")
     measured = tuple(band.response(test, test.speed).steadied() for test in tests)

@@ -26,13 +26,13 @@ from armtwin.identification.clamping.algorithm_one import (
     centred,
     identified,
 )
-from armtwin.identification.clamping.curves import FLAT, Curve, flat_interval, line
+from armtwin.identification.clamping.curves import FLAT, ClampingCurve, flat_interval, line
 from armtwin.identification.clamping.found import FoundTransmission
 from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, whole_ones
 from armtwin.identification.clamping.pieces import (
     LEAST_POINTS,
+    CurvePiece,
     JudgedHalfCycle,
-    Piece,
     Sides,
     sides_of,
 )
@@ -57,9 +57,9 @@ class OnEachOther:
         merged: Mean of that and of the upper curve.
     """
 
-    displaced: Curve
-    lifted: Curve
-    merged: Curve
+    displaced: ClampingCurve
+    lifted: ClampingCurve
+    merged: ClampingCurve
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,10 +81,10 @@ class AlgorithmTwo:
     found: FoundTransmission
     half_cycles: tuple[HalfCycle, ...] = ()
     judged: tuple[JudgedHalfCycle, ...] = ()
-    upper: Curve | None = None
-    lower: Curve | None = None
+    upper: ClampingCurve | None = None
+    lower: ClampingCurve | None = None
     onto: OnEachOther | None = None
-    folded: Curve | None = None
+    folded: ClampingCurve | None = None
     flat: int = 0
     fallback: AlgorithmOne | None = None
 
@@ -125,7 +125,9 @@ def _refused(sentence: str) -> AlgorithmTwo:
     return AlgorithmTwo(FoundTransmission(NAME, refused=sentence))
 
 
-def _merged_sides(upper: Sequence[Piece], lower: Sequence[Piece]) -> tuple[Curve, Curve] | None:
+def _merged_sides(
+    upper: Sequence[CurvePiece], lower: Sequence[CurvePiece]
+) -> tuple[ClampingCurve, ClampingCurve] | None:
     """Upper and lower curve on the positions that both cover."""
     upper_low, upper_high = _covered(upper)
     lower_low, lower_high = _covered(lower)
@@ -137,7 +139,7 @@ def _merged_sides(upper: Sequence[Piece], lower: Sequence[Piece]) -> tuple[Curve
     return _merged(upper, grid), _merged(lower, grid)
 
 
-def _covered(pieces: Sequence[Piece]) -> tuple[float, float]:
+def _covered(pieces: Sequence[CurvePiece]) -> tuple[float, float]:
     """The interval of positions that a share of the half-cycles covers."""
     last = max(1, round(COVERED * len(pieces))) - 1
     lows = sorted(float(piece.q[0]) for piece in pieces)
@@ -145,7 +147,7 @@ def _covered(pieces: Sequence[Piece]) -> tuple[float, float]:
     return lows[last], highs[-1 - last]
 
 
-def _merged(pieces: Sequence[Piece | Curve], grid: Floats) -> Curve:
+def _merged(pieces: Sequence[CurvePiece | ClampingCurve], grid: Floats) -> ClampingCurve:
     """Mean torque of the curves that have a position, linear between their points."""
     total, count = np.zeros(len(grid)), np.zeros(len(grid))
     for piece in pieces:
@@ -154,10 +156,10 @@ def _merged(pieces: Sequence[Piece | Curve], grid: Floats) -> Curve:
         count[inside] += 1
     held = np.flatnonzero(count)
     means = total[held] / count[held]
-    return Curve(grid, np.interp(np.arange(len(grid)), held, means))
+    return ClampingCurve(grid, np.interp(np.arange(len(grid)), held, means))
 
 
-def _from_curves(upper: Curve, lower: Curve, notes: list[str]) -> AlgorithmTwo:
+def _from_curves(upper: ClampingCurve, lower: ClampingCurve, notes: list[str]) -> AlgorithmTwo:
     """Friction from the distance of the curves, spring and backlash from their fold."""
     distance = float(np.mean(upper.tau - lower.tau))
     if not (distance > 0 and upper.slope > 0 and lower.slope > 0):
@@ -199,7 +201,7 @@ def _from_curves(upper: Curve, lower: Curve, notes: list[str]) -> AlgorithmTwo:
     return AlgorithmTwo(found, upper=upper, lower=lower, onto=onto, folded=fold, flat=flat)
 
 
-def _middle_of(curve: Curve, friction: float) -> float:
+def _middle_of(curve: ClampingCurve, friction: float) -> float:
     """Middle of the backlash interval, or the position where the spring's torque is about zero.
 
     The document takes zero torque in place of zero torque of the spring, the curve's less its
@@ -212,10 +214,12 @@ def _middle_of(curve: Curve, friction: float) -> float:
     return float(0.5 * (curve.q[interval[0]] + curve.q[interval[1] - 1]))
 
 
-def _on_each_other(upper: Curve, lower: Curve, friction: float) -> OnEachOther | None:
+def _on_each_other(
+    upper: ClampingCurve, lower: ClampingCurve, friction: float
+) -> OnEachOther | None:
     """The lower curve with the middle of its gap under that of the upper one, and both merged."""
     shift = _middle_of(upper, friction) - _middle_of(lower, -friction)
-    displaced = Curve(lower.q + shift, lower.tau)
+    displaced = ClampingCurve(lower.q + shift, lower.tau)
     low = max(upper.q[0], displaced.q[0])
     high = min(upper.q[-1], displaced.q[-1])
     whole = upper.q[-1] - upper.q[0]
@@ -225,10 +229,12 @@ def _on_each_other(upper: Curve, lower: Curve, friction: float) -> OnEachOther |
     above = np.interp(grid, upper.q, upper.tau)
     below = np.interp(grid, displaced.q, displaced.tau)
     lifted = below + float(np.mean(above - below))
-    return OnEachOther(displaced, Curve(grid, lifted), Curve(grid, 0.5 * (above + lifted)))
+    return OnEachOther(
+        displaced, ClampingCurve(grid, lifted), ClampingCurve(grid, 0.5 * (above + lifted))
+    )
 
 
-def _fold(merged: Curve, friction: float) -> Curve | None:
+def _fold(merged: ClampingCurve, friction: float) -> ClampingCurve | None:
     """Right half minus left half of the merged curve, over two: a curve from its middle on."""
     middle = round((_middle_of(merged, friction) - merged.q[0]) / merged.step)
     if not 0 < middle < len(merged.q):
@@ -239,13 +245,13 @@ def _fold(merged: Curve, friction: float) -> Curve | None:
         return None
     half = 0.5 * (right[:length] - left[:length])
     places = merged.step * np.arange(length, dtype=np.float64)
-    return Curve(places, half)
+    return ClampingCurve(places, half)
 
 
-def _flat_start(folded: Curve) -> int:
+def _flat_start(folded: ClampingCurve) -> int:
     """Number of positions from the first on whose slope is below a share of the whole curve's."""
     # as an odd function, so that the window of the slopes is whole at the first position
-    whole = Curve(
+    whole = ClampingCurve(
         np.concatenate([-folded.q[:0:-1], folded.q]),
         np.concatenate([-folded.tau[:0:-1], folded.tau]),
     )
@@ -256,7 +262,7 @@ def _flat_start(folded: Curve) -> int:
     return int(np.argmin(flat))
 
 
-def _slope_std(curve: Curve) -> float:
+def _slope_std(curve: ClampingCurve) -> float:
     """Standard deviation of a slope from what its line leaves, neighbours counted as one."""
     slope, start = line(curve.q, curve.tau)
     left = curve.tau - (start + slope * curve.q)

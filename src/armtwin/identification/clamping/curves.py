@@ -18,7 +18,7 @@ INSIDE = 0.1  # share of the positions at each end in which no gap is looked for
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class ClampingCurve:
     """Torque over evenly spaced positions.
 
     Attributes:
@@ -39,9 +39,9 @@ class Curve:
         """Slope of the straight line through all of it [N m/rad]."""
         return line(self.q, self.tau)[0]
 
-    def part(self, start: int, stop: int) -> Curve:
+    def part(self, start: int, stop: int) -> ClampingCurve:
         """Its positions `start` up to `stop`."""
-        return Curve(self.q[start:stop], self.tau[start:stop])
+        return ClampingCurve(self.q[start:stop], self.tau[start:stop])
 
     def slopes(self) -> Floats:
         """Slope at each position, (m,) [N m/rad].
@@ -107,7 +107,7 @@ def longest_run(flags: Flags) -> tuple[int, int] | None:
     return int(starts[longest]), int(stops[longest])
 
 
-def flat_interval(curve: Curve) -> tuple[int, int] | None:
+def flat_interval(curve: ClampingCurve) -> tuple[int, int] | None:
     """The longest interval whose slope is below a share of the overall one; None if there is none.
 
     It is widened by a position on either side until the line through it does not fall.
@@ -127,7 +127,7 @@ def flat_interval(curve: Curve) -> tuple[int, int] | None:
     return start, stop
 
 
-def flat_width(curve: Curve, interval: tuple[int, int] | None) -> float:
+def flat_width(curve: ClampingCurve, interval: tuple[int, int] | None) -> float:
     """Length of an interval of positions [rad]."""
     if interval is None:
         return 0.0

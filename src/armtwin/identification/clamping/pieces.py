@@ -29,7 +29,7 @@ STANDS_OUT_ON_ITS_SIDE = "its line stands out on its side, left out"
 
 
 @dataclass(frozen=True, eq=False)
-class Piece:
+class CurvePiece:
     """A half-cycle without its turning regions and outliers, by rising position.
 
     Attributes:
@@ -74,8 +74,8 @@ class Sides:
         judged: All half-cycles in their order.
     """
 
-    upper: tuple[Piece, ...]
-    lower: tuple[Piece, ...]
+    upper: tuple[CurvePiece, ...]
+    lower: tuple[CurvePiece, ...]
     judged: tuple[JudgedHalfCycle, ...]
 
 
@@ -88,7 +88,7 @@ def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCyc
         found: All half-cycles.
         whole: Those that go from one turning region to the other.
     """
-    pieces: list[Piece] = []
+    pieces: list[CurvePiece] = []
     outcomes = dict.fromkeys(found, PARTIAL)
     for part in whole:
         piece = _piece(q, tau, part)
@@ -113,7 +113,7 @@ def sides_of(q: Floats, tau: Floats, found: list[HalfCycle], whole: list[HalfCyc
     return Sides(tuple(used["upper"]), tuple(used["lower"]), tuple(judged))
 
 
-def _piece(q: Floats, tau: Floats, part: HalfCycle) -> Piece | None:
+def _piece(q: Floats, tau: Floats, part: HalfCycle) -> CurvePiece | None:
     """A half-cycle without its extreme points, turning regions and outliers; None if too short."""
     x, y = q[part.rows], tau[part.rows]
     order = np.argsort(x, kind="stable")
@@ -130,13 +130,13 @@ def _piece(q: Floats, tau: Floats, part: HalfCycle) -> Piece | None:
     x, y = x[near], y[near]
     if len(x) < LEAST_POINTS:
         return None
-    return Piece(part, x, y, *line(x, y))
+    return CurvePiece(part, x, y, *line(x, y))
 
 
-def _parted(pieces: list[Piece]) -> tuple[list[Piece], list[Piece]]:
+def _parted(pieces: list[CurvePiece]) -> tuple[list[CurvePiece], list[CurvePiece]]:
     """Half-cycles whose line lies above and below the mean at the middle of all positions."""
-    upper: list[Piece] = []
-    lower: list[Piece] = []
+    upper: list[CurvePiece] = []
+    lower: list[CurvePiece] = []
     if not pieces:
         return upper, lower
     middle = float(np.mean(np.concatenate([piece.q for piece in pieces])))
@@ -148,7 +148,7 @@ def _parted(pieces: list[Piece]) -> tuple[list[Piece], list[Piece]]:
     return upper, lower
 
 
-def _alike(pieces: list[Piece]) -> list[Piece]:
+def _alike(pieces: list[CurvePiece]) -> list[CurvePiece]:
     """Half-cycles whose line is within two standard deviations of the mean line."""
     if len(pieces) < 3:
         return pieces

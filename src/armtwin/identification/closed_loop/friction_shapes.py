@@ -22,22 +22,22 @@ import numpy as np
 from armtwin.drives.friction.terms import Loaded, Power
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import ShapeFit, ShapeNumber
-from armtwin.identification.rigid_body.clean_log import CleanLog
-from armtwin.identification.rigid_body.experiment import Experiment
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.data.clean_log import CleanLog
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.regression import kept_rows
 from armtwin.identification.rigid_body.identify import identify
-from armtwin.identification.rigid_body.preparation import preparation
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import kept_rows
 from armtwin.logs.cleaning import filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.friction_columns import friction_columns
+from armtwin.robot.dynamics.friction_columns import friction_columns
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.dynamics.traced import shape_numbers
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
-from armtwin.robot.traced import shape_numbers
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 SPREAD = 1.0  # of the logarithm of a shape number that the file may be off by
 TOLD = 0.25  # share of the spread below which a deviation says that the logs tell a number
@@ -76,7 +76,7 @@ def fit_friction_shapes(
     """
     say = progress or _silent
     chosen = replace(recipe or Recipe(), friction="file", tilt="file")
-    ready = preparation(
+    ready = prepare_identification(
         robot,
         logs,
         torque=torque,
@@ -149,7 +149,7 @@ class _Place:
 class _Task:
     """Rows with everything linear but friction taken out, and friction by its shapes."""
 
-    experiment: Experiment
+    experiment: IdentificationData
     sigma: Floats | None = None
 
     @property
@@ -281,14 +281,18 @@ class _Task:
         elements = []
         for element in self.robot.description.friction:
             elements.append(named[element.name] if element in active else element)
-        robot = Robot(replace(self.robot.description, friction=tuple(elements)), self.robot.origin)
+        description = replace(self.robot.description, friction=tuple(elements))
+        robot = self.robot.with_description(description)
         if self.experiment.needs_gains:
             return robot  # its coefficients are torques, these are currents
         phi = robot.parameters.copy()
         some = phi[robot.layout.friction]
         fitted = self.coefficients(x)
         phi[robot.layout.friction] = np.where((fitted > 0) | (some < 0), fitted, some)
-        return robot.with_parameters(phi, "identified: friction and its shapes on dynamic logs")
+        told = np.zeros(len(phi), dtype=bool)
+        told[robot.layout.friction] = True
+        source = "identified: friction and its shapes on dynamic logs"
+        return robot.with_parameters(phi, source, told=told)
 
     def numbers(self, x: Floats, deviation: Floats, told: Flags) -> Iterator[ShapeNumber]:
         """The shape numbers; one that the logs do not tell keeps the file's value."""

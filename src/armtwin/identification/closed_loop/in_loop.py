@@ -19,8 +19,8 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.closed_loop.result import SETTLED, LoopIdentification, LoopStep
-from armtwin.identification.rigid_body.clean_log import predicted_motion
-from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.data.clean_log import predicted_motion
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.joint_order import in_order_of

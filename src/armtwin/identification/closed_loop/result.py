@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.identification.fitting.table import FittedParameter
-from armtwin.identification.rigid_body.estimate import Estimate
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.maths.batch import Floats
 from armtwin.notebook.cards import counted
 from armtwin.notebook.charts import Chart

@@ -18,25 +18,25 @@ from armtwin.identification.completion.sizes import (
     viscous_at_motors,
 )
 from armtwin.maths.batch import Floats
-from armtwin.robot.assumed_drives import (
+from armtwin.robot.defaults.assumed_drives import (
     FRICTION_SOURCE,
     ROTOR_SOURCE,
     idle_joints,
     lacks_drives,
     with_assumed_drives,
 )
-from armtwin.robot.drive_groups import (
+from armtwin.robot.defaults.joint_sizes import RISE
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import (
     CURRENTS_ARE_TORQUES,
     FrictionElement,
     Motor,
     Presliding,
 )
-from armtwin.robot.joint_sizes import RISE
-from armtwin.robot.provenance import DEFAULT_SERVO
-from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
-from armtwin.robot.servo import Cascade, Filter
-from armtwin.robot.servo_rule import ServoRule
+from armtwin.robot.schema.provenance import DEFAULT_SERVO
+from armtwin.robot.schema.servo import Cascade, Filter
+from armtwin.robot.schema.servo_rule import ServoRule
 
 TURN, SLIDE = 1e-4, 1e-5  # that bends bristles up to their break-away [rad, m]
 LEAST_DRY = 1e-3  # of the largest torque, by which a bristle is made where nothing rubs dry
@@ -83,7 +83,7 @@ def with_motors(robot: Robot) -> Step:
             rule = in_words(ROTOR_SOURCE)
             filled.append(Filled(key, motor.rotor_inertia, "kg m²", rule, BY_IDENTIFYING))
     description = replace(driven, friction=robot.description.friction)
-    return Robot(description, robot.origin), filled
+    return robot.with_description(description), filled
 
 
 def with_friction(robot: Robot) -> Step:
@@ -99,7 +99,7 @@ def with_friction(robot: Robot) -> Step:
             value = float(getattr(element.law, key))
             rule = in_words(FRICTION_SOURCE)
             filled.append(Filled(path, value, unit, rule, BY_IDENTIFYING))
-    return Robot(replace(drives, friction=rubbing), robot.origin), filled
+    return robot.with_description(replace(drives, friction=rubbing)), filled
 
 
 def with_torque_constants(robot: Robot, found: Sizes) -> Step:
@@ -137,7 +137,7 @@ def with_current_limits(robot: Robot, found: Sizes) -> Step:
 
 
 def _with_motor_groups(robot: Robot, motors: list[Motor]) -> Robot:
-    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))
 
 
 def _motor_torques(robot: Robot, found: Sizes) -> tuple[Floats, list[str]]:
@@ -176,7 +176,7 @@ def with_bristles(robot: Robot, found: Sizes) -> Step:
             key = f"friction.{element.name}.presliding.stiffness"
             filled.append(Filled(key, stiffness, "N m/rad", rule, BY_REVERSALS))
         elements.append(element)
-    return Robot(replace(robot.description, friction=tuple(elements)), robot.origin), filled
+    return robot.with_description(replace(robot.description, friction=tuple(elements))), filled
 
 
 def _bristle_stiffness(
@@ -252,7 +252,7 @@ def with_servo(robot: Robot, found: Sizes, bandwidth: float | None) -> Step:
         acceleration_feedforward=(ADVANCE,),
     )
     description = replace(robot.description, servo={DEFAULT_SERVO: _cascade(rule)})
-    return Robot(description, robot.origin), list(_rule_numbers(rule, words))
+    return robot.with_description(description), list(_rule_numbers(rule, words))
 
 
 def _rule_in_words(where: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from armtwin.logs.log import Log
 from armtwin.logs.positions import joint_positions
 from armtwin.logs.torque import joint_torque, tells_torque
 from armtwin.maths.batch import Floats
-from armtwin.robot.joint_sizes import POSES, JointSizes, joint_sizes, some_postures
+from armtwin.robot.defaults.joint_sizes import POSES, JointSizes, joint_sizes, some_postures
 from armtwin.robot.robot import Robot
 
 MOST_POSTURES = 200  # of logs at which inertias are computed

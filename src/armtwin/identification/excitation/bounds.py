@@ -17,7 +17,7 @@ from armtwin.identification.excitation.plan import ExcitationPlan, middle_and_ha
 from armtwin.maths.batch import Floats
 from armtwin.motion.cell import Cell, nearness
 from armtwin.motion.fourier import Shapes
-from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
 KINDS = ("position", "velocity", "acceleration", "torque", "drive")

@@ -15,15 +15,15 @@ from typing import Protocol
 
 import numpy as np
 
-from armtwin.identification.rigid_body.identifiable import identifiable
-from armtwin.identification.rigid_body.memory import of_all_joints
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
+from armtwin.identification.rigid_body.friction.presliding import of_all_joints
 from armtwin.maths.adjoint import pulled_back
 from armtwin.maths.batch import Floats
 from armtwin.maths.compiled import compiles
 from armtwin.maths.traced_rows import Formula, compute
 from armtwin.motion.fourier import Shapes
+from armtwin.robot.dynamics.traced import whole_regressor
 from armtwin.robot.robot import Robot
-from armtwin.robot.traced import whole_regressor
 
 SOFT = 0.01  # of its highest speed over which the sign of friction turns
 STEP = 1e-6  # of the differences [rad, rad/s, rad/s²]

@@ -28,12 +28,12 @@ from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions
 from armtwin.identification.excitation.result import Excitation, Tried
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell
 from armtwin.motion.fourier import FourierSeries, Harmonics, Shapes
-from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
 SAMPLES = 200  # of a period in the search, at least

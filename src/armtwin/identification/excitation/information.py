@@ -19,8 +19,8 @@ from typing import NamedTuple
 import numpy as np
 
 from armtwin.identification.excitation.plan import Criterion, ExcitationPlan, Scaling
-from armtwin.identification.rigid_body.free_parameters import sizes_of
-from armtwin.identification.rigid_body.identifiable import identifiable
+from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
+from armtwin.identification.rigid_body.fit.identifiable import identifiable
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 

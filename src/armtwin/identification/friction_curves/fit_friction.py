@@ -15,11 +15,11 @@ from armtwin.identification.friction_curves.law_fit import LawFit, fit_laws
 from armtwin.identification.friction_curves.result import FILE, FrictionFit
 from armtwin.identification.friction_curves.shapes import LAWS, shape_names
 from armtwin.identification.friction_curves.temperature import fit_temperature, reference_rows
-from armtwin.identification.rigid_body.terms import without_terms
+from armtwin.identification.rigid_body.friction.terms import without_terms
 from armtwin.maths.batch import Floats
-from armtwin.robot.assumed_drives import lacks_drives, with_assumed_drives
-from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.defaults.assumed_drives import lacks_drives, with_assumed_drives
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 LEAST_TORQUE = 1e-6  # of friction that is told from none [N m or A]
 WORTH = 2.0  # of Akaike's criterion that a law with more numbers must gain

@@ -19,7 +19,7 @@ from armtwin.notebook.charts import Chart, Multiples
 from armtwin.notebook.layers import Curve, Layer, Points
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block
-from armtwin.robot.drive_groups import FrictionElement
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 DRAWN = 200  # points of a fitted curve
 

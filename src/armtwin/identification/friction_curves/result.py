@@ -22,8 +22,8 @@ from armtwin.identification.friction_curves.shapes import coefficient_names, sha
 from armtwin.notebook.numbers import PLAIN, Number
 from armtwin.notebook.sections import Block, Column, Data, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.robot.drive_groups import FrictionElement, Thermal
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement, Thermal
 
 FILE = "file"  # the laws that the robot file has
 KELVIN = Number(1.0, "K", digits=4)
@@ -74,7 +74,7 @@ class FrictionFit(Result):
         for element in self.prior.description.friction:
             elements.append(renewed.get((element.name, element.set), element))
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def sections(self) -> Report:
         """The laws taken, those compared, temperature, the curves."""
@@ -231,12 +231,12 @@ def _temperature(result: FrictionFit) -> Iterator[Block]:
             dry = sum(value for key, value in numbers.items() if key in law.dry)
             record = {"element": name, "temperature": float(kelvin), "dry": dry}
             records.append({**record, "viscous": numbers[warm.thermal]})
-    columns = (
+    viscosity = (
         Column("name", "element"),
         Column("viscosity_k", "viscosity coefficient", KELVIN),
         Column("std", "std", Number(1.0, "K", digits=2)),
     )
-    yield Table(columns, found, "temperature.viscosity")
+    yield Table(viscosity, found, "temperature.viscosity")
     yield Text("The shape of the law is that of the reference temperature.", "soft")
     columns = (
         Column("element", "element"),

@@ -19,9 +19,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import Factors, factors
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.payload.one_motion import OneMotion
-from armtwin.identification.rigid_body.clean_log import CleanLog, Motion, clean_log
+from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
+from armtwin.identification.rigid_body.fit.regression import kept_rows
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.regression import kept_rows
 from armtwin.logs.cleaning import choices, filtered
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats

@@ -13,7 +13,7 @@ from armtwin.identification.payload.load_fit import fitted
 from armtwin.identification.payload.one_motion import one_motion
 from armtwin.identification.payload.prior_road import by_prior
 from armtwin.identification.payload.result import Method, PayloadIdentification
-from armtwin.identification.rigid_body.log_checks import check_logs
+from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs

@@ -15,10 +15,10 @@ import numpy as np
 
 from armtwin.identification.fitting.decomposition import decompose
 from armtwin.identification.fitting.factors import together
-from armtwin.identification.rigid_body.preparation import preparation
+from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
-from armtwin.robot.joint_sizes import joint_sizes
+from armtwin.robot.defaults.joint_sizes import joint_sizes
 from armtwin.robot.robot import Robot
 
 INDEPENDENT = 0.9  # share from which on an estimate counts as independent of its prior
@@ -69,7 +69,7 @@ def by_prior(
         cutoff: Cut-off frequency [Hz].
     """
     recipe = Recipe(estimator="truncated", friction="file", tilt="file", trust=True)
-    ready = preparation(expected, [with_it], torque=torque, cutoff=cutoff, recipe=recipe)
+    ready = prepare_identification(expected, [with_it], torque=torque, cutoff=cutoff, recipe=recipe)
     experiment = ready.experiment
     largest = joint_sizes(expected).torque
     analysis = decompose(together(experiment.parts()), largest, experiment.free)

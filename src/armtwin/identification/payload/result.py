@@ -32,9 +32,9 @@ from armtwin.notebook.sections import (
     Text,
 )
 from armtwin.report.result import Result
-from armtwin.robot.bodies import body_from
-from armtwin.robot.groups import Payload
+from armtwin.robot.dynamics.bodies import body_from
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Payload
 
 Method = Literal["difference", "held"]
 NAME = "identified"  # of the payload in the robot file
@@ -154,7 +154,7 @@ class PayloadIdentification(Result):
         body = body_from(nearest_body(self.fit.parameters))
         payloads = {**self.prior.description.payload, NAME: Payload(source=source, body=body)}
         description = replace(self.prior.description, payload=payloads)
-        return Robot(description, self.prior.origin).with_payload(NAME)
+        return self.prior.with_description(description).with_payload(NAME)
 
     def sections(self) -> Report:
         """The ten numbers, torque constants where the mass was given, and what they rest on."""
@@ -345,4 +345,4 @@ def _with_constants(robot: Robot, gain: DriveGain) -> Robot:
         had = motor.source if isinstance(motor.source, dict) else {"rotor_inertia": motor.source}
         sources = {**had, "torque_constant": source}
         motors.append(replace(motor, torque_constant=float(constant), source=sources))
-    return Robot(replace(robot.description, motor=tuple(motors)), robot.origin)
+    return robot.with_description(replace(robot.description, motor=tuple(motors)))

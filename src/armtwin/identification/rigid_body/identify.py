@@ -15,22 +15,22 @@ from armtwin.identification.fitting.least_squares import covariance, residuals, 
 from armtwin.identification.fitting.robust import refitted
 from armtwin.identification.fitting.scatter import scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table
-from armtwin.identification.rigid_body.consistency import at_zero, nearest, violations
-from armtwin.identification.rigid_body.contracts import affordable
-from armtwin.identification.rigid_body.cutoff import Say
-from armtwin.identification.rigid_body.estimate import Estimate
-from armtwin.identification.rigid_body.experiment import Experiment, Robust, fastest
-from armtwin.identification.rigid_body.gain_spread import gain_spread
-from armtwin.identification.rigid_body.preparation import Preparation, preparation
+from armtwin.identification.rigid_body.data.cutoff import Say
+from armtwin.identification.rigid_body.data.experiment import IdentificationData, Robust, fastest
+from armtwin.identification.rigid_body.data.preparation import Preparation, prepare_identification
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.fit.consistency import at_zero, nearest, violations
+from armtwin.identification.rigid_body.fit.consistency_cost import affordable
+from armtwin.identification.rigid_body.fit.drive_gains import gain_spread
+from armtwin.identification.rigid_body.friction.terms import with_own_bristles, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
-from armtwin.identification.rigid_body.terms import with_own_bristles, with_terms
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.description import Description
-from armtwin.robot.drive_groups import Motor
 from armtwin.robot.parameters import with_values
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import Motor
 from armtwin.robot.uncertainty import known_deviations
 
 ROBUST_STEPS = 4
@@ -65,7 +65,9 @@ def identify(
     chosen = recipe or Recipe()
     if chosen.motion == "simulated":
         raise ArmtwinError("recipe: a simulated motion needs the loop; use at.identify_in_loop")
-    ready = preparation(robot, logs, torque=torque, cutoff=cutoff, recipe=chosen, progress=progress)
+    ready = prepare_identification(
+        robot, logs, torque=torque, cutoff=cutoff, recipe=chosen, progress=progress
+    )
     return solved(ready, ready.experiment.parts())
 
 
@@ -124,7 +126,7 @@ def solved(ready: Preparation, parts: list[Factors]) -> Estimate:
     )
 
 
-def _noise(experiment: Experiment, gains: Floats | None) -> Floats:
+def _noise(experiment: IdentificationData, gains: Floats | None) -> Floats:
     """Root mean square of the torque that the filter takes away, (n,) [N m]."""
     power, samples = np.zeros(experiment.prior.n), 0
     for log in experiment.clean:
@@ -134,7 +136,7 @@ def _noise(experiment: Experiment, gains: Floats | None) -> Floats:
     return np.asarray(known * np.sqrt(power / samples))
 
 
-def _refuse_too_few(experiment: Experiment, whole: Factors) -> None:
+def _refuse_too_few(experiment: IdentificationData, whole: Factors) -> None:
     """Refuse rows that are fewer than what they should tell."""
     unknown = experiment.free.count
     count = int(whole.count.sum())
@@ -150,7 +152,7 @@ def _refuse_too_few(experiment: Experiment, whole: Factors) -> None:
         )
 
 
-def _robust(experiment: Experiment, drawn: DrawnFit, gains: Floats | None) -> DrawnFit:
+def _robust(experiment: IdentificationData, drawn: DrawnFit, gains: Floats | None) -> DrawnFit:
     """The fit repeated with weights by the residuals of the one before."""
     known = np.ones(experiment.prior.n) if gains is None else gains
     for _ in range(ROBUST_STEPS):
@@ -159,7 +161,7 @@ def _robust(experiment: Experiment, drawn: DrawnFit, gains: Floats | None) -> Dr
     return drawn
 
 
-def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
+def _largest_torques(experiment: IdentificationData, gains: Floats | None) -> Floats:
     """Largest torque of each joint, from the file or else from the logs, (n,) [N m]."""
     torques = [np.abs(log.clean.tau).max(axis=0) for log in experiment.clean]
     seen = np.max(torques, axis=0)
@@ -169,7 +171,7 @@ def _largest_torques(experiment: Experiment, gains: Floats | None) -> Floats:
     return np.where(np.isfinite(limit), limit, seen)
 
 
-def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) -> Floats:
+def _chosen(experiment: IdentificationData, drawn: DrawnFit, analysis: Decomposition) -> Floats:
     """Parameters by the estimator of the recipe, (p,)."""
     prior, recipe = experiment.extended, experiment.recipe
     if recipe.estimator == "truncated":
@@ -191,7 +193,7 @@ def _chosen(experiment: Experiment, drawn: DrawnFit, analysis: Decomposition) ->
 
 
 def _certainty(
-    experiment: Experiment, drawn: DrawnFit, analysis: Decomposition
+    experiment: IdentificationData, drawn: DrawnFit, analysis: Decomposition
 ) -> tuple[Floats, Floats]:
     """Covariance of the parameters (p, p), and the share of each that the logs tell (p,)."""
     recipe, independent = experiment.recipe, experiment.independent
@@ -201,7 +203,7 @@ def _certainty(
 
 
 def _table(
-    experiment: Experiment,
+    experiment: IdentificationData,
     phi: Floats,
     spread: Floats,
     shares: Floats,
@@ -257,11 +259,10 @@ def _identified(
         for motor, constant in zip(found.motor, constants, strict=True):
             motors.append(_with_torque_constant(motor, float(constant), source))
         found = replace(found, motor=tuple(motors))
-    robot = Robot(found, f"robot '{found.name}' as identified")  # its file has other numbers
-    return robot.said_to_be(experiment.prior.origin)
+    return experiment.prior.with_description(found, "as identified")
 
 
-def _with_term_sources(experiment: Experiment, source: str) -> Description:
+def _with_term_sources(experiment: IdentificationData, source: str) -> Description:
     """The robot whose added terms, of which no file knew, come from the logs in every number."""
     description = experiment.extended.description
     added = {term.element.name for term in experiment.terms}

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.log_checks import check_positions, same_log
+from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot

@@ -31,7 +31,7 @@ from armtwin.identification.servo.structure import (
     seen_by_loop,
 )
 from armtwin.maths.batch import Floats
-from armtwin.robot.servo import Side
+from armtwin.robot.schema.servo import Side
 
 PARTS = 5  # of each log, left out in turn
 # A term must lower the squared error of what was left out by so much: some 10 % of its rms.

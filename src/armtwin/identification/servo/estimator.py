@@ -25,7 +25,7 @@ from armtwin.identification.servo.structure import (
     seen_by_loop,
 )
 from armtwin.maths.batch import Floats
-from armtwin.robot.servo import Side
+from armtwin.robot.schema.servo import Side
 
 ROUNDS = 15  # of steps
 NEAR = 1e-3  # relative change of a pole that ends them

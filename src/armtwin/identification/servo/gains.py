@@ -26,8 +26,8 @@ from armtwin.identification.servo.structure import (
     TORQUE,
 )
 from armtwin.maths.batch import Floats
-from armtwin.robot.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo import Cascade, Delays, Servo, Shaping, VelocityLaw
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 POSITION_RATE = 2000.0  # of the twin's position loop, about [Hz]
 STIFF = 250.0  # bandwidth of a velocity loop that load does not move [1/s]

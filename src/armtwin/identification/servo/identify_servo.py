@@ -29,7 +29,7 @@ from armtwin.identification.servo.structure import LOAD, SPEED, TERMS
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo_fit import ServoFitRecord
+from armtwin.robot.schema.servo_fit import ServoFitRecord
 
 if TYPE_CHECKING:
     pass
@@ -143,7 +143,7 @@ def _result(
     servo = fitted_servo(fit.laws, inertia, sample, basis)
     description = replace(robot.description, servo={**robot.description.servo, NAME: servo})
     return ServoIdentification(
-        robot=Robot(description, robot.origin),
+        robot=robot.with_description(description),
         feedforward=source,
         judgement=judgements[source],
         twin=twin,

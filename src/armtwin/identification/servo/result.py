@@ -35,7 +35,7 @@ from armtwin.notebook.sections import (
 )
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Servo
+from armtwin.robot.schema.servo import Servo
 
 NAME = "fitted"
 VALIDATED = 0.8  # share of variance below which a servo is not validated

@@ -37,7 +37,7 @@ from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.smoothing import low_pass
 from armtwin.robot.robot import Robot
-from armtwin.robot.servo import Side
+from armtwin.robot.schema.servo import Side
 
 LEAST_SPEED = 0.01  # that friction is tabulated for [rad/s]
 SLOW = 0.01  # share of the largest speed that is the width of the sign term

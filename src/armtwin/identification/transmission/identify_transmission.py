@@ -27,8 +27,8 @@ from armtwin.identification.transmission.twist_rows import (
 )
 from armtwin.logs.log import Log, as_logs
 from armtwin.maths.batch import Floats
-from armtwin.robot.drive_groups import FrictionElement, Transmission
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement, Transmission
 
 # standard deviations of an interval of 95 %, by Student: 20 stretches in a log, 10 in a half
 CERTAIN, CERTAIN_OF_HALF = 2.09, 2.26
@@ -293,7 +293,7 @@ def _with_transmissions(
     for row in new:
         kept.append(Transmission(source, row.name, stiffness=row.stiffness, delay=late))
     friction = tuple(_sided(element, {row.name for row in new}) for element in d.friction)
-    return Robot(replace(d, transmission=tuple(kept), friction=friction), robot.origin)
+    return robot.with_description(replace(d, transmission=tuple(kept), friction=friction))
 
 
 def _source(

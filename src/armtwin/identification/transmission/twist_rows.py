@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque

@@ -20,17 +20,17 @@ import numpy as np
 from armtwin.drives.friction.curves import coefficients
 from armtwin.drives.friction.load import dry_share
 from armtwin.errors import ArmtwinError, did_you_mean
-from armtwin.identification.rigid_body.clean_log import clean_log
+from armtwin.identification.rigid_body.data.clean_log import clean_log
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.identification.worm.result import WormIdentification, WormNumber
 from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.drive_groups import FrictionElement
-from armtwin.robot.loaded_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.loaded_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
-from armtwin.robot.rows import Row
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 SLOW = 0.02  # of an element's highest speed below which it may not slide
 CUTOFF = 10.0  # [Hz]

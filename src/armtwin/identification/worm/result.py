@@ -14,8 +14,8 @@ from armtwin.notebook.numbers import NEWTON_METRES, PLAIN, Number
 from armtwin.notebook.scales import Axis
 from armtwin.notebook.sections import Block, Column, Record, Report, Section, Table, Text
 from armtwin.report.result import Result
-from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
 
 HELD = 1.96  # deviations of a normal distribution within which 95 % lie
 SOURCE = "identified: from runs of different loads"
@@ -73,7 +73,7 @@ class WormIdentification(Result):
         for element in self.prior.description.friction:
             elements.append(_renewed(element, values) if element in active else element)
         description = replace(self.prior.description, friction=tuple(elements))
-        return Robot(description, self.prior.origin)
+        return self.prior.with_description(description)
 
     def sections(self) -> Report:
         """The coefficients, and what is missed with and without load."""

@@ -13,7 +13,14 @@ from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import draws_problem
 from armtwin.maths.batch import Flags, Floats
 from armtwin.notebook.sections import Report
-from armtwin.prediction.band.distribution import HIGH, LOW, MIDDLE, Distribution
+from armtwin.prediction.band.distribution import (
+    HIGH,
+    LOW,
+    MIDDLE,
+    Distribution,
+    Regression,
+    regression,
+)
 from armtwin.prediction.band.draws import normal_draws
 from armtwin.prediction.band.ensemble import Ensemble, run_variants
 from armtwin.prediction.band.identified import parameter_draws
@@ -21,7 +28,6 @@ from armtwin.prediction.band.measuring import Saving, savings
 from armtwin.prediction.band.quantities import quantities_of
 from armtwin.prediction.band.quantity import Quantity, Variant, drawn
 from armtwin.prediction.band.residual import left_by_servo, residuals
-from armtwin.prediction.band.shares import Regression, regression
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import Direction
 from armtwin.report.result import Result

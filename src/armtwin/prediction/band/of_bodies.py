@@ -9,8 +9,8 @@ from functools import partial
 from armtwin.files.fields import SOURCE_KINDS
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
-from armtwin.robot.groups import Body, SixInertias
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.groups import Body, SixInertias
 
 Change = Callable[[Body, float], Body]
 

@@ -16,8 +16,8 @@ from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.identified import is_identified
 from armtwin.prediction.band.quantity import Quantity, Variant, changed_robot, source_kind
 from armtwin.prediction.band.widths import Kind
-from armtwin.robot.drive_groups import FrictionElement
 from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
 from armtwin.simulation.model import Model
 
 DRY = ("level", "asperity", "static", "torques", "scale")  # keys of what rubs

@@ -12,7 +12,7 @@ from armtwin.jobs.job import Job
 from armtwin.maths.rotations import from_rpy, pose
 from armtwin.prediction.band.asked import Asked
 from armtwin.prediction.band.quantity import Placement, Quantity, Variant
-from armtwin.robot.groups import Pose
+from armtwin.robot.schema.groups import Pose
 
 
 def placement_quantities(asked: Asked) -> Iterator[Quantity]:

@@ -17,7 +17,7 @@ from armtwin.prediction.band.widths import (
     in_words,
     spread_of,
 )
-from armtwin.robot.description import Description
+from armtwin.robot.schema.description import Description
 
 GROUPS = ("links", "tool", "placement")  # names that stand for several kinds
 Measurement = str  # a way to measure: a key of `measuring.WAYS`

@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 
+from armtwin.files.digests import digest, digest_of
 from armtwin.files.versions import versions
-from armtwin.jobs.inputs import inputs_sha256
+from armtwin.files.writing import to_tables, to_toml
+from armtwin.jobs.job import Job
 from armtwin.maths.batch import Floats
 from armtwin.motion.feasibility import Clearance
 from armtwin.notebook.numbers import FINE_PERCENT, MILLIDEGREES, MILLIMETRES, PERCENT, Number
@@ -17,6 +20,25 @@ from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.causes import SHOWN
 from armtwin.prediction.sections.plots import joint_plots, reversals
+from armtwin.robot.robot import Robot
+
+
+def inputs_sha256(job: Job, robot: Robot) -> dict[str, str]:
+    """Digests of the files that went in, and of job and robot as they were used."""
+    files = {"job file": job.origin, "robot file": robot.origin}
+    for segment in job.description.segment:
+        if segment.points is not None:
+            path = Path(job.origin).parent / segment.points
+            files[f"points file {segment.points}"] = str(path)
+    for force in job.description.force:
+        if force.file is not None:
+            files[f"force file {force.file}"] = str(job.beside(force.file))
+    digests = {name: digest_of(path) for name, path in files.items()}
+    found = {name: value for name, value in digests.items() if value is not None}
+    for name, used in (("job", job.description), ("robot", robot.description)):
+        found[f"{name} as used"] = digest(to_toml(to_tables(used)).encode())
+    return found
+
 
 LIMITS = ("velocity", "acceleration", "torque")
 GROUPS_NAMED = 5

@@ -12,7 +12,7 @@ from armtwin.notebook.sampling import packed
 from armtwin.prediction.band.band import Band
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.verdict import process_is_on
-from armtwin.robot.scene import bar_length, skeleton, tool_of
+from armtwin.robot.showing.scene import bar_length, skeleton, tool_of
 
 SEAM_POINTS = 700
 FEW, MOST = 0.05, 0.5  # shares of robots from which a colour changes

@@ -1,0 +1,122 @@
+"""What a command writes and how it ends: the one way to a result, and the one writer of robots."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import typer
+
+import armtwin as at
+from armtwin.app.options import Output
+from armtwin.app.places import Source, files_of_log, result_folder
+from armtwin.app.showing import Place, Shown, print_json, report_of, say, show
+from armtwin.files.disk import Content
+from armtwin.report.beside import ResultBeside
+from armtwin.report.folder import RESULT
+from armtwin.report.page import to_html
+from armtwin.report.result_file import to_result
+from armtwin.robot.files import contents as robot_contents
+
+REPORT, LOG = "report.html", "log.csv"
+ROBOT = "robot.toml"
+COVARIANCE = "robot.covariance.npz"  # of what ROBOT holds
+FAILED = 1
+
+
+@dataclass(frozen=True)
+class CommandRun:
+    """A run of a command.
+
+    Attributes:
+        place: Where its results go.
+        json: Whether they are printed as JSON.
+    """
+
+    place: Place
+    json: bool
+
+    def finish(
+        self,
+        result: Shown,
+        contents: Mapping[str, Content] | None = None,
+        *,
+        robot: at.Robot | None = None,
+        passed: bool = True,
+    ) -> None:
+        """Write the result, show it, and end the command.
+
+        Args:
+            result: The result.
+            contents: Files that lie beside its report, by name.
+            robot: The robot that was made of another; its covariance goes with it.
+            passed: Whether it came out well; else the command ends with 1.
+        """
+        report = report_of(result)
+        written = dict(contents or {})
+        if robot is not None:
+            written = robot_contents(robot.description, ROBOT) | written
+        written[REPORT] = to_html(report)
+        kept = self.place.write(to_result(report), written)
+        if self.json:
+            print_json(kept)
+        else:
+            show(report)
+            for name in written:
+                if name != LOG:
+                    say(f"wrote {self.place.path(name).as_posix()}")
+        if not passed:
+            raise typer.Exit(FAILED)
+
+
+def folder_run(
+    source: Source, output: Output, inputs: Collection[Path], writes: Iterable[str] = ()
+) -> CommandRun:
+    """A run that writes a folder, which is checked before any work is done.
+
+    Args:
+        source: What it is a run of.
+        output: What is asked of its results.
+        inputs: Files that it reads.
+        writes: Names of files beside result and report.
+    """
+    return CommandRun(result_folder(source, output, inputs, (RESULT, REPORT, *writes)), output.json)
+
+
+def robot_run(
+    command: str,
+    prior: at.Robot,
+    output: Output,
+    inputs: Collection[Path],
+    writes: Iterable[str] = (),
+) -> CommandRun:
+    """A run that makes a robot of another; its place is checked before any work is done.
+
+    Args:
+        command: The command.
+        prior: The robot that it begins with.
+        output: What is asked of its results.
+        inputs: Files that it reads.
+        writes: Names of files beside robot, result and report.
+    """
+    names = (ROBOT, COVARIANCE, *writes)
+    if output.out is None:
+        return folder_run(Source(command, prior.name, prior.origin), output, inputs, names)
+    place = ResultBeside(output.out, ROBOT, (*names, RESULT, REPORT), inputs, output.force)
+    place.check()
+    return CommandRun(place, output.json)
+
+
+def inputs_of(robot: str, logs: Iterable[Path | None], columns: Path | None) -> list[Path]:
+    """The files of a run: the robot's own, those of its logs, and their columns files."""
+    inputs = [Path(robot)]
+    for log in logs:
+        if log is not None:
+            inputs += files_of_log(log, columns)
+    return inputs
+
+
+def read_logs(paths: Iterable[Path], columns: Path | None) -> list[at.Log]:
+    """Logs of files."""
+    return [at.Log.read(path, columns) for path in paths]

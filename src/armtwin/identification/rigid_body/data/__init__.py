@@ -1,0 +1,1 @@
+"""Logs checked, filtered and prepared for an identification."""

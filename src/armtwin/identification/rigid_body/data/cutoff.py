@@ -1,0 +1,120 @@
+"""The cut-off with which parts left out of the logs are predicted best, on torque as measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.least_squares import scales
+from armtwin.identification.fitting.left_out import left_out_parts
+from armtwin.identification.rigid_body.data.clean_log import middle
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    LowPassFilter,
+    fastest,
+    prepare_data,
+)
+from armtwin.identification.rigid_body.friction.selection import is_set_value
+from armtwin.identification.rigid_body.friction.terms import Terms, hosts
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.cleaning import LEAST_PERIODS
+from armtwin.logs.log import Log
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.robot import Robot
+
+CUTOFFS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0, 14.0, 20.0, 40.0, 60.0, 80.0, 160.0)  # tried [Hz]
+ROWS = 20_000  # of all logs on which cut-offs are compared
+LEAST_RATE = 3.0  # rate of a log over the highest cut-off that is tried
+RADII = (1e-4, 1e-3)  # of the friction memory that every cut-off is given [rad]
+WEIGHT = 1e-3  # of the prior
+
+Say = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Cutoff:
+    """The cut-off of an identification.
+
+    Attributes:
+        cutoff: Cut-off frequency [Hz].
+        errors: Share of the left-out torque that is missed with each that was tried, mean of the
+            joints; empty where none was.
+    """
+
+    cutoff: float
+    errors: dict[float, float]
+
+
+@one_blas_thread()
+def best_cutoff(
+    robot: Robot, logs: tuple[Log, ...], source: str, recipe: Recipe, progress: Say | None
+) -> Cutoff | None:
+    """The cut-off that predicts left-out parts best, None where none can be tried.
+
+    Args:
+        robot: The robot, with drives.
+        logs: Its logs.
+        source: Channel of the torque.
+        recipe: The other choices.
+        progress: Called with the share that is done.
+    """
+    some = _stretches(logs)
+    errors = {}
+    possible = _possible(some)
+    for k, cutoff in enumerate(possible):
+        if progress is not None:
+            progress(k / len(possible))
+        try:
+            work = prepare_data(robot, some, source, LowPassFilter(cutoff, True, recipe))
+            errors[cutoff] = _missed(work)
+        except (ArmtwinError, np.linalg.LinAlgError):
+            continue  # a filter that leaves too little is no candidate
+    if not errors:
+        return None
+    return Cutoff(min(errors, key=errors.__getitem__), errors)
+
+
+def _stretches(logs: tuple[Log, ...]) -> tuple[Log, ...]:
+    """The middle of each log, so that all have few enough rows."""
+    samples = sum(len(log.time) for log in logs)
+    share = min(1.0, ROWS / samples)
+    return tuple(middle(log, share) for log in logs)
+
+
+def _possible(logs: tuple[Log, ...]) -> list[float]:
+    """Cut-offs that every log's length and rate allow [Hz]."""
+    least, most = 0.0, np.inf
+    for log in logs:
+        duration = float(log.time[-1] - log.time[0])
+        least = max(least, LEAST_PERIODS / duration)
+        most = min(most, (len(log.time) - 1) / duration / LEAST_RATE)
+    return [cutoff for cutoff in CUTOFFS if least <= cutoff <= most]
+
+
+def _missed(work: IdentificationData) -> float:
+    """Share of the left-out torque that is missed, mean of the joints."""
+    work = work.with_width().with_all_rows().with_terms(_terms(work))
+    parts, judged = work.squares(), work.raw_squares(ROWS)
+    gains = work.gains(parts.whole())
+    if gains is not None:
+        parts, judged = parts.scaled(gains), judged.scaled(gains)
+    sigma = scales(parts.whole(), work.free)
+    count = work.free.count
+    squares = left_out_parts(parts, work.free, sigma, WEIGHT, always=count, judged=judged)
+    return float(np.exp(0.5 * squares.error()))
+
+
+def _terms(work: IdentificationData) -> Terms:
+    """Friction memory of two radii on every element; none where none is looked for."""
+    recipe = work.recipe
+    without = recipe.friction == "file" or recipe.motion == "reference"
+    if without or is_set_value(work.source):
+        return ()
+    found = []
+    for host in hosts(work.prior, work.recipe, fastest(work.clean)):
+        for radius in RADII:
+            found.append(host.memory(radius))
+    return tuple(found)

@@ -1,0 +1,339 @@
+"""What an identification works on: logs checked and clean, the robot, and what may change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.factors import Factors, factors, together
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import fit, scales
+from armtwin.identification.fitting.robust import huber_weights
+from armtwin.identification.fitting.rows import RegressionRows
+from armtwin.identification.fitting.squares import Squares, squares
+from armtwin.identification.rigid_body.data.clean_log import (
+    CleanLog,
+    clean_log,
+    predicted_motion,
+    within_rate,
+)
+from armtwin.identification.rigid_body.data.reversals import best_width
+from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
+from armtwin.identification.rigid_body.fit.free_parameters import free_parameters, term_directions
+from armtwin.identification.rigid_body.fit.regression import (
+    RegressionModel,
+    kept_rows,
+    raw_rows,
+    rows,
+    settled_rows,
+)
+from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.identification.rigid_body.friction.terms import Terms, elements_of, with_terms
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.logs.torque import logged_torque, needs_gains, torque_channel
+from armtwin.maths.batch import Flags, Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.maths.narrow import largest
+from armtwin.robot.dynamics.loaded_friction import has_loads, is_turned
+from armtwin.robot.robot import Robot
+
+PARTS = 6  # into which the logs are cut at least, to be left out in turn
+# deviations of the speed's noise within which the sign of friction is first taken to be in doubt
+FIRST_WIDTH = 8.0
+FIRST_WEIGHT = 1e-3  # of the prior, before the best one is known
+GAIN_WEIGHT = 1e-5  # of the prior, while gains are told
+STRETCHES = 4000  # samples of all logs on which widths are tried
+BLOCK = 8_000  # samples whose columns are held at a time, fewer with many terms
+LEAST_STRETCH = 500  # the same at least of one
+
+
+@dataclass(frozen=True, eq=False)
+class Robust:
+    """What rows are weighted by: their residual with parameters φ over their joint's deviation.
+
+    Attributes:
+        phi: Parameters, (p,).
+        sigma: Deviations, (n,).
+        gains: Factors of the logged torques, (n,).
+    """
+
+    phi: Floats
+    sigma: Floats
+    gains: Floats
+
+
+@dataclass(frozen=True)
+class LowPassFilter:
+    """How logs are cleaned.
+
+    Attributes:
+        cutoff: Cut-off frequency [Hz].
+        asked: Whether it was asked for; a chosen one is lowered where a log's rate needs it.
+        recipe: The other choices.
+    """
+
+    cutoff: float
+    asked: bool
+    recipe: Recipe
+
+
+@dataclass(frozen=True, eq=False)
+class IdentificationData:
+    """What an identification works on.
+
+    Attributes:
+        prior: The robot, with assumed drives where its file has none.
+        recipe: The choices.
+        cutoff: Cut-off, as asked for or common to all logs [Hz].
+        source: Channel of the torque.
+        free: The directions in which the parameters may change.
+        logs: The logs, or their mean.
+        clean: The same, clean.
+        rest: Speeds below which a joint counts as standing, (n,) [rad/s].
+        width: Speeds about a reversal within which the sign of friction is in doubt, (n,) [rad/s].
+        terms: Friction terms added to those of the robot, their parameters last.
+        carried: Parameters of what lies beyond the gears, for terms that follow loads, (p,); None
+            where they are not known yet.
+    """
+
+    prior: Robot
+    recipe: Recipe
+    cutoff: float
+    source: str
+    free: FreeDirections
+    logs: tuple[Log, ...]
+    clean: tuple[CleanLog, ...]
+    rest: Floats
+    width: Floats
+    terms: Terms = ()
+    carried: Floats | None = None
+
+    @cached_property
+    def model(self) -> RegressionModel:
+        """What each parameter adds to the torque."""
+        return RegressionModel(self.prior, self.width, self.terms, self.carried)
+
+    @cached_property
+    def extended(self) -> Robot:
+        """The robot with the added terms."""
+        return with_terms(self.prior, self.terms)
+
+    @property
+    def friction(self) -> Flags:
+        """Which parameters belong to friction, (p,)."""
+        own = [p.group == "friction" for p in self.prior.parameter_table]
+        return np.array(own + [True] * len(self.terms))
+
+    @property
+    def remembers(self) -> bool:
+        """Whether some friction, of the robot or added, has a memory."""
+        elements = [*self.prior.assembly.friction, *elements_of(self.terms)]
+        return any(remembers(element) for element, _ in elements)
+
+    def with_all_rows(self) -> IdentificationData:
+        """The same with the rows of standing joints, where friction with memory has a sign."""
+        return replace(self, rest=np.zeros_like(self.rest))
+
+    def with_terms(self, terms: Terms) -> IdentificationData:
+        """The same with friction terms beside the robot's own, free to change."""
+        free = term_directions(self.prior, self.free, terms)
+        return replace(self, terms=terms, free=free)
+
+    @property
+    def independent(self) -> float:
+        """Share of the rows that are independent, the filter having tied neighbours."""
+        shares, counts = [], []
+        for log in self.clean:
+            how = log.how
+            shares.append(min(1.0, 2 * how.cutoff * how.step / how.rate))
+            counts.append(len(log.clean.time) / how.step)
+        return float(np.average(shares, weights=counts))
+
+    @one_blas_thread()
+    def parts(self, robust: Robust | None = None) -> list[Factors]:
+        """Factors of parts of the logs, their rows weighted where robust."""
+        pieces: list[list[Factors]] = [[] for _ in range(self._count(PARTS))]
+        for part, some in self._pieces(PARTS):
+            pieces[part].append(self._factors(some, robust))
+        return [together(some) for some in pieces]
+
+    @one_blas_thread()
+    def squares(self, count: int = PARTS) -> Squares:
+        """Squares of so many parts of the logs at least."""
+        model = self.model
+        return squares(self._pieces(count), self._count(count), model.busy, model.combination)
+
+    def _count(self, least: int) -> int:
+        """Number of parts, so many at least and as many of each log."""
+        logs = len(self.clean)
+        return -(-least // logs) * logs
+
+    def _pieces(self, least: int) -> Iterator[tuple[int, RegressionRows]]:
+        """Rows of the logs, a few at a time, and the number of the part that they belong to."""
+        of_each_log = self._count(least) // len(self.clean)
+        for k, log in enumerate(self.clean):
+            for part, some in self._pieces_of(log, of_each_log):
+                yield k * of_each_log + part, some
+
+    def _pieces_of(self, log: CleanLog, count: int) -> Iterator[tuple[int, RegressionRows]]:
+        """The same of one log that is cut into so many parts."""
+        kept = kept_rows(log)
+        length = max(1, self.model.fewer(BLOCK) // log.how.step)
+        bent = self.model.bends(log.motion)
+        settled = first_of(settled_rows(log, bent, kept))
+        begins = min(settled, max(0, len(kept) - count))  # a row of each part at least
+        edges = np.linspace(begins, len(kept), count + 1).astype(int).tolist()
+        for first in range(0, len(kept), length):
+            last = min(first + length, len(kept))
+            block = rows(self.model, log, bent, self.rest, kept[first:last])
+            for part in range(count):
+                start, end = max(first, edges[part]), min(last, edges[part + 1])
+                if start < end or last - first == len(kept):  # a part of few rows may have none
+                    yield part, block.between(start - first, end - first)
+
+    def _factors(self, some: RegressionRows, robust: Robust | None) -> Factors:
+        """Factors of rows, weighted by their residuals where robust."""
+        combination = self.model.combination
+        if robust is None:
+            return factors(some, combination)
+        scaled = replace(some, target=some.target * robust.gains)
+        gap = scaled.target - scaled.predicted(combination @ robust.phi)
+        return factors(scaled, combination, huber_weights(gap, robust.sigma))
+
+    @one_blas_thread()
+    def raw_squares(self, most: int) -> Squares:
+        """Squares of the same parts with the torque as measured, of so many rows at most."""
+        model = self.model
+        return squares(self._raw_pieces(most), self._count(PARTS), model.busy, model.combination)
+
+    def _raw_pieces(self, most: int) -> Iterator[tuple[int, RegressionRows]]:
+        """Rows with the torque as measured, and the number of the part that they belong to."""
+        of_each_log = self._count(PARTS) // len(self.clean)
+        samples = sum(len(log.time) for log in self.logs)
+        step = -(-samples // most)
+        for k, (log, cleaned) in enumerate(zip(self.logs, self.clean, strict=True)):
+            torque = without_loads(self.prior, log, self.source, self.cutoff, self.recipe)
+            whole = raw_rows(self.model, cleaned, log, torque, step)
+            begins = first_of(whole.used)
+            for part, some in enumerate(whole.in_parts(of_each_log, begins)):
+                yield k * of_each_log + part, some
+
+    @property
+    def needs_gains(self) -> bool:
+        """Whether the torque is a current whose drive gains are told with the parameters."""
+        return needs_gains(self.prior, self.source)
+
+    def gains(self, found: Factors) -> Floats | None:
+        """Drive gains of the joints [N m/A]; None where the torque is known without."""
+        if not self.needs_gains:
+            return None
+        gear = self.prior.assembly.gear
+        coupled = (np.count_nonzero(gear, axis=1) != 1).any()
+        if coupled or len(gear) != self.prior.n:
+            raise ArmtwinError(
+                f"robot '{self.prior.name}': currents of coupled joints need "
+                "motor.torque_constant of every motor"
+            )
+        first, own = first_gains(found, self.free.start, self.friction)
+        return drive_gains(found, self.free, GAIN_WEIGHT, first, own)
+
+    @one_blas_thread()
+    def with_width(self) -> IdentificationData:
+        """The same with the widths of doubt that explain a stretch of each log best.
+
+        The fit that tells them tells what the gears carry, too.
+        """
+        samples = max(LEAST_STRETCH, STRETCHES // len(self.clean))
+        some = replace(self, clean=tuple(log.first(samples) for log in self.clean))
+        whole = some.squares().whole()
+        if not whole.count.any():  # every joint stands in all stretches
+            return self
+        gains = some.gains(whole)
+        if gains is not None:
+            whole = whole.scaled(gains)
+        first = fit(whole, self.free, FIRST_WEIGHT, scales(whole, self.free))
+        phi = self.free.parameters(first.z)
+        width = best_width(self.prior, some.clean, phi, gains, _speed_noise(self.clean))
+        return replace(
+            self,
+            width=self.width if width is None else width,
+            carried=beyond_gears(self.prior, phi),
+        )
+
+
+@one_blas_thread()
+def prepare_data(
+    prior: Robot, logs: tuple[Log, ...], source: str, how: LowPassFilter
+) -> IdentificationData:
+    """Checked logs clean, with what may change.
+
+    Args:
+        prior: The robot, with drives.
+        logs: Its logs, in the order of its joints.
+        source: Channel of the torque.
+        how: The filter and the other choices.
+    """
+    recipe = how.recipe
+    clean = []
+    for k, log in enumerate(logs, 1):
+        within = how.cutoff if how.asked else within_rate(log, how.cutoff)
+        try:
+            logged = without_loads(prior, log, source, within, recipe)
+            clean.append(clean_log(log, within, recipe, logged))
+        except ArmtwinError as error:
+            raise ArmtwinError(f"{log.origin or f'log {k}'}: {error}") from None
+    return IdentificationData(
+        prior=prior,
+        recipe=recipe,
+        cutoff=how.cutoff,
+        source=source,
+        free=free_parameters(prior, recipe),
+        logs=logs,
+        clean=tuple(clean),
+        rest=recipe.rest * fastest(clean),
+        width=FIRST_WIDTH * _speed_noise(clean),
+    )
+
+
+def first_of(flags: Flags) -> int:
+    """Number of the first row (m, n) with any flag."""
+    return int(flags.any(axis=1).argmax()) if len(flags) else 0
+
+
+def without_loads(robot: Robot, log: Log, source: str, cutoff: float, recipe: Recipe) -> Floats:
+    """Logged torques without the friction that follows loads, as the robot file has it, (m, n)."""
+    channel = torque_channel(log, source)
+    torque = logged_torque(robot, log, channel)
+    if not has_loads(robot.assembly) or needs_gains(robot, channel):
+        return torque
+    return torque - robot.loaded_friction(*predicted_motion(log, cutoff, recipe))
+
+
+def beyond_gears(robot: Robot, phi: Floats) -> Floats:
+    """Those of a robot's parameters φ that act beyond the gears, the others zero, (p,)."""
+    parts = robot.assembly
+    kept = phi.copy()
+    kept[robot.layout.rotors] = 0.0
+    first = robot.layout.friction.start
+    for (_, row), count in zip(parts.friction, robot.layout.frictions, strict=True):
+        if row.linkage is not None or is_turned(parts, row):
+            kept[first : first + count] = 0.0
+        first += count
+    return kept
+
+
+def _speed_noise(logs: Sequence[CleanLog]) -> Floats:
+    """Standard deviation of the speeds over all logs, (n,) [rad/s]."""
+    power = np.mean([log.noise**2 for log in logs], axis=0)
+    return np.asarray(np.sqrt(power))
+
+
+def fastest(logs: Sequence[CleanLog]) -> Floats:
+    """Highest speed of each joint in all logs, (n,) [rad/s]."""
+    speeds = [largest(log.clean.v) for log in logs]
+    return np.asarray(np.max(speeds, axis=0))

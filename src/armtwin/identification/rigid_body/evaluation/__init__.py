@@ -1,0 +1,1 @@
+"""The identified robot: estimate, validation, diagnostics, and what it shows."""

@@ -1,0 +1,185 @@
+"""What an estimate rests on: its logs, the draw to the robot file, its choices."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+import numpy as np
+
+from armtwin.files.digests import digest_of, file_name
+from armtwin.files.versions import versions
+from armtwin.identification.fitting.draw import Draw
+from armtwin.identification.rigid_body.evaluation.diagnostics import fall_words
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.log import Log
+from armtwin.notebook.charts import Chart
+from armtwin.notebook.layers import Curve, Points, Rule
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Record, Table, Text
+from armtwin.robot.schema.mounting import written
+
+WEIGHT = Number(digits=2)
+MISSED = Number(100.0, "%", places=2)
+
+
+def basis_blocks(found: Estimate, log: Log | None) -> Iterator[Block]:
+    """The logs and how they were cleaned, the draw to the robot file, the recipe, versions.
+
+    Args:
+        found: The estimate.
+        log: The log that it was validated on, None without one.
+    """
+    yield from _cleaned_logs(found)
+    yield from _tried(found)
+    yield from _gravity(found)
+    yield from _draw(found)
+    widths = ", ".join(f"{np.degrees(width):.3g}" for width in found.reversal)
+    yield Text(
+        f"Speeds about a reversal within which the sign of friction is in doubt, °/s: {widths}.",
+        "soft",
+    )
+    yield Text(f"Recipe: {_recipe(found)}.", "soft")
+    yield Data("recipe", vars(found.recipe))
+    columns = (Column("package", "version"), Column("number", ""))
+    records = [{"package": name, "number": text} for name, text in versions().items()]
+    yield Table(columns, records, folded="Versions")
+    yield Data("provenance.inputs_sha256", _inputs(found, log))
+    yield Data("provenance.versions", versions())
+
+
+def _recipe(found: Estimate) -> str:
+    """The choices that were made, those at their default left out."""
+    usual = vars(Recipe())
+    choices = []
+    for key, value in vars(found.recipe).items():
+        if value != usual[key]:
+            choices.append(f"{key} {value}")
+    return ", ".join(choices) or "the default"
+
+
+def _tried(found: Estimate) -> Iterator[Block]:
+    """Cut-offs and friction terms that were tried on left-out parts."""
+    cutoffs = [{"tried": f"{c:g} Hz", "missed": e} for c, e in found.tried.errors.items()]
+    if cutoffs:
+        yield Text(
+            f"Cut-off {found.cutoff:g} Hz: the best of those tried for the torque, as measured, of "
+            "parts left out.",
+            "soft",
+        )
+    columns = (Column("tried", "tried"), Column("missed", "missed of left-out torque", MISSED))
+    yield Table(columns, cutoffs, "cutoffs_tried", folded="Cut-offs that were tried")
+    terms = []
+    for words, error in found.friction.errors.items():
+        if np.isfinite(error):
+            terms.append({"tried": words, "missed": error})
+    yield Table(columns, terms, "friction_tried", folded="Friction terms that were tried")
+
+
+def _gravity(found: Estimate) -> Iterator[Block]:
+    """The direction of gravity, by the file and by the logs."""
+    falls, gravity = found.fall, found.prior.description.gravity
+    if falls is None:
+        yield Text(f"Gravity as in the robot file: {written(gravity)} m/s² in the base.", "soft")
+        yield Data("gravity", {"file_m_s2": gravity, "taken": False})
+        return
+    yield Text(fall_words(falls), "soft")
+    yield Data(
+        "gravity",
+        {
+            "file_m_s2": falls.file,
+            "logs_m_s2": falls.logs,
+            "std_m_s2": falls.deviation,
+            "angle_rad": falls.angle,
+            "angle_std_rad": falls.angle_deviation,
+            "from_logs": falls.share,
+            "taken": falls.leans,
+        },
+    )
+
+
+def _draw(found: Estimate) -> Iterator[Block]:
+    """How strongly the parameters were drawn to the robot file."""
+    draw = found.draw
+    how = "as asked for"
+    if draw.errors:
+        how = (
+            "the best for what was left out; friction parameters count with "
+            f"{draw.family_size:g} times their size"
+        )
+    yield Text(f"Weight of the robot file: {WEIGHT.text(draw.weight)}, {how}.", "soft")
+    if draw.errors:
+        yield _weight_chart(draw)
+    tried = [{"weight": weight, "error": error} for weight, error in draw.errors.items()]
+    yield Data("draw.weight", draw.weight)
+    yield Data("draw.friction_size", draw.family_size)
+    yield Data("draw.tried", tried)
+
+
+def _weight_chart(draw: Draw) -> Chart:
+    """Error of what was left out over the weight of the robot file."""
+    weights = np.array(list(draw.errors))
+    errors = np.array(list(draw.errors.values()))
+    layers = (
+        Curve("", weights, errors, colour=0, dash="solid"),
+        Points("error of what was left out", weights, errors, colour=0),
+        Rule(draw.weight, "chosen", on="x"),
+    )
+    return Chart(
+        "Weight of the robot file",
+        Axis("weight", logarithmic=True),
+        Axis("error", logarithmic=True),
+        layers,
+        "Squared error of left-out parts over that of a fit to all; the lowest is taken.",
+    )
+
+
+def _cleaned_logs(found: Estimate) -> Iterator[Block]:
+    """The logs, and how each was cleaned."""
+    records: list[Record] = []
+    for log, how in zip(found.logs, found.cleaning, strict=True):
+        records.append(
+            {
+                "file": log.origin,
+                "samples": len(log.time),
+                "sha256": digest_of(log.origin),
+                "cleaning": asdict(how),
+            }
+        )
+    columns = (
+        Column("file", "log", words=lambda x: file_name(x["file"], "a log")),
+        Column("samples", "samples", Number(digits=9)),
+        Column("rate", "rate Hz", words=lambda x: _rate(x["cleaning"])),
+        Column("cutoff", "cut-off Hz", words=lambda x: f"{x['cleaning']['cutoff']:.4g}"),
+        Column("rows", "rows a second", words=lambda x: _rows(x["cleaning"]), page_only=True),
+        Column("stamps", "stamps", words=lambda x: _stamps(x["cleaning"]), page_only=True),
+        Column("kind", "differentiation", words=lambda x: _kind(x["cleaning"]), page_only=True),
+        Column("wild", "wild samples", words=lambda x: str(x["cleaning"]["replaced"])),
+    )
+    yield Table(columns, records, "logs")
+
+
+def _rate(how: Record) -> str:
+    return f"{how['rate'] * how['averaged']:.5g}"
+
+
+def _rows(how: Record) -> str:
+    return f"{how['rate'] / how['step']:.4g}"
+
+
+def _stamps(how: Record) -> str:
+    return "put on an even grid" if how["resampled"] else "even"
+
+
+def _kind(how: Record) -> str:
+    return "Fourier series" if how["differentiation"] == "fourier" else "central differences"
+
+
+def _inputs(found: Estimate, log: Log | None) -> dict[str, str | None]:
+    """Digests of robot file and validation log."""
+    digests = {"robot file": digest_of(found.prior.origin)}
+    if log is not None:
+        digests["validation log"] = digest_of(log.origin)
+    return digests

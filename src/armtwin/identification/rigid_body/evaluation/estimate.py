@@ -1,0 +1,202 @@
+"""The identified robot: its parameters, what they rest on, and the torque that it predicts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from armtwin.identification.fitting.decomposition import Decomposition
+from armtwin.identification.fitting.draw import Draw
+from armtwin.identification.fitting.structure import ColumnStructure
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.data.clean_log import Motion, predicted_motion
+from armtwin.identification.rigid_body.data.cutoff import Cutoff
+from armtwin.identification.rigid_body.data.reversals import mean_friction
+from armtwin.identification.rigid_body.evaluation.validation import Validation
+from armtwin.identification.rigid_body.fit.consistency_cost import Price
+from armtwin.identification.rigid_body.fit.regression import RegressionModel
+from armtwin.identification.rigid_body.friction.presliding import unsettled_friction
+from armtwin.identification.rigid_body.friction.selection import Chosen
+from armtwin.identification.rigid_body.gravity.gravity_direction import Fall
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.logs.channels import channel_kind
+from armtwin.logs.cleaning import Cleaning
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import joint_torque
+from armtwin.maths.batch import Flags, Floats
+from armtwin.notebook.sections import Report
+from armtwin.report.result import Result
+from armtwin.robot.robot import Robot
+
+if TYPE_CHECKING:
+    from armtwin.identification.rigid_body.evaluation.result import Identification
+
+SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Estimate(Result):
+    """An identified robot, and what it rests on.
+
+    Attributes:
+        robot: The robot with its identified parameters.
+        prior: The robot it started from, with assumed drives where its file had none.
+        table: Every parameter with prior, value, standard deviation and group.
+        covariance: Covariance of the parameters, (p, p).
+        covariance_at_gains: The same where the drive gains are as estimated, (p, p): that of the
+            torque that a current of these gains is predicted to be.
+        torque_source: Channel that the torque came from.
+        gains: Drive gains estimated with the parameters, None where none had to be, (n,) [N m/A].
+        draw: How strongly the parameters were drawn to the prior, and what was tried.
+        sigma: Residual of each joint in the fit, (n,) [N m].
+        fastest: Highest speed of each joint in the logs, (n,) [rad/s].
+        reversal: Speeds of the joints within which the sign of friction is in doubt, (n,) [rad/s].
+        cleaning: How each log was cleaned.
+        plain: Parameters of plain weighted least squares, without prior and contracts, (p,).
+        broken: What the plain fit breaks, as phrases: links that are no real body, negative inertia
+            and friction.
+        decomposition: Singular values of the regression.
+        cutoff: Cut-off, as asked for or common to all logs [Hz].
+        recipe: The choices.
+        logs: The logs it was fitted to.
+        model: What each parameter adds to the torque.
+        tried: The cut-offs that were tried.
+        friction: The friction terms that were added, and what was tried.
+        price: What the contracts of a real robot cost on left-out parts; None where they cost
+            nothing.
+        inflation: How many times larger deviations are than if rows were independent, by the
+            scatter of estimates with parts left out.
+        missed: Root mean square of what is missed of the torque of parts left out, with what the
+            filter takes away, (n,) [N m].
+        distrusted: What a check of the torque said that was not heeded, "" where none spoke.
+        fall: The direction of gravity by the logs, None where it was not looked for.
+    """
+
+    robot: Robot
+    prior: Robot
+    table: tuple[FittedParameter, ...]
+    covariance: Floats
+    covariance_at_gains: Floats
+    torque_source: str
+    gains: Floats | None
+    draw: Draw
+    sigma: Floats
+    fastest: Floats
+    reversal: Floats
+    cleaning: tuple[Cleaning, ...]
+    plain: Floats
+    broken: tuple[str, ...]
+    decomposition: Decomposition
+    cutoff: float
+    recipe: Recipe
+    logs: tuple[Log, ...]
+    model: RegressionModel
+    tried: Cutoff
+    friction: Chosen
+    price: Price | None
+    inflation: float
+    missed: Floats
+    distrusted: str
+    fall: Fall | None
+
+    @cached_property
+    def _unjudged(self) -> Identification:
+        """It alone, by the logs that it was fitted to."""
+        from armtwin.identification.rigid_body.evaluation.result import Identification
+
+        return Identification(self)
+
+    def sections(self) -> Report:
+        """Those of an identification that was not validated."""
+        return self._unjudged.sections()
+
+    @cached_property
+    def structure(self) -> ColumnStructure:
+        """What any motion could tell."""
+        return self.model.structure
+
+    @property
+    def base(self) -> tuple[str, ...]:
+        """The base parameters as readable combinations."""
+        return self.structure.base
+
+    @property
+    def free(self) -> Flags:
+        """Which parameters were free to change, (p,)."""
+        return np.asarray(self.decomposition.free.basis.any(axis=1))
+
+    @property
+    def torque_side(self) -> str:
+        """Where the torque was measured, in words."""
+        return SIDES[channel_kind(self.torque_source) or "tau"]
+
+    @cached_property
+    def _latest(self) -> list[tuple[Log, Motion]]:
+        return []
+
+    def _motion(self, log: Log) -> Motion:
+        """Motion at every sample of a log; that of the latest log is kept."""
+        for known, motion in self._latest:
+            if known is log:
+                return motion
+        ordered = in_order_of(log, self.robot.joint_names)
+        motion = predicted_motion(ordered, self.cutoff, self.recipe)
+        self._latest[:] = [(log, motion)]
+        return motion
+
+    def _measured(self, log: Log) -> Floats:
+        """Joint torque of a log, (m, n) [N m]."""
+        ordered = in_order_of(log, self.robot.joint_names)
+        return joint_torque(self.robot, ordered, self.torque_source)[0]
+
+    def validate(
+        self, log: Log, cutoff: float | None = None, robot: Robot | None = None
+    ) -> Validation:
+        """Torque of a log as the identified robot predicts it.
+
+        Args:
+            log: The log.
+            cutoff: Filters both sides [Hz]; without it the torque is as measured.
+            robot: Another robot to be compared in the same way, for instance the prior.
+        """
+        model = self.robot if robot is None else robot
+        motion, measured = self._motion(log), self._measured(log)
+        rigid = model.inverse_dynamics(*motion)
+        predicted = rigid + mean_friction(model, motion, self.reversal)
+        return Validation.filtered(log.time, measured, predicted, cutoff)
+
+    def validate_plain(self, log: Log, cutoff: float | None = None) -> Validation:
+        """The same with the parameters of plain least squares, which may be those of no robot."""
+        motion, measured = self._motion(log), self._measured(log)
+        predicted = self.model.torque(motion, self.plain)
+        return Validation.filtered(log.time, measured, predicted, cutoff)
+
+    def standing(self, log: Log) -> Flags:
+        """Which samples of a log have a joint slower than the fit tells from rest, (m, n)."""
+        motion = self._motion(log)
+        return np.asarray(np.abs(motion.v) < self.recipe.rest * self.fastest)
+
+    def friction_in(self, log: Log) -> tuple[Floats, Floats]:
+        """Speeds of a log, and its torque less that of the identified rigid body, (m, n) each."""
+        motion, measured = self._motion(log), self._measured(log)
+        return motion.v, measured - self.robot.inverse_dynamics(*motion)
+
+    def torque_deviation(self, log: Log) -> Floats:
+        """Standard deviation of the predicted torque, (m, n) [N m].
+
+        It is that of the parameters, what the model misses of parts left out of the fit, and
+        friction whose contacts may still be bent from before the log.
+        """
+        motion = self._motion(log)
+        size, direction = np.linalg.eigh(self.covariance_at_gains)
+        root = direction * np.sqrt(size.clip(0))
+        deviation = []
+        for Y in self.model.regressors(motion):
+            own = np.linalg.norm(Y @ root, axis=-1)
+            deviation.append(np.hypot(own, self.missed))
+        before = unsettled_friction(self.robot, motion.q)
+        return np.hypot(np.concatenate(deviation), before)

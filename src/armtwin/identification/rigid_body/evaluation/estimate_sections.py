@@ -1,0 +1,278 @@
+"""What an estimate shows of itself: what the logs tell and what not, and all parameters."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
+from armtwin.identification.fitting.table import FittedParameter
+from armtwin.identification.rigid_body.evaluation.diagnostics import not_told
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook.charts import Chart, Multiples
+from armtwin.notebook.drawings import matrix
+from armtwin.notebook.layers import Curve, Points, Rule
+from armtwin.notebook.numbers import DEVIATION, PLAIN, Number
+from armtwin.notebook.scales import Axis
+from armtwin.notebook.sections import Block, Column, Data, Picture, Record, Table, Text
+from armtwin.robot.robot import Robot
+
+MOVED = 12  # parameters shown unfolded
+SHOWN_IN_V = 0.125  # size of an element of V that is drawn, as in figure 4.13 of [Waiboer 2007]
+STEPS = (0, 5, 10, 15, 20, 25, 30, 35, 40, 50)  # numbers of directions whose residual is listed
+BINS = 40  # of a joint's speeds, each with as many samples
+LEAST_IN_BIN = 5
+CURVE = 201  # speeds at which a friction law is drawn
+BESIDE = 0.08  # of the distance of two parameters in a chart, by which before and after are apart
+SHARE = Number(places=2)
+CHANGE = Number(100.0, "%", places=0, signed=True)
+CENTRE = Number(1e3, "mm")
+
+
+def untold_blocks(found: Estimate) -> Iterator[Block]:
+    """What the logs do not tell, and the combinations that a motion can."""
+    sentences = not_told(found)
+    for sentence in sentences or ["Every parameter that a motion can tell is told by these logs."]:
+        yield Text(sentence)
+    yield Data("not_told", sentences)
+    counts = Counter(row.group for row in found.table)
+    yield Text(
+        f"Of {len(found.table)} parameters any motion can tell {counts['alone']} alone, "
+        f"{counts['combined']} in combinations and {counts['none']} not at all; "
+        f"{found.structure.rank} base parameters stand for all of them. These logs tell "
+        f"{found.decomposition.kept} directions to 10 %.",
+        "soft",
+    )
+    columns = (Column("text", "base parameters"),)
+    records = [{"text": text} for text in found.base]
+    yield Table(columns, records, folded="Base parameters as combinations")
+    yield Data("base", found.base)
+
+
+def friction_blocks(found: Estimate, log: Log) -> Iterator[Block]:
+    """Friction torque of each joint over its speed: what the log shows, the fit, the robot file."""
+    v, torque = found.friction_in(log)
+    charts = []
+    for j, name in enumerate(found.prior.joint_names):
+        speeds = np.linspace(v[:, j].min(), v[:, j].max(), CURVE)
+        seen = _binned(v[:, j], torque[:, j])
+        layers = (
+            Points("log", seen[:, 0], seen[:, 1], y_error=seen[:, 2], shape="circle", colour=6),
+            Curve("identified", speeds, _alone(found.robot, j, speeds), colour=0, dash="solid"),
+            Curve("robot file", speeds, _alone(found.prior, j, speeds), colour=3, dash="dashed"),
+        )
+        charts.append(Chart(name, Axis("speed", "rad/s"), Axis("friction", "N m"), layers))
+    yield Multiples(
+        tuple(charts),
+        columns=3,
+        shared="",
+        title="Friction over speed",
+        caption=(
+            "Points: torque of the first fitted log less the identified rigid body's, mean and "
+            "standard deviation of samples of like speed. Curves: the friction of the joint moving "
+            "alone; where friction acts on several joints together, points need not lie on them."
+        ),
+    )
+
+
+def _binned(v: Floats, torque: Floats) -> Floats:
+    """Mean speed, mean torque and its deviation in bins of as many samples each, (bins, 3)."""
+    order = np.argsort(v, kind="stable")
+    rows = []
+    for some in np.array_split(order, BINS):
+        if len(some) >= LEAST_IN_BIN:
+            rows.append((v[some].mean(), torque[some].mean(), torque[some].std()))
+    return np.array(rows).reshape(-1, 3)
+
+
+def _alone(robot: Robot, j: int, speeds: Floats) -> Floats:
+    """Friction torque of a joint that moves alone."""
+    v = np.zeros((len(speeds), robot.n))
+    v[:, j] = speeds
+    return robot.friction_torque(v, np.zeros_like(v))[:, j]
+
+
+def link_blocks(found: Estimate) -> Iterator[Block]:
+    """Mass and centre of each link before and after."""
+    links = found.prior.assembly.tree.joints
+    masses = [found.table[found.prior.layout.link(k)][0] for k in range(len(links))]
+    heaviest = 1.15 * max(max(row.prior, row.value) for row in masses)
+    yield Chart(
+        "Mass of each link",
+        Axis("link"),
+        Axis("mass", "kg", span=(0.0, heaviest)),
+        _before_and_after(masses, [joint.child for joint in links], np.ones(len(links))),
+        "With the standard deviation; what logs do not tell stays as in the robot file.",
+    )
+    columns = [
+        Column("link", "link"),
+        Column("mass_prior_kg", "mass before kg", PLAIN),
+        Column("mass_kg", "after kg", PLAIN),
+    ]
+    for axis in "xyz":
+        columns.append(Column(f"{axis}_prior_m", f"centre {axis} before", CENTRE))
+        columns.append(Column(f"{axis}_m", "after", CENTRE))
+    records = list(_links(found))
+    yield Table(tuple(columns), records, "links", folded="Mass and centre before and after")
+
+
+def _links(found: Estimate) -> Iterator[Record]:
+    for k, joint in enumerate(found.prior.assembly.tree.joints):
+        rows = found.table[found.prior.layout.link(k)]
+        record: dict[str, object] = {
+            "link": joint.child,
+            "mass_prior_kg": rows[0].prior,
+            "mass_kg": rows[0].value,
+            "mass_std_kg": rows[0].std,
+        }
+        for axis, moment in zip("xyz", rows[1:4], strict=True):
+            record[f"{axis}_prior_m"] = _ratio(moment.prior, rows[0].prior)
+            record[f"{axis}_m"] = _ratio(moment.value, rows[0].value)
+        yield record
+
+
+def _ratio(moment: float, mass: float) -> float | None:
+    return moment / mass if mass else None
+
+
+def parameter_blocks(found: Estimate) -> Iterator[Block]:
+    """Every parameter before and after."""
+    gains = ""
+    if found.gains is not None:
+        gains = " They hold what the drive gains, told with them, are uncertain by."
+    yield Text(
+        "From logs: the share of a value that the logs tell, the rest is the robot file's. "
+        "To 10 %: the share of the parameter that lies in directions which the logs tell to a "
+        "tenth of its size in the robot file. Standard deviations count the draw to the robot "
+        f"file as knowledge; they are {found.inflation:.1f} times those of independent rows, as "
+        f"estimates with parts left out lie that far apart.{gains}",
+        "soft",
+    )
+    columns = (
+        Column("name", "parameter"),
+        Column("prior", "prior", PLAIN),
+        Column("value", "estimate", PLAIN),
+        Column("std", "std", DEVIATION),
+        Column("change", "change", words=_change, page_only=True),
+        Column("group", "a motion tells it", page_only=True),
+        Column("from_logs", "from logs", SHARE),
+        Column("told", "to 10 %", SHARE, page_only=True),
+        Column("unit", "unit"),
+    )
+    yield Text("What changed most, for its uncertainty:")
+    moved = sorted(found.table, key=_moved, reverse=True)
+    yield Table(columns, [asdict(row) for row in moved[:MOVED]])
+    yield _parameter_chart(found)
+    everything = f"All {len(found.table)} parameters"
+    yield Table(columns, [asdict(row) for row in found.table], "parameters", folded=everything)
+
+
+def _parameter_chart(found: Estimate) -> Chart:
+    """Parameters that were free to change, before and after."""
+    free = np.flatnonzero(found.free)
+    rows = [found.table[k] for k in free]
+    return Chart(
+        "Free parameters over their sizes in the robot file",
+        Axis("parameter"),
+        Axis("value over size"),
+        _before_and_after(rows, [row.name for row in rows], found.decomposition.free.sizes[free]),
+        "With the standard deviation.",
+    )
+
+
+def _before_and_after(
+    rows: Sequence[FittedParameter], names: Sequence[str], sizes: Floats
+) -> tuple[Points, Points]:
+    """Points of the robot file and of the estimate beside each other, over sizes (p,)."""
+    numbers = np.arange(1.0, len(rows) + 1)
+    prior = np.array([row.prior for row in rows]) / sizes
+    value = np.array([row.value for row in rows]) / sizes
+    std = np.array([row.std for row in rows]) / sizes
+    return (
+        Points("robot file", numbers - BESIDE, prior, shape="square", colour=3, names=names),
+        Points("identified", numbers + BESIDE, value, y_error=std, colour=0, names=names),
+    )
+
+
+def _moved(row: FittedParameter) -> float:
+    """By how many standard deviations a parameter changed."""
+    return abs(row.value - row.prior) / max(row.std, 1e-300)
+
+
+def _change(record: Record) -> str:
+    """Change of a value in percent of its size before."""
+    before = record["prior"]
+    if before == 0:
+        return ""
+    change = (record["value"] - before) / abs(before)
+    return CHANGE.with_unit(change)
+
+
+def singular_blocks(found: Estimate) -> Iterator[Block]:
+    """Singular values of the regression, and which parameters each direction holds."""
+    d = found.decomposition
+    r = d.rank
+    rule = d.deviation / RELATIVE_ERROR
+    directions = np.arange(1.0, r + 1)
+    layers = (
+        Points("singular values", directions, d.singular[:r]),
+        Curve("what each direction explains, |g|", directions, np.abs(d.g[:r]), dash="solid"),
+        Rule(rule, "ten times the residual"),
+        Rule(d.kept + 0.5, f"{d.kept} of {r} told to 10 %", on="x"),
+    )
+    yield Chart(
+        "Singular values",
+        Axis("direction"),
+        Axis("singular value", logarithmic=True),
+        layers,
+        f"Of the scaled regression ({d.rows} rows); those above the dashed line give their "
+        "direction to 10 %.",
+    )
+    yield _residuals(found)
+    names = []
+    for column in d.free.basis.T:
+        names.append(found.table[int(np.argmax(column))].name)
+    yield Picture(
+        matrix(d.V[:, :r], names, SHOWN_IN_V, "Which parameters each singular direction holds"),
+        f"Which parameters each direction holds: elements of V from {SHOWN_IN_V} on, two colours "
+        "for the two signs; parameters down, directions across.",
+    )
+
+
+def _residuals(found: Estimate) -> Table:
+    """What is left of the squares after so many directions."""
+    d = found.decomposition
+    left = d.residuals / d.residuals[0]
+    counts = sorted({d.kept, d.rank, *(k for k in STEPS if k <= d.rank)})
+    columns = (
+        Column("directions", "directions", Number()),
+        Column("left", "residual, share of squares", Number()),
+    )
+    records = [{"directions": k, "left": float(left[k])} for k in counts]
+    return Table(columns, records, folded="Residual against the number of directions")
+
+
+def consistency_blocks(found: Estimate) -> Iterator[Block]:
+    """Whether the robot can exist, and what plain least squares would break."""
+    yield Data("broken_by_plain", found.broken)
+    if found.recipe.estimator == "consistent":
+        yield Text(
+            "Every link of the identified robot is a body that can exist, every rotor inertia and "
+            "friction at least 0."
+        )
+    if found.price is not None:
+        share = found.price.share
+        does = "costs" if share >= 0 else "saves"
+        yield Text(f"On parts left out that {does} {100 * abs(share):.2g} % of the error.")
+        yield Data("contracts", asdict(found.price))
+    if not found.broken:
+        yield Text("Plain least squares on the same rows breaks no contract either.")
+        return
+    yield Text("Plain least squares on the same rows would have been refused:")
+    records = [{"text": text} for text in found.broken]
+    yield Table((Column("text", "what it breaks"),), records, most=3)

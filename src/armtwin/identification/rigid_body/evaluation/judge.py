@@ -1,0 +1,92 @@
+"""Judge an estimate: on a log it never saw, or each log predicted from the others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.data.clean_log import clean_log
+from armtwin.identification.rigid_body.data.log_checks import check_positions, same_log
+from armtwin.identification.rigid_body.data.plausibility import refuse_impossible, suspect
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.evaluation.left_out_logs import leave_one_out
+from armtwin.identification.rigid_body.evaluation.result import Identification
+from armtwin.identification.rigid_body.evaluation.side_by_side import side_by_side
+from armtwin.logs.joint_order import in_order_of
+from armtwin.logs.log import Log
+from armtwin.logs.torque import logged_torque, torque_channel
+from armtwin.robot.robot import Robot
+
+
+def judge(
+    robot: Robot,
+    found: Estimate,
+    log: Log | None = None,
+    *,
+    others: Mapping[str, Robot] | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Identification:
+    """Judge an estimate.
+
+    Args:
+        robot: The robot that it started from.
+        found: The estimate.
+        log: A log that the fit never saw; without one each log, or part of a single one, is left
+            out in turn.
+        others: Other models of the same arm to be shown beside it.
+        progress: Called with the share that is done.
+    """
+    _check_arguments(robot, found, log)
+    left, why = None, ""
+    if log is None:
+        try:
+            left = leave_one_out(robot, found, progress)
+        except ArmtwinError as error:  # the fit stands, whatever its parts lack
+            why = str(error)
+    else:
+        log = in_order_of(log, found.robot.joint_names)
+        _check_unseen(found, log)
+    beside = side_by_side(found, others, log or found.logs[0]) if others else None
+    return Identification(found, log, left, beside, why)
+
+
+def _check_arguments(robot: Robot, found: Estimate, log: Log | None) -> None:
+    """Refuse what is no robot, estimate and log, and a robot that the estimate is not of."""
+    right = isinstance(robot, Robot) and isinstance(found, Estimate)
+    if not right or not isinstance(log, Log | None):
+        raise ArmtwinError(
+            "judge needs a robot, an estimate of it and one log or none: "
+            "at.judge(robot, at.identify(robot, logs), log)"
+        )
+    if robot.joint_names != found.prior.joint_names:
+        raise ArmtwinError(
+            f"judge needs the robot that was identified, '{found.prior.name}', got '{robot.name}'"
+        )
+
+
+def _check_unseen(found: Estimate, log: Log) -> None:
+    """Refuse a log that cannot be of the robot, or that was part of the fit, by its name."""
+    name = log.origin or "the log to validate"
+    try:
+        _check_robot(found, log, name)
+    except ArmtwinError as error:
+        sentence = str(error)
+        if not sentence.startswith(name):
+            sentence = f"{name}: {sentence}"
+        raise ArmtwinError(sentence) from None
+    for known in found.logs:
+        if same_log(log, known):
+            raise ArmtwinError(
+                f"{log.origin or 'the log'} was part of the fit; give one to validate that the "
+                "fit never saw"
+            )
+
+
+def _check_robot(found: Estimate, log: Log, name: str) -> None:
+    """Refuse positions or torques that are not those of the robot."""
+    recipe = found.recipe.for_prediction()
+    check_positions(found.robot, log, recipe.position_channel, name)
+    torque = logged_torque(found.robot, log, torque_channel(log, found.torque_source))
+    clean = [clean_log(log, found.cutoff, recipe, torque)]
+    refuse_impossible(found.robot, clean)
+    suspect(found.robot, clean)

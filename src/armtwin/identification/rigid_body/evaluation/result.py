@@ -1,0 +1,370 @@
+"""An identification: an estimate and what it is worth, with all that its report shows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.drives.friction.curves import breakaway
+from armtwin.files.digests import file_name
+from armtwin.identification.rigid_body.data.clean_log import middle
+from armtwin.identification.rigid_body.evaluation.basis_sections import WEIGHT, basis_blocks
+from armtwin.identification.rigid_body.evaluation.diagnostics import fall_words, reasons
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.evaluation.estimate_sections import (
+    consistency_blocks,
+    friction_blocks,
+    link_blocks,
+    parameter_blocks,
+    singular_blocks,
+    untold_blocks,
+)
+from armtwin.identification.rigid_body.evaluation.left_out_logs import SAMPLES, LeftOut
+from armtwin.identification.rigid_body.evaluation.side_by_side import ModelsSideBySide, model_blocks
+from armtwin.identification.rigid_body.evaluation.validation import (
+    Validation,
+    pooled,
+    shares_of,
+    shown_times,
+    torque_plot,
+    torque_series,
+)
+from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import NEWTON_METRES, PER_HUNDRED
+from armtwin.notebook.sections import (
+    Block,
+    Column,
+    Data,
+    Line,
+    Record,
+    Report,
+    Section,
+    Table,
+    Text,
+    Tone,
+)
+from armtwin.report.result import Result
+from armtwin.robot.showing.drive_tables import row_words
+
+WORSE = 1.05  # times the prior's error from which on the validation has failed
+HALF = 50.0  # mean NRMSE above which nothing is predicted [%]
+BETTER = 0.9  # of the error of the robot file, up to which an estimate is called better
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Identification(Result):
+    """An estimate and what it is worth.
+
+    Attributes:
+        estimate: The identified robot.
+        log: The log it was validated on, None where none was given.
+        left_out: Each log predicted from the others, where no log was given to validate.
+        models: Other models of the arm beside this one.
+        unjudged: Why nothing could be left out, "" where something was.
+    """
+
+    estimate: Estimate
+    log: Log | None = None
+    left_out: LeftOut | None = None
+    models: ModelsSideBySide | None = None
+    unjudged: str = ""
+
+    @cached_property
+    def shown(self) -> Log:
+        """The log whose torques are shown: that of the validation, else the first of the fit."""
+        return self.fitted if self.log is None else self.log
+
+    @cached_property
+    def fitted(self) -> Log:
+        """The first log of the fit, of a long one its middle."""
+        first = self.estimate.logs[0]
+        if len(first.time) <= SAMPLES:
+            return first
+        return middle(first, SAMPLES / len(first.time))
+
+    @cached_property
+    def fit(self) -> Validation:
+        """Prediction of the shown log by the identified robot."""
+        return self.estimate.validate(self.shown)
+
+    @cached_property
+    def prior(self) -> Validation:
+        """Prediction of the shown log by the robot as it was before."""
+        return self.estimate.validate(self.shown, robot=self.estimate.prior)
+
+    @cached_property
+    def plain(self) -> Validation:
+        """Prediction of the shown log by plain least squares."""
+        return self.estimate.validate_plain(self.shown)
+
+    @property
+    def errors(self) -> tuple[Floats, Floats] | None:
+        """NRMSE of identified robot and prior on what the fit never saw, (n,) each [%].
+
+        None where all was fitted.
+        """
+        if self.log is not None:
+            return self.fit.nrmse, self.prior.nrmse
+        if self.left_out is not None:
+            return self.left_out.nrmse, pooled(self.left_out.prior)
+        return None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the identified robot predicts the unseen worse than its file, or misses half."""
+        return self.worse or self.misses_half
+
+    @property
+    def worse(self) -> bool:
+        """Whether the identified robot predicts the unseen worse than the robot file did."""
+        errors = self.errors
+        if errors is None:
+            return False
+        own, prior = errors
+        return bool(np.nanmean(own) > WORSE * np.nanmean(prior))
+
+    @property
+    def misses_half(self) -> bool:
+        """Whether more than half of the unseen torque is missed, mean of the joints."""
+        return self.errors is not None and bool(np.nanmean(self.errors[0]) > HALF)
+
+    def sections(self) -> Report:
+        """What it is worth, what was told and what not, torques and parameters."""
+        found = self.estimate
+        times = shown_times(self.fit)
+        sections = [
+            Section("", _errors(self)),
+            Section("What the logs do not tell", untold_blocks(found)),
+            Section("Torque, measured and predicted", _torques(self, times), page_only=True),
+            Section("Friction", friction_blocks(found, self.fitted), page_only=True),
+            Section("Masses and centres", link_blocks(found), page_only=True),
+            Section("Parameters", parameter_blocks(found)),
+            Section("Singular values", singular_blocks(found), page_only=True),
+        ]
+        if self.models is not None:
+            models = model_blocks(self.models, found.prior.joint_names)
+            sections.append(Section("Models side by side", models))
+        sections += [
+            Section("Physical consistency", consistency_blocks(found)),
+            Section("What this rests on", basis_blocks(found, self.log)),
+        ]
+        return Report(
+            title=f"Identification of {found.prior.name}",
+            subtitle=_subtitle(found),
+            sections=tuple(sections),
+            verdict=(_verdict(self),),
+            series=_series(self, times),
+        )
+
+
+def _verdict(result: Identification) -> Text:
+    """What an identified robot is worth."""
+    errors = result.errors
+    if errors is None:
+        why = f" ({result.unjudged})" if result.unjudged else ""
+        mean = float(np.nanmean(result.fit.nrmse))
+        return Text(
+            f"Fitted, not validated{why}: {mean:.1f} % of the first log's torque is not explained, "
+            "mean of joints."
+        )
+    own, prior = (float(np.nanmean(x)) for x in errors)
+    j = int(np.nanargmax(errors[0]))
+    worst = result.estimate.prior.joint_names[j]
+    beside = (
+        f"on {_unseen(result)} it misses {own:.1f} % of the torque (mean of joints), "
+        f"the robot file missed {prior:.1f} %; {worst} is missed most, {errors[0][j]:.1f} %"
+    )
+    sentence, tone = _worth(result, own, prior)
+    return Text(f"{sentence}: {beside}.", tone)
+
+
+def _unseen(result: Identification) -> str:
+    """What an estimate was judged on."""
+    if result.log is not None:
+        return "a log it never saw"
+    if len(result.estimate.logs) == 1:
+        return "parts of the log left out in turn"
+    return "logs left out in turn"
+
+
+def _worth(result: Identification, own: float, prior: float) -> tuple[str, Tone]:
+    if result.worse:
+        return "The identified robot is no better than its file", "bad"
+    if result.misses_half:
+        return "The identified robot does not predict its torque", "bad"
+    if own > BETTER * prior:
+        return "The identified robot predicts hardly better or worse than its file", ""
+    return "The identified robot predicts better than its file", "good"
+
+
+def _subtitle(found: Estimate) -> str:
+    robot = found.prior.description.title or found.prior.name
+    count = len(found.logs)
+    logs = f"{count} log{'s' if count > 1 else ''}"
+    torque = f"{found.torque_side} ({found.torque_source})"
+    return f"{robot}: {logs}, {torque}, {found.recipe.estimator} estimate"
+
+
+def _errors(result: Identification) -> Iterator[Block]:
+    """What it is worth, joint by joint."""
+    found = result.estimate
+    yield Text(_settings(found))
+    left_out = result.errors is not None and result.log is None
+    shown = "validation" if result.log is not None else "first log"
+    columns = [
+        Column("name", "joint"),
+        Column("nrmse_percent", shown, PER_HUNDRED),
+        Column("nrmse_standing_percent", "standing", PER_HUNDRED, page_only=True),
+        Column("nrmse_moving_percent", "moving", PER_HUNDRED, page_only=True),
+        Column("nrmse_plain_percent", "plain", PER_HUNDRED),
+        Column("nrmse_prior_percent", "prior", PER_HUNDRED),
+    ]
+    if left_out:
+        columns += [
+            Column("nrmse_unseen_percent", "left out", PER_HUNDRED),
+            Column("nrmse_unseen_prior_percent", "prior there", PER_HUNDRED, page_only=True),
+        ]
+    columns += [
+        Column("rmse_n_m", "rms", NEWTON_METRES, page_only=True),
+        Column("max_n_m", "largest", NEWTON_METRES, page_only=True),
+        Column("residual_n_m", "residual", NEWTON_METRES),
+    ]
+    joints = list(_joints(result))
+    yield Data("joints", joints)
+    yield Table(tuple(columns), [*joints, _mean(joints)])
+    if result.left_out is not None and result.left_out.share < 1:
+        yield Text(
+            "The logs are long: each part left out is predicted from the middle "
+            f"{100 * result.left_out.share:.0f} % of the others, and of a log of more than 100 000 "
+            "samples the middle is shown.",
+            "soft",
+        )
+    yield Text(
+        "In % is what is missed, 100 ‖τ - τ̂‖ / ‖τ‖ of the measured torque: by the identified "
+        "robot, by plain least squares, by the robot file (prior). The residual is the fit's."
+    )
+    if found.distrusted:
+        yield Text(f"Trusted in spite of a check: {found.distrusted}.", "bad")
+    yield Data("distrusted", found.distrusted)
+    if found.fall is not None and found.fall.leans:
+        yield Text(fall_words(found.fall))
+    why = reasons(found, result.shown, result.fit)
+    for sentence in why:
+        yield Text(sentence)
+    yield Data("reasons", why)
+    yield from _data(result)
+
+
+def _settings(found: Estimate) -> str:
+    d, how = found.decomposition, found.cleaning[0]
+    return (
+        f"{found.torque_side} from {found.torque_source}, cut-off {how.cutoff:.4g} Hz, weight of "
+        f"the robot file {WEIGHT.text(found.draw.weight)}, {d.kept} of {d.rank} directions told to "
+        "10 %"
+    )
+
+
+def _joints(result: Identification) -> Iterator[Record]:
+    """Errors of each joint."""
+    found, errors = result.estimate, result.errors
+    still, moving = shares_of(result.fit, found.standing(result.shown))
+    for j, name in enumerate(found.prior.joint_names):
+        yield {
+            "name": name,
+            "nrmse_percent": result.fit.nrmse[j],
+            "nrmse_standing_percent": still[j],
+            "nrmse_moving_percent": moving[j],
+            "nrmse_plain_percent": result.plain.nrmse[j],
+            "nrmse_prior_percent": result.prior.nrmse[j],
+            "nrmse_unseen_percent": None if errors is None else errors[0][j],
+            "nrmse_unseen_prior_percent": None if errors is None else errors[1][j],
+            "rmse_n_m": result.fit.rmse[j],
+            "max_n_m": result.fit.max[j],
+            "residual_n_m": found.sigma[j],
+            "reversal_rad_s": found.reversal[j],
+            "gain_n_m_a": None if found.gains is None else found.gains[j],
+        }
+
+
+def _mean(joints: list[Record]) -> Record:
+    """The means of the percentages, as one more row."""
+    mean: dict[str, object] = {"name": "mean"}
+    for key in joints[0]:
+        values = [record[key] for record in joints]
+        if key.endswith("_percent") and None not in values:
+            mean[key] = float(np.nanmean(values))
+    return mean
+
+
+def _data(result: Identification) -> Iterator[Data]:
+    """What else result.json says."""
+    found, d = result.estimate, result.estimate.decomposition
+    yield Data("robot", found.prior.name)
+    yield Data("tool", found.prior.description.mounted.tool)
+    yield Data("payload", found.prior.description.mounted.payload)
+    yield Data("torque", {"source": found.torque_source, "side": found.torque_side})
+    yield Data("judged_on", _judged_on(result))
+    yield Data("unjudged", result.unjudged)
+    yield Data("failed", result.failed)
+    yield Data("cutoff_hz", found.cleaning[0].cutoff)
+    yield Data("friction_memory", list(_memory(found)))
+    yield Data(
+        "decomposition",
+        {
+            "rank": d.rank,
+            "kept": d.kept,
+            "rows": d.rows,
+            "deviation": d.deviation,
+            "singular_values": d.singular[: d.rank],
+            "g": d.g[: d.rank],
+        },
+    )
+
+
+def _memory(found: Estimate) -> Iterator[Record]:
+    """Friction elements that bend before they slide, as identified."""
+    for element in found.robot.description.active_friction():
+        if remembers(element):
+            yield {
+                "element": element.name,
+                "row": row_words(element.on),
+                "radius_rad": element.radius,
+                "level_n_m": breakaway(element.law),
+            }
+
+
+def _judged_on(result: Identification) -> str:
+    if result.log is not None:
+        return result.log.origin or "a log"
+    return "left out in turn" if result.left_out is not None else "nothing unseen"
+
+
+def _series(result: Identification, times: Floats) -> dict[str, Floats]:
+    """Torques of the shown log, and what the robot file leaves of them."""
+    series = torque_series(result.fit, times)
+    of_file = torque_series(result.prior, times)
+    for j in range(1, result.estimate.prior.n + 1):
+        series[f"prior residual{j}"] = of_file[f"residual{j}"]
+    return series
+
+
+def _torques(result: Identification, times: Floats) -> Iterator[Block]:
+    found = result.estimate
+    where = file_name(result.shown.origin, "the log")
+    seen = "to which it was fitted" if result.log is None else "which the fit never saw"
+    yield Text(f"Shown: {where}, {seen}.")
+    deviation = found.torque_deviation(result.shown)
+    for j, name in enumerate(found.prior.joint_names):
+        spread = float(np.sqrt((deviation[:, j] ** 2).mean()))
+        of_file = Line("residual of the robot file", f"prior residual{j + 1}", 3, dashed=True)
+        caption = (
+            f"{name}: {result.fit.nrmse[j]:.1f} % not explained, {result.prior.nrmse[j]:.1f} % by "
+            f"the robot file; the prediction's own standard deviation is "
+            f"{NEWTON_METRES.with_unit(spread)}."
+        )
+        yield torque_plot(name, j, times, (of_file,), caption)

@@ -1,0 +1,98 @@
+"""Robots side by side: parameters of several models of one arm, and how each predicts a log.
+
+Ref: [Waiboer 2007, figures 4.9 to 4.15: M_F of the factory, M_1 and M_2 of two motions, M_b of a
+second robot]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.rigid_body.evaluation.estimate import Estimate
+from armtwin.identification.rigid_body.evaluation.validation import Validation
+from armtwin.logs.log import Log
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import Number
+from armtwin.notebook.sections import Block, Column, Table
+from armtwin.robot.robot import Robot
+
+
+@dataclass(frozen=True, eq=False)
+class ModelsSideBySide:
+    """Models compared.
+
+    Attributes:
+        names: Names of the models; the first is the prior, the second the estimate.
+        parameters: Names of the parameters.
+        scaled: Parameters over the sizes of the prior's, (models, p).
+        told: Share of each parameter that the estimate's logs tell, (p,).
+        validation: Each model's prediction of the log.
+    """
+
+    names: tuple[str, ...]
+    parameters: tuple[str, ...]
+    scaled: Floats
+    told: Floats
+    validation: tuple[Validation, ...]
+
+
+def side_by_side(found: Estimate, others: Mapping[str, Robot], log: Log) -> ModelsSideBySide:
+    """The prior, an estimate and other models of the same arm, on one log."""
+    models = {"prior": found.prior, "estimate": found.robot}
+    for name, robot in others.items():
+        if name in models:
+            raise ArmtwinError(f"another model must not be called '{name}'")
+        _check_parameters(found, name, robot)
+    models |= others
+    values, validation = [], []
+    for robot in models.values():
+        values.append(_in_order(found.prior, robot))
+        validation.append(found.validate(log, robot=robot))
+    return ModelsSideBySide(
+        names=tuple(models),
+        parameters=found.prior.parameter_names,
+        scaled=np.array(values) / found.decomposition.free.sizes,
+        told=np.array([parameter.told for parameter in found.table]),
+        validation=tuple(validation),
+    )
+
+
+def _in_order(prior: Robot, robot: Robot) -> Floats:
+    """A model's parameters in the order of the prior's, zero where it lacks a term, (p,)."""
+    values = dict(zip(robot.parameter_names, robot.parameters, strict=True))
+    return np.array([values.get(name, 0.0) for name in prior.parameter_names])
+
+
+def _check_parameters(found: Estimate, name: str, robot: Robot) -> None:
+    """Refuse a model that has other parameters than the robot file."""
+    of_file = found.model.robot
+    if set(of_file.parameter_names) <= set(robot.parameter_names):
+        return
+    wrong = next(x for x in of_file.parameter_names if x not in robot.parameter_names)
+    raise ArmtwinError(
+        f"model '{name}' must have the parameters of '{of_file.name}'; it differs in {wrong}"
+    )
+
+
+def model_blocks(models: ModelsSideBySide, joints: Sequence[str]) -> Iterator[Block]:
+    """Errors of the models joint by joint, and their parameters."""
+    columns = [Column("model", "NRMSE %")]
+    columns += [Column(name, name, Number(places=1)) for name in (*joints, "mean")]
+    records = []
+    for name, validation in zip(models.names, models.validation, strict=True):
+        errors = dict(zip(joints, validation.nrmse, strict=True))
+        mean = float(np.nanmean(validation.nrmse))
+        records.append({"model": name, **errors, "mean": mean})
+    yield Table(tuple(columns), records)
+    columns = [Column("parameter", "parameter over its size in the prior")]
+    columns += [Column(name, name, Number(places=3)) for name in models.names]
+    columns.append(Column("told", "told", Number(places=2)))
+    records = []
+    for k, name in enumerate(models.parameters):
+        scaled = dict(zip(models.names, models.scaled[:, k], strict=True))
+        records.append({"parameter": name, **scaled, "told": models.told[k]})
+    yield Table(tuple(columns), records, folded="Parameters of all models")

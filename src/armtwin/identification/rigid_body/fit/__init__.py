@@ -1,0 +1,1 @@
+"""The regression of a robot's parameters, physically consistent, with drive gains."""

@@ -1,0 +1,184 @@
+"""Estimates that a real robot could have: one conic problem, solved by Clarabel.
+
+    min ‖R z - d‖²   with the pseudo-inertia of every link positive definite,
+                     rotor inertias, friction and stiffness >= 0
+
+The residual itself is in the problem, not its normal equations.
+
+Ref: [Wensing-Kim-Slotine 2018]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import LeastSquaresFit
+from armtwin.maths.batch import Flags, Floats
+from armtwin.mechanics.inertia import pseudo_inertia
+from armtwin.robot.dynamics.bodies import mounted_load
+from armtwin.robot.robot import Robot
+
+MARGIN = 1e-6  # of the prior's pseudo-inertia that every link keeps
+ROUNDING = 1e-6  # of a parameter's size by which a fit may miss a contract of 0
+SLACK = 1e-3  # of a parameter's size by which a solver may miss a contract of 0
+
+
+def violations(robot: Robot, phi: Floats) -> list[str]:
+    """Links, rotors and friction elements whose numbers no real robot has."""
+    found = []
+    loads = _mounted(robot)
+    for k, joint in enumerate(robot.assembly.tree.joints):
+        body = pseudo_inertia(phi[robot.layout.link(k)] - loads[k])
+        if not np.linalg.eigvalsh(body)[0] > 0:
+            found.append(f"{joint.child}: its mass and inertia are those of no real body")
+    signed = _at_least_zero(robot)
+    for k, parameter in enumerate(robot.parameter_table):
+        if signed[k] and phi[k] < 0:
+            unit = "" if parameter.unit == "1" else f" {parameter.unit}"
+            contract = f"must be at least 0{unit}"
+            found.append(f"{parameter.name} {contract}, got {phi[k]:.4g}")
+    return found
+
+
+def _mounted(robot: Robot) -> Floats:
+    """Ten parameters of what is mounted on each link, (links, 10).
+
+    The link itself is what is left without.
+    """
+    loads = np.zeros((len(robot.assembly.tree.joints), 10))
+    flange = robot.description.flange
+    if flange is not None:
+        loads[robot.assembly.tree.body(flange.link)] = mounted_load(robot.description)
+    return loads
+
+
+def _at_least_zero(robot: Robot) -> Flags:
+    """Which parameters are never negative, (p,)."""
+    return np.array([parameter.resists for parameter in robot.parameter_table])
+
+
+def at_zero(robot: Robot, phi: Floats, free: FreeDirections, share: float = ROUNDING) -> Floats:
+    """The parameters (p,), those at zero that miss it by less than a share of their size.
+
+    Friction that is more than zero by rounding alone has none.
+    """
+    signed = _at_least_zero(robot)
+    missed = signed & (phi < 0) & (phi > -share * free.sizes)
+    friction = np.array([parameter.group == "friction" for parameter in robot.parameter_table])
+    rounding = signed & friction & (np.abs(phi) < ROUNDING * free.sizes)
+    return np.where(missed | rounding, 0.0, phi)
+
+
+def nearest(
+    robot: Robot,
+    found: LeastSquaresFit,
+    free: FreeDirections,
+    mass: Mapping[str, tuple[float, float]],
+) -> Floats:
+    """Physical parameters φ that minimise ‖R z - d‖ of a fit, masses within their bounds, (p,)."""
+    contracts = [
+        *_signs(robot, free),
+        *_mass_bounds(robot, free, mass),
+        *_bodies(robot, free),
+    ]
+    phi = free.parameters(_least_within(found, contracts))
+    return at_zero(robot, phi, free, SLACK)
+
+
+class Contract(NamedTuple):
+    """What parameters must keep: s in a cone, with G z + s = h."""
+
+    cone: Any
+    G: Floats
+    h: Floats
+
+
+def _signs(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
+    """Rotor inertias, friction and stiffness that are free to change are at least zero."""
+    import clarabel
+
+    slope = free.map
+    signed = np.flatnonzero(_at_least_zero(robot) & slope.any(axis=1))
+    springs = np.array([p.group == "balancer" for p in robot.parameter_table])[signed]
+    if len(signed):
+        cone = clarabel.NonnegativeConeT(len(signed))
+        start = free.start[signed]
+        least = np.where(springs, MARGIN * np.abs(start), 0.0)  # a spring without stiffness is none
+        yield Contract(cone, -slope[signed], start - least)
+
+
+def _mass_bounds(
+    robot: Robot, free: FreeDirections, mass: Mapping[str, tuple[float, float]]
+) -> Iterator[Contract]:
+    """Masses of links, without what is mounted on them, stay within their bounds."""
+    import clarabel
+
+    slope, loads = free.map, _mounted(robot)
+    for link, (low, high) in mass.items():
+        k = robot.assembly.tree.body(link)
+        of_mass = [robot.layout.link(k).start]
+        own = free.start[of_mass] - loads[k][0]
+        if low == high:
+            yield Contract(clarabel.ZeroConeT(1), -slope[of_mass], own - low)
+        else:
+            yield Contract(clarabel.NonnegativeConeT(1), -slope[of_mass], own - low)
+            yield Contract(clarabel.NonnegativeConeT(1), slope[of_mass], high - own)
+
+
+def _bodies(robot: Robot, free: FreeDirections) -> Iterator[Contract]:
+    """Every link that is free to change is a body that can exist."""
+    import clarabel
+
+    slope, loads = free.map, _mounted(robot)
+    for k in range(len(robot.assembly.tree.joints)):
+        ten = robot.layout.link(k)
+        if not slope[ten].any():
+            continue
+        here = pseudo_inertia(free.start[ten] - loads[k])
+        smallest = max(0.0, float(np.linalg.eigvalsh(here)[0]))
+        room = min(MARGIN * np.trace(here) / 4, 0.5 * smallest)
+        inside = _triangle(here - room * np.eye(4))
+        yield Contract(clarabel.PSDTriangleConeT(4), -_BASIS @ slope[ten], inside)
+
+
+def _least_within(found: LeastSquaresFit, contracts: list[Contract]) -> Floats:
+    """Free coordinates z with the least ‖R z - d‖ that keep all contracts, (f,)."""
+    import clarabel
+    from scipy import sparse
+
+    # unknowns (z, r): r = R z - d, objective |r|² / 2
+    f = len(found.z)
+    equations = [sparse.hstack([sparse.csc_matrix(found.R), -sparse.identity(f)])]
+    right = [found.d]
+    cones = [clarabel.ZeroConeT(f)]
+    for cone, G, h in contracts:
+        equations.append(sparse.csc_matrix(np.hstack([G, np.zeros((len(G), f))])))
+        right.append(h)
+        cones.append(cone)
+    A = sparse.vstack(equations).tocsc()
+    b = np.concatenate(right)
+    P = sparse.block_diag([sparse.csc_matrix((f, f)), sparse.identity(f)]).tocsc()
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    solution = clarabel.DefaultSolver(P, np.zeros(2 * f), A, b, cones, settings).solve()
+    if "Solved" not in str(solution.status):
+        raise ArmtwinError(
+            f"no physically consistent parameters were found ({solution.status}); "
+            "check signs and units of the logs, and the bounds of masses"
+        )
+    return np.array(solution.x[:f])
+
+
+def _triangle(S: Floats) -> Floats:
+    """Upper triangle of a symmetric matrix column by column, off-diagonals times √2."""
+    column, row = np.tril_indices(4)
+    return S[row, column] * np.where(row == column, 1.0, np.sqrt(2.0))
+
+
+# (10 of the triangle, 10 parameters)
+_BASIS = np.array([_triangle(pseudo_inertia(e)) for e in np.eye(10)]).T

@@ -1,0 +1,169 @@
+"""Drive gains: newton metres per ampere at the joint, where only currents were logged.
+
+    min Σ_j ‖i_j - Y_j φ / k_j‖² / (σ_j² rows) + λ ‖z‖² + μ Σ_j (ln k_j - ln k₀_j)² / spread²
+    over φ and k
+
+k₀ is the gain with which the prior's rigid torque explains a joint's current, where it can; so the
+scale of all gains is that of the prior's masses. Joints share the bodies behind them, which ties
+the gains of joints that carry little to those of the others; the rest is drawn to k₀.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.draw import DrawnFit
+from armtwin.identification.fitting.factors import Factors
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import fit
+from armtwin.identification.fitting.scatter import jackknife
+from armtwin.identification.rigid_body.data.experiment import IdentificationData
+from armtwin.maths.batch import Flags, Floats
+
+
+def gain_spread(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
+    """Covariance of the parameters by that of their gains, (p, p)."""
+    apart = _gains_of_others(experiment, drawn, gains)
+    slope = _slopes(drawn, len(gains)) / gains
+    return np.asarray(slope @ jackknife(apart) @ slope.T)
+
+
+def _gains_of_others(experiment: IdentificationData, drawn: DrawnFit, gains: Floats) -> Floats:
+    """Gains with each part left out, (parts, n) [N m/A]; parts without which none are told miss."""
+    found = []
+    for rest in drawn.others:
+        try:
+            own = experiment.gains(rest.scaled(1 / gains))
+        except ArmtwinError:
+            continue
+        assert own is not None
+        found.append(own)
+    return np.array(found).reshape(-1, len(gains))
+
+
+def _slopes(drawn: DrawnFit, joints: int) -> Floats:
+    """How far the parameters go when each joint's gain is doubled, (p, n)."""
+    start = drawn.parameters
+    columns = []
+    for j in range(joints):
+        doubled = drawn.whole.scaled(1.0 + np.eye(joints)[j])
+        there = fit(doubled, drawn.free, drawn.draw.weight, drawn.sigma)
+        columns.append(drawn.free.parameters(there.z) - start)
+    return np.stack(columns, axis=1)
+
+
+STEPS = 50
+SAME = 1e-8
+LARGEST_STEP = 0.5  # of the logarithm of a gain
+HOLD = 1e-3  # weight of the first gains
+MEAN = 1e3  # how much stiffer the mean of those that joints tell themselves is held
+SPREAD = 0.3  # of the logarithm of gains within one robot
+# share of a current's power that the prior's rigid torque must explain to tell the gain
+TRUSTED = 0.3
+
+
+def first_gains(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Flags]:
+    """Gains (n,) [N m/A] by the prior's rigid torque, and whether each is the joint's own.
+
+    A joint whose current shows little of the rigid torque takes the median of the others.
+
+    Args:
+        found: Factors with currents in place of torques.
+        prior: φ₀, (p,).
+        loose: Which parameters belong to friction, (p,).
+    """
+    slope, share = _explained(found, prior, loose)
+    trusted = share > TRUSTED
+    if (np.sign(slope) * trusted).sum() < 0:
+        raise ArmtwinError(
+            "the currents fall where the robot's torque rises; is the sign reversed? Say "
+            "torque_sign in a columns file"
+        )
+    own = (slope > 0) & trusted
+    if not own.any():
+        raise ArmtwinError(
+            "the currents show too little of the robot file's weight and inertia to tell drive "
+            "gains; give motor.torque_constant of every motor"
+        )
+    gains = 1 / np.where(own, slope, 1.0)
+    return np.where(own, gains, np.median(gains[own])), own
+
+
+def _explained(found: Factors, prior: Floats, loose: Flags) -> tuple[Floats, Floats]:
+    """Current over rigid torque (n,) [A/(N m)], and the share of the current's power in it."""
+    rigid = found.predicted(np.where(loose, 0.0, prior))
+    rubbing = found.predicted(np.eye(len(prior))[:, loose])
+    slope, share = np.empty(len(rigid)), np.empty(len(rigid))
+    for j, current in enumerate(found.target):
+        columns = np.column_stack([rigid[j], rubbing[j]])
+        size = np.linalg.norm(columns, axis=0)
+        size[size == 0] = 1.0
+        part = float(np.linalg.lstsq(columns / size, current, rcond=1e-9)[0][0])
+        power = max(float((current**2).sum()), 1e-300)
+        slope[j] = part / size[0]
+        share[j] = part**2 / power
+    return slope, share
+
+
+def drive_gains(
+    found: Factors, free: FreeDirections, weight: float, first: Floats, own: Flags
+) -> Floats:
+    """Gains (n,) [N m/A] of the joints, told together with the parameters by their currents.
+
+    Args:
+        found: Factors with currents in place of torques.
+        free: The free directions of the parameters.
+        weight: λ of the prior.
+        first: k₀, (n,) [N m/A].
+        own: Which of these the joints tell themselves, (n,); their mean is held.
+    """
+    f = free.count
+    rows = found.count.sum()
+    draw = np.sqrt(weight * rows)
+    hold = np.sqrt(HOLD * rows)
+    below = _held_equations(f, draw, hold, own)
+    slopes = found.predicted(free.map)
+    z = np.zeros(f)
+    turn = np.zeros(len(first))  # ln k - ln k₀
+    for _ in range(STEPS):
+        k = first * np.exp(turn)
+        columns, gap = _linearised(found, slopes, free.parameters(z), k)
+        drawn = -draw * z
+        held = -hold * turn / SPREAD
+        mean = -MEAN * hold * turn[own].sum()
+        right = np.concatenate([gap, drawn, held, [mean]])
+        step = np.linalg.lstsq(np.vstack([columns, below]), right, rcond=None)[0]
+        change = np.clip(step[f:], -LARGEST_STEP, LARGEST_STEP)
+        z = z + step[:f]
+        turn = turn + change
+        if np.abs(change).max() < SAME:
+            break
+    return np.asarray(first * np.exp(turn))
+
+
+def _held_equations(f: int, draw: float, hold: float, own: Flags) -> Floats:
+    """Equations that draw z, hold each ln k and hold the mean of some, (f + n + 1, f + n)."""
+    drawn = np.full(f, draw)
+    held = np.full(len(own), hold / SPREAD)
+    mean = np.append(np.zeros(f), MEAN * hold * own)
+    return np.vstack([np.diag(np.concatenate([drawn, held])), mean])
+
+
+def _linearised(found: Factors, slopes: Floats, phi: Floats, k: Floats) -> tuple[Floats, Floats]:
+    """Equations for changes of z and ln k about present values: columns and gaps.
+
+    i - Y φ / k = (Y ∂φ/∂z / k) Δz - (Y φ / k) Δln k, each joint over its residual
+    """
+    n = len(k)
+    current = found.predicted(phi) / k[:, None]  # of each joint, (n, r + 1)
+    gap = found.target - current
+    power = (gap**2).sum(axis=1)
+    sigma = np.sqrt(power / np.maximum(found.count, 1)) + 1e-300
+    columns = []
+    for j in range(n):
+        by_gain = np.zeros((len(current[j]), n))
+        by_gain[:, j] = -current[j]
+        every = np.column_stack([slopes[j] / k[j], by_gain])
+        columns.append(every / sigma[j])
+    return np.vstack(columns), (gap / sigma[:, None]).ravel()

@@ -1,0 +1,82 @@
+"""Which parameters of a robot a recipe leaves free, and by how much each is likely to change."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.drives.friction.terms import Loaded
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.free_directions import FreeDirections, free_directions
+from armtwin.identification.rigid_body.friction.terms import Terms
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.maths.batch import Floats
+from armtwin.robot.parameters import Parameter
+from armtwin.robot.robot import Robot
+
+EASE = 100.0  # times its size that an added term may have as likely as others once theirs
+ZERO_PRIOR = 1e-3  # size of a parameter whose prior is zero
+
+
+def free_parameters(robot: Robot, recipe: Recipe) -> FreeDirections:
+    """The free directions that a recipe leaves a robot."""
+    names = robot.parameter_names
+    table = robot.parameter_table
+    held = recipe.held(table) | _known_shares(robot)
+    if len(held) == len(names):
+        raise ArmtwinError("recipe: every parameter is held, so nothing is left to identify")
+    place = {name: k for k, name in enumerate(names)}
+    start = robot.parameters.copy()
+    for name in recipe.zero:
+        start[place[name]] = 0.0
+    equal = [(place[a], place[b]) for a, b in recipe.equal]
+    return free_directions(start, sizes_of(table), {place[name] for name in held}, equal)
+
+
+def _known_shares(robot: Robot) -> set[str]:
+    """Shares of loads that the file has: they are taken as known, with the loads by its bodies."""
+    found = set()
+    for element, _ in robot.assembly.friction:
+        if isinstance(element.law, Loaded):
+            found.add(f"{element.name}.share")
+    return found
+
+
+def sizes_of(table: tuple[Parameter, ...]) -> Floats:
+    """Sizes by which the columns are scaled: the prior's values, (p,).
+
+    An offset without one has its friction's size.
+    """
+    sizes = np.array([abs(parameter.value) for parameter in table])
+    for k, parameter in enumerate(table):
+        element, _, key = parameter.name.rpartition(".")
+        if sizes[k] == 0 and key == "offset":
+            sizes[k] = _largest_friction(table, element)
+    return np.where(sizes > 0, sizes, ZERO_PRIOR)
+
+
+def _largest_friction(table: tuple[Parameter, ...], element: str) -> float:
+    """Largest torque among the parameters of a friction element [N m]."""
+    largest = 0.0
+    for parameter in table:
+        if parameter.name.startswith(f"{element}.") and parameter.unit == "N m":
+            largest = max(largest, abs(parameter.value))
+    return largest
+
+
+def term_directions(robot: Robot, free: FreeDirections, terms: Terms) -> FreeDirections:
+    """The free directions with those of added terms, hardly drawn.
+
+    A term takes the place of its host's parameter in part: the file knows their sum, not the split.
+    """
+    if not terms:
+        return free
+    names = robot.parameter_names
+    elements = [element for element, _ in robot.assembly.friction]
+    sizes, tied = [], []
+    for term in terms:
+        largest = _largest_friction(robot.parameter_table, elements[term.host].name)
+        law = term.element.law
+        per_torque = law.usual if isinstance(law, Loaded) else 1.0
+        sizes.append((largest or ZERO_PRIOR) / per_torque)
+        tied.append(None if term.tied is None else names.index(term.tied))
+    return free.with_more(np.array(sizes), tied, EASE)

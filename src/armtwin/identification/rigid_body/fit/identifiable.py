@@ -1,0 +1,48 @@
+"""Which of a robot's parameters any motion could tell."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+
+from armtwin.identification.fitting.structure import ColumnStructure, structure_of
+from armtwin.identification.rigid_body.friction.presliding import remembers
+from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
+from armtwin.robot.robot import Robot
+
+STATES = 200
+
+
+@lru_cache(maxsize=8)
+def identifiable(robot: Robot, *, bent: bool = False) -> ColumnStructure:
+    """What any motion could tell of a robot's parameters, from its regressor at random states.
+
+    Args:
+        robot: The robot.
+        bent: Whether contacts with a memory are bent on their own, or slide with their joints.
+    """
+    states = SURE
+    if bent:
+        states = _random_bends(robot)
+        if states is SURE:
+            return identifiable(robot)
+    chance = np.random.default_rng(20070901)
+    low, high = robot.position_limits
+    low = np.where(np.isfinite(low), low, -np.pi)
+    high = np.where(np.isfinite(high), high, np.pi)
+    q = chance.uniform(low, high, size=(STATES, robot.n))
+    v, a = chance.normal(scale=2.0, size=(2, STATES, robot.n))
+    columns = robot.regressor(q, v, a, contacts=states)
+    return structure_of(columns, robot.parameter_names)
+
+
+def _random_bends(robot: Robot) -> ContactStates:
+    """Bends of all contacts with a memory; sure ones where there are none."""
+    elements = robot.assembly.friction
+    own = [e for e, (element, _) in enumerate(elements) if remembers(element)]
+    if not own:
+        return SURE
+    bends = np.full((STATES, len(elements)), np.nan)
+    bends[:, own] = np.random.default_rng(1992).uniform(-1, 1, size=(STATES, len(own)))
+    return ContactStates(bends)

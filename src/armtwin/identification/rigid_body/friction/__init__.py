@@ -1,0 +1,1 @@
+"""Which friction terms the logs need: pre-sliding hysteresis, shape and load."""

@@ -1,0 +1,205 @@
+"""Friction that remembers from where its contact came: the bend of each element along a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.drives.friction.curves import breakaway
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing, asperities
+from armtwin.drives.friction.stop import bristle_operators, stop_operators
+from armtwin.drives.friction.terms import Drop
+from armtwin.maths.batch import Flags, Floats
+from armtwin.robot.dynamics.friction_columns import SLOWEST, Elements
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import FrictionElement
+
+# radius below which a logged position does not tell a contact that bends from one that slides
+LEAST_RADIUS = 1e-5  # [rad]
+LEAST_SHARE = 1e-9  # of dry friction that a speed leaves
+FORGETS = 3.0  # radii of way after which a contact hardly knows how it was bent before
+
+Falling = Drop | GearPair | GearedJoint | RollerBearing  # laws whose dry friction falls with speed
+
+
+def remembers(element: FrictionElement) -> bool:
+    """Whether an element's contact bends so far that a log shows it.
+
+    Only where the file gives a radius: that of a stiffness changes with the level that is fitted.
+    """
+    pre = element.presliding
+    if pre is None or pre.radius is None or element.negative is not None:
+        return False
+    return pre.radius >= LEAST_RADIUS
+
+
+def bends(robot: Robot, elements: Elements, q: Floats, v: Floats) -> Floats | None:
+    """Share of its dry friction that each element bears along a motion (m, n), (m, elements).
+
+    It is nan for elements without memory; None where none has any. A motion begins with no bend. A
+    contact whose torque leads its bend bears more while it bends:
+
+        share = s / r + lead d(s / r)/dt,    ds/dt = w (1 - sign(w) s / r)
+
+    of a stop operator w up to its corner. Other damping of a file is not counted: it is assumed.
+    """
+    every = list(elements)
+    return bends_of(robot, bundles_of(every), len(every), q, v)
+
+
+def bends_of(
+    robot: Robot, bundles: Sequence[Bundle], elements: int, q: Floats, v: Floats
+) -> Floats | None:
+    """The same from the bundles of so many elements."""
+    if not bundles:
+        return None
+    joints, speeds = joint_positions(robot, q), of_all_joints(robot, v)
+    shares = np.full((elements, len(q)), np.nan)
+    ways: dict[int, tuple[Floats, Floats]] = {}  # several laws may share a row
+    for bundle in bundles:
+        row = bundle.row
+        if id(row) not in ways:
+            x = np.ascontiguousarray(along(row, joints))
+            ways[id(row)] = x, np.asarray(speeds @ row.weights * row.lever(joints))
+        bundle.bend(*ways[id(row)], shares)
+    return shares.T
+
+
+@dataclass(frozen=True, eq=False)
+class Bundle:
+    """Contacts of one law on one row.
+
+    Attributes:
+        row: The row.
+        law: The law.
+        places: Their numbers among all elements.
+        radii: Their radii [rad].
+        leads: By how long the torque of each leads its bend [s].
+    """
+
+    row: Row
+    law: Law
+    places: list[int]
+    radii: list[float]
+    leads: list[float]
+
+    def bend(self, x: Floats, w: Floats, shares: Floats) -> None:
+        """Fill shares (elements, m) of dry friction along positions and speeds, (m,) each."""
+        radii, places = np.array(self.radii), np.array(self.places)
+        dry = np.ones(1)
+        if isinstance(self.law, Falling):
+            dry = _dry_share(self.law, w)
+            bristle_operators(x, dry, radii, places, shares)
+        else:
+            stop_operators(x, radii, places, shares)
+        for place, radius, lead in zip(self.places, self.radii, self.leads, strict=True):
+            if lead:
+                share = shares[place]
+                share += lead * w / (radius * dry) * _bending(self.law, w, share)
+
+
+def bundles_of(every: Elements) -> list[Bundle]:
+    """Elements with memory, those of one law on one row together."""
+    found: dict[tuple[int, int], Bundle] = {}
+    for place, (element, row) in enumerate(every):
+        if element.presliding is None or not remembers(element):
+            continue
+        key = id(row), id(element.law)
+        bundle = found.setdefault(key, Bundle(row, element.law, [], [], []))
+        bundle.places.append(place)
+        bundle.radii.append(element.radius)
+        bundle.leads.append(element.presliding.lead or 0.0)
+    return list(found.values())
+
+
+def _bending(law: Law, w: Floats, share: Floats) -> Floats:
+    """Share of a speed w (m,) with which a contact bends that bears a share of its friction."""
+    if isinstance(law, Falling):
+        return np.asarray(1 - np.sign(w) * share)
+    return np.where(np.sign(w) * share < 1, 1.0, 0.0)
+
+
+def settled(robot: Robot, bundles: Sequence[Bundle], q: Floats) -> Flags:
+    """Whether every contact on a joint has forgotten how it was bent at the start, (m, n).
+
+    A log does not tell that: a robot that stands has come from anywhere.
+    """
+    joints = joint_positions(robot, q)
+    contacts: dict[int, tuple[Row, list[float]]] = {}
+    for bundle in bundles:
+        _, radii = contacts.setdefault(id(bundle.row), (bundle.row, []))
+        radii += bundle.radii
+    found = np.ones(q.shape, dtype=bool)
+    for row, radii in contacts.values():
+        acts = of_coordinates(robot, row.weights) != 0
+        found[:, acts] &= _forgotten(along(row, joints), max(radii))[:, None]
+    return found
+
+
+def unsettled_friction(robot: Robot, q: Floats) -> Floats:
+    """Standard deviation of friction whose contacts may still be bent from before, (m, n) [N m].
+
+    Any bend is as likely as another, which leaves a third of the square of dry friction.
+    """
+    joints = joint_positions(robot, q)
+    power = np.zeros(q.shape)
+    for element, row in robot.assembly.friction:
+        if not remembers(element):
+            continue
+        torque = breakaway(element.law) * of_coordinates(robot, row.weights)
+        unknown = ~_forgotten(along(row, joints), element.radius)
+        power += unknown[:, None] * torque**2 / 3
+    return np.asarray(np.sqrt(power))
+
+
+def _forgotten(x: Floats, radius: float) -> Flags:
+    """Whether a contact has forgotten its first bend on a way x, (m,).
+
+    It has once it has passed a few radii. Where it never does, its joint shall count all the same
+    after half of the way that there is.
+    """
+    way = np.maximum.accumulate(x) - np.minimum.accumulate(x)
+    return np.asarray(way >= min(FORGETS * radius, 0.5 * float(way[-1])))
+
+
+def mean_sign(w: Floats, doubt: Floats) -> Floats:
+    """Mean sign of speeds within w ± doubt, (m,)."""
+    return np.asarray(w / np.maximum(np.abs(w), np.maximum(doubt, SLOWEST)))
+
+
+def _dry_share(law: Falling, w: Floats) -> Floats:
+    """Share of its dry friction at rest that a law has at speeds w (m,), above 0 and at most 1.
+
+    A law that is smooth about rest has none there: its contact bears what it has at any speed.
+    """
+    falling = np.abs(asperities(w, law.speed, law.exponent))
+    return np.where(w == 0, 1.0, np.maximum(falling, LEAST_SHARE))
+
+
+def along(row: Row, joints: Floats) -> Floats:
+    """Position on a row, (m,), at those of all joints, (m, n)."""
+    angle = joints @ row.weights
+    return angle if row.linkage is None else np.asarray(row.linkage.length(angle))
+
+
+def joint_positions(robot: Robot, q: Floats) -> Floats:
+    """Positions of all joints from those of the coordinates, (m, joints)."""
+    coupling = robot.assembly.coupling
+    joints = of_all_joints(robot, q)
+    return joints if coupling is None else joints + coupling.c
+
+
+def of_coordinates(robot: Robot, weights: Floats) -> Floats:
+    """Torques of the coordinates from those of all joints, (..., n)."""
+    coupling = robot.assembly.coupling
+    return weights if coupling is None else weights @ coupling.G
+
+
+def of_all_joints(robot: Robot, x: Floats) -> Floats:
+    """Changes, or speeds, of all joints from those of the coordinates."""
+    coupling = robot.assembly.coupling
+    return x if coupling is None else x @ coupling.G.T

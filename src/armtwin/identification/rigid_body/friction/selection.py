@@ -1,0 +1,277 @@
+"""Which friction terms the logs ask for: those with which left-out parts are predicted better.
+
+Every comparison is made part by part, and of several options each part is predicted with the one
+that the other parts find best. What is taken must do better by more than chance explains.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from armtwin.identification.fitting.comparison import by_the_others, gain
+from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
+from armtwin.identification.rigid_body.data.experiment import (
+    IdentificationData,
+    beyond_gears,
+    fastest,
+)
+from armtwin.identification.rigid_body.friction.presliding_selection import (
+    RADII,
+    best_memory,
+    damped_radii,
+    memory_terms,
+)
+from armtwin.identification.rigid_body.friction.terms import Host, Terms, hosts
+from armtwin.identification.rigid_body.friction.trials import Missed, Trial, trial_of
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.dynamics.loaded_friction import load_of
+
+# of a load that friction takes at most: gears but worms pass on two thirds and more of their torque
+MOST_SHARE = 0.5
+THINNED = 10  # samples of which one tells the usual load
+
+
+def usual_loads(some: IdentificationData, places: Sequence[Host]) -> dict[int, float]:
+    """Root mean square of the loads of hosts with a gear of their own, by their place [N m]."""
+    geared = [place for place, host in enumerate(places) if host.geared]
+    if some.carried is None or not geared:
+        return {}
+    motions = [log.motion.at(slice(None, None, THINNED)) for log in some.clean]
+    on_links = some.model.on_links(Motion.joined(motions))
+    usual = {}
+    for place in geared:
+        load = load_of(some.prior.assembly, on_links, places[place].row)
+        mean = float(np.sqrt((load**2).mean()))
+        if mean > 0:
+            usual[place] = mean
+    return usual
+
+
+def load_terms(
+    places: Sequence[Host],
+    usual: dict[int, float],
+    radii: dict[int, float],
+    *,
+    damped: bool = False,
+) -> Terms:
+    """A load of every host with a gear of its own, with the memory of its place if it has one."""
+    found = []
+    for place, load in usual.items():
+        found.append(places[place].load(load, radii.get(place), damped=damped))
+    return tuple(found)
+
+
+def with_loads(
+    trial: Trial, taken: Sequence[int], first: int, errors: dict[str, float]
+) -> list[int]:
+    """Terms that were taken, and those that follow loads where parts are predicted better so.
+
+    They are added one after the other, the one that gains most first. Whether friction follows
+    loads is one question for the whole robot, whose gears are of a kind. Loads are those of one fit
+    to all parts: gravity is known much better than friction.
+
+    Args:
+        trial: The terms.
+        taken: Numbers of the terms that were taken; one that would no more resist is given up.
+        first: Number of the first term that follows a load.
+        errors: What was tried, added to.
+    """
+    options, squares = [], []
+    numbers, rest = list(taken), list(range(first, len(trial.terms)))
+    while rest:
+        found = _one_more(trial, numbers, rest)
+        if found is None:
+            break
+        added, numbers, missed = found
+        rest.remove(added)
+        options.append(numbers)
+        squares.append(missed)
+    if not options:
+        return list(taken)
+    best = trial.best(squares)
+    errors["with the loads of gears"] = trial.share(squares[best])
+    if not gain(trial.missed(taken), by_the_others(squares)).shows:
+        return list(taken)
+    return options[best]
+
+
+def _one_more(
+    trial: Trial, taken: Sequence[int], offered: Sequence[int]
+) -> tuple[int, list[int], Missed] | None:
+    """The offered term that gains most: it, all that are then taken, and the squares missed.
+
+    None where none resists as a gear does that is no worm.
+    """
+    added, options, squares = [], [], []
+    for k in offered:
+        numbers = trial.positive([*taken, k])
+        if k in numbers and trial.parameters(numbers)[-len(trial.terms) + k] < MOST_SHARE:
+            added.append(k)
+            options.append(numbers)
+            squares.append(trial.missed(numbers))
+    if not added:
+        return None
+    best = trial.best(squares)
+    return added[best], options[best], squares[best]
+
+
+FALLS = (0.03, 0.1)  # of the highest speed within which dry friction may fall
+ROOTS = (1 / 3, 1 / 2, 2 / 3, 4 / 5)  # exponents of the speed that are tried
+SAMPLES = 6000  # of all logs on which terms are compared, more than short logs have
+STRETCHES = 6  # of all logs that these are spread over, or one of each
+LEAST_STRETCH = 100  # samples at least of one stretch
+SET_VALUES = ("_des", "_ref", "_ff", "_cmd", "_target")
+
+
+def is_set_value(channel: str) -> bool:
+    """Whether a channel holds what a controller asked for, which no contact has held back."""
+    return channel.endswith(SET_VALUES)
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """Friction terms that were chosen.
+
+    Attributes:
+        terms: The terms.
+        errors: Share of left-out torque that is missed, mean of the joints, by what was tried.
+        carried: Parameters of what lies beyond the gears, by the fit with these terms, (p,); None
+            where nothing was fitted.
+        told: For each term with memory whether the logs tell its radius, or only a bound of it.
+    """
+
+    terms: Terms
+    errors: dict[str, float]
+    carried: Floats | None = None
+    told: tuple[bool, ...] = ()
+
+    @property
+    def remembers(self) -> bool:
+        """Whether friction has a memory."""
+        return len(self.told) > 0
+
+
+@one_blas_thread()
+def chosen_terms(experiment: IdentificationData) -> Chosen:
+    """The friction terms that predict left-out parts better than the robot's own laws alone.
+
+    A reference is not the way that a contact went, so that none is looked for in it.
+    """
+    recipe = experiment.recipe
+    if recipe.friction == "file" or recipe.motion == "reference":
+        return Chosen((), {})
+    some = _some_rows(experiment)
+    places = hosts(some.prior, some.recipe, fastest(some.clean))
+    if not places:
+        return Chosen((), {})
+    usual = usual_loads(some, places)
+    radii = () if is_set_value(some.source) else RADII
+    kept = memory_terms(places, radii)
+    added = _shape_terms(places, {}) + load_terms(places, usual, {})
+    trial = trial_of(some, kept + added)
+    errors = {"the laws of the file": trial.share(trial.missed(()))}
+    memory = best_memory(trial, len(places), len(radii), errors)
+    first = len(kept)
+    numbers: list[int] = []
+    if memory and _is_a_shape(trial, memory, len(places)):
+        memory = {}
+    if memory:
+        wider = damped_radii(some, places, memory, errors)
+        damped = wider is not None
+        radii_of = {place: (wider or 1.0) * radius for place, (radius, _) in memory.items()}
+        kept = tuple(places[place].memory(r, damped=damped) for place, r in radii_of.items())
+        added = _shape_terms(places, radii_of, damped=damped)
+        added += load_terms(places, usual, radii_of, damped=damped)
+        trial = trial_of(some, kept + added)
+        first = len(kept)
+        numbers = list(range(first))
+    numbers += _best_shape(trial, numbers, first, len(places), errors)
+    numbers = with_loads(trial, numbers, len(trial.terms) - len(usual), errors)
+    own = trial.parameters(numbers)[: len(some.prior.parameters)]
+    told = [told for _, told in memory.values()]
+    return Chosen(
+        terms=tuple(trial.terms[k] for k in numbers),
+        errors=errors,
+        carried=beyond_gears(some.prior, own),
+        told=tuple(told[k] for k in numbers if k < len(told)),
+    )
+
+
+def _some_rows(experiment: IdentificationData) -> IdentificationData:
+    """The experiment with all rows, of stretches spread over the logs where these are long."""
+    samples = sum(len(log.clean.time) for log in experiment.clean)
+    if samples <= SAMPLES:
+        return experiment.with_all_rows()
+    of_each_log = -(-STRETCHES // len(experiment.clean))
+    clean: list[CleanLog] = []
+    for log in experiment.clean:
+        length = SAMPLES * len(log.clean.time) // (samples * of_each_log)
+        clean += log.stretches(of_each_log, max(LEAST_STRETCH, length))
+    return replace(experiment, clean=tuple(clean)).with_all_rows()
+
+
+def _shape_terms(places: Sequence[Host], radii: dict[int, float], *, damped: bool = False) -> Terms:
+    """For every shape a term of each host, a fall with the memory of its place if it has one."""
+    found = []
+    for share in FALLS:
+        for place, host in enumerate(places):
+            found.append(host.fall(share, radii.get(place), damped=damped))
+    for exponent in ROOTS:
+        for host in places:
+            found.append(host.root(exponent))
+    return tuple(found)
+
+
+def _is_a_shape(trial: Trial, memory: dict[int, tuple[float, bool]], places: int) -> bool:
+    """Whether a shape of the speed predicts left-out parts better, and memory beside it no more.
+
+    Friction that falls towards rest looks like a contact that bends where joints never stand.
+    """
+    shape = _best_shape(trial, (), places * len(RADII), places, {})
+    if not shape:
+        return False
+    bent = []
+    for place, (radius, _) in memory.items():
+        nearest = int(np.argmin(np.abs(np.log(RADII) - np.log(radius))))
+        bent.append(len(RADII) * place + nearest)
+    both = trial.positive([*bent, *shape])
+    return not gain(trial.missed(shape), trial.missed(both)).shows
+
+
+def _best_shape(
+    trial: Trial, memory: Sequence[int], first: int, places: int, errors: dict[str, float]
+) -> list[int]:
+    """Terms of the shape that does better, the same for all hosts; none where none does.
+
+    Args:
+        trial: The terms.
+        memory: Numbers of the terms with memory that were taken.
+        first: Number of the first term with a shape.
+        places: Number of hosts.
+        errors: What was tried, added to.
+    """
+    options, squares = [], []
+    for words, numbers in _shapes(first, places):
+        kept = [k for k in trial.positive([*memory, *numbers]) if k not in memory]
+        if not kept:
+            continue
+        missed = trial.missed([*memory, *kept])
+        errors[f"with {words}"] = trial.share(missed)
+        options.append(kept)
+        squares.append(missed)
+    if not squares or not gain(trial.missed(memory), by_the_others(squares)).shows:
+        return []
+    return options[trial.best(squares)]
+
+
+def _shapes(first: int, places: int) -> Iterator[tuple[str, list[int]]]:
+    """Words for every shape, and the numbers of its terms."""
+    words = [f"a fall within {100 * share:g} % of the highest speed" for share in FALLS]
+    words += [f"the power {exponent:.2g} of the speed" for exponent in ROOTS]
+    for k, word in enumerate(words):
+        start = first + k * places
+        yield word, list(range(start, start + places))

@@ -1,0 +1,318 @@
+"""Friction terms that logs may ask for beside the robot file's laws: memory, shape and load.
+
+A term is a friction element like any other, on the row of its host. Memory is dry friction whose
+contact bends by a radius before it slides; a shape is a fall or a root of the speed; a load is dry
+friction by the torque that the gear of its row passes on. While they are fitted they stand beside
+the robot, whose own columns are compiled for its structure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import groupby
+from operator import itemgetter
+
+import numpy as np
+
+from armtwin.drives.friction.coulomb import Coulomb
+from armtwin.drives.friction.curves import breakaway
+from armtwin.drives.friction.laws import Law
+from armtwin.drives.friction.lubricated import GearedJoint, GearPair, RollerBearing
+from armtwin.drives.friction.terms import Drop, Loaded, Power
+from armtwin.identification.rigid_body.data.clean_log import Motion
+from armtwin.identification.rigid_body.friction.presliding import (
+    mean_sign,
+    of_all_joints,
+    of_coordinates,
+)
+from armtwin.identification.rigid_body.recipe import Recipe
+from armtwin.maths.batch import Floats
+from armtwin.robot.dynamics.friction_columns import sliding_columns
+from armtwin.robot.dynamics.loaded_friction import is_turned, load_of
+from armtwin.robot.dynamics.rows import Row
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.drive_groups import LEAST_TORQUE, FrictionElement, Presliding
+
+MEMORY, SHAPE, LOAD = "_memory", "_shape", "_load"
+ENDINGS = (MEMORY, SHAPE, LOAD)
+LEAST_SPEED = 1e-9  # [rad/s]
+SLOW = 1e-3  # of a joint's highest speed at which dry friction is told from viscous
+SOURCE = "assumed: added for identification"
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """A friction element that may be added to a robot.
+
+    Attributes:
+        element: The element, its coefficient zero.
+        row: The row that it acts on.
+        host: Number of the friction element that it is added to.
+        tied: Parameter of the host whose place it takes in part, None where of none.
+        bends_by: Elastic travel of its host by the file [rad].
+    """
+
+    element: FrictionElement
+    row: Row
+    host: int
+    tied: str | None
+    bends_by: float = 0.0
+
+    @property
+    def name(self) -> str:
+        """Name of its parameter."""
+        key, _ = self.element.law.coefficients[0]
+        return f"{self.element.name}.{key}"
+
+
+Terms = tuple[Term, ...]
+
+
+@dataclass(frozen=True)
+class Host:
+    """A friction element that terms can be added to.
+
+    Attributes:
+        number: Its number among the friction elements in use.
+        element: The element.
+        row: Its row.
+        speed: Its highest speed in the logs [rad/s].
+        geared: Whether one gear alone carries the load of its row, of which the file knows nothing.
+    """
+
+    number: int
+    element: FrictionElement
+    row: Row
+    speed: float
+    geared: bool
+
+    def memory(self, radius: float, *, damped: bool = False) -> Term:
+        """Dry friction that bends by a radius [rad], with the file's damping where damped."""
+        presliding = self._bristle(radius, damped)
+        element = self._added(MEMORY, self._dry_law, presliding)
+        return Term(element, self.row, self.number, self._sharpest())
+
+    def fall(self, share: float, radius: float | None, *, damped: bool = False) -> Term:
+        """Dry friction that falls within a share of the highest speed, with a radius [rad]."""
+        presliding = self._bristle(radius, damped)
+        element = self._added(SHAPE, Drop(0.0, share * self.speed), presliding)
+        return Term(element, self.row, self.number, None)
+
+    def root(self, exponent: float) -> Term:
+        """Friction that grows with a power of the speed."""
+        element = self._added(SHAPE, Power(0.0, self.speed, exponent), self._bristle(None))
+        return Term(element, self.row, self.number, None)
+
+    def load(self, usual: float, radius: float | None, *, damped: bool = False) -> Term:
+        """Dry friction by the load, which is usually so large [N m], with a radius [rad]."""
+        element = self._added(LOAD, Loaded(0.0, usual), self._bristle(radius, damped))
+        return Term(element, self.row, self.number, None, self.element.radius)
+
+    @cached_property
+    def _dry_law(self) -> Law:
+        """Dry friction of its law as one term of coefficient zero."""
+        return _dry_shape(self.element.law)
+
+    def _added(self, ending: str, law: Law, presliding: Presliding | None) -> FrictionElement:
+        host = self.element
+        name = f"{host.name}{ending}"
+        return FrictionElement(
+            name, host.on, SOURCE, law, presliding=presliding, set=host.set, side=host.side
+        )
+
+    @property
+    def is_damped(self) -> bool:
+        """Whether the file gives its bristles a damping."""
+        return self.element.lead > 0 and self.element.radius > 0
+
+    def _bristle(self, radius: float | None, damped: bool = False) -> Presliding | None:
+        """Presliding of a radius, else the host's, so that a robot with bristles has all.
+
+        With the damping of the file relative to critical, the lead grows with the root of the
+        radius: c1 / c0 = 2 ζ √(J / c0), c0 = level / radius.
+        """
+        if radius is None:
+            return self.element.presliding
+        if not (damped and self.is_damped):
+            return Presliding(radius=radius)
+        lead = self.element.lead * float(np.sqrt(radius / self.element.radius))
+        return Presliding(radius=radius, lead=lead)
+
+    def _sharpest(self) -> str | None:
+        """The host's dry parameter that at low speed acts most."""
+        law = self.element.law
+        slow = np.abs(law.columns(np.array([SLOW * self.speed]))[0])
+        best, most = None, 0.0
+        for (key, _), size in zip(law.coefficients, slow, strict=True):
+            if key in law.dry and size > most:
+                best, most = f"{self.element.name}.{key}", float(size)
+        return best
+
+
+def _dry_shape(law: Law) -> Law:
+    """Dry friction of a law as one term of coefficient zero; a constant where it is not one."""
+    if isinstance(law, GearPair | GearedJoint | RollerBearing):
+        return Drop(0.0, law.speed, law.exponent)
+    return Coulomb(0.0)
+
+
+def hosts(robot: Robot, recipe: Recipe, fastest: Floats) -> list[Host]:
+    """Friction elements that terms can be added to.
+
+    Args:
+        robot: The robot.
+        recipe: What may change.
+        fastest: Highest speeds of its joints in the logs, (n,) [rad/s].
+    """
+    names = {element.name for element in robot.description.friction}
+    bound = recipe.held(robot.parameter_table)
+    for pair in recipe.equal:
+        bound |= set(pair)
+    found = []
+    top = of_all_joints(robot, fastest)
+    for number, (element, row) in enumerate(robot.assembly.friction):
+        own = {f"{element.name}.{key}" for key, _ in element.law.coefficients}
+        added = {element.name + ending for ending in ENDINGS}
+        if element.negative is not None or row.linkage is not None:
+            continue
+        if element.name.endswith(ENDINGS) or own & bound or added & names:
+            continue
+        speed = float(top @ np.abs(row.weights))
+        if speed < LEAST_SPEED:  # logs in which it stands tell nothing of its friction
+            continue
+        found.append(Host(number, element, row, speed, _is_geared(robot, element, row)))
+    return found
+
+
+def _is_geared(robot: Robot, element: FrictionElement, row: Row) -> bool:
+    """Whether one gear alone carries the load of a row, of which its friction does not know."""
+    parts = robot.assembly
+    motors, joints = parts.motor_rows.shape
+    if parts.coupling is not None or motors != joints or element.follows_load:
+        return False
+    return is_turned(parts, row)
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Some samples of a motion as friction terms see them.
+
+    Attributes:
+        motion: The motion.
+        doubt: Half widths of the speeds that samples stand for, (m, n) [rad/s].
+        bent: Bends of the terms, None where none has a memory, (m, terms).
+        on_links: Joint torques beyond the gears; None where no term asks for them, (m, n) [N m].
+    """
+
+    motion: Motion
+    doubt: Floats
+    bent: Floats | None
+    on_links: Floats | None
+
+
+def term_values(robot: Robot, terms: Terms, some: Samples) -> Floats:
+    """Torque of each term on its row, per unit of its coefficient, (m, terms)."""
+    v = of_all_joints(robot, some.motion.v)
+    found = np.empty((len(terms), len(v)))
+    first = 0
+    for (_, _, bent), alike in groupby(_kinds(terms, some), key=itemgetter(0)):
+        last = first + len(list(alike))
+        term = terms[first]
+        law, w = term.element.law, v @ term.row.weights
+        bends = some.bent[:, first:last].T if bent and some.bent is not None else None
+        if isinstance(law, Loaded):
+            found[first:last] = _load_values(robot, term, w, some, bends)
+        elif bends is None:
+            found[first:last] = law.columns(w)[:, 0]
+        else:
+            np.multiply(bends, sliding_columns(law, w)[:, 0], out=found[first:last])
+        first = last
+    return found.T
+
+
+def _kinds(terms: Terms, some: Samples) -> Iterator[tuple[tuple[int, int, bool], Term]]:
+    """Terms, each with row, law and whether its contact bends: neighbours may share all three."""
+    for k, term in enumerate(terms):
+        law = term.element.law
+        dry = bool(law.dry) and some.bent is not None and not np.isnan(some.bent[0, k])
+        yield (id(term.row), id(law), dry), term
+
+
+def _load_values(
+    robot: Robot, term: Term, w: Floats, some: Samples, bends: Floats | None
+) -> Floats:
+    """Friction by the load of a term's gear, per unit of its share, (..., m)."""
+    assert some.on_links is not None
+    side = bends
+    if side is None:
+        doubt = of_all_joints(robot, some.doubt) @ np.abs(term.row.weights)
+        side = mean_sign(w, doubt)
+    return np.asarray(side * np.abs(load_of(robot.assembly, some.on_links, term.row)))
+
+
+def elements_of(terms: Terms) -> list[tuple[FrictionElement, Row]]:
+    """The friction elements of terms and their rows."""
+    return [(term.element, term.row) for term in terms]
+
+
+def term_weights(robot: Robot, terms: Terms) -> Floats:
+    """Torque of each joint per torque on the row of a term, (n, terms)."""
+    if not terms:
+        return np.zeros((robot.n, 0))
+    weights = np.array([term.row.weights for term in terms])
+    return of_coordinates(robot, weights).T
+
+
+def with_terms(robot: Robot, terms: Terms) -> Robot:
+    """The robot with terms among its friction elements, their coefficients last."""
+    if not terms:
+        return robot
+    added = tuple(term.element for term in terms)
+    description = replace(robot.description, friction=(*robot.description.friction, *added))
+    return robot.with_description(description)
+
+
+def without_terms(robot: Robot) -> Robot:
+    """The robot without friction elements that an identification has added to others."""
+    names = {element.name for element in robot.description.friction}
+    kept = []
+    for element in robot.description.friction:
+        host, _, ending = element.name.rpartition("_")
+        if f"_{ending}" not in ENDINGS or host not in names:
+            kept.append(element)
+    if len(kept) == len(names):
+        return robot
+    return robot.with_description(replace(robot.description, friction=tuple(kept)))
+
+
+def radii_of(terms: Sequence[Term]) -> Iterator[tuple[str, float]]:
+    """Names of the elements with memory, and their radii [rad]."""
+    for term in terms:
+        if term.element.name.endswith(MEMORY):
+            yield term.element.name, term.element.radius
+
+
+def with_own_bristles(
+    friction: tuple[FrictionElement, ...], terms: Terms
+) -> tuple[FrictionElement, ...]:
+    """Friction elements of which added loads have bristles by their own level.
+
+    A load without a memory has those of its host, whose stiffness is for the host's level.
+    """
+    radii = {}
+    for term in terms:
+        pre = term.element.presliding
+        if term.element.name.endswith(LOAD) and pre is not None and pre.stiffness is not None:
+            radii[term.element.name] = term.bends_by
+    found = []
+    for element in friction:
+        radius, pre = radii.get(element.name, 0.0), element.presliding
+        if radius > 0 and pre is not None and pre.stiffness is not None:
+            stiffness = max(breakaway(element.law), LEAST_TORQUE) / radius
+            damping = None if pre.damping is None else pre.damping * stiffness / pre.stiffness
+            own = replace(pre, stiffness=stiffness, damping=damping)
+            element = replace(element, presliding=own)
+        found.append(element)
+    return tuple(found)

@@ -1,0 +1,102 @@
+"""Friction terms tried on left-out parts, the squares of all of them computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.identification.fitting.draw import Draw, best_draw
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.least_squares import scales
+from armtwin.identification.fitting.left_out import LeftOutParts, left_out_parts
+from armtwin.identification.fitting.squares import Squares
+from armtwin.identification.rigid_body.data.experiment import IdentificationData, fastest
+from armtwin.identification.rigid_body.friction.terms import Terms
+from armtwin.maths.batch import Floats
+
+PARTS = 12  # left out in turn, as many as tell a standard error to a fifth
+# share of the samples at which joints stand from which on it shows that friction holds its sign
+STANDING = 0.05
+LEAST_WEIGHT = 1e-8  # of the prior
+
+Missed = Floats  # squares missed of each part and joint, (parts, n)
+
+
+@dataclass(frozen=True, eq=False)
+class Trial:
+    """All terms that may be chosen, their squares computed once.
+
+    Attributes:
+        stands: Whether the joints stand often enough to show that friction keeps its sign there.
+        terms: The terms, in the order of the coordinates after those.
+        free: The free directions of all, as drawn.
+        squares: Squares of the parts.
+    """
+
+    stands: bool
+    terms: Terms
+    free: FreeDirections
+    squares: LeftOutParts
+
+    def missed(self, chosen: Sequence[int]) -> Missed:
+        """Squares missed of each part and joint with some terms, (parts, n)."""
+        return self.squares.missed(chosen)
+
+    def share(self, missed: Missed) -> float:
+        """Share of the left-out torque that is missed, mean of the joints."""
+        return float(np.exp(0.5 * self._error(missed)))
+
+    def best(self, options: Sequence[Missed]) -> int:
+        """Number of the squares missed that are least."""
+        return int(np.argmin([self._error(missed) for missed in options]))
+
+    def positive(self, chosen: Sequence[int]) -> list[int]:
+        """Those of some terms whose friction resists."""
+        kept = list(chosen)
+        while kept:
+            values = self.squares.values(kept)[self.squares.always :]
+            resisting = [k for k in kept if values[k] > 0]
+            if resisting == kept:
+                break
+            kept = resisting
+        return kept
+
+    def parameters(self, chosen: Sequence[int]) -> Floats:
+        """Parameters of the robot and of all terms in a fit to all parts with some of these."""
+        return self.free.parameters(self.squares.values(chosen))
+
+    def _error(self, missed: Missed) -> float:
+        """ln of the squares missed over those of the torque, mean of the joints."""
+        return float(np.log(missed.sum(axis=0) / self.squares.power).mean())
+
+
+def trial_of(some: IdentificationData, terms: Terms) -> Trial:
+    """The squares of left-out parts with all terms."""
+    wide = some.with_terms(terms)
+    parts = wide.squares(PARTS)
+    gains = wide.gains(parts.whole()) if wide.needs_gains else None
+    if gains is not None:
+        parts = parts.scaled(gains)
+    sigma, draw = _drawn(some, parts.first_columns(*some.model.combination.shape))
+    sized = wide.free.scaled(wide.friction, draw.family_size)
+    weight = max(draw.weight, LEAST_WEIGHT)
+    squares = left_out_parts(parts, sized, sigma, weight, always=some.free.count)
+    return Trial(_stands(some), terms, sized, squares)
+
+
+def _drawn(some: IdentificationData, parts: Squares) -> tuple[Floats, Draw]:
+    """Residuals of a fit without any term, (n,), and how strongly it is drawn to the file."""
+    sigma = scales(parts.whole(), some.free)
+    weight = some.recipe.weight
+    if weight is not None:
+        return sigma, Draw(weight, 1.0, {})
+    return sigma, best_draw(parts.left_out_fits(sigma), some.free, some.friction)
+
+
+def _stands(some: IdentificationData) -> bool:
+    """Whether the joints stand for a share of the samples."""
+    rest = some.recipe.rest * fastest(some.clean)
+    slow = np.concatenate([np.abs(log.clean.v) < rest for log in some.clean])
+    return bool(slow.mean() > STANDING)

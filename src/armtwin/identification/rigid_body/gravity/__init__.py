@@ -1,0 +1,1 @@
+"""The direction of gravity in the base frame, from logs."""

@@ -1,0 +1,346 @@
+"""Where things fall in the base frame, as the logs tell it: a wrong mounting, a base that leans.
+
+    min ‖τ - Y(g) φ‖² / (σ² rows) + λ ‖z‖² + λ |ĝ - ĝ₀|²        over φ = φ₀ + s B z and ĝ, |g| known
+
+ĝ₀ is the robot file's direction; the search starts at it and at the six axes of the base. Signs of
+weights are told by the file's masses, as a mass on the other side of a joint falls the same way
+under turned gravity; so the draw λ to them takes part. The angles' deviations come from the scatter
+with parts left out, as does whether they are believed.
+
+Ref: [Efron 1982]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.rigid_body.data.experiment import GAIN_WEIGHT, IdentificationData
+from armtwin.identification.rigid_body.fit.drive_gains import drive_gains, first_gains
+from armtwin.identification.rigid_body.gravity.gravity_squares import Weights, weights
+from armtwin.logs.torque import needs_gains
+from armtwin.maths.batch import Floats
+from armtwin.maths.blas import one_blas_thread
+from armtwin.robot.schema.mounting import Vector, angle_between, in_words, option_for, vector
+
+WEIGHT = 1e-3  # λ
+HARDLY = 1e-6  # λ of fits whose residual is taken for the noise
+LEAST_NOISE = 1e-3  # of a joint's torque that its residual is taken to have at least
+STEPS = 20  # of the search
+STEPS_AGAIN = 4  # of the same with a part left out
+LARGEST_STEP = 0.3  # of an angle [rad]
+SAME = 1e-5  # step below which the search ends [rad]
+SHARE = 0.9  # of an angle that the logs must tell, the rest being the draw's
+SURE = 3.0  # deviations that an angle must have to be believed
+SURE_GAIN = 2.0  # deviations by which left-out parts must be predicted better
+# by which ln of the squares must fall at least: errors that all parts share show in none left out
+LEAST_GAIN = 0.01
+CLEAR_GAIN = 0.3  # the same for another mounting: an error smaller by a seventh
+CLEAR_STRAIN = 4.0  # times the squares of the parameters' changes, each twice as large
+SHARP = np.radians(1.0)  # to which a lean must be known
+LEAN = np.radians(10.0)  # beyond which a base does not lean but is mounted otherwise
+SEEN = np.radians(0.05)  # below which an angle is nobody's business
+
+
+@dataclass(frozen=True, eq=False)
+class Fall:
+    """Free fall in the base frame, by the robot file and by the logs.
+
+    Attributes:
+        file: The robot file's [m/s²].
+        logs: That with which the logs are explained best [m/s²].
+        deviation: Standard deviations of its components, (3,) [m/s²].
+        angle: Angle between both [rad].
+        angle_deviation: Its standard deviation [rad].
+        share: Share of the direction that the logs tell, 0 to 1.
+        gain: By how much ln of the squares missed of left-out parts falls with it, mean of the
+            parts.
+        gain_deviation: Standard deviation of that mean.
+        strain: How many times larger the squares are by which parameters must move from the robot
+            file's to explain the logs with its direction.
+    """
+
+    file: Vector
+    logs: Vector
+    deviation: Vector
+    angle: float
+    angle_deviation: float
+    share: float
+    gain: float
+    gain_deviation: float
+    strain: float
+
+    @property
+    def told(self) -> bool:
+        """Whether the logs tell the direction."""
+        return self.share > SHARE and self.angle_deviation < LEAN
+
+    @property
+    def differs(self) -> bool:
+        """Whether the logs tell another direction than the file, and predict better with it."""
+        sure = self.told and self.angle > max(SEEN, SURE * self.angle_deviation)
+        return sure and self.gain > max(LEAST_GAIN, SURE_GAIN * self.gain_deviation)
+
+    @property
+    def leans(self) -> bool:
+        """Whether the base leans a little from where the file has it, and it is known how much."""
+        return self.differs and self.angle <= LEAN and self.angle_deviation < SHARP
+
+    @property
+    def leaning(self) -> str:
+        """By how much the logs have the base lean, as a phrase."""
+        return (
+            f"the base leans {np.degrees(self.angle):.3g} ± {np.degrees(self.angle_deviation):.2g} "
+            "deg from where the file had it"
+        )
+
+    @property
+    def wrong(self) -> str:
+        """What to say of a file whose base is mounted otherwise, "" where it is not.
+
+        What a model of friction lacks may look like a turned gravity while joints hardly move; so
+        the file's direction must be clearly worse.
+        """
+        clear = self.gain > CLEAR_GAIN or self.strain > CLEAR_STRAIN
+        if not self.differs or not clear or self.angle <= LEAN:
+            return ""
+        return (
+            f"the torque is that of a base {in_words(self.logs)}, where the robot file has it "
+            f"{in_words(self.file)}: gravity is {np.degrees(self.angle):.3g} ± "
+            f"{np.degrees(self.angle_deviation):.2g} deg from there; say {option_for(self.logs)}"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Search:
+    """What the search works on.
+
+    Attributes:
+        of: Squares with gravity free.
+        free: The free directions of the parameters.
+        weights: What each joint's squares count, (n,).
+    """
+
+    of: Weights
+    free: FreeDirections
+    weights: Floats
+
+    @cached_property
+    def parts(self) -> Floats:
+        """Weighted squares of each part over all rows, (parts, c, c)."""
+        return np.tensordot(self.weights, self.of.squares, axes=(0, 1))
+
+    @cached_property
+    def whole(self) -> Floats:
+        """The same of all parts, (c, c)."""
+        return np.tensordot(self.weights, self.of.whole, axes=(0, 0))
+
+    @cached_property
+    def _columns(self) -> Floats:
+        """Columns of z, and τ - Y φ₀ that they explain, in those of [Y | τ], (p + 1, f + 1)."""
+        both = np.column_stack([self.free.map, -self.free.start])
+        target = np.append(np.zeros(self.free.count), 1.0)
+        return np.vstack([both, target])
+
+    def fit(self, S: Floats, g: Floats, weight: float = WEIGHT) -> tuple[Floats, float]:
+        """Coordinates z of a fit to squares (c, c) for one gravity, and what it costs."""
+        f = self.free.count
+        D = self._map(g)
+        square = D.T @ S @ D
+        A, b = square[:f, :f], square[:f, -1]
+        z = np.asarray(np.linalg.solve(A + weight * np.eye(f), b), dtype=np.float64)
+        return z, float(square[-1, -1] - b @ z)
+
+    def _map(self, g: Floats) -> Floats:
+        """Columns of z and of what is left to them, τ - Y φ₀, in those of Z, (c, f + 1)."""
+        return self.of.mapped(self._columns, g)
+
+    def left(self, z: Floats, g: Floats) -> Floats:
+        """τ - Y(g) φ in the columns of Z, (c,)."""
+        return np.asarray(self._map(g) @ np.append(-z, 1.0))
+
+    def descended(self, S: Floats, z: Floats, g: Floats, steps: int) -> tuple[Floats, Floats]:
+        """z and gravity after steps of Gauss and Newton on both."""
+        for _ in range(steps):
+            H, slope, across = self._normal(S, z, g)
+            step = np.linalg.solve(H, -slope)
+            turn = np.clip(step[-2:], -LARGEST_STEP, LARGEST_STEP)
+            z = z + step[:-2]
+            g = _turned(g, across @ turn)
+            if np.abs(turn).max() < SAME:
+                break
+        z, _ = self.fit(S, g)
+        return z, g
+
+    def _normal(self, S: Floats, z: Floats, g: Floats) -> tuple[Floats, Floats, Floats]:
+        """Normal matrix and slope for z and two angles, and the directions (3, 2) of these."""
+        size = float(np.linalg.norm(g))
+        across = _across(g)
+        phi = self.free.parameters(z)
+        by_angle = self.of.by_gravity(phi) @ (size * across)
+        D = np.column_stack([-self._map(g)[:, :-1], -by_angle])
+        off = across.T @ (g - self.of.gravity) / size
+        drawn = np.append(z, off)
+        DS = D.T @ S
+        H = DS @ D + WEIGHT * np.eye(len(drawn))
+        return H, DS @ self.left(z, g) + WEIGHT * drawn, across
+
+    def share(self, S: Floats, z: Floats, g: Floats) -> float:
+        """Least share of the two angles that squares tell."""
+        H, _, _ = self._normal(S, z, g)
+        drawn = WEIGHT * np.linalg.inv(H)[-2:, -2:]
+        return float(1 - np.linalg.eigvalsh(drawn)[-1])
+
+
+def _across(g: Floats) -> Floats:
+    """Two unit vectors across a direction, (3, 2)."""
+    _, _, V = np.linalg.svd(g[None, :])
+    return np.asarray(V[1:].T)
+
+
+def _turned(g: Floats, turn: Floats) -> Floats:
+    """A direction moved across itself, its size kept."""
+    size = np.linalg.norm(g)
+    moved = g / size + turn
+    return np.asarray(size * moved / np.linalg.norm(moved))
+
+
+@one_blas_thread()
+def fall(experiment: IdentificationData) -> Fall | None:
+    """The direction of gravity by the logs; None where there is none, or nothing tells it."""
+    g = np.array(experiment.prior.description.gravity)
+    if not g.any():
+        return None
+    found = weights(experiment)
+    if not found.count.sum(axis=0).all() or not found.whole[:, -1, -1].all():
+        return None
+    try:
+        search, start = _begun(experiment, found)
+    except (ArmtwinError, np.linalg.LinAlgError):  # no direction explains currents
+        return None
+    whole = search.whole
+    z, _ = search.fit(whole, start)
+    z, logs = search.descended(whole, z, start, STEPS)
+    return _judged(search, z, logs)
+
+
+def _begun(experiment: IdentificationData, found: Weights) -> tuple[_Search, Floats]:
+    """What is searched, weighted, and the likely direction from which on."""
+    free = experiment.free
+    tried: list[tuple[Floats, Floats]] = []
+    for g in _likely(found.gravity):
+        gains = _first_gains(experiment, found, g)
+        if gains is not None:
+            tried.append((g, gains))
+    if not tried:
+        raise ArmtwinError("no direction of gravity explains the logged torque")
+    noise = _noise(found, free, tried)
+    costs = []
+    for g, gains in tried:
+        search = _weighted(found, free, gains, noise)
+        costs.append(search.fit(search.whole, g)[1])
+    best, gains = tried[int(np.argmin(costs))]
+    if needs_gains(experiment.prior, experiment.source):
+        own = np.ones(len(gains), dtype=bool)
+        gains = drive_gains(found.factors(best), free, GAIN_WEIGHT, gains, own)
+    return _weighted(found, free, gains, noise), best
+
+
+def _likely(g: Floats) -> Iterator[Floats]:
+    """The file's gravity, and the same along each other axis of the base."""
+    yield g
+    size = np.linalg.norm(g)
+    for axis in np.vstack([np.eye(3), -np.eye(3)]):
+        along = size * axis
+        if not np.allclose(along, g):
+            yield along
+
+
+def _first_gains(experiment: IdentificationData, found: Weights, g: Floats) -> Floats | None:
+    """Factors of the logged torque for a gravity, 1 where it is known; None where none fits."""
+    if not needs_gains(experiment.prior, experiment.source):
+        return np.ones(experiment.prior.n)
+    try:
+        return first_gains(found.factors(g), experiment.free.start, experiment.friction)[0]
+    except ArmtwinError:
+        return None
+
+
+def _noise(found: Weights, free: FreeDirections, tried: list[tuple[Floats, Floats]]) -> Floats:
+    """Residual of each joint as logged in the best of hardly drawn fits, (n,)."""
+    power = found.whole[:, -1, -1]
+    count = found.count.sum(axis=0)
+    least = np.full(len(power), np.inf)
+    for g, gains in tried:
+        search = _weighted(found, free, gains, np.sqrt(power / count))
+        z, _ = search.fit(search.whole, g, HARDLY)
+        left = search.left(z, g)
+        missed = search.of.whole @ left @ left / gains**2
+        least = np.minimum(least, missed)
+    return np.asarray(np.sqrt(np.maximum(least, LEAST_NOISE**2 * power) / count))
+
+
+def _weighted(found: Weights, free: FreeDirections, gains: Floats, noise: Floats) -> _Search:
+    """The search with each joint's logged torque times its gain, and over its residual."""
+    scaled = found.scaled(gains)
+    weights = 1 / ((gains * noise) ** 2 * found.rows)
+    return _Search(scaled, free, weights)
+
+
+def _judged(search: _Search, z: Floats, logs: Floats) -> Fall:
+    """What a direction is worth, by leaving out each part in turn."""
+    file = search.of.gravity
+    whole = search.whole
+    size = float(np.linalg.norm(file))
+    turns, gains = [], []
+    for part, own in zip(search.parts, search.of.squares, strict=True):
+        rest = whole - part
+        z_k, g_k = search.descended(rest, z, logs, STEPS_AGAIN)
+        turns.append((g_k - logs) / size)
+        with_it = _missed(search.left(z_k, g_k), own)
+        z_file, _ = search.fit(rest, file)
+        without = _missed(search.left(z_file, file), own)
+        gains.append(np.log(without / with_it).mean())
+    count = len(gains)
+    apart = np.array(turns) - np.mean(turns, axis=0)
+    spread = (count - 1) / count * apart.T @ apart
+    return Fall(
+        file=vector(file),
+        logs=vector(logs),
+        deviation=vector(size * np.sqrt(np.diag(spread))),
+        angle=angle_between(file, logs),
+        angle_deviation=_along(spread, file, logs),
+        share=search.share(whole, z, logs),
+        gain=float(np.mean(gains)),
+        gain_deviation=float(np.std(gains, ddof=1) / np.sqrt(count)),
+        strain=_strain(search, whole, logs),
+    )
+
+
+def _strain(search: _Search, whole: Floats, logs: Floats) -> float:
+    """Squares of the parameters' changes with the file's gravity over those with another."""
+    z_file, _ = search.fit(whole, search.of.gravity)
+    z_logs, _ = search.fit(whole, logs)
+    before, after = float(z_file @ z_file), float(z_logs @ z_logs)
+    return before / max(after, 1e-300)
+
+
+def _along(spread: Floats, file: Floats, logs: Floats) -> float:
+    """Standard deviation of the angle between two directions, by the spread (3, 3) of one [rad]."""
+    normal = np.cross(file, logs)
+    size = float(np.linalg.norm(normal))
+    if size < 1e-6 * float(file @ file):  # any direction leads away
+        return float(np.sqrt(np.linalg.eigvalsh(spread)[-1]))
+    towards = np.cross(normal / size, logs / np.linalg.norm(logs))
+    return float(np.sqrt(towards @ spread @ towards))
+
+
+def _missed(left: Floats, squares: Floats) -> Floats:
+    """Squares that are missed of each joint, (n,)."""
+    missed = squares @ left @ left
+    return np.maximum(missed, 1e-12 * squares[:, -1, -1] + 1e-300)

@@ -1,0 +1,1 @@
+"""Numbers for what a robot file does not give, by rule."""

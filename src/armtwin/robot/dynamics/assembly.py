@@ -1,0 +1,273 @@
+"""A checked description put together: packed bodies, rows and struts, ready for kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from armtwin.drives.balancers import Strut
+from armtwin.errors import ArmtwinError, did_you_mean
+from armtwin.maths.batch import Floats
+from armtwin.mechanics.arm import Arm, joint_motion
+from armtwin.mechanics.rotors import Rotors
+from armtwin.robot.dynamics.bodies import link_parameters
+from armtwin.robot.dynamics.rows import Row, hydraulic_row, ordered_gear_matrix, row, strut
+from armtwin.robot.parameters import Layout, layout
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.drive_groups import FrictionElement, Hydraulic, Motor
+from armtwin.robot.schema.tree import Tree, grow
+
+
+@dataclass(frozen=True)
+class JointCoupling:
+    """Joints that follow others: all joints are G q + c of the free coordinates q.
+
+    By virtual work, torques, mass and other matrices of the free coordinates are Gᵀ τ and Gᵀ M G.
+    """
+
+    G: Floats
+    c: Floats
+
+    def torques(self, tau: Floats) -> Floats:
+        """Torques on the free coordinates, (m, n), from torques on all joints."""
+        return tau @ self.G
+
+    def matrices(self, M: Floats) -> Floats:
+        """Matrices of the free coordinates, (m, n, n)."""
+        return self.G.T @ M @ self.G
+
+
+class _Spin(NamedTuple):
+    """Body that carries a rotor, and the rotor's axis in its frame; -1 is the base."""
+
+    body: int
+    axis: Floats
+
+
+@dataclass(frozen=True)
+class Assembly:
+    """What the kernels need, made once from a description."""
+
+    description: Description
+
+    @cached_property
+    def tree(self) -> Tree:
+        """Joints in the order of the coordinates."""
+        return grow(self.description)
+
+    @cached_property
+    def free(self) -> tuple[int, ...]:
+        """Indices of the joints that have a coordinate of their own."""
+        found = []
+        for i, joint in enumerate(self.tree.joints):
+            if joint.mimic is None and joint.name not in self.passive:
+                found.append(i)
+        return tuple(found)
+
+    def slides(self, row: Row) -> bool:
+        """Whether a row is a length [m, N] and not an angle [rad, N m]."""
+        joints = self.tree.joints
+        moved = [joints[j].type == "prismatic" for j in np.flatnonzero(row.weights)]
+        return row.linkage is not None or (row.side != "motor" and all(moved))
+
+    @cached_property
+    def passive(self) -> tuple[str, ...]:
+        """Joints that follow others through closed loops."""
+        names: list[str] = []
+        for loop in self.description.loop:
+            names += loop.passive
+        return tuple(names)
+
+    @cached_property
+    def coupling(self) -> JointCoupling | None:
+        """How all joints follow the free ones; None where all are free."""
+        if self.passive:
+            raise ArmtwinError(
+                f"robot '{self.description.name}' has closed loops ([[loop]]), which only "
+                "`armtwin analyse ROBOT loads`, sag, compliance and modes can answer for yet"
+            )
+        joints = self.tree.joints
+        if len(self.free) == len(joints):
+            return None
+        G = np.zeros((len(joints), len(self.free)))
+        c = np.zeros(len(joints))
+        for column, i in enumerate(self.free):
+            G[i, column] = 1.0
+        for i, joint in enumerate(joints):
+            if joint.mimic is not None:
+                leader = self.tree.joint(joint.mimic.joint)
+                G[i, self.free.index(leader)] = joint.mimic.multiplier
+                c[i] = joint.mimic.offset
+        return JointCoupling(G, c)
+
+    @cached_property
+    def gear(self) -> Floats:
+        """Gear matrix N, (motors, n)."""
+        return ordered_gear_matrix(self.description, self.tree)
+
+    @cached_property
+    def rotor_inertias(self) -> Floats:
+        """Rotor inertias, (motors,) [kg m²]."""
+        return np.array([m.rotor_inertia for m in self.description.motor])
+
+    @cached_property
+    def layout(self) -> Layout:
+        """Where each group of parameters lies in the vector."""
+        return layout(self.description)
+
+    @cached_property
+    def struts(self) -> tuple[Strut, ...]:
+        """Balancers, in the order of the file."""
+        return tuple(strut(b, self.tree) for b in self.description.balancer)
+
+    @cached_property
+    def friction(self) -> tuple[tuple[FrictionElement, Row], ...]:
+        """Friction elements in use, each with its row."""
+        elements = []
+        for element in self.description.active_friction():
+            acting = row(self.description, self.tree, element.on, element.side)
+            elements.append((element, acting))
+        return tuple(elements)
+
+    @cached_property
+    def drives(self) -> tuple[tuple[Motor | Hydraulic, Row], ...]:
+        """What a controller drives, each with its row: the motors, then the hydraulic drives."""
+        drives: list[tuple[Motor | Hydraulic, Row]] = []
+        for k, (motor, ratios) in enumerate(zip(self.description.motor, self.gear, strict=True)):
+            drives.append((motor, Row(ratios, "motor", motor=k)))
+        for cylinder in self.description.hydraulic:
+            drives.append((cylinder, hydraulic_row(cylinder, self.tree)))
+        return tuple(drives)
+
+    @cached_property
+    def motor_rows(self) -> Floats:
+        """Motor turns per turn of the coordinates that move freely, (motors, n)."""
+        return self.gear if self.coupling is None else self.gear @ self.coupling.G
+
+    @cached_property
+    def motor_inverse(self) -> Floats:
+        """Coordinates per motor turn, (n, motors).
+
+        q = motor_inverse q_m,   τ_m = motor_inverseᵀ τ
+        """
+        motors, n = self.motor_rows.shape
+        if motors != n or np.linalg.matrix_rank(self.motor_rows) < n:
+            robot = f"robot '{self.description.name}'"
+            counts = f"its {motors} motors do not determine its {n} joints"
+            raise ArmtwinError(f"{robot}: {counts}; as many motors as joints are needed")
+        return np.asarray(np.linalg.inv(self.motor_rows))
+
+    @cached_property
+    def _spins(self) -> list[_Spin | None]:
+        """Where each motor's rotor spins; None where no coupling with the links arises."""
+        gear = self.description.gear
+        if gear is None or not gear.gyroscopic:
+            return [None] * len(self.description.motor)
+        spins = []
+        for motor, ratios in zip(self.description.motor, self.gear, strict=True):
+            spin = self._spin(motor, ratios)
+            spins.append(spin if spin.body >= 0 else None)
+        return spins
+
+    def _spin(self, motor: Motor, ratios: Floats) -> _Spin:
+        """Where a rotor spins: by default on the link that carries its joint."""
+        if motor.spin is not None:
+            axis = np.array(motor.spin.axis)
+            return _Spin(self.tree.body(motor.spin.link), axis / np.linalg.norm(axis))
+        own = int(np.argmax(np.abs(ratios)))
+        joint = self.tree.joints[own]
+        if joint.type == "prismatic":
+            return _Spin(-1, np.zeros(3))
+        axis = joint.origin.matrix()[:3, :3] @ np.array(joint.axis)
+        return _Spin(self.tree.parents[own], axis / np.linalg.norm(axis))
+
+    @cached_property
+    def spin_on(self) -> Floats:
+        """For each motor its place among the rotors with gyroscopic coupling, -1 without one."""
+        places = []
+        count = 0
+        for spin in self._spins:
+            places.append(-1 if spin is None else count)
+            count += spin is not None
+        return np.array(places, dtype=np.int64)
+
+    @cached_property
+    def arm(self) -> Arm:
+        """The bodies, packed."""
+        joints = self.tree.joints
+        n = len(joints)
+        turn = np.zeros((n, 3, 3, 3))
+        offset = np.zeros((n, 2, 3))
+        axis = np.array([joint.axis for joint in joints], dtype=np.float64)
+        axis /= np.linalg.norm(axis, axis=1)[:, None]
+        slides = np.array([joint.type == "prismatic" for joint in joints], dtype=np.int64)
+        bodies = [link_parameters(self.description, joint.child) for joint in joints]
+        for i, joint in enumerate(joints):
+            X = joint.origin.matrix()
+            turn[i], offset[i] = joint_motion(X[:3, :3], X[:3, 3], axis[i], bool(slides[i]))
+        return Arm(
+            parent=np.array(self.tree.parents, dtype=np.int64),
+            slides=slides,
+            turn=turn,
+            offset=offset,
+            axis=axis,
+            inertia=np.array(bodies),
+            gravity=np.array(self.description.gravity),
+        )
+
+    @cached_property
+    def rotors(self) -> Rotors:
+        """The rotors along the joints, gears rigid."""
+        return self.rotors_along(self.gear)
+
+    def rotors_along(self, rows: Floats) -> Rotors:
+        """The rotors along any coordinates u.
+
+        Args:
+            rows: Turn of each motor as a row of u, (motors, coordinates).
+        """
+        inertias = self.rotor_inertias
+        bodies, axes, momenta = [], [], []
+        for i, spin in enumerate(self._spins):
+            if spin is not None:
+                bodies.append(spin.body)
+                axes.append(spin.axis)
+                momenta.append(rows[i] * inertias[i])
+        return Rotors(
+            inertia=(rows.T * inertias) @ rows,
+            body=np.array(bodies, dtype=np.int64),
+            axis=np.array(axes).reshape(-1, 3),
+            row=np.array(momenta).reshape(len(bodies), rows.shape[1]),
+        )
+
+    @cached_property
+    def frames(self) -> dict[str, tuple[int, Floats]]:
+        """Body and pose on it of every named frame."""
+        tree = self.tree
+        description = self.description
+        frames = {"base": (-1, np.eye(4)), tree.root: (-1, np.eye(4))}
+        for i, joint in enumerate(tree.joints):
+            frames[joint.child] = i, np.eye(4)
+        for frame in description.frame:
+            frames[frame.name] = tree.body(frame.link), frame.origin.matrix()
+        body, X = len(tree.joints) - 1, np.eye(4)
+        if description.flange is not None:
+            body = tree.body(description.flange.link)
+            X = description.flange.origin.matrix()
+        frames["flange"] = body, X
+        tool = description.mounted.tool
+        tcp = description.tool[tool].tcp.matrix() if tool else np.eye(4)
+        frames["tool"] = body, X @ tcp
+        return frames
+
+    def frame(self, name: str) -> tuple[int, Floats]:
+        """Body and pose on it of one frame; an unknown name is an error that suggests one."""
+        if name not in self.frames:
+            hint = did_you_mean(name, self.frames)
+            raise ArmtwinError(
+                f"robot '{self.description.name}': frame '{name}' is not known. {hint}"
+            )
+        return self.frames[name]

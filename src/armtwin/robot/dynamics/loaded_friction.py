@@ -1,0 +1,86 @@
+"""Loads of gears and the friction that follows them, from the links' side.
+
+    load = ρ (N⁻ᵀ (τ_links + friction beyond the gear))_m
+
+τ_links is what the bodies need, without rotors; motor m turns the element's row ρ times.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from armtwin.drives.friction.curves import coefficients
+from armtwin.drives.friction.load import dry_share, of_load
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.dynamics.rows import Row, turning_motor
+
+
+def has_loads(assembly: Assembly) -> bool:
+    """Whether friction of the robot follows the load of some gear."""
+    return any(element.follows_load for element, _ in assembly.friction)
+
+
+def is_turned(assembly: Assembly, row: Row) -> bool:
+    """Whether one motor alone turns a row."""
+    try:
+        turning_motor(row.weights, assembly.motor_rows, "")
+    except ArmtwinError:
+        return False
+    return True
+
+
+def load_of(assembly: Assembly, on_links: Floats, row: Row) -> Floats:
+    """Torque that the gear of a row's motor passes on, (m,) [N m].
+
+    Args:
+        assembly: The robot's parts.
+        on_links: Joint torques beyond the gears: without rotors and without friction of rows that
+            motors turn, (m, n) [N m].
+        row: A row that one motor turns.
+    """
+    k, ratio = turning_motor(row.weights, assembly.motor_rows, "a gear")
+    return np.asarray(ratio * (on_links @ assembly.motor_inverse[:, k]))
+
+
+def beyond_gears(assembly: Assembly, rigid: Floats, v: Floats, a: Floats) -> Floats:
+    """Joint torques beyond the gears, from those without friction, rotors included, (m, n)."""
+    return rigid - a @ assembly.rotors.inertia + friction_beyond(assembly, v)
+
+
+def friction_beyond(assembly: Assembly, v: Floats) -> Floats:
+    """Friction of rows that no motor turns, between gears and links, (m, n) [N m]."""
+    found = np.zeros_like(v)
+    for element, row in assembly.friction:
+        if row.linkage is None and not is_turned(assembly, row):
+            values = np.array(list(coefficients(element.law).values()))
+            torque = element.law.columns(v @ row.weights) @ values
+            found += torque[:, None] * row.weights
+    return found
+
+
+def loaded_friction(
+    assembly: Assembly, on_links: Floats, v: Floats, sides: Floats | None = None
+) -> Floats:
+    """Friction that loads add to that of the laws, on the joints, (m, n) [N m].
+
+    Args:
+        assembly: The robot's parts.
+        on_links: Joint torques beyond the gears, (m, n) [N m].
+        v: Joint speeds, (m, n) [rad/s].
+        sides: To which side each friction element bears, -1 to 1, (m, elements); by default that
+            of its speed.
+    """
+    found = np.zeros_like(v)
+    for e, (element, row) in enumerate(assembly.friction):
+        if not element.follows_load:
+            continue
+        share, level, usual = of_load(element.law, element.load)
+        if level == 0:
+            continue
+        w = v @ row.weights
+        side = np.sign(w) if sides is None else sides[:, e]
+        more = share * (np.abs(load_of(assembly, on_links, row)) - usual)
+        found += (more * side * dry_share(element.law, w))[:, None] * row.weights
+    return found

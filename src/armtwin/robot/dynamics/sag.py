@@ -1,0 +1,116 @@
+"""Where an elastic robot rests: its motors held, its gears and links bent by what they bear."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from armtwin.drives.springs import Springs, bent_by, packed_springs
+from armtwin.maths.batch import Floats
+from armtwin.robot.kinematics.coordinates import Coordinates
+
+SETTLING = 50  # rounds in which the sag of elastic joints at the start is found
+SLACK = 1e-6  # torque below which a gear rests in the middle of its backlash [N m]
+STILL = 1e-13  # change of the sag that ends them [rad]
+
+
+@dataclass(frozen=True, eq=False)
+class Outside:
+    """What acts on a robot from outside, at the set-points.
+
+    Attributes:
+        torque: Torques on the joints, (set-points, n) [N m]; None for none.
+        wrench: Force and torque on the tool point, base axes, (set-points, 6); None for none.
+    """
+
+    torque: Floats | None = None
+    wrench: Floats | None = None
+
+    def at(self, k: int) -> Outside:
+        """What acts at one of the set-points."""
+        some = slice(k, k + 1)
+        torque = None if self.torque is None else self.torque[some]
+        wrench = None if self.wrench is None else self.wrench[some]
+        return Outside(torque, wrench)
+
+    def at_times(self, time: Floats, others: Floats) -> Outside:
+        """The same at other times, linear between those of the set-points."""
+        found: list[Floats | None] = []
+        for values in (self.torque, self.wrench):
+            if values is None:
+                found.append(None)
+                continue
+            columns = [np.interp(others, time, column) for column in values.T]
+            found.append(np.stack(columns, axis=1))
+        return Outside(*found)
+
+
+def settled(
+    places: Coordinates, q: Floats, outside: Outside | None = None, springs: Springs | None = None
+) -> Floats:
+    """Coordinates at rest with the motors on q: elastic joints and links sag in their springs.
+
+        Z = null space of the motors' rows,   T = - (S Z)⁻ᵀ Zᵀ load(u),   S u = twist(T)
+
+    There are as many springs as ways to move with the motors held: what each one bears is known.
+
+    Args:
+        places: What the coordinates mean.
+        q: Joint positions as the motors have them, (n,).
+        outside: What acts from outside.
+        springs: Numbers of the springs, those of the gears and links first; by default those of the
+            robot's file.
+    """
+    u = places.both_sides(q)
+    if not places.elastic:
+        return u
+    rows = np.array([compliance.twist for compliance in places.elastic])
+    if springs is None:
+        springs = packed_springs(range(len(rows)), [x.spring for x in places.elastic])
+    own = Springs(*(values[: len(rows)] for values in springs))
+    freedom = freedom_of(places)
+    bears = np.linalg.inv(rows @ freedom)
+    for _ in range(SETTLING):
+        load = np.zeros(places.count)
+        load[: places.bodies] = -held(places, u, outside or Outside())
+        twist = borne(own, bears.T @ (freedom.T @ load)) - _ripple(places, u, len(rows))
+        moved = freedom @ (bears @ (twist - rows @ u))
+        u = u + moved
+        if np.abs(moved).max() < STILL:
+            break
+    return u
+
+
+def borne(springs: Springs, torque: Floats) -> Floats:
+    """Twists of springs that bear torques, each on the flank that it presses, (springs,) [rad]."""
+    bending = bent_by(torque, springs.stiffness, springs.soft, springs.knee)
+    side = np.sign(torque) * (np.abs(torque) > SLACK)
+    return np.asarray(bending + side * springs.gap)
+
+
+def freedom_of(places: Coordinates) -> Floats:
+    """Ways to move while all motors are held, (N, N - motors)."""
+    from scipy.linalg import null_space
+
+    return np.asarray(null_space(places.motor_rows))
+
+
+def _ripple(places: Coordinates, u: Floats, count: int) -> Floats:
+    """Unevenness of the elastic gears at one place, (springs,) [rad]."""
+    errors = np.zeros(count)
+    for gear in places.rippling:
+        if gear.compliance is not None:
+            errors[gear.compliance] += gear.ripple.at(u @ gear.motor)
+    return errors
+
+
+def held(places: Coordinates, u: Floats, outside: Outside) -> Floats:
+    """Torques that hold the built arm at rest against weight and what acts at first, (joints,)."""
+    q = u[: places.bodies]
+    torque = places.built.gravity(q)
+    if outside.torque is not None:
+        torque = torque - places.on_links(outside.torque[0])[: places.bodies]
+    if outside.wrench is not None:
+        torque = torque - places.built.jacobian(q).T @ outside.wrench[0]
+    return torque

@@ -1,0 +1,505 @@
+"""A robot as a structure of finite elements: hinges, beams, struts and bodies.
+
+Every joint sits on a point, every link has a triad at its joint. What a link carries away from its
+joint, the next joint, a strut's pin, the flange, hangs on a beam: rigid, or bending where the robot
+file has a beam for it. The reference state is q = 0; ten parameters of a link are turned into base
+axes there. A prismatic joint is a rigid beam whose elongation is its coordinate. A loop is closed
+by a rod between two pins, or by a hinge; joints that follow through it are calculated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from armtwin.drives.balancers import GasForce, SpringForce, Strut
+from armtwin.elements.equations import Reactions, inverse_dynamics, place
+from armtwin.elements.parts import (
+    Beam,
+    CrossSection,
+    Element,
+    ElementSpring,
+    Gas,
+    Hinge,
+    Mode,
+    Parts,
+    Point,
+    RigidBody,
+    Triad,
+    Triple,
+    Truss,
+)
+from armtwin.elements.placed import Placed
+from armtwin.elements.rank import released
+from armtwin.elements.structure import Structure
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.maths.rotations import about, pose
+from armtwin.mechanics.inertia import moved_to_parent
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.schema.groups import Joint, LinkBeam, Loop
+
+SLIDE = 10.0  # m: length of the beam that stands for a slide, so that it never gets to zero
+SAME = 1e-9  # m: points nearer than this are one
+MOST_STEPS = 100  # of an inverse kinematics
+LONGEST_STEP = 0.5  # rad or m: what the loops follow in one go
+REACHED = 1e-9  # m and rad
+SixModes = tuple[Mode, Mode, Mode, Mode, Mode, Mode]
+DRIVEN: tuple[Mode, Mode, Mode] = ("free", "held", "held")
+PASSIVE: tuple[Mode, Mode, Mode] = ("calculated", "held", "held")
+BENDING: SixModes = ("held", "free", "free", "free", "free", "free")
+STRETCHING: SixModes = ("free", "free", "free", "free", "free", "free")
+SLIDING: SixModes = ("free", "held", "held", "held", "held", "held")
+
+
+@dataclass(frozen=True)
+class RobotStructure:
+    """A robot as a structure.
+
+    Attributes:
+        structure: Its elements.
+        joints: Place of each joint among the degrees of freedom, (joints,).
+        frames: Point, triad and rotation at q = 0 of named frames.
+    """
+
+    structure: Structure
+    joints: tuple[int, ...]
+    frames: dict[str, tuple[str, str, Floats]]
+
+    def coordinates(self, q: ArrayLike) -> Floats:
+        """Degrees of freedom at joint positions q, links straight, (..., n)."""
+        value = np.asarray(q, dtype=np.float64)
+        full = np.zeros((*value.shape[:-1], self.structure.n))
+        full[..., list(self.joints)] = value
+        return full
+
+    def torques(self, tau: Floats) -> Floats:
+        """The rows of the joints, (..., joints)."""
+        return tau[..., list(self.joints)]
+
+    def matrices(self, M: Floats) -> Floats:
+        """Rows and columns of the joints, (joints, joints)."""
+        return M[np.ix_(self.joints, self.joints)]
+
+    @property
+    def joint_names(self) -> tuple[str, ...]:
+        """Names of the degrees of freedom that are joints."""
+        names = self.structure.coordinate_names
+        return tuple(names[i] for i in self.joints)
+
+    def inverse_dynamics(self, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Reactions:
+        """Torques and stresses of motions with straight links, (m, joints)."""
+        motion = [self.coordinates(np.atleast_2d(y)) for y in (q, v, a)]
+        found = inverse_dynamics(self.structure, *motion)
+        return Reactions(self.torques(found.tau), found.stress, found.x)
+
+    def pose(self, x: Floats, frame: str) -> Floats:
+        """Pose of a named frame at coordinates x, (4, 4)."""
+        point, triad, R = self.frames[frame]
+        places = self.structure.places
+        at, on = places[point], places[triad]
+        w, i, j, k = x[on : on + 4]
+        vector = np.array([i, j, k])
+        spin = np.array([[0, -k, j], [k, 0, -i], [-j, i, 0]])
+        turn = (w * w - vector @ vector) * np.eye(3) + 2 * np.outer(vector, vector) + 2 * w * spin
+        return pose(turn @ R, x[at : at + 3])
+
+    def level(self, position: ArrayLike, yaw: float, frame: str = "tool") -> Floats:
+        """Pose of a frame that keeps its attitude of q = 0 but for a turn about z, (4, 4).
+
+        Args:
+            position: Where its origin is, base frame, (3,) [m].
+            yaw: Turn about the base's z against q = 0 [rad].
+            frame: "tool" or "flange".
+        """
+        turn = about(np.array([0.0, 0.0, 1.0]), yaw)
+        return pose(turn @ self.frames[frame][2], np.asarray(position, dtype=np.float64))
+
+    def jacobian(self, placed: Placed, frame: str = "tool") -> Floats:
+        """Linear and angular velocity of a frame per rate of each joint, base axes, (6, joints).
+
+        ω = 2 E dl/dt,   E = [-k | l0 1 + [k]×]
+        """
+        point, triad, _ = self.frames[frame]
+        places = self.structure.places
+        at, on = places[point], places[triad]
+        w, i, j, k = placed.x[on : on + 4]
+        E = np.array([[-i, w, -k, j], [-j, k, w, -i], [-k, -j, i, w]])
+        DF = placed.DF[:, list(self.joints)]
+        return np.concatenate([DF[at : at + 3], 2 * E @ DF[on : on + 4]])
+
+    def inverse_kinematics(self, X: ArrayLike, q: ArrayLike, frame: str = "tool") -> Floats:
+        """Joint positions at which a frame has a pose, by Gauss's and Newton's method, (joints,).
+
+        Args:
+            X: The pose, (4, 4); a robot of fewer than six joints reaches those that it can.
+            q: Joint positions to start from, (joints,).
+            frame: "tool" or "flange".
+        """
+        target, found = np.asarray(X, dtype=np.float64), np.array(q, dtype=np.float64)
+        placed = place(self.structure, self.coordinates(found))
+        for _ in range(MOST_STEPS):
+            off = _pose_error(target, self.pose(placed.x, frame))
+            step = np.linalg.lstsq(self.jacobian(placed, frame), off, rcond=None)[0]
+            largest = float(np.abs(step).max())
+            found += step * min(1.0, LONGEST_STEP / max(largest, LONGEST_STEP))
+            placed = place(self.structure, self.coordinates(found), placed.x)
+            if largest < 1e-12:
+                break
+        off = _pose_error(target, self.pose(placed.x, frame))
+        if np.abs(off).max() > REACHED:
+            far, turned = np.linalg.norm(off[:3]), np.linalg.norm(off[3:])
+            raise ArmtwinError(
+                f"the {frame} cannot have this pose: {1e3 * far:.3g} mm and "
+                f"{np.degrees(turned):.3g} deg are left of the way there"
+            )
+        return found
+
+    def forward_kinematics(self, q: ArrayLike, frame: str = "tool") -> Floats:
+        """Pose of a named frame at joint positions q with straight links, (4, 4)."""
+        return self.pose(place(self.structure, self.coordinates(q)).x, frame)
+
+
+@dataclass
+class _Draft:
+    """Parts as they are collected; `at` has the points and end triads of every link."""
+
+    points: list[Point] = field(default_factory=list)
+    triads: list[Triad] = field(default_factory=list)
+    trusses: list[Element] = field(default_factory=list)
+    hinges: list[Element] = field(default_factory=list)
+    beams: list[Element] = field(default_factory=list)
+    bodies: list[RigidBody] = field(default_factory=list)
+    at: dict[str, list[tuple[Floats, str, str]]] = field(default_factory=dict)
+
+
+def _pose_error(target: Floats, found: Floats) -> Floats:
+    """What a pose lacks of another, shift and turn about base axes, (6,)."""
+    R = target[:3, :3] @ found[:3, :3].T
+    twice = R - R.T
+    turn = 0.5 * np.array([twice[2, 1], twice[0, 2], twice[1, 0]])
+    shift = target[:3, 3] - found[:3, 3]
+    return np.concatenate([shift, turn])
+
+
+def _triple(x: ArrayLike) -> Triple:
+    a, b, c = np.asarray(x, dtype=np.float64).tolist()
+    return a, b, c
+
+
+def reference_poses(assembly: Assembly) -> list[Floats]:
+    """Pose of every link's frame in the base at q = 0, (4, 4) each."""
+    found: list[Floats] = []
+    for joint, parent in zip(assembly.tree.joints, assembly.tree.parents, strict=True):
+        X = joint.origin.matrix()
+        found.append(X if parent < 0 else found[parent] @ X)
+    return found
+
+
+class _Builder:
+    """Builds the structure of one robot, link by link from the base."""
+
+    def __init__(self, assembly: Assembly, bending: bool) -> None:
+        self.assembly = assembly
+        self.bending = bending
+        self.tree = assembly.tree
+        self.poses = reference_poses(assembly)
+        self.draft = _Draft()
+        self.rods: dict[str, Floats] = {}
+        self.draft.triads.append(Triad(self.tree.root, held=True))
+        self.draft.at[self.tree.root] = []
+
+    def pose_of(self, link: str) -> Floats:
+        """Pose of a link's frame at q = 0."""
+        i = self.tree.body(link)
+        return np.eye(4) if i < 0 else self.poses[i]
+
+    def _point_name(self, name: str) -> str:
+        """Name of the point of a joint, pin or frame; triads have those of the links."""
+        links = [self.tree.root, *(joint.child for joint in self.tree.joints)]
+        return f"{name}.point" if name in links else name
+
+    def node(self, link: str, target: Floats, name: str) -> tuple[str, str]:
+        """Point and triad that a link has at a position of the reference state.
+
+        Those that are there are used; else a beam is laid from the nearest node of the link on the
+        way, rigid or as the robot file says.
+        """
+        nodes = self.draft.at[link]
+        for position, point, triad in nodes:
+            if np.linalg.norm(position - target) < SAME:
+                return point, triad
+        if link == self.tree.root:
+            point = self._point_name(name)
+            self.draft.points.append(Point(point, _triple(target), ("held",) * 3))
+            nodes.append((target, point, link))
+            return point, link
+        start = self._nearest_on_the_way(link, target)
+        return self._beam(link, start, target, name)
+
+    def _nearest_on_the_way(self, link: str, target: Floats) -> tuple[Floats, str, str]:
+        """The farthest node of a link that lies between its joint and a position."""
+        nodes = self.draft.at[link]
+        origin = nodes[0][0]
+        way = target - origin
+        best = nodes[0]
+        for node in nodes[1:]:
+            part = node[0] - origin
+            along = part @ way / (way @ way)
+            beside = np.linalg.norm(part - along * way)
+            if beside < SAME and 0 < along < 1 and part @ way > (best[0] - origin) @ way:
+                best = node
+        return best
+
+    def _beam(
+        self, link: str, start: tuple[Floats, str, str], target: Floats, name: str
+    ) -> tuple[str, str]:
+        """Lay a beam from a node of a link to a position, in as many elements as asked for."""
+        spec = self._spec(link, name)
+        first, point, triad = start
+        count = 1 if spec is None else spec.elements
+        for i in range(1, count + 1):
+            here = first + (target - first) * i / count
+            last = i == count
+            next_point = self._point_name(name) if last else f"{link}.{name}.{i}"
+            next_triad = f"{link}.{name}" if last else f"{link}.{name}.{i}.triad"
+            self.draft.points.append(Point(next_point, _triple(here)))
+            self.draft.triads.append(Triad(next_triad))
+            title = f"{link}.{name}" if count == 1 else f"{link}.{name}.{i}"
+            ends, sides = (point, next_point), (triad, next_triad)
+            self.draft.beams.append(self._laid(title, ends, sides, link, spec, target - first))
+            self.draft.at[link].append((here, next_point, next_triad))
+            point, triad = next_point, next_triad
+        return point, triad
+
+    def _laid(
+        self,
+        title: str,
+        points: tuple[str, str],
+        triads: tuple[str, str],
+        link: str,
+        spec: LinkBeam | None,
+        way: Floats,
+    ) -> Beam:
+        if spec is None:
+            return Beam(title, points, triads)
+        length = float(np.linalg.norm(way))
+        self.rods[link] = _rod(spec.mass, way)
+        stiffness = spec.EA, spec.GJ, spec.EIy, spec.EIz
+        section = CrossSection(*stiffness, mass=spec.mass / length, relaxation=spec.relaxation)
+        side = None
+        if spec.y is not None:
+            side = _triple(self.pose_of(link)[:3, :3] @ np.array(spec.y))
+        modes = STRETCHING if spec.stretches else BENDING
+        return Beam(title, points, triads, section, modes, side, form="better")
+
+    def _spec(self, link: str, name: str) -> LinkBeam | None:
+        """The beam that the robot file has for a part of a link."""
+        if not self.bending:
+            return None
+        for part in self.assembly.description.link:
+            if part.name == link:
+                for beam in part.beam:
+                    if beam.to == name:
+                        return beam
+        return None
+
+    def joint(self, i: int, joint: Joint) -> None:
+        """Add a joint, its link and the link's body."""
+        X = self.poses[i]
+        axis = X[:3, :3] @ self.assembly.arm.axis[i]
+        if joint.type == "prismatic":
+            self._slide(joint, X, axis)
+        else:
+            point, side = self.node(joint.parent, X[:3, 3], joint.name)
+            self.draft.triads.append(Triad(joint.child))
+            modes = PASSIVE if joint.name in self.assembly.passive else DRIVEN
+            self.draft.hinges.append(Hinge(joint.name, side, joint.child, _triple(axis), modes))
+            self.draft.at[joint.child] = [(X[:3, 3], point, joint.child)]
+
+    def _slide(self, joint: Joint, X: Floats, axis: Floats) -> None:
+        """A rigid beam from far behind to the joint, whose elongation is the coordinate."""
+        behind = X[:3, 3] - SLIDE * axis
+        point, side = self.node(joint.parent, behind, f"{joint.name}.behind")
+        end = self._point_name(joint.name)
+        self.draft.points.append(Point(end, _triple(X[:3, 3])))
+        self.draft.triads.append(Triad(joint.child))
+        slide = Beam(joint.name, (point, end), (side, joint.child), None, SLIDING)
+        self.draft.beams.append(slide)
+        self.draft.at[joint.child] = [(X[:3, 3], end, joint.child)]
+
+    def body(self, i: int, joint: Joint) -> None:
+        """Add the body of a link, less what bends with its beams."""
+        turn = pose(self.poses[i][:3, :3], np.zeros(3))
+        ten = moved_to_parent(turn, self.assembly.arm.inertia[i])
+        if joint.child in self.rods:
+            ten = ten - self.rods[joint.child]
+        _, point, triad = self.draft.at[joint.child][0]
+        self.draft.bodies.append(RigidBody(point, triad, tuple(ten.tolist())))
+
+    def pins(self, name: str, strut: Strut) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of a balancer's two pins.
+
+        Where the file has none but only L² = squares - product cos(x + angle), both are laid at
+        the radius √(product/2), with the rest of the squares along the axis.
+        """
+        balancer = next(b for b in self.assembly.description.balancer if b.name == name)
+        if balancer.pins is None:
+            return self._assumed_pins(strut)
+        given = balancer.pins
+        ends = ((given.link_a, given.a), (given.link_b, given.b))
+        return [(link, (self.pose_of(link) @ [*a, 1.0])[:3]) for link, a in ends]
+
+    def lay_pins(self, link: str, pins: dict[str, list[tuple[str, Floats]]]) -> None:
+        """Give a link its nodes at pins, so that beams to what lies beyond start there."""
+        for name, ends in pins.items():
+            for end, (owner, target) in zip("ab", ends, strict=True):
+                if owner == link:
+                    self.node(link, target, f"{name}.{end}")
+
+    def strut(self, name: str, strut: Strut, pins: list[tuple[str, Floats]]) -> None:
+        """Add a balancer as a slider truss between its pins."""
+        nodes = []
+        for end, (link, target) in zip("ab", pins, strict=True):
+            nodes.append(self.node(link, target, f"{name}.{end}")[0])
+        length = float(np.linalg.norm(pins[1][1] - pins[0][1]))
+        law, zero = _law(strut, length)
+        self.draft.trusses.append(Truss(name, nodes[0], nodes[1], "calculated", law, zero))
+
+    def loop_pins(self, loop: Loop) -> list[tuple[str, Floats]]:
+        """Links and positions at q = 0 of the pins that a loop joins."""
+        found = []
+        for link, pin in ((loop.link_a, loop.a), (loop.link_b, loop.b)):
+            at = self.pose_of(link) @ [*pin, 1.0]
+            found.append((link, at[:3]))
+        return found
+
+    def close(self, loop: Loop, pins: list[tuple[str, Floats]]) -> None:
+        """Close a loop by a rod between its pins, or by a hinge at the place of both."""
+        point, triad = self.node(*pins[0], f"{loop.name}.a")
+        if loop.axis is None:
+            other, _ = self.node(*pins[1], f"{loop.name}.b")
+            self.draft.trusses.append(Truss(loop.name, point, other))
+            return
+        _, start, side = self.draft.at[loop.link_b][0]
+        end = f"{loop.link_b}.{loop.name}"
+        self.draft.triads.append(Triad(end))
+        self.draft.beams.append(Beam(end, (start, point), (side, end)))
+        axis = self.pose_of(loop.link_a)[:3, :3] @ np.array(loop.axis)
+        self.draft.hinges.append(Hinge(loop.name, triad, end, _triple(axis), PASSIVE))
+
+    def _assumed_pins(self, strut: Strut) -> list[tuple[str, Floats]]:
+        joint, X = self.tree.joints[strut.joint], self.poses[strut.joint]
+        axis = X[:3, :3] @ self.assembly.arm.axis[strut.joint]
+        linkage = strut.linkage
+        radius = np.sqrt(linkage.product / 2)
+        across = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+        first = radius * across / np.linalg.norm(across)
+        lift = np.sqrt(linkage.squares - linkage.product) * axis
+        second = about(axis, linkage.angle) @ first + lift
+        origin = X[:3, 3]
+        return [(joint.parent, origin + first), (joint.child, origin + second)]
+
+
+def _rod(mass: float, way: Floats) -> Floats:
+    """Ten parameters of a thin rod from the origin along a way."""
+    J = mass / 3 * ((way @ way) * np.eye(3) - np.outer(way, way))
+    six = [J[0, 0], J[1, 1], J[2, 2], J[0, 1], J[0, 2], J[1, 2]]
+    return np.array([mass, *(mass / 2 * way), *six])
+
+
+def _law(strut: Strut, length: float) -> tuple[ElementSpring | Gas, float]:
+    """Stress of a strut over its elongation, and the length at which that is zero."""
+    force = strut.force
+    if isinstance(force, SpringForce):
+        return ElementSpring(force.preload, force.stiffness), force.length
+    assert isinstance(force, GasForce)
+    shortest = float(np.sqrt(strut.linkage.squares - strut.linkage.product))
+    strength = force.scale * force.pressure_volume
+    return Gas(strength, force.volume / force.area + shortest - length), length
+
+
+def structure_of(assembly: Assembly, bending: bool = True) -> RobotStructure:
+    """The structure of a robot; joints that follow others are free here.
+
+    Args:
+        assembly: The robot.
+        bending: Whether the beams of its links bend; else all links are rigid.
+    """
+    description = assembly.description
+    if description.gear is not None and description.gear.gyroscopic:
+        raise ArmtwinError(
+            f"robot '{description.name}': rotors with gyroscopic coupling cannot be part of a "
+            "structure; set gyroscopic = false in its gear"
+        )
+    builder = _Builder(assembly, bending)
+    joints = assembly.tree.joints
+    struts = dict(zip([b.name for b in description.balancer], assembly.struts, strict=True))
+    pins = {name: builder.pins(name, strut) for name, strut in struts.items()}
+    rods = {loop.name: builder.loop_pins(loop) for loop in description.loop if loop.axis is None}
+    pins |= rods
+    builder.lay_pins(assembly.tree.root, pins)
+    for i, joint in enumerate(joints):
+        builder.joint(i, joint)
+        builder.lay_pins(joint.child, pins)
+    for name, strut in struts.items():
+        builder.strut(name, strut, pins[name])
+    for loop in description.loop:
+        builder.close(loop, builder.loop_pins(loop))
+    frames = {}
+    for frame in ("flange", "tool"):
+        body, X = assembly.frame(frame)
+        link = joints[body].child
+        pose_now = builder.pose_of(link) @ X
+        point, triad = builder.node(link, pose_now[:3, 3], frame)
+        frames[frame] = point, triad, pose_now[:3, :3]
+    for i, joint in enumerate(joints):
+        builder.body(i, joint)
+    return _assembled(assembly, builder.draft, frames)
+
+
+def with_joint_springs(
+    robot: RobotStructure, q: Floats, stiffness: dict[str, float]
+) -> RobotStructure:
+    """The robot with motors that stand at q, and joints that turn against their transmissions.
+
+    Args:
+        robot: The robot.
+        q: Where the motors stand, as joint angles, (joints,).
+        stiffness: Of the joints that give way [N m/rad or N/m].
+    """
+    structure = robot.structure
+    angles = dict(zip(robot.joint_names, q.tolist(), strict=True))
+    elements: list[Element] = []
+    for element in structure.parts.elements:
+        if isinstance(element, Hinge) and element.name in stiffness:
+            k = stiffness[element.name]
+            rest = angles[f"{element.name}.twist"]
+            element = replace(element, laws=(ElementSpring(-k * rest, k), None, None))
+        elements.append(element)
+    changed = structure.with_parts(elements=tuple(elements), coordinate_inertia=None)
+    return replace(robot, structure=changed)
+
+
+def _assembled(
+    assembly: Assembly, draft: _Draft, frames: dict[str, tuple[str, str, Floats]]
+) -> RobotStructure:
+    """All parts together, with the rotors along the joints' rows."""
+    gravity = _triple(assembly.arm.gravity)
+    elements = (*draft.trusses, *draft.hinges, *draft.beams)
+    nodes = tuple(draft.points), tuple(draft.triads)
+    parts = Parts(*nodes, elements, tuple(draft.bodies), (), gravity)
+    # a plane loop of hinges is held three times too often for a spatial count
+    bare = released(Structure(parts)) if assembly.passive else Structure(parts)
+    places, driven = [], []
+    for i, joint in enumerate(assembly.tree.joints):
+        if joint.name not in assembly.passive:
+            mode = "elongation" if joint.type == "prismatic" else "twist"
+            places.append(bare.coordinate_names.index(f"{joint.name}.{mode}"))
+            driven.append(i)
+    rotors = np.zeros((bare.n, bare.n))
+    rotors[np.ix_(places, places)] = assembly.rotors.inertia[np.ix_(driven, driven)]
+    inertia = tuple(tuple(row) for row in rotors.tolist())
+    return RobotStructure(bare.with_parts(coordinate_inertia=inertia), tuple(places), frames)

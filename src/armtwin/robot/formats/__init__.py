@@ -1,0 +1,1 @@
+"""Robots from URDF files, Denavit-Hartenberg tables and TOML, and to URDF."""

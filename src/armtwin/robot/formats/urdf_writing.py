@@ -1,0 +1,253 @@
+"""A URDF file of a robot: same kinematics and bodies; drives only as far as URDF knows them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+
+from armtwin.errors import ArmtwinError
+from armtwin.maths.batch import Floats
+from armtwin.maths.rotations import to_rpy
+from armtwin.mechanics.inertia import about_centre, inertia_matrix
+from armtwin.robot.defaults.joint_sizes import highest_speeds
+from armtwin.robot.dynamics.bodies import mounted_load, parameters_of
+from armtwin.robot.robot import Robot
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import Joint, SlideLimits, TurnLimits
+from armtwin.robot.schema.tree import grow
+
+UNLIMITED = 1e9
+SPEEDS = 50  # in each direction at which the friction of a joint is fitted
+EXACT = 1e-6  # relative misfit of a law that is Coulomb and viscous friction
+NOT_IN_URDF = (
+    "gear",
+    "balancer",
+    "transmission",
+    "flexure",
+    "deviation",
+    "hydraulic",
+    "servo",
+    "payload",
+    "standard_deviation",
+)
+
+
+def to_urdf(robot: Robot) -> str:
+    """Text of the URDF file; what is mounted on the flange is a fixed link called mounted."""
+    description = robot.description
+    if description.loop:
+        raise ArmtwinError(
+            f"robot '{description.name}' has closed loops ([[loop]]), which a URDF file cannot hold"
+        )
+    tree = grow(description)
+    friction = fit_joint_friction(robot)
+    lines = ['<?xml version="1.0"?>']
+    for phrase in _describe_drives(robot, friction):
+        lines.append(f"<!-- {phrase.replace('--', '- -')} -->")
+    lines.append(f"<robot name={quoteattr(description.name)}>")
+    bodies = {link.name: parameters_of(link.body) for link in description.link}
+    lines += _link(tree.root, bodies.get(tree.root, np.zeros(10)))
+    for joint in tree.joints:
+        lines += _link(joint.child, bodies[joint.child])
+        lines += _joint(joint, friction.get(joint.name))
+    taken = {tree.root, *bodies}
+    for part in _fixed_parts(description):
+        name = part.name
+        while name in taken:
+            name += "_"
+        taken.add(name)
+        lines += _link(name, part.ten)
+        lines += _fixed_joint(part.parent, name, part.X)
+    return "\n".join([*lines, "</robot>", ""])
+
+
+def describe_losses(robot: Robot) -> tuple[str, ...]:
+    """What a URDF file of a robot does not hold, or holds approximately, in numbers."""
+    d = robot.description
+    lost = [name for name in NOT_IN_URDF if getattr(d, name)]
+    if any(x.presliding or x.load or x.thermal for x in d.active_friction()):
+        lost.append("friction before sliding, and its dependence on load and temperature")
+    lost += [f"tool {name} (not mounted)" for name in d.tool if name != d.mounted.tool]
+    if d.gravity != (0.0, 0.0, -9.81):
+        lost.append("gravity of a tilted base")
+    for link in d.link:
+        if link.unphysical:
+            lost.append(f"why {link.name} is unphysical (import needs --allow-unphysical)")
+    others = [f"left out: {what}" for what in lost]
+    return (*_describe_drives(robot, fit_joint_friction(robot)), *others)
+
+
+class JointFriction(NamedTuple):
+    """Friction of one joint as URDF can say it, τ = level sign(v) + viscous v.
+
+    Attributes:
+        level: Friction [N m or N].
+        viscous: Damping [N m s/rad or N s/m].
+        remarks: What is lost of the robot's friction, in numbers.
+    """
+
+    level: float
+    viscous: float
+    remarks: tuple[str, ...]
+
+
+def fit_joint_friction(robot: Robot) -> dict[str, JointFriction]:
+    """Friction of each joint that has any, by its name.
+
+    Least squares of level and viscous >= 0 over the speeds of the joint in both directions, the
+    others at rest; of a robot whose friction follows its posture, at its home.
+    """
+    if not robot.assembly.friction:
+        return {}
+    from scipy.optimize import nnls
+
+    found = {}
+    share = np.linspace(-1.0, 1.0, 2 * SPEEDS + 1)
+    columns = np.stack([np.sign(share), share], axis=1)
+    q = np.tile(robot.home, (len(share), 1))
+    for j, fastest in enumerate(highest_speeds(robot).tolist()):
+        v = np.zeros(q.shape)
+        v[:, j] = fastest * share
+        torque = robot.friction_torque(v, q)
+        (level, rise), _ = nnls(columns, torque[:, j])
+        misfit = np.abs(torque[:, j] - columns @ (level, rise)).max()
+        others = np.delete(torque - torque[SPEEDS], j, axis=1)  # beyond what they have at rest
+        coupled = np.abs(others).max(initial=0.0)
+        joint = robot.assembly.tree.joints[robot.assembly.free[j]]
+        force, way = ("N", "m") if joint.type == "prismatic" else ("N m", "rad")
+        remarks = []
+        if misfit > EXACT * (level + rise):
+            remarks.append(
+                f"friction of {joint.name} written as {level:.4g} {force} + {rise / fastest:.4g} "
+                f"{force} s/{way}: fitted up to {fastest:.4g} {way}/s, off by at most {misfit:.3g} "
+                f"{force}"
+            )
+        if coupled > EXACT * (level + rise):
+            remarks.append(
+                f"left out: friction of {joint.name} on other joints, up to {coupled:.4g} {force}"
+            )
+        if level > 0 or rise > 0:
+            found[joint.name] = JointFriction(float(level), float(rise) / fastest, tuple(remarks))
+    return found
+
+
+def _describe_drives(robot: Robot, friction: dict[str, JointFriction]) -> Iterator[str]:
+    """Rotor inertias, which have no place in a URDF, and what is lost of the friction."""
+    assembly = robot.assembly
+    reflected = assembly.rotor_inertias @ assembly.motor_rows**2
+    parts = []
+    for k, inertia in zip(assembly.free, reflected.tolist(), strict=True):
+        joint = assembly.tree.joints[k]
+        if inertia > 0:
+            unit = "kg" if joint.type == "prismatic" else "kg m²"
+            parts.append(f"{joint.name} {inertia:.4g} {unit}")
+    if parts:
+        yield f"left out: rotor inertias, on the joint side {', '.join(parts)}"
+    for joint_friction in friction.values():
+        yield from joint_friction.remarks
+
+
+class _FixedPart(NamedTuple):
+    """A link that hangs on another one by a fixed joint: its pose there and its ten parameters."""
+
+    name: str
+    parent: str
+    X: Floats
+    ten: Floats
+
+
+def _fixed_parts(description: Description) -> Iterator[_FixedPart]:
+    """Frames, flange, tool point and what is mounted."""
+    nothing = np.zeros(10)
+    for frame in description.frame:
+        yield _FixedPart(frame.name, frame.link, frame.origin.matrix(), nothing)
+    flange = description.flange
+    if flange is None:
+        return
+    X = flange.origin.matrix()
+    yield _FixedPart("flange", flange.link, X, nothing)
+    tool = description.mounted.tool
+    if tool:
+        yield _FixedPart("tcp", flange.link, X @ description.tool[tool].tcp.matrix(), nothing)
+    load = mounted_load(description)
+    if load.any():
+        yield _FixedPart("mounted", flange.link, np.eye(4), load)
+
+
+def _fixed_joint(parent: str, child: str, X: Floats) -> list[str]:
+    return [
+        f'  <joint name={quoteattr(f"{parent}-{child}")} type="fixed">',
+        _origin(X, 4),
+        f"    <parent link={quoteattr(parent)}/>",
+        f"    <child link={quoteattr(child)}/>",
+        "  </joint>",
+    ]
+
+
+def _numbers(values: Floats) -> str:
+    return " ".join(repr(float(x)) for x in values)
+
+
+def _origin(X: Floats, indent: int) -> str:
+    xyz = _numbers(X[:3, 3])
+    rpy = _numbers(to_rpy(X[:3, :3]))
+    return f'{" " * indent}<origin xyz="{xyz}" rpy="{rpy}"/>'
+
+
+def _link(name: str, ten: Floats) -> list[str]:
+    if not ten.any():
+        return [f"  <link name={quoteattr(name)}/>"]
+    mass = float(ten[0])
+    centre = np.zeros(3)
+    J = inertia_matrix(ten)
+    if mass:
+        centre = ten[1:4] / mass
+        J = about_centre(ten)
+    six = []
+    for i, j in zip(*np.triu_indices(3), strict=True):
+        six.append(f'i{"xyz"[i]}{"xyz"[j]}="{float(J[i, j])!r}"')
+    return [
+        f"  <link name={quoteattr(name)}>",
+        "    <inertial>",
+        f'      <origin xyz="{_numbers(centre)}" rpy="0 0 0"/>',
+        f'      <mass value="{mass!r}"/>',
+        f"      <inertia {' '.join(six)}/>",
+        "    </inertial>",
+        "  </link>",
+    ]
+
+
+def _joint(joint: Joint, friction: JointFriction | None) -> list[str]:
+    limits = TurnLimits() if joint.limits is None else joint.limits
+    bounded = limits.lower is not None or limits.upper is not None
+    kind = joint.type if bounded or joint.type == "prismatic" else "continuous"
+    axis = np.array(joint.axis) / np.linalg.norm(joint.axis)
+    lines = [
+        f"  <joint name={quoteattr(joint.name)} type={quoteattr(kind)}>",
+        _origin(joint.origin.matrix(), 4),
+        f"    <parent link={quoteattr(joint.parent)}/>",
+        f"    <child link={quoteattr(joint.child)}/>",
+        f'    <axis xyz="{_numbers(axis)}"/>',
+        _limit(limits),
+    ]
+    if friction is not None:
+        losses = f'damping="{friction.viscous!r}" friction="{friction.level!r}"'
+        lines.append(f"    <dynamics {losses}/>")
+    mimic = joint.mimic
+    if mimic is not None:
+        leader = quoteattr(mimic.joint)
+        rule = f'multiplier="{mimic.multiplier!r}" offset="{mimic.offset!r}"'
+        lines.append(f"    <mimic joint={leader} {rule}/>")
+    return [*lines, "  </joint>"]
+
+
+def _limit(limits: TurnLimits | SlideLimits) -> str:
+    lower = -UNLIMITED if limits.lower is None else limits.lower
+    upper = UNLIMITED if limits.upper is None else limits.upper
+    effort = limits.torque or UNLIMITED
+    velocity = limits.velocity or UNLIMITED
+    bounds = f'lower="{lower!r}" upper="{upper!r}" effort="{effort!r}" velocity="{velocity!r}"'
+    return f"    <limit {bounds}/>"

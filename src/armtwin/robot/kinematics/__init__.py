@@ -1,0 +1,1 @@
+"""Inverse kinematics, coordinates, strokes and limits of a robot."""

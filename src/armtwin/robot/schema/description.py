@@ -1,0 +1,85 @@
+"""What a robot file says, all of it: the schema of format 2."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Annotated, ClassVar
+
+from armtwin.files.fields import OneOf, SourceText
+from armtwin.files.shape import ALWAYS
+from armtwin.maths.quantities import Acceleration
+from armtwin.robot.schema.drive_groups import (
+    Balancer,
+    FrictionElement,
+    Gear,
+    Hydraulic,
+    Motor,
+    Transmission,
+)
+from armtwin.robot.schema.groups import (
+    Deviation,
+    Flange,
+    Flexure,
+    Frame,
+    Joint,
+    Link,
+    Loop,
+    Mounted,
+    Payload,
+    StandardDeviations,
+    Tool,
+    Wrist,
+)
+from armtwin.robot.schema.servo import Servo
+
+FORMAT = 2
+
+
+@dataclass(frozen=True)
+class Description:
+    """A robot file, checked for its form; `checks` checks that it makes sense.
+
+    Attributes:
+        name: Short name.
+        title: Maker and type.
+        note: Joint zero, directions and sides, in words.
+        gravity: Acceleration of free fall in the base frame [m/s²]; a tilted base is a tilted
+            gravity.
+        source: Where numbers beside the groups come from, by their keys.
+        friction_set: The set of friction elements in use, besides those without a set.
+        deviation: How well identified numbers are known.
+    """
+
+    name: str
+    joint: tuple[Joint, ...]
+    link: tuple[Link, ...]
+    title: str = ""
+    note: str = ""
+    gravity: tuple[Acceleration, Acceleration, Acceleration] = field(
+        default=(0.0, 0.0, -9.81), metadata=ALWAYS
+    )
+    source: dict[str, SourceText] = field(default_factory=dict)
+    friction_set: str = ""
+    mounted: Mounted = field(default_factory=Mounted)
+    flange: Flange | None = None
+    frame: tuple[Frame, ...] = ()
+    tool: dict[str, Tool] = field(default_factory=dict)
+    payload: dict[str, Payload] = field(default_factory=dict)
+    gear: Gear | None = None
+    motor: tuple[Motor, ...] = ()
+    balancer: tuple[Balancer, ...] = ()
+    friction: tuple[FrictionElement, ...] = ()
+    transmission: tuple[Transmission, ...] = ()
+    hydraulic: tuple[Hydraulic, ...] = ()
+    flexure: tuple[Flexure, ...] = ()
+    loop: tuple[Loop, ...] = ()
+    deviation: tuple[Deviation, ...] = ()
+    wrist: Wrist | None = None
+    servo: dict[str, Annotated[Servo, OneOf("kind")]] = field(default_factory=dict)
+    standard_deviation: StandardDeviations | None = None
+
+    format_number: ClassVar[int] = FORMAT
+
+    def active_friction(self) -> tuple[FrictionElement, ...]:
+        """The friction elements in use."""
+        return tuple(e for e in self.friction if e.set in ("", self.friction_set))

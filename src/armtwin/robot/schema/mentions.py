@@ -1,0 +1,156 @@
+"""Names that a robot file mentions: each must be one that the file gives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+from armtwin.errors import did_you_mean
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.tree import grow
+
+
+class Mention(NamedTuple):
+    """A name that stands for something else of the file.
+
+    Attributes:
+        place: Key path.
+        what: What the name stands for.
+        name: The name.
+        known: The names of this kind that the file gives.
+    """
+
+    place: str
+    what: str
+    name: str
+    known: Iterable[str]
+
+
+def name_problems(description: Description) -> Iterator[str]:
+    """Sentences on names that stand for nothing or for two things; the links must form a tree."""
+    mentions = (
+        *_mentioned_links(description),
+        *_mentioned_beams(description),
+        *_mentioned_in_loops(description),
+        *_mentioned_flexures(description),
+        *_mentioned_joints(description),
+        *_mentioned_rows(description),
+        *_mentioned_choices(description),
+    )
+    for place, what, name, known in mentions:
+        if name not in known:
+            yield f"{place}: {what} '{name}' is not given. {did_you_mean(name, known)}"
+    for name in {*_joints(description)} & {*_drives(description)}:
+        yield f"drive '{name}' has the name of a joint; friction on '{name}' would be ambiguous"
+    mounted = description.mounted
+    if description.flange is None and (mounted.tool or mounted.payload):
+        yield "mounted: a tool needs a flange to be mounted on, and the file has none"
+
+
+def _joints(description: Description) -> list[str]:
+    return [joint.name for joint in description.joint]
+
+
+def _drives(description: Description) -> list[str]:
+    motors = [motor.name for motor in description.motor]
+    return [*motors, *(cylinder.name for cylinder in description.hydraulic)]
+
+
+def _mentioned_beams(description: Description) -> Iterator[Mention]:
+    """Beams must end at something that their link carries."""
+    for i, link in enumerate(description.link, 1):
+        carried = [joint.name for joint in description.joint if joint.parent == link.name]
+        if description.flange is not None and description.flange.link == link.name:
+            carried += ["flange", "tool"]
+        for k, beam in enumerate(link.beam, 1):
+            place = f"link.{i}.beam.{k}.to"
+            yield Mention(place, f"what link '{link.name}' carries,", beam.to, carried)
+
+
+def _mentioned_links(description: Description) -> Iterator[Mention]:
+    links = [link.name for link in description.link]
+    if description.flange is not None:
+        yield Mention("flange.link", "link", description.flange.link, links)
+    for i, frame in enumerate(description.frame, 1):
+        yield Mention(f"frame.{i}.link", "link", frame.link, links)
+    for i, motor in enumerate(description.motor, 1):
+        if motor.spin is not None:
+            yield Mention(f"motor.{i}.spin.link", "link", motor.spin.link, links)
+    if description.wrist is not None:
+        frames = [*links, *(frame.name for frame in description.frame)]
+        yield Mention("wrist.frame", "link or frame", description.wrist.frame, frames)
+    with_base = [*links, grow(description).root]
+    for i, balancer in enumerate(description.balancer, 1):
+        pins = balancer.pins
+        if pins is not None:
+            yield Mention(f"balancer.{i}.pins", "link", pins.link_a, with_base)
+            yield Mention(f"balancer.{i}.pins", "link", pins.link_b, with_base)
+
+
+def _mentioned_in_loops(description: Description) -> Iterator[Mention]:
+    links = [grow(description).root, *(link.name for link in description.link)]
+    joints = _joints(description)
+    for i, loop in enumerate(description.loop, 1):
+        yield Mention(f"loop.{i}.link_a", "link", loop.link_a, links)
+        yield Mention(f"loop.{i}.link_b", "link", loop.link_b, links)
+        for name in loop.passive:
+            yield Mention(f"loop.{i}.passive", "joint", name, joints)
+
+
+def _mentioned_flexures(description: Description) -> Iterator[Mention]:
+    moving = [joint.child for joint in description.joint]
+    for i, flexure in enumerate(description.flexure, 1):
+        yield Mention(f"flexure.{i}.link", "moving link", flexure.link, moving)
+
+
+def _mentioned_joints(description: Description) -> Iterator[Mention]:
+    joints = _joints(description)
+    for i, transmission in enumerate(description.transmission, 1):
+        if transmission.joint:
+            yield Mention(f"transmission.{i}.joint", "joint", transmission.joint, joints)
+        if transmission.motor:
+            motors = [motor.name for motor in description.motor]
+            yield Mention(f"transmission.{i}.motor", "motor", transmission.motor, motors)
+    for i, deviation in enumerate(description.deviation, 1):
+        yield Mention(f"deviation.{i}.joint", "joint", deviation.joint, joints)
+    for i, balancer in enumerate(description.balancer, 1):
+        if balancer.joint:
+            yield Mention(f"balancer.{i}.joint", "joint", balancer.joint, joints)
+
+
+def _mentioned_rows(description: Description) -> Iterator[Mention]:
+    """Names of joints and drives on whose coordinates friction and cylinders act."""
+    joints = _joints(description)
+    for i, element in enumerate(description.friction, 1):
+        place = f"friction.{i}.on ('{element.name}')"
+        yield from _row_mentions(place, element.on, joints, [*joints, *_drives(description)])
+    for i, cylinder in enumerate(description.hydraulic, 1):
+        place = f"hydraulic.{i}.on ('{cylinder.name}')"
+        yield from _row_mentions(place, cylinder.on, joints, joints)
+    wrist = description.wrist
+    if wrist is not None:
+        for name in ("phi", "gamma", "psi"):
+            yield from _row_mentions(f"wrist.{name}", getattr(wrist, name), joints, joints)
+
+
+def _row_mentions(
+    place: str, on: str | dict[str, float], joints: list[str], single: list[str]
+) -> Iterator[Mention]:
+    """What names a row: weights of joints, or one name."""
+    if isinstance(on, str):
+        yield Mention(place, "joint or drive", on, single)
+        return
+    for joint in on:
+        yield Mention(place, "joint or drive", joint, joints)
+
+
+def _mentioned_choices(description: Description) -> Iterator[Mention]:
+    """The tool, the payload and the set of friction elements in use."""
+    mounted = description.mounted
+    if mounted.tool:
+        yield Mention("mounted.tool", "tool", mounted.tool, list(description.tool))
+    if mounted.payload:
+        yield Mention("mounted.payload", "payload", mounted.payload, list(description.payload))
+    sets = sorted({element.set for element in description.friction} - {""})
+    if sets or description.friction_set:
+        yield Mention("friction_set", "friction set", description.friction_set, sets)

@@ -1,0 +1,156 @@
+"""The tree of links: which body hangs on which, and what is wrong where it is no tree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from armtwin.errors import did_you_mean
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import Joint
+
+OWN_FRAMES = ("flange", "tool")  # names that stand for a robot's own frames, besides base
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Joints of a robot, parents before children, each with the body it moves.
+
+    Attributes:
+        joints: The joints, in the order of the coordinates q.
+        parents: Index of the body that carries each joint; -1 is the base.
+        root: Name of the link that does not move.
+    """
+
+    joints: tuple[Joint, ...]
+    parents: tuple[int, ...]
+    root: str
+
+    def body(self, link: str) -> int:
+        """Index of the body of a link; -1 for the base."""
+        for i, joint in enumerate(self.joints):
+            if joint.child == link:
+                return i
+        return -1
+
+    def joint(self, name: str) -> int:
+        """Index of a joint."""
+        return [joint.name for joint in self.joints].index(name)
+
+
+def grow(description: Description) -> Tree:
+    """The tree of a description whose `tree_problems` are none."""
+    root = _bases(description)[0]
+    left = list(description.joint)
+    joints: list[Joint] = []
+    placed = {root: -1}
+    while left:
+        joint = next(joint for joint in left if joint.parent in placed)
+        left.remove(joint)
+        placed[joint.child] = len(joints)
+        joints.append(joint)
+    parents = tuple(placed[joint.parent] for joint in joints)
+    return Tree(tuple(joints), parents, root)
+
+
+def _bases(description: Description) -> list[str]:
+    """Links that carry joints and are moved by none."""
+    children = {joint.child for joint in description.joint}
+    bases: dict[str, None] = {}
+    for joint in description.joint:
+        if joint.parent not in children:
+            bases[joint.parent] = None
+    return list(bases)
+
+
+def tree_problems(description: Description) -> list[str]:
+    """Sentences on duplicate, unknown or looping links and joints."""
+    if not description.joint:
+        return ["joint: a robot needs at least one joint, got none"]
+    problems = [*_doubtful_names(description), *_joining_problems(description)]
+    if problems:
+        return problems
+    why = _why_no_tree(description) or _reserved_name(description)
+    return [why] if why else []
+
+
+def _doubtful_names(description: Description) -> Iterator[str]:
+    """Names that are given twice, or empty."""
+    groups: dict[str, tuple[Any, ...]] = {
+        "joint": description.joint,
+        "motor": description.motor,
+        "friction": description.active_friction(),
+        "balancer": description.balancer,
+        "link or frame": (*description.link, *description.frame),
+    }
+    for what, group in groups.items():
+        names = [item.name for item in group]
+        for name, count in Counter(names).items():
+            if count > 1:
+                yield f"{what} '{name}' is given {count} times"
+        for i, name in enumerate(names, 1):
+            if not name:
+                yield f"{what}: name {i} is empty"
+
+
+def _joining_problems(description: Description) -> Iterator[str]:
+    """Joints that do not join one given link to another one."""
+    moved_by: dict[str, list[str]] = {}
+    for joint in description.joint:
+        moved_by.setdefault(joint.child, []).append(f"'{joint.name}'")
+    for link, joints in moved_by.items():
+        if len(joints) > 1:
+            which = f"{len(joints)} joints ({' and '.join(joints)})"
+            yield f"link '{link}' is moved by {which}; a link hangs on one joint only"
+    known = [link.name for link in description.link]
+    for i, joint in enumerate(description.joint, 1):
+        place = f"joint.{i}"
+        if joint.child not in known:
+            hint = did_you_mean(joint.child, known)
+            yield f"{place}.child ('{joint.name}'): link '{joint.child}' is not given. {hint}"
+        if joint.child == joint.parent:
+            yield f"{place} ('{joint.name}') joins link '{joint.child}' to itself"
+
+
+def _why_no_tree(description: Description) -> str:
+    """Why the links do not hang on one base, as a sentence; empty if they do."""
+    bases = _bases(description)
+    if not bases:
+        links = " -> ".join(joint.parent for joint in description.joint)
+        contract = "one link must be the base, which no joint moves"
+        return f"joint: the links form a cycle ({links}); {contract}"
+    if len(bases) > 1:
+        return f"joint: the links must form one tree, got {len(bases)} bases: {', '.join(bases)}"
+    children = [joint.child for joint in description.joint]
+    for link in description.link:
+        if link.name not in (*children, *bases):
+            return f"link '{link.name}' is not joined to the robot by any joint"
+    reached = _reached(description, bases[0])
+    lost = [link for link in children if link not in reached]
+    if lost:
+        return f"joint: links {', '.join(lost)} form a cycle that does not reach the base"
+    return ""
+
+
+def _reached(description: Description, base: str) -> set[str]:
+    """The links that hang on the base, itself included."""
+    reached = {base}
+    before = 0
+    while len(reached) > before:
+        before = len(reached)
+        reached.update(joint.child for joint in description.joint if joint.parent in reached)
+    return reached
+
+
+def _reserved_name(description: Description) -> str:
+    """A link or frame that takes the name of a frame that every robot has, as a sentence."""
+    reserved = [*OWN_FRAMES] if "base" in _bases(description) else [*OWN_FRAMES, "base"]
+    links = [link.name for link in description.link]
+    frames = [frame.name for frame in description.frame]
+    for name in (*links, *frames):
+        if name in reserved:
+            own = "a name that stands for the robot's own frame"
+            return f"link or frame '{name}' has {own}; choose another"
+    return ""

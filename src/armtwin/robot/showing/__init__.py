@@ -1,0 +1,1 @@
+"""What a robot shows of itself: facts, tables, and its skeleton for the viewer."""

@@ -1,0 +1,227 @@
+"""What a robot shows of itself: joints, bodies, drives, tools, and where its numbers come from."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from armtwin.files.fields import SOURCE_KINDS
+from armtwin.maths.batch import Floats
+from armtwin.notebook.numbers import PLAIN, Number
+from armtwin.notebook.sections import Block, Column, Facts, Record, Report, Section, Table, Text
+from armtwin.robot.dynamics.assembly import Assembly
+from armtwin.robot.parameters import Parameter
+from armtwin.robot.schema.description import Description
+from armtwin.robot.schema.groups import Joint
+from armtwin.robot.schema.mounting import in_words
+from armtwin.robot.schema.provenance import Provenance
+from armtwin.robot.schema.servo import Servo
+from armtwin.robot.showing.drive_tables import friction_section, hydraulic_section
+from armtwin.robot.uncertainty import Uncertainty
+
+BRIEF = Number(digits=3)
+
+
+def describe_robot(
+    assembly: Assembly,
+    parameters: Sequence[Parameter],
+    provenance: Provenance,
+    uncertainty: Uncertainty,
+    inverse: str,
+    *,
+    sources: bool,
+) -> Report:
+    """Joints, bodies, drives and tools of a robot.
+
+    Args:
+        assembly: The robot.
+        parameters: Its dynamic parameters.
+        provenance: Where its numbers come from.
+        uncertainty: How well its parameters are known.
+        inverse: How its inverse kinematics are solved.
+        sources: Whether every source of its numbers is listed.
+    """
+    d = assembly.description
+    mounted = str(d.mounted)
+    title = f"{d.name}: {d.title or 'no title'}"
+    if mounted:
+        title += f", with {mounted}"
+    links = np.array([p.value for p in parameters])[assembly.layout.all_links].reshape(-1, 10)
+    known = {
+        "moving mass": f"{PLAIN.text(links[:, 0].sum())} kg",
+        "mounted": in_words(d.gravity),
+        "parameters": f"{len(parameters)}: {_parameter_groups(parameters)}",
+        "standard deviations": _known(uncertainty),
+        "inverse kinematics": inverse,
+    }
+    sections = [
+        Section("Joints (deg, deg/s, N m; kg m²)", _joints(assembly)),
+        Section("Bodies (kg, mm; kg m² at the frame)", _bodies(assembly, links)),
+        friction_section(assembly),
+        hydraulic_section(d.hydraulic),
+        Section("", (Facts((*known.items(), *_equipment(d))),)),
+        Section("", _sources(provenance)),
+    ]
+    if sources:
+        sections += _all_sources(provenance)
+    return Report(title, d.note, tuple(sections))
+
+
+def _joints(assembly: Assembly) -> Iterator[Block]:
+    columns = (
+        Column("name", "joint", words=_joint_words),
+        _limit("lower", "from"),
+        _limit("upper", "to"),
+        _limit("velocity", "speed"),
+        Column("torque", "torque", PLAIN),
+        Column("gear", "gear", PLAIN),
+        Column("rotor", "rotor", PLAIN),
+    )
+    joints = assembly.tree.joints
+    records = [_joint(assembly, i, joint) for i, joint in enumerate(joints)]
+    yield Table(columns, records, "joints")
+
+
+def _limit(key: str, head: str) -> Column:
+    """A limit, which is shown in degrees of a joint that turns."""
+
+    def words(record: Record) -> str:
+        value: float | None = record.get(key)
+        if value is not None and record["type"] == "revolute":
+            value = math.degrees(value)
+        return PLAIN.text(value)
+
+    return Column(key, head, PLAIN, words)
+
+
+def _joint_words(record: Record) -> str:
+    """The name of a joint, with what is special of it."""
+    name = str(record["name"])
+    if record["follows"] is not None:
+        return f"{name} (follows {record['follows']})"
+    return name if record["type"] == "revolute" else f"{name} (slides, m)"
+
+
+def _joint(assembly: Assembly, i: int, joint: Joint) -> Record:
+    follows = None if joint.mimic is None else joint.mimic.joint
+    record: dict[str, object] = {"name": joint.name, "type": joint.type, "follows": follows}
+    if joint.limits is not None:
+        for key in ("lower", "upper", "velocity", "torque"):
+            record[key] = getattr(joint.limits, key)
+    motor = _motor_of(assembly.gear, len(assembly.tree.joints), i)
+    if motor is not None:
+        record["gear"] = float(assembly.gear[motor, i])
+        record["rotor"] = assembly.description.motor[motor].rotor_inertia
+    return record
+
+
+def _motor_of(gear: Floats, joints: int, i: int) -> int | None:
+    """The motor that moves a joint most."""
+    if len(gear) == joints:
+        return i
+    own = [m for m, row in enumerate(gear) if np.argmax(np.abs(row)) == i]
+    return own[-1] if own else None
+
+
+def _bodies(assembly: Assembly, links: Floats) -> Iterator[Block]:
+    columns = (
+        Column("link", "link"),
+        Column("mass", "mass", PLAIN),
+        *(Column(axis, axis, Number(1e3)) for axis in "xyz"),
+        *(Column(axis, axis, BRIEF) for axis in ("Jxx", "Jyy", "Jzz")),
+    )
+    records = []
+    for joint, ten in zip(assembly.tree.joints, links, strict=True):
+        mass = ten[0]
+        record = {"link": joint.child, "mass": mass}
+        record |= dict(zip(("Jxx", "Jyy", "Jzz"), ten[4:7], strict=True))
+        if mass:
+            record |= dict(zip("xyz", ten[1:4] / mass, strict=True))
+        records.append(record)
+    yield Table(columns, records, "bodies")
+
+
+def _equipment(d: Description) -> Iterator[tuple[str, str]]:
+    """What a robot has besides its joints."""
+    yield "tools, payloads", ", ".join([*d.tool, *d.payload])
+    yield "balancers", ", ".join(f"{b.name} ({b.force.kind})" for b in d.balancer)
+    yield "friction sets", ", ".join(_friction_sets(d))
+    elastic = [t.joint for t in d.transmission if t.stiffness is not None]
+    yield "transmissions", ", ".join(elastic)
+    yield "servos", ", ".join(_servo(name, servo) for name, servo in d.servo.items())
+
+
+def _known(found: Uncertainty) -> str:
+    """For how many parameters standard deviations are known, "" where for none."""
+    if not found.known.any():
+        return ""
+    together = "with their covariance" if found.correlated else found.remark
+    return f"of {found.known.sum()} parameters, {together}"
+
+
+def _servo(name: str, servo: Servo) -> str:
+    """A servo by its name and what is to be said of it."""
+    notes: list[str] = []
+    if name != servo.kind:
+        notes.append(servo.kind)
+    if servo.structure != "known":
+        notes.append("structure not known")
+    return f"{name} ({', '.join(notes)})" if notes else name
+
+
+def _friction_sets(d: Description) -> Iterator[str]:
+    for name in sorted({f.set for f in d.friction if f.set}):
+        yield f"{name} (in use)" if name == d.friction_set else name
+
+
+def _parameter_groups(parameters: Sequence[Parameter]) -> str:
+    counts = Counter(parameter.group for parameter in parameters)
+    return ", ".join(f"{count} {group}" for group, count in counts.items())
+
+
+def _sources(known: Provenance) -> Iterator[Block]:
+    """How many numbers come from where, and what is not there."""
+    counts = ", ".join(f"{count} {kind}" for kind, count in known.counts().items())
+    yield Text(f"Sources of its numbers: {counts}.")
+    if known.missing:
+        yield Text("Missing for a prediction:")
+    for phrase in known.missing:
+        yield Text(f"  {phrase}")
+    if known.missing:
+        yield Text("armtwin complete fills what can be filled by rules.")
+    if known.not_given:
+        yield Text("Not given, and so not simulated or not checked:")
+    for phrase in known.not_given:
+        yield Text(f"  {phrase}")
+
+
+def _all_sources(known: Provenance) -> Iterator[Section]:
+    """Every source by kind; groups that differ only in a name or number are one line."""
+    columns = (Column("groups", "group"), Column("source", "source"))
+    for kind, meaning in SOURCE_KINDS.items():
+        records = [
+            {"groups": groups, "source": source} for source, groups in _by_source(known, kind)
+        ]
+        if records:
+            yield Section(f"{kind}: {meaning}", (Table(columns, records, f"sources.{kind}"),))
+
+
+def _by_source(known: Provenance, kind: str) -> Iterator[tuple[str, str]]:
+    """Each source of a kind with the groups that have it."""
+    paths: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for origin in known.of_kind(kind):
+        paths[origin.text][_pattern(origin.path)].append(origin.path)
+    for source, patterns in paths.items():
+        groups = []
+        for pattern, members in patterns.items():
+            groups.append(members[0] if len(members) == 1 else f"{pattern} ({len(members)})")
+        yield source, ", ".join(groups)
+
+
+def _pattern(path: str) -> str:
+    """A key path with the numbers of its items left out."""
+    return re.sub(r"(?<=[a-z])_?\d+(?=\.|$)", "_*", path)
