@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -14,7 +15,9 @@ from armtwin.app.options import (
     LogFiles,
     Output,
     RobotFile,
+    argument,
     command_of,
+    option,
     read_quantities,
 )
 from armtwin.app.places import Source
@@ -22,6 +25,9 @@ from armtwin.app.progress import progress_bar
 from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
+
+if TYPE_CHECKING:
+    from armtwin.identification.actuator.result import FlowIdentification, ValveIdentification
 
 actuator = typer.Typer(
     no_args_is_help=True,
@@ -31,9 +37,7 @@ actuator = typer.Typer(
 
 @command_of(actuator)
 def resonances(
-    table: Annotated[
-        Path, typer.Argument(metavar="CSV", help="A table: mass, frequency, damping.")
-    ],
+    table: Annotated[Path, argument("CSV", "A table: mass, frequency, damping.")],
     *,
     output: Output,
 ) -> None:
@@ -48,10 +52,7 @@ def noise(
     robot: RobotFile,
     logs: LogFiles,
     weights: Annotated[
-        str,
-        typer.Option(
-            "--weights", metavar="LIST", help='The weight of each log, as "2.7, 5.1, 9 kg".'
-        ),
+        str, option("--weights", "LIST", 'The weight of each log, as "2.7, 5.1, 9 kg".')
     ],
     columns: Columns = None,
     *,
@@ -73,16 +74,25 @@ def noise(
 @command_of(actuator)
 def valve(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """Frequency, damping and delay of the valve from a log of noise on a bare piston."""
-    prior = at.Robot.load(robot)
-    run = robot_run("actuator valve", prior, output, inputs_of(robot, [log], columns))
-    found = at.identify_valve(prior, at.Log.read(log, columns))
-    run.finish(found, robot=found.robot)
+    _identify_from_log(at.identify_valve, "valve", robot, log, columns, output)
 
 
 @command_of(actuator)
 def flow(robot: RobotFile, log: LogFile, columns: Columns = None, *, output: Output) -> None:
     """No-load flow of the valve from a log of triangular set-points."""
+    _identify_from_log(at.identify_flow, "flow", robot, log, columns, output)
+
+
+def _identify_from_log(
+    identify: Callable[[at.Robot, at.Log], ValveIdentification | FlowIdentification],
+    what: str,
+    robot: str,
+    log: Path,
+    columns: Path | None,
+    output: Output,
+) -> None:
+    """Identify what of an actuator one log shows."""
     prior = at.Robot.load(robot)
-    run = robot_run("actuator flow", prior, output, inputs_of(robot, [log], columns))
-    found = at.identify_flow(prior, at.Log.read(log, columns))
+    run = robot_run(f"actuator {what}", prior, output, inputs_of(robot, [log], columns))
+    found = identify(prior, at.Log.read(log, columns))
     run.finish(found, robot=found.robot)

@@ -13,6 +13,8 @@ from armtwin.app.options import (
     Carried,
     Output,
     RobotFile,
+    flag,
+    option,
     quantity,
     read_quantities,
     read_quantity,
@@ -45,43 +47,33 @@ def analyse(
     ],
     at_posture: Annotated[
         str | None,
-        typer.Option(
-            "--at",
-            metavar="POSE",
-            help='"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".',
+        option(
+            "--at", "POSE", '"0, 90, 271, 0, 0 deg", "L3 = 260 mm" or "r = 300 mm, gamma = 10 deg".'
         ),
     ] = None,
     along: Annotated[
         str | None,
-        typer.Option(
-            "--along",
-            metavar="JOB|FILE",
-            help="A job, with its tool and its forces, or a log with a motion.",
+        option(
+            "--along", "JOB|FILE", "A job, with its tool and its forces, or a log with a motion."
         ),
     ] = None,
     speeds: Annotated[
-        str | None,
-        typer.Option("--speeds", metavar="LIST", help='Joint speeds at --at, as "10, 0, 5 deg/s".'),
+        str | None, option("--speeds", "LIST", 'Joint speeds at --at, as "10, 0, 5 deg/s".')
     ] = None,
     accelerations: Annotated[
-        str | None,
-        typer.Option("--accelerations", metavar="LIST", help="Joint accelerations at --at."),
+        str | None, option("--accelerations", "LIST", "Joint accelerations at --at.")
     ] = None,
     faster: Annotated[
         float | None, quantity("--faster", "1", "The same path n times as fast.")
     ] = None,
     load: Annotated[
-        str | None,
-        typer.Option(
-            "--load", metavar="LOAD", help='A payload of the robot\'s file, or a mass "4 kg".'
-        ),
+        str | None, option("--load", "LOAD", 'A payload of the robot\'s file, or a mass "4 kg".')
     ] = None,
     push: Annotated[
-        str | None,
-        typer.Option("--push", metavar="LIST", help='Force on the tool for sag: "0, -100, 50 N".'),
+        str | None, option("--push", "LIST", 'Force on the tool for sag: "0, -100, 50 N".')
     ] = None,
     links: Annotated[
-        bool, typer.Option("--links", help="Let links bend at their flexures; of an elastic robot.")
+        bool, flag("--links", "Let links bend at their flexures; of an elastic robot.")
     ] = False,
     *,
     carried: Carried,

@@ -30,7 +30,16 @@ from armtwin.app import (
 )
 from armtwin.app.actuator_commands import actuator
 from armtwin.app.export_commands import export, free
-from armtwin.app.options import FileOutput, Gravity, Json, Mounting, ShippedName, command_of
+from armtwin.app.options import (
+    FileOutput,
+    Gravity,
+    Json,
+    Mounting,
+    ShippedName,
+    argument,
+    command_of,
+    flag,
+)
 from armtwin.app.places import is_experiment, is_sweep
 from armtwin.app.robots import on_base
 from armtwin.app.showing import describe, print_json
@@ -111,9 +120,9 @@ def robots(name: ShippedName = None, json: Json = False) -> None:
 def check(
     file: Annotated[
         str,
-        typer.Argument(
-            metavar="FILE",
-            help="A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
+        argument(
+            "FILE",
+            "A robot (.toml, .urdf, shipped), job or experiment (.toml, shipped), sweep, log "
             "or bag.",
         ),
     ],
@@ -151,19 +160,16 @@ def _refuse_unknown_servo(job: Job) -> None:
 
 @command_of(app, "import")
 def import_robot(
-    file: Annotated[
-        Path,
-        typer.Argument(metavar="FILE", help="A URDF file, or a Denavit-Hartenberg table (.csv)."),
-    ],
+    file: Annotated[Path, argument("FILE", "A URDF file, or a Denavit-Hartenberg table (.csv).")],
     kind: Annotated[
         Literal["urdf", "dh"] | None,
-        typer.Option("--as", help="What the file is; by default what its ending says."),
+        flag("--as", "What the file is; by default what its ending says."),
     ] = None,
     convention: Annotated[
         Literal["standard", "modified"], typer.Option(help="Of a Denavit-Hartenberg table.")
     ] = "standard",
     allow_unphysical: Annotated[
-        bool, typer.Option("--allow-unphysical", help="Keep bodies that cannot exist, marked so.")
+        bool, flag("--allow-unphysical", "Keep bodies that cannot exist, marked so.")
     ] = False,
     gravity: Gravity = None,
     mounting: Mounting = None,

@@ -5,18 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import armtwin as at
-from armtwin.app.options import Carried, Columns, Output, RobotFile, quantity
+from armtwin.app.options import Carried, Columns, Output, RobotFile, argument, quantity
 from armtwin.app.run import inputs_of, read_logs, robot_run
 
 
 def complete(
     robot: RobotFile,
     logs: Annotated[
-        list[Path] | None,
-        typer.Argument(metavar="LOG", help="Logs of it, for postures, speeds, torques."),
+        list[Path] | None, argument("LOG", "Logs of it, for postures, speeds, torques.")
     ] = None,
     bandwidth: Annotated[
         float | None,

@@ -6,11 +6,10 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-import typer
 
 import armtwin as at
 from armtwin.app.job_commands import changed_job
-from armtwin.app.options import Changes, JobFile, Output, quantity
+from armtwin.app.options import Changes, JobFile, Output, option, quantity
 from armtwin.app.places import files_of_job, of_job
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
@@ -28,12 +27,9 @@ LENGTH = Unit("m", above=0, plausible=1, hint="mm")
 
 def correct(
     job: JobFile,
-    rounds: Annotated[
-        int, typer.Option("--rounds", metavar="NUMBER", help="Rounds of learning on the twin.")
-    ] = 6,
+    rounds: Annotated[int, option("--rounds", "NUMBER", "Rounds of learning on the twin.")] = 6,
     spacing: Annotated[
-        float,
-        quantity("--spacing", LENGTH, 'Distance between points of the program, as "10 mm".'),
+        float, quantity("--spacing", LENGTH, 'Distance between points of the program, as "10 mm".')
     ] = 0.01,
     *,
     changes: Changes,

@@ -7,14 +7,13 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 import armtwin as at
 from armtwin.app.options import (
     Carried,
     Output,
     Period,
     RobotFile,
+    option,
     quantity,
     read_quantities,
 )
@@ -35,36 +34,24 @@ def excite(
     robot: RobotFile,
     criterion: Annotated[
         str | None,
-        typer.Option(
-            "--criterion",
-            metavar="NAME",
-            help="log_det (usual), sigma_min, condition or weighted.",
-        ),
+        option("--criterion", "NAME", "log_det (usual), sigma_min, condition or weighted."),
     ] = None,
     scaling: Annotated[
         str | None,
-        typer.Option(
-            "--scaling", metavar="NAME", help="Columns scaled by parameters (usual) or by columns."
-        ),
+        option("--scaling", "NAME", "Columns scaled by parameters (usual) or by columns."),
     ] = None,
     weights: Annotated[
-        str | None,
-        typer.Option("--weights", metavar="LIST", help='Of condition and 1/sigma_min: "1, 1".'),
+        str | None, option("--weights", "LIST", 'Of condition and 1/sigma_min: "1, 1".')
     ] = None,
     search: Annotated[
-        str | None,
-        typer.Option("--search", metavar="NAME", help="optimised (usual), or the best random."),
+        str | None, option("--search", "NAME", "optimised (usual), or the best random.")
     ] = None,
-    starts: Annotated[
-        int | None, typer.Option("--starts", metavar="NUMBER", help="Random motions tried.")
-    ] = None,
+    starts: Annotated[int | None, option("--starts", "NUMBER", "Random motions tried.")] = None,
     period: Period = None,
     harmonics: Annotated[
-        int | None, typer.Option("--harmonics", metavar="NUMBER", help="Harmonics of a period.")
+        int | None, option("--harmonics", "NUMBER", "Harmonics of a period.")
     ] = None,
-    periods: Annotated[
-        int | None, typer.Option("--periods", metavar="NUMBER", help="Periods to run.")
-    ] = None,
+    periods: Annotated[int | None, option("--periods", "NUMBER", "Periods to run.")] = None,
     rate: Annotated[
         float | None, quantity("--rate", "Hz", "Set-points a second; by default the servo's.")
     ] = None,
@@ -78,10 +65,7 @@ def excite(
         float | None, quantity("--torque", "1", "Share of the largest torques.")
     ] = None,
     cell: Annotated[
-        Path | None,
-        typer.Option(
-            "--cell", metavar="FILE", help="File with a [cell] table: floor, planes, boxes."
-        ),
+        Path | None, option("--cell", "FILE", "File with a [cell] table: floor, planes, boxes.")
     ] = None,
     clearance: Annotated[
         float | None,
@@ -94,9 +78,7 @@ def excite(
     noise: Annotated[
         float | None, quantity("--noise", "1", 'Noise of the torque, of the largest, as "1 %".')
     ] = None,
-    seed: Annotated[
-        int | None, typer.Option("--seed", metavar="NUMBER", help="Of the random starts.")
-    ] = None,
+    seed: Annotated[int | None, option("--seed", "NUMBER", "Of the random starts.")] = None,
     *,
     carried: Carried,
     output: Output,

@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated
 
-import typer
-
 import armtwin as at
 from armtwin.app.options import (
     Carried,
@@ -19,6 +17,8 @@ from armtwin.app.options import (
     RobotFile,
     ShippedName,
     Validate,
+    argument,
+    flag,
     quantity,
 )
 from armtwin.app.places import Source, files_of_log, words_of
@@ -31,14 +31,10 @@ from armtwin.maths.units import Unit
 
 def simulate(
     experiment: Annotated[
-        str,
-        typer.Argument(
-            metavar="EXPERIMENT", help="A shipped experiment, or an experiment file (.toml)."
-        ),
+        str, argument("EXPERIMENT", "A shipped experiment, or an experiment file (.toml).")
     ],
     foreign: Annotated[
-        bool,
-        typer.Option("--foreign", help="Run the external FMU it names: third-party code."),
+        bool, flag("--foreign", "Run the external FMU it names: third-party code.")
     ] = False,
     *,
     output: Output,

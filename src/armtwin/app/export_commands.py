@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from armtwin import ArmtwinError, Robot
-from armtwin.app.options import Carried, FileOutput, RobotFile, command_of, quantity
+from armtwin.app.options import Carried, FileOutput, RobotFile, command_of, flag, quantity
 from armtwin.app.showing import describe
 from armtwin.files.names import safe_name
 from armtwin.files.whole import check_file
@@ -64,8 +64,7 @@ def export_fmu(
         typer.Option(help="Friction model; by default bristles where the file gives them."),
     ] = None,
     driven: Annotated[
-        Literal["torque", "angle"],
-        typer.Option("--input", help="Of a joint: what its motor is driven by."),
+        Literal["torque", "angle"], flag("--input", "Of a joint: what its motor is driven by.")
     ] = "torque",
     inertia: Annotated[
         float | None,
@@ -85,7 +84,7 @@ def export_fmu(
         bool, typer.Option(help="Of a whole robot: currents and encoders in steps.")
     ] = True,
     sources_only: Annotated[
-        bool, typer.Option("--sources-only", help="Make no binary, even with a C compiler.")
+        bool, flag("--sources-only", "Make no binary, even with a C compiler.")
     ] = False,
     *,
     carried: Carried,

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 import armtwin as at
-from armtwin.app.options import Columns, Joint, LogFile, Output, quantity
+from armtwin.app.options import Columns, Joint, LogFile, Output, option, quantity
 from armtwin.app.places import Source, files_of_log
 from armtwin.app.run import folder_run
 
 
 def frequency(
     log: LogFile,
-    given: Annotated[
-        str, typer.Option("--input", metavar="CHANNEL", help="Channel of the input.")
-    ] = "q_ref",
-    answer: Annotated[
-        str, typer.Option("--output", metavar="CHANNEL", help="Channel of the output.")
-    ] = "q",
+    given: Annotated[str, option("--input", "CHANNEL", "Channel of the input.")] = "q_ref",
+    answer: Annotated[str, option("--output", "CHANNEL", "Channel of the output.")] = "q",
     joint: Joint = None,
     window: Annotated[
         float | None, quantity("--window", "s", 'Length of a window, as "0.5 s".')

@@ -11,23 +11,24 @@ from typer.core import TyperGroup
 
 import armtwin as at
 from armtwin.app.options import (
-    Carried,
     Columns,
     Cutoff,
+    Installation,
     LogFile,
     LogFiles,
-    Mounting,
     Output,
     Period,
     RobotFile,
     Torque,
+    argument,
     command_of,
+    flag,
+    option,
     quantity,
     words_of_list,
 )
 from armtwin.app.places import Source, files_of_log
 from armtwin.app.progress import of, progress_bar
-from armtwin.app.robots import on_base
 from armtwin.app.run import folder_run, inputs_of, read_logs, robot_run
 from armtwin.errors import ArmtwinError
 from armtwin.files.opening import FRICTION_CURVES, read_text
@@ -62,40 +63,35 @@ def curves(
     robot: RobotFile,
     files: Annotated[
         list[Path],
-        typer.Argument(
-            metavar="CURVE.csv|LOG",
-            help="A table joint,v,tau[,std,temperature], or logs of constant speeds.",
+        argument(
+            "CURVE.csv|LOG", "A table joint,v,tau[,std,temperature], or logs of constant speeds."
         ),
     ],
     weight: Annotated[
         Literal["directions", "file", "pose"],
-        typer.Option(
+        flag(
             "--weight",
-            help="How weight is taken out: by both directions, by the robot's file, or not at all, "
+            "How weight is taken out: by both directions, by the robot's file, or not at all, "
             "as the pose or the mounting put the axis along gravity.",
         ),
     ] = "directions",
     sweep: Annotated[
-        bool, typer.Option("--sweep", help="Logs of slow motion to and fro, not of plateaus.")
+        bool, flag("--sweep", "Logs of slow motion to and fro, not of plateaus.")
     ] = False,
     law: Annotated[
-        str | None,
-        typer.Option(
-            "--law", metavar="LAW", help='The law to take, or "file" for the file\'s own.'
-        ),
+        str | None, option("--law", "LAW", 'The law to take, or "file" for the file\'s own.')
     ] = None,
     torque: Torque = None,
     columns: Columns = None,
-    mounting: Mounting = None,
     *,
-    carried: Carried,
+    installation: Installation,
     output: Output,
 ) -> None:
     """Friction laws from torques at constant speed: robot file, and report.
 
     Exit code 1: some number of a law is not identifiable.
     """
-    prior = on_base(carried.by(robot), None, mounting, "friction")
+    prior = installation.by(robot, "friction")
     run = robot_run("friction curves", prior, output, inputs_of(robot, files, columns))
     with progress_bar("curves"):
         if _table(files) is not None:
@@ -115,9 +111,8 @@ def shapes(
     cutoff: Cutoff = None,
     torque: Torque = None,
     columns: Columns = None,
-    mounting: Mounting = None,
     *,
-    carried: Carried,
+    installation: Installation,
     output: Output,
 ) -> None:
     """Speeds and exponents of the file's laws from logs of any motion, as an excitation.
@@ -126,7 +121,7 @@ def shapes(
     """
     if _table(logs) is not None:
         raise ArmtwinError(f"{logs[0]}: friction shapes needs logs, not a table of friction curves")
-    prior = on_base(carried.by(robot), None, mounting, "friction")
+    prior = installation.by(robot, "friction")
     run = robot_run("friction shapes", prior, output, inputs_of(robot, logs, columns))
     with progress_bar("logs") as progress:
         found = at.fit_friction_shapes(
@@ -145,26 +140,22 @@ def load(
     logs: LogFiles,
     elements: Annotated[
         str,
-        typer.Option(
+        option(
             "--elements",
-            metavar="LIST",
-            help='Friction that may follow the load of its gear, as "wrist_a, wrist_c".',
+            "LIST",
+            'Friction that may follow the load of its gear, as "wrist_a, wrist_c".',
         ),
     ],
     tools: Annotated[
-        str,
-        typer.Option(
-            "--tools", metavar="LIST", help='The tool of each log, as "none, laser_head".'
-        ),
+        str, option("--tools", "LIST", 'The tool of each log, as "none, laser_head".')
     ],
     columns: Columns = None,
-    mounting: Mounting = None,
     *,
-    carried: Carried,
+    installation: Installation,
     output: Output,
 ) -> None:
     """Friction that follows the load of its gear, from logs with several tools."""
-    prior = on_base(carried.by(robot), None, mounting, "friction")
+    prior = installation.by(robot, "friction")
     mounted = [None if word == "none" else word for word in words_of_list("--tools", tools)]
     named = words_of_list("--elements", elements)
     run = robot_run("friction load", prior, output, inputs_of(robot, logs, columns))
@@ -178,20 +169,18 @@ def presliding(
     robot: RobotFile,
     log: LogFile,
     joint: Annotated[
-        str | None,
-        typer.Option("--joint", metavar="NAME", help="The joint; by default that moves most."),
+        str | None, option("--joint", "NAME", "The joint; by default that moves most.")
     ] = None,
     columns: Columns = None,
-    mounting: Mounting = None,
     *,
-    carried: Carried,
+    installation: Installation,
     output: Output,
 ) -> None:
     """Stiffness before sliding from a log of a slow break-away ramp, or of slow reversals.
 
     Exit code 1: the encoder cannot resolve it.
     """
-    prior = on_base(carried.by(robot), None, mounting, "friction")
+    prior = installation.by(robot, "friction")
     source = Source("friction presliding", prior.name, prior.origin)
     run = folder_run(source, output, inputs_of(robot, [log], columns))
     found = at.fit_presliding(prior, at.Log.read(log, columns), joint)

@@ -21,6 +21,8 @@ from armtwin.app.options import (
     RobotFile,
     Torque,
     Validate,
+    flag,
+    option,
 )
 from armtwin.app.progress import Say, of, progress_bar
 from armtwin.app.robots import on_base
@@ -55,28 +57,21 @@ def identify(
     ] = None,
     period: Period = None,
     periods: Annotated[
-        str | None,
-        typer.Option("--periods", metavar="RANGE", help='First and last period used, as "2-3".'),
+        str | None, option("--periods", "RANGE", 'First and last period used, as "2-3".')
     ] = None,
     average: Annotated[
-        bool, typer.Option("--average", help="The logs repeat one motion: use their mean.")
+        bool, flag("--average", "The logs repeat one motion: use their mean.")
     ] = False,
-    robust: Annotated[
-        bool, typer.Option("--robust", help="Rows with a large residual count less.")
-    ] = False,
+    robust: Annotated[bool, flag("--robust", "Rows with a large residual count less.")] = False,
     friction_only: Annotated[
-        bool, typer.Option("--friction-only", help="Keep inertias, renew friction.")
+        bool, flag("--friction-only", "Keep inertias, renew friction.")
     ] = False,
-    trust: Annotated[
-        bool, typer.Option("--trust", help="Go on where a check doubts the torque.")
-    ] = False,
+    trust: Annotated[bool, flag("--trust", "Go on where a check doubts the torque.")] = False,
     recipe_file: Annotated[
-        Path | None,
-        typer.Option("--recipe", metavar="FILE", help="Choices from a recipe file (.toml)."),
+        Path | None, option("--recipe", "FILE", "Choices from a recipe file (.toml).")
     ] = None,
     against: Annotated[
-        list[Path] | None,
-        typer.Option("--against", metavar="ROBOT", help="Another model to show beside."),
+        list[Path] | None, option("--against", "ROBOT", "Another model to show beside.")
     ] = None,
     *,
     carried: Carried,

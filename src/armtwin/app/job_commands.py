@@ -8,7 +8,6 @@ from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-import typer
 
 import armtwin as at
 from armtwin.app.options import (
@@ -22,6 +21,8 @@ from armtwin.app.options import (
     Output,
     Payload,
     ShippedName,
+    argument,
+    flag,
     words_of_list,
 )
 from armtwin.app.places import (
@@ -62,22 +63,19 @@ def demo(json: Json = False) -> None:
 def predict(
     job: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="JOB",
-            help="A shipped job, or a job file (.toml); several are predicted side by side.",
+        argument(
+            "JOB", "A shipped job, or a job file (.toml); several are predicted side by side."
         ),
     ] = None,
     method: Method = "nonlinear",
     nominal: Annotated[
-        bool, typer.Option("--nominal", help="The nominal run alone: fast, without its interval.")
+        bool, flag("--nominal", "The nominal run alone: fast, without its interval.")
     ] = False,
     advise: Annotated[
-        bool,
-        typer.Option("--advise", help="Search what would make the seam hold; writes advised.toml."),
+        bool, flag("--advise", "Search what would make the seam hold; writes advised.toml.")
     ] = False,
     loads: Annotated[
-        bool,
-        typer.Option("--loads", help="Show what bearings and links carry along the motion."),
+        bool, flag("--loads", "Show what bearings and links carry along the motion.")
     ] = False,
     *,
     changes: Changes,
@@ -148,10 +146,7 @@ def _is_bare(word: str) -> bool:
 
 def compare(
     job: Annotated[
-        str,
-        typer.Argument(
-            metavar="JOB|ROBOT", help="A job (shipped, .toml), or a robot (shipped, .toml, .urdf)."
-        ),
+        str, argument("JOB|ROBOT", "A job (shipped, .toml), or a robot (shipped, .toml, .urdf).")
     ],
     log: LogFile,
     payload: Payload = None,

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, get_type_hints
 import typer
 
 import armtwin as at
+from armtwin.app.robots import on_base
 from armtwin.errors import ArmtwinError
 from armtwin.maths.units import Unit
 
@@ -51,14 +52,29 @@ def read_quantities(option: str, text: str, units: Sequence[Unit]) -> list[float
     return values
 
 
-def quantity(option: str, unit: str | Unit, about: str) -> Any:
+def argument(metavar: str, about: str) -> Any:
+    """What a command is of, by its place."""
+    return typer.Argument(metavar=metavar, help=about)
+
+
+def option(name: str, metavar: str, about: str) -> Any:
+    """An option that takes a value."""
+    return typer.Option(name, metavar=metavar, help=about)
+
+
+def flag(name: str, about: str) -> Any:
+    """An option that is given or not, or that lists what it takes."""
+    return typer.Option(name, help=about)
+
+
+def quantity(name: str, unit: str | Unit, about: str) -> Any:
     """An option that takes a number with a unit, by default one above 0."""
     kind = Unit(unit, above=0) if isinstance(unit, str) else unit
 
     def read(text: str | float) -> float:
-        return text if isinstance(text, float) else read_quantity(option, text, kind)
+        return text if isinstance(text, float) else read_quantity(name, text, kind)
 
-    return typer.Option(option, parser=read, metavar="QUANTITY", help=about)
+    return typer.Option(name, parser=read, metavar="QUANTITY", help=about)
 
 
 def words_of_list(option: str, text: str) -> list[str]:
@@ -71,89 +87,56 @@ def words_of_list(option: str, text: str) -> list[str]:
 
 # what is read
 
-RobotFile = Annotated[
-    str, typer.Argument(metavar="ROBOT", help="A shipped robot, or a robot file (.toml, .urdf).")
-]
-JobFile = Annotated[
-    str, typer.Argument(metavar="JOB", help="A shipped job, or a job file (.toml).")
-]
-LogFile = Annotated[
-    Path, typer.Argument(metavar="LOG", help="A log (.csv, .csv.gz, .npz, or a bag).")
-]
-LogFiles = Annotated[
-    list[Path], typer.Argument(metavar="LOG", help="Logs (.csv, .csv.gz, .npz, or bags).")
-]
-ShippedName = Annotated[
-    str | None, typer.Argument(metavar="NAME", help="One of them, or a file of that kind.")
-]
-Columns = Annotated[
-    Path | None, typer.Option("--columns", metavar="FILE", help="Columns file of the logs.")
-]
-Validate = Annotated[
-    Path | None, typer.Option("--validate", metavar="LOG", help="A log that the fit does not see.")
-]
+RobotFile = Annotated[str, argument("ROBOT", "A shipped robot, or a robot file (.toml, .urdf).")]
+JobFile = Annotated[str, argument("JOB", "A shipped job, or a job file (.toml).")]
+LogFile = Annotated[Path, argument("LOG", "A log (.csv, .csv.gz, .npz, or a bag).")]
+LogFiles = Annotated[list[Path], argument("LOG", "Logs (.csv, .csv.gz, .npz, or bags).")]
+ShippedName = Annotated[str | None, argument("NAME", "One of them, or a file of that kind.")]
+Columns = Annotated[Path | None, option("--columns", "FILE", "Columns file of the logs.")]
+Validate = Annotated[Path | None, option("--validate", "LOG", "A log that the fit does not see.")]
 Torque = Annotated[
-    str | None,
-    typer.Option("--torque", metavar="COLUMN", help="Column of the torque, as tau_m or current."),
+    str | None, option("--torque", "COLUMN", "Column of the torque, as tau_m or current.")
 ]
 Cutoff = Annotated[float | None, quantity("--cutoff", "Hz", 'Cut-off of the filter, as "60 Hz".')]
 Period = Annotated[float | None, quantity("--period", "s", 'Period of the motion, as "8 s".')]
-Joint = Annotated[
-    int | None,
-    typer.Option("--joint", metavar="NUMBER", help="One joint, where the log has several."),
-]
+Joint = Annotated[int | None, option("--joint", "NUMBER", "One joint, where the log has several.")]
 
 # how the robot is mounted, and what it carries
 
 Gravity = Annotated[
-    str | None,
-    typer.Option(
-        "--gravity", metavar="VECTOR", help='Gravity in the base frame, as "0 0 -9.81" (m/s²).'
-    ),
+    str | None, option("--gravity", "VECTOR", 'Gravity in the base frame, as "0 0 -9.81" (m/s²).')
 ]
 Mounting = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--mounting",
-        metavar="HOW",
-        help='floor, wall, ceiling, or an angle about the base\'s y axis, as "30 deg", or about '
+        "HOW",
+        'floor, wall, ceiling, or an angle about the base\'s y axis, as "30 deg", or about '
         'another, as "30 deg about x".',
     ),
 ]
-Tool = Annotated[
-    str | None,
-    typer.Option("--tool", metavar="NAME", help="Tool of the robot's file that it carries."),
-]
+Tool = Annotated[str | None, option("--tool", "NAME", "Tool of the robot's file that it carries.")]
 Payload = Annotated[
-    str | None,
-    typer.Option("--payload", metavar="NAME", help="Payload of the robot's file that it carries."),
+    str | None, option("--payload", "NAME", "Payload of the robot's file that it carries.")
 ]
 
 # what of a job is another
 
 OtherRobot = Annotated[
     str | None,
-    typer.Option(
-        "--robot", metavar="ROBOT", help="Another robot than the job's; predict takes several, A,B."
-    ),
+    option("--robot", "ROBOT", "Another robot than the job's; predict takes several, A,B."),
 ]
-OtherTool = Annotated[
-    str | None, typer.Option("--tool", metavar="NAME", help="Another tool than the job's.")
-]
+OtherTool = Annotated[str | None, option("--tool", "NAME", "Another tool than the job's.")]
 OtherServo = Annotated[
     str | None,
-    typer.Option(
-        "--servo",
-        metavar="NAME",
-        help="Another servo than the job's, or than the robot's fitted one.",
-    ),
+    option("--servo", "NAME", "Another servo than the job's, or than the robot's fitted one."),
 ]
 OtherSpeed = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--speed",
-        metavar="QUANTITY",
-        help='Another tool speed, as "100 mm/s"; predict takes several, "100, 200, 300 mm/s".',
+        "QUANTITY",
+        'Another tool speed, as "100 mm/s"; predict takes several, "100, 200, 300 mm/s".',
     ),
 ]
 HowSimulated = Literal["nonlinear", "perturbation"]
@@ -180,8 +163,8 @@ OutFile = Annotated[
         help="File to write; by default one in this folder, named after the robot.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print the result as one JSON object.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files.")]
+Json = Annotated[bool, flag("--json", "Print the result as one JSON object.")]
+Force = Annotated[bool, flag("--force", "Replace existing files.")]
 
 
 @dataclass(frozen=True)
@@ -224,6 +207,20 @@ class Carried:
         if self.payload is not None:
             robot = robot.with_payload(self.payload or None)
         return robot
+
+
+@dataclass(frozen=True)
+class Installation:
+    """How a robot stands, and what it carries."""
+
+    mounting: Mounting = None
+    tool: Tool = None
+    payload: Payload = None
+
+    def by(self, robot: str, command: str) -> at.Robot:
+        """The robot of a file so, as a command is given it."""
+        carrying = Carried(self.tool, self.payload).by(robot)
+        return on_base(carrying, None, self.mounting, command)
 
 
 @dataclass(frozen=True)

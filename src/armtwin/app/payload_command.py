@@ -5,10 +5,18 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import armtwin as at
-from armtwin.app.options import Carried, Columns, Cutoff, Output, RobotFile, Torque, quantity
+from armtwin.app.options import (
+    Carried,
+    Columns,
+    Cutoff,
+    Output,
+    RobotFile,
+    Torque,
+    flag,
+    option,
+    quantity,
+)
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, robot_run
 from armtwin.errors import ArmtwinError, did_you_mean
@@ -16,25 +24,20 @@ from armtwin.errors import ArmtwinError, did_you_mean
 
 def payload(
     robot: RobotFile,
-    with_it: Annotated[Path, typer.Option("--with", metavar="LOG", help="Log with the payload.")],
+    with_it: Annotated[Path, option("--with", "LOG", "Log with the payload.")],
     without: Annotated[
-        Path | None,
-        typer.Option("--without", metavar="LOG", help="Log of the same motion without it."),
+        Path | None, option("--without", "LOG", "Log of the same motion without it.")
     ] = None,
     known: Annotated[
         float | None,
         quantity("--known", "kg", 'Its mass, "5 kg": finds torque constants from currents.'),
     ] = None,
     held: Annotated[
-        bool, typer.Option("--held", help="Hold the arm as in its file; one run is enough.")
+        bool, flag("--held", "Hold the arm as in its file; one run is enough.")
     ] = False,
     expected: Annotated[
         str | None,
-        typer.Option(
-            "--expected",
-            metavar="NAME",
-            help="A tool or payload of the file that it is believed to be.",
-        ),
+        option("--expected", "NAME", "A tool or payload of the file that it is believed to be."),
     ] = None,
     torque: Torque = None,
     cutoff: Cutoff = None,

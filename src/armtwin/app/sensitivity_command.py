@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 import armtwin as at
-from armtwin.app.options import Output, quantity
+from armtwin.app.options import Output, argument, option, quantity
 from armtwin.app.places import Source, files_of_job, is_experiment
 from armtwin.app.progress import of, progress_bar
 from armtwin.app.run import folder_run
@@ -20,26 +18,23 @@ CHANGE = 0.1
 
 def sensitivity(
     what: Annotated[
-        str,
-        typer.Argument(
-            metavar="JOB|EXPERIMENT", help="A job or an experiment, shipped or a file (.toml)."
-        ),
+        str, argument("JOB|EXPERIMENT", "A job or an experiment, shipped or a file (.toml).")
     ],
     keys: Annotated[
         list[str],
-        typer.Argument(
-            metavar="KEY",
-            help='Key paths of the robot file or the bench, as "friction.*.viscous", '
+        argument(
+            "KEY",
+            'Key paths of the robot file or the bench, as "friction.*.viscous", '
             '"motor + gear", or quantities that a verdict depends on, as servo.bandwidth.',
         ),
     ],
     by: Annotated[float, quantity("--by", "1", 'Relative change, both ways, as "10 %".')] = CHANGE,
     features: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--feature",
-            metavar="NAME",
-            help='What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
+            "NAME",
+            'What is looked at, as "overshoot" or "period"; the first ranks. By default all.',
         ),
     ] = None,
     *,

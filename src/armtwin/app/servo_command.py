@@ -5,10 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 import armtwin as at
-from armtwin.app.options import Carried, Columns, LogFiles, Output, RobotFile, Tool
+from armtwin.app.options import Carried, Columns, LogFiles, Output, RobotFile, Tool, option
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import inputs_of, read_logs, robot_run
 
@@ -18,18 +16,16 @@ def servo(
     logs: LogFiles,
     validate: Annotated[
         list[Path] | None,
-        typer.Option(
-            "--validate", metavar="LOG", help="A log that the fit does not see; may be repeated."
-        ),
+        option("--validate", "LOG", "A log that the fit does not see; may be repeated."),
     ] = None,
     columns: Columns = None,
     tool: Tool = None,
     payload: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--payload",
-            metavar="NAME",
-            help="Payload of the robot's file that it carries; one, or one for each log.",
+            "NAME",
+            "Payload of the robot's file that it carries; one, or one for each log.",
         ),
     ] = None,
     *,

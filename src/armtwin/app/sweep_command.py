@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 import armtwin as at
-from armtwin.app.options import Output
+from armtwin.app.options import Output, argument, flag, option
 from armtwin.app.places import Source, result_folder
 from armtwin.app.progress import progress_bar
 from armtwin.app.run import REPORT, CommandRun
@@ -29,33 +29,24 @@ TABLE, CSV, PARQUET, JOB = "results.sqlite", "results.csv", "results.parquet", "
 
 
 def sweep(
-    file: Annotated[str, typer.Argument(metavar="SWEEP", help="A sweep file (.toml).")],
+    file: Annotated[str, argument("SWEEP", "A sweep file (.toml).")],
     workers: Annotated[
-        int | None,
-        typer.Option(
-            "--workers", metavar="NUMBER", help="Processes on this machine, in place of threads."
-        ),
+        int | None, option("--workers", "NUMBER", "Processes on this machine, in place of threads.")
     ] = None,
     cluster: Annotated[
         str | None,
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Scheduler of dask distributed, as tcp://HOST:8786; local:N.",
+        option(
+            "--cluster", "ADDRESS", "Scheduler of dask distributed, as tcp://HOST:8786; local:N."
         ),
     ] = None,
     dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Say how many runs, how long, how large; nothing is kept."),
+        bool, flag("--dry-run", "Say how many runs, how long, how large; nothing is kept.")
     ] = False,
     report: Annotated[
-        list[int] | None,
-        typer.Option("--report", metavar="RUN", help="Make the report of a run, by its number."),
+        list[int] | None, option("--report", "RUN", "Make the report of a run, by its number.")
     ] = None,
-    csv: Annotated[bool, typer.Option("--csv", help="Write the table as results.csv too.")] = False,
-    parquet: Annotated[
-        bool, typer.Option("--parquet", help="Write the table as results.parquet too.")
-    ] = False,
+    csv: Annotated[bool, flag("--csv", "Write the table as results.csv too.")] = False,
+    parquet: Annotated[bool, flag("--parquet", "Write the table as results.parquet too.")] = False,
     *,
     output: Output,
 ) -> None:
