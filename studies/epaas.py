@@ -280,9 +280,13 @@ def acting():
     for load in (None, "load_4"):
         for times in (1, 5):
             cells = f"{times}x", "4 kg" if load else "-"
-            shares = at.analyse(robot, "torques", q, v=v, a=a, faster=times / 5, load=load).joints
+            shares = at.analyse(
+                robot, "torques", at.states(robot, q, v, a).faster(times / 5), load=load
+            ).joints
             row("at the state", *cells, *(f"{x:.2f}" for x in causes(shares)))
-            moving = at.analyse(robot, "torques", passing(robot), faster=times, load=load).joints
+            moving = at.analyse(
+                robot, "torques", at.states(robot, passing(robot)).faster(times), load=load
+            ).joints
             row("along a motion", *cells, *(f"{x:.2f}" for x in causes(moving)))
     print(WHAT_RULES)
     line = at.Job.load("rx90b_line")

@@ -68,7 +68,7 @@ def main():
         values.append([row.value for row in found.table])
         covered.append([row.low < x < row.high for row, x in zip(found.table, truth, strict=True)])
         currents = [as_currents(bare, log, constants) for log in logs]
-        gain = at.identify_payload(blind, *currents, known=MASS, torque="current").gain
+        gain = at.identify_drive_gains(blind, *currents, MASS, torque="current").gain
         gains.append(gain.constants / constants - 1)
         told.append(gain.std / gain.constants)
         gain_covered.append((gain.low < constants) & (constants < gain.high))

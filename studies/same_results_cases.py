@@ -99,12 +99,11 @@ CASES |= {
     "identify_friction": f'identify rx90b {LOGS} --cutoff "10 Hz" --friction-only {{robot}}',
     "payload": f"payload rx90b {PAIR} {{robot}}",
     "payload_held": "payload rx90b --with inputs/rx90b_head.csv --held {robot}",
-    "friction_curves": "friction rx90b inputs/curves.csv {robot}",
-    "friction_breakaway": "friction rx90b inputs/curves.csv --law file "
-    "--breakaway inputs/reversals.csv {robot}",
-    "friction_moving": 'friction rx90b inputs/rx90b_a.csv --moving --cutoff "10 Hz" {robot}',
-    "friction_load": "friction rx90b inputs/rx90b_a.csv inputs/rx90b_head.csv "
-    '--load "wrist_a, wrist_c" --tools "none, laser_head" {robot}',
+    "friction_curves": "friction curves rx90b inputs/curves.csv {robot}",
+    "friction_breakaway": "friction presliding rx90b inputs/reversals.csv {folder}",
+    "friction_moving": 'friction shapes rx90b inputs/rx90b_a.csv --cutoff "10 Hz" {robot}',
+    "friction_load": "friction load rx90b inputs/rx90b_a.csv inputs/rx90b_head.csv "
+    '--elements "wrist_a, wrist_c" --tools "none, laser_head" {robot}',
     "servo": "servo rx90b inputs/rx90b_a_servo.csv --validate inputs/rx90b_b_servo.csv {robot}",
     "transmission": "transmission rx90b predict_elastic/log.csv {robot}",
     "warmup": "warmup inputs/warm.csv {folder}",
@@ -139,7 +138,7 @@ CASES |= {
     "ur10e_constants_refused": f"payload {UR10E}/ur10e.urdf "
     f"--without {UR10E}/ident_20_01_31_unload.csv.gz --with {UR10E}/ident_20_01_31_load.csv.gz "
     '--known "2.6 kg" --torque current {robot}',
-    "ur10e_friction": f"friction {UR10E}/ur10e.urdf {UR10E}/jointwise_20_01_22_joint_1.csv.gz "
+    "ur10e_friction": f"friction curves {UR10E}/ur10e.urdf {UR10E}/jointwise_20_01_22_joint_1.csv.gz "
     "--sweep --torque current_des {robot}",
     "complete_ur10e": f"complete ur10e_identify/robot.toml {UR10E}/ident_20_01_31_unload.csv.gz "
     "{robot}",

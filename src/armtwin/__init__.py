@@ -12,7 +12,7 @@ __version__ = "0.1.0"
 # The public names, once: editors and type checkers read this block, and so does `_find_modules`;
 # a module is imported when one of its names is first asked for.
 if TYPE_CHECKING:
-    from armtwin.analysis.analyse import analyse as analyse
+    from armtwin.analysis.analyse import analyse as analyse, states as states
     from armtwin.analysis.compliance import Sag as Sag, ToolCompliance as ToolCompliance
     from armtwin.analysis.coupling import Coupling as Coupling
     from armtwin.analysis.inertia import EffectiveInertia as EffectiveInertia
@@ -80,7 +80,10 @@ if TYPE_CHECKING:
     )
     from armtwin.identification.friction_curves.result import FrictionFit as FrictionFit
     from armtwin.identification.friction_curves.sweeps import curves_of_sweeps as curves_of_sweeps
-    from armtwin.identification.payload.identify_payload import identify_payload as identify_payload
+    from armtwin.identification.payload.identify_payload import (
+        identify_drive_gains as identify_drive_gains,
+        identify_payload as identify_payload,
+    )
     from armtwin.identification.payload.result import PayloadIdentification as PayloadIdentification
     from armtwin.identification.rigid_body.evaluation.estimate import Estimate as Estimate
     from armtwin.identification.rigid_body.evaluation.judge import judge as judge

@@ -7,7 +7,7 @@ import pytest
 from rich.console import Console
 
 from armtwin.analysis import compliance as lumped
-from armtwin.analysis.analyse import analyse
+from armtwin.analysis.analyse import analyse, states
 from armtwin.analysis.bearing_loads import bearing_loads
 from armtwin.analysis.flexibility import compliance, flexibility, modes, resting, sag
 from armtwin.analysis.flexible import elastic_coordinates, flexible
@@ -187,7 +187,7 @@ def test_analyse_asks_the_beams_of_a_robot_at_one_posture(bending):
 def test_loads_of_a_posture_have_the_torques_of_the_rigid_robot(robots):
     robot = robots["kr300"]
     q, v, a = np.full((3, 6), 0.4)
-    loads = analyse(robot, "loads", q, v=v, a=a)
+    loads = analyse(robot, "loads", states(robot, q, v, a))
     expected = robot.inverse_dynamics(q, v, a)
     assert np.abs(loads.torque[0] - expected).max() < 1e-11 * np.abs(expected).max()
 

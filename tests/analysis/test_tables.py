@@ -76,7 +76,7 @@ L4 = 3
 
 def torques(robot, state, faster=1.0):
     q, v, a = state
-    return at.analyse(robot, "torques", q, v=v, a=a, faster=faster)
+    return at.analyse(robot, "torques", at.states(robot, q, v, a).faster(faster))
 
 
 def columns(shares, names):

@@ -52,6 +52,12 @@ def test_torques_at_uneven_times_move_it_as_they_move_the_bench(tmp_path, fricti
     assert np.abs(got - wanted).max() < ROUNDING
 
 
+def test_what_was_written_says_what_it_is_for_and_what_is_compiled(tmp_path):
+    written = at.export_bench(bench(), tmp_path / "unit.fmu", sources_only=True)
+    assert repr(written) == "Exported(unit.fmu: FMI 2.0, co-simulation and model exchange.)"
+    assert "none, sources alone" in written._repr_html_()
+
+
 def test_a_joint_that_moves_takes_a_load(tmp_path):
     """The inertia behind the joint answers to both sides; its angle is that of the bench."""
     given = bench(joint="loaded", inertia=40.0, load=25.0)

@@ -103,13 +103,13 @@ def test_the_difference_needs_no_prior_of_the_arm(bare, runs):
     links = np.array([p.group == "link" for p in bare.parameter_table])
     wrong = bare.with_parameters(bare.parameters * np.where(links, 1.2, 1.0))
     by_difference = at.identify_payload(wrong, *runs)
-    held = at.identify_payload(wrong, None, runs[1], method="held")
+    held = at.identify_payload(wrong, None, runs[1])
     assert by_difference.mass == pytest.approx(MASS, rel=0.01)
     assert abs(held.mass - MASS) > 1.0
 
 
 def test_with_the_arm_held_as_it_is_one_run_is_enough(bare, runs):
-    found = at.identify_payload(bare, None, runs[1], method="held")
+    found = at.identify_payload(bare, None, runs[1])
     assert found.mass == pytest.approx(MASS, rel=0.02)
 
 
@@ -152,7 +152,7 @@ def test_torque_constants_are_found_within_two_percent(bare, silent):
         logs.append(at.Log.of(log.time, q=log.q, current=torque / constants))
     motors = [replace(m, torque_constant=None, current_limit=None) for m in bare.description.motor]
     blind = at.Robot(replace(bare.description, motor=tuple(motors)), bare.origin)
-    found = at.identify_payload(blind, *logs, known=MASS, torque="current")
+    found = at.identify_drive_gains(blind, *logs, MASS, torque="current")
     np.testing.assert_allclose(found.gain.constants, constants, rtol=0.02)
     assert found.gain.told.all()
     told = [motor.torque_constant for motor in found.robot.description.motor]
@@ -181,17 +181,15 @@ def test_currents_without_constants_ask_for_the_mass(bare, runs):
 
 
 @pytest.mark.parametrize(
-    ("choices", "sentence"),
+    ("mass", "sentence"),
     [
-        ({"known": -1.0}, "mass above 0 kg, got -1.0"),
-        ({"known": 5.0}, "found from currents, and 'tau' is a torque"),
-        ({"method": "guessed"}, "method must be one of difference, held"),
-        ({"known": 5.0, "method": "held"}, "from the difference of two runs"),
+        (-1.0, "mass above 0 kg, got -1.0"),
+        (5.0, "found from currents, and 'tau' is a torque"),
     ],
 )
-def test_choices_that_cannot_be_are_refused(bare, runs, choices, sentence):
+def test_masses_that_cannot_be_are_refused(bare, runs, mass, sentence):
     with pytest.raises(ArmtwinError, match=sentence):
-        at.identify_payload(bare, *runs, **choices)
+        at.identify_drive_gains(bare, *runs, mass)
 
 
 def test_a_run_that_stands_still_is_refused(bare, runs):
@@ -252,7 +250,7 @@ def test_deviations_of_mass_and_torque_constants_are_those_of_the_information(
     )
     assert 0.85 * mass < found.table[0].std / MASS < 1.6 * mass
     blind, logs, truth = currents_of(bare, silent, 80)
-    gain = at.identify_payload(blind, *logs, known=MASS, torque="current").gain
+    gain = at.identify_drive_gains(blind, *logs, MASS, torque="current").gain
     share = gain.std / gain.constants
     assert (share > 0.8 * constants).all()
     assert (share < 2.0 * constants).all()
@@ -270,7 +268,7 @@ def test_an_interval_by_all_rows_is_narrower_than_one_by_ten_parts():
 
 def test_the_page_says_how_much_longer_a_log_tells_a_constant(bare, silent, tmp_path):
     blind, logs, _ = currents_of(bare, silent, 80)
-    result = at.identify_payload(blind, *logs, known=MASS, torque="current")
+    result = at.identify_drive_gains(blind, *logs, MASS, torque="current")
     at.write_report(result, tmp_path / "gain.html")
     page = (tmp_path / "gain.html").read_text(encoding="utf-8")
     wide = (result.gain.std / result.gain.constants) > 0.01

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import armtwin as at
-from armtwin.analysis.analyse import analyse
+from armtwin.analysis.analyse import analyse, states
 from armtwin.elements.equations import mass_matrix
 from armtwin.errors import ArmtwinError
 from armtwin.robot.dynamics.structure import structure_of
@@ -99,7 +99,7 @@ def test_rods_bear_what_the_joints_that_follow_do_not(robot, tree, motion):
     """Virtual work: τ of a passive joint is -Σ pull dL/dq; slopes by central differences."""
     q, v, a = (y[:1] for y in motion)
     whole = [y @ FOLLOW.T for y in (q, v, a)]
-    loads = analyse(robot, "loads", q[0], v=v[0], a=a[0])
+    loads = analyse(robot, "loads", states(robot, q[0], v[0], a[0]))
     assert loads.rods == ("drive_rod", "level_rod_1", "level_rod_2")
 
     def lengths(joints):

@@ -41,16 +41,15 @@ ELASTIC = ("modes", "sag", "compliance")
 MOST_ELASTIC = 200  # states of a motion at which an elastic robot is analysed
 LOAD = "load"
 
+Motion = Trajectory | Log | States | ArrayLike
+
 
 def analyse(
     robot: Robot,
     what: Kind,
-    motion: Trajectory | Log | ArrayLike | None = None,
+    motion: Motion | None = None,
     *,
-    v: ArrayLike | None = None,
-    a: ArrayLike | None = None,
     load: float | str | None = None,
-    faster: float = 1.0,
     force: ArrayLike | Outside | None = None,
     links: bool = False,
 ) -> Analysis:
@@ -62,13 +61,11 @@ def analyse(
             robot natural "modes", "sag" by gravity, "compliance" of the tool; "loads" on bearings
             and in links. A robot whose links have beams, or with closed loops, answers the elastic
             questions together, at one posture.
-        motion: A trajectory or a log, or one posture, (n,). Without it the robot's home;
-            "inertia" then goes over the workspace.
-        v: Speeds at the posture, (n,); 0 without.
-        a: Accelerations at the posture, (n,); 0 without.
+        motion: A trajectory or a log, or one posture, (n,), or what `states` makes of them, with
+            speeds and accelerations. Without it the robot's home; "inertia" then goes over the
+            workspace.
         load: A payload of the robot's file by name, or a mass at the flange [kg]; "inertia" shows
             it beside the robot without, the others have it mounted.
-        faster: The same path so many times as fast.
         force: Force, or force and torque, on the tool under which it sags, base axes, (3,) or (6,);
             or what acts from outside at the samples of a trajectory.
         links: Whether links bend at their flexures, in what is told of an elastic robot.
@@ -80,18 +77,18 @@ def analyse(
         q, chosen = _postures(robot, motion)
         return effective_inertia(robot, q, chosen, loaded)
     acting = robot if loaded is None else loaded[0]
-    states = _states(robot, motion, v, a)
+    at_states = states(robot, motion)
     if what == "loads":
-        return bearing_loads(acting, states.faster(faster))
+        return bearing_loads(acting, at_states)
     if what in ELASTIC:
         if bends(robot):
-            return _bent(acting, states, force)
+            return _bent(acting, at_states, force)
         name = "" if loaded is None else loaded[1]
-        some = states.thinned(MOST_ELASTIC)
+        some = at_states.thinned(MOST_ELASTIC)
         return _elastic(acting, what, some, name, _outside(force, motion, some), links)
     if what == "coupling":
-        return coupling(acting, states)
-    return torque_shares(acting, states.faster(faster))
+        return coupling(acting, at_states)
+    return torque_shares(acting, at_states)
 
 
 def bends(robot: Robot) -> bool:
@@ -100,7 +97,7 @@ def bends(robot: Robot) -> bool:
 
 
 def _outside(
-    force: ArrayLike | Outside | None, motion: Trajectory | Log | ArrayLike | None, states: States
+    force: ArrayLike | Outside | None, motion: Motion | None, states: States
 ) -> Outside | None:
     """What acts from outside at states."""
     if force is None:
@@ -134,22 +131,32 @@ def _elastic(
     return compliance(robot, states, load, links=links)
 
 
-def _states(
+def states(
     robot: Robot,
-    motion: Trajectory | Log | ArrayLike | None,
-    v: ArrayLike | None,
-    a: ArrayLike | None,
+    motion: Motion | None = None,
+    v: ArrayLike | None = None,
+    a: ArrayLike | None = None,
 ) -> States:
+    """The states of a robot along a motion, or at one posture, where it is analysed.
+
+    Args:
+        robot: The robot.
+        motion: A trajectory or a log, or one posture, (n,); without it the robot's home.
+        v: Speeds at the posture, (n,); 0 without.
+        a: Accelerations at the posture, (n,); 0 without.
+    """
+    if isinstance(motion, States):
+        return motion
     if isinstance(motion, Trajectory | Log):
         if v is not None or a is not None:
             raise ArmtwinError("v and a belong to one posture; a motion has its own")
         return along(robot, motion)
     if motion is not None:
         return posture(robot, motion, v, a)
-    states = posture(robot, robot.home, v, a)
+    home = posture(robot, robot.home, v, a)
     if robot.description.wrist is None:
-        return replace(states, chosen=f"the middle of the joints' ranges, {_angles(robot)}")
-    return states
+        return replace(home, chosen=f"the middle of the joints' ranges, {_angles(robot)}")
+    return home
 
 
 def _angles(robot: Robot) -> str:
@@ -161,13 +168,13 @@ def _angles(robot: Robot) -> str:
     return ", ".join(words)
 
 
-def _postures(robot: Robot, motion: Trajectory | Log | ArrayLike | None) -> tuple[np.ndarray, str]:
+def _postures(robot: Robot, motion: Motion | None) -> tuple[np.ndarray, str]:
     if motion is None:
         return workspace(robot)
-    states = _states(robot, motion, None, None)
-    if states.alone:
-        return states.q, "one posture"
-    return states.q, f"{len(states.q)} postures along the motion"
+    chosen = states(robot, motion)
+    if chosen.alone:
+        return chosen.q, "one posture"
+    return chosen.q, f"{len(chosen.q)} postures along the motion"
 
 
 def with_load(robot: Robot, load: float | str) -> tuple[Robot, str]:

@@ -101,10 +101,6 @@ def analyse(
     source = Source("analyse", found.name, found.origin, {"what": what, **given}, words)
     run = folder_run(source, output, [Path(robot), *_inputs(along)])
     settings: dict[str, Any] = {"load": None if load is None else _load(found, load)}
-    if what in MOVING:
-        settings["v"] = _rates(found, "--speeds", speeds, "rad/s")
-        settings["a"] = _rates(found, "--accelerations", accelerations, "rad/s^2")
-        settings["faster"] = faster or 1.0
     if links:
         settings["links"] = True
     if push is not None:
@@ -122,6 +118,10 @@ def analyse(
         motion = at.Log.read(along)
     elif at_posture is not None:
         motion = _posture(found, at_posture)
+    if what in MOVING:
+        v = _rates(found, "--speeds", speeds, "rad/s")
+        a = _rates(found, "--accelerations", accelerations, "rad/s^2")
+        motion = at.states(found, motion, v, a).faster(faster or 1.0)
     run.finish(at.analyse(found, what, motion, **settings))
 
 

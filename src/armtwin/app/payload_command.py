@@ -49,23 +49,28 @@ def payload(
     or do not determine a torque constant.
     """
     prior = carried.by(robot)
+    if held and known is not None:
+        raise ArmtwinError("torque constants come from the difference of two runs, not held ones")
+    if without is None and not held:
+        raise ArmtwinError(
+            "a difference needs a log without the payload: give it by --without, or hold the arm "
+            "as its file has it, --held"
+        )
     believed = None if expected is None else _believed(prior, expected)
     run = robot_run("payload", prior, output, inputs_of(robot, [with_it, without], columns))
     with progress_bar("logs") as progress:
-        first = None if without is None else at.Log.read(without, columns)
+        first = None if without is None or held else at.Log.read(without, columns)
         second = at.Log.read(with_it, columns)
         if progress is not None:
             progress("fit", 0.5)
-        found = at.identify_payload(
-            prior,
-            first,
-            second,
-            known=known,
-            cutoff=cutoff,
-            expected=believed,
-            torque=torque,
-            method="held" if held else "difference",
-        )
+        if known is not None and first is not None:
+            found = at.identify_drive_gains(
+                prior, first, second, known, torque=torque, cutoff=cutoff
+            )
+        else:
+            found = at.identify_payload(
+                prior, first, second, expected=believed, torque=torque, cutoff=cutoff
+            )
     told = not found.refused if found.gain is None else bool(found.gain.told.all())
     run.finish(found, robot=found.robot, passed=told)
 

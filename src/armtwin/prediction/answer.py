@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from armtwin.notebook.sections import Report
 from armtwin.prediction.causes import Explanation
 from armtwin.prediction.predict import Prediction
 from armtwin.report.result import Result
@@ -38,15 +37,11 @@ class Answer(Result):
     band: Band | None = None
     loads: BearingLoads | None = None
 
+    described_by = "armtwin.prediction.sections.overview:describe_answer"
+
     @property
     def holds(self) -> bool:
         """Whether the seam surely holds, or does in the nominal run where that is all there is."""
         if self.band is not None:
             return self.band.outcome == "holds"
         return self.prediction.verdict.within
-
-    def sections(self) -> Report:
-        """Verdict, where and why the error is largest, what to change, what it assumes."""
-        from armtwin.prediction.sections.overview import describe_answer
-
-        return describe_answer(self)

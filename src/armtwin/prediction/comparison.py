@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 from armtwin.logs.log import Log
 from armtwin.maths.batch import Floats
 from armtwin.notebook.numbers import PERCENT, Number
-from armtwin.notebook.sections import Block, Data, Record, Report, Text, Tone
+from armtwin.notebook.sections import Block, Data, Record, Text, Tone
 from armtwin.prediction.agreement import Agreement, agreement_table
-from armtwin.prediction.answer import Answer
 from armtwin.prediction.path_error import PathError
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.headline import failures
 from armtwin.prediction.verdict import Verdict
-from armtwin.report.figures import draw_report
 from armtwin.report.result import Result
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 COMPLETE = 0.999  # share of the judged seam that a log must hold for a verdict
 
@@ -56,17 +54,8 @@ class Comparison(Result):
     covered: float
     verdict: Verdict
 
-    def sections(self) -> Report:
-        """The logged run beside the predicted one, and all that the prediction shows."""
-        return Answer(self.prediction, None, comparison=self).sections()
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw its charts with matplotlib; causes are not sought for them.
-
-        Args:
-            axes: One for each chart; new ones under each other where none are given.
-        """
-        return draw_report(Answer(self.prediction, comparison=self).sections(), axes)
+    described_by = "armtwin.prediction.sections.overview:describe_comparison"
+    drawn_by = "armtwin.prediction.sections.overview:draw_comparison"
 
     @property
     def verdict_text(self) -> Text:

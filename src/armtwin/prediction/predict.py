@@ -18,11 +18,9 @@ from armtwin.maths.runner import run_all, threads
 from armtwin.motion.feasibility import Feasibility, feasibility
 from armtwin.motion.joint_motion import JointMotion, joint_motion
 from armtwin.motion.posture import start_posture
-from armtwin.notebook.sections import Report
 from armtwin.prediction.path_error import PathError, path_error
 from armtwin.prediction.servo_basis import ServoBasis, cautions, servo_basis
 from armtwin.prediction.verdict import Direction, Verdict, process_is_on, verdict_on
-from armtwin.report.figures import draw_report
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema import provenance
@@ -38,7 +36,7 @@ from armtwin.simulation.outcome import Run
 from armtwin.simulation.prepared import PreparedRun
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
+    pass
 
 Progress = Callable[[str, float], None]
 LIMIT_LINES = 30  # violations that a refusal lists
@@ -72,21 +70,8 @@ class Prediction(Result):
     path_error: PathError
     verdict: Verdict
 
-    def sections(self) -> Report:
-        """Verdict, where and why the error is largest, and what the prediction assumes."""
-        from armtwin.prediction.answer import Answer
-
-        return Answer(self, explanations=None).sections()
-
-    def plot(self, *, axes: Axes | Sequence[Axes] | None = None) -> list[Axes]:
-        """Draw its charts with matplotlib; causes are not sought for them.
-
-        Args:
-            axes: One for each chart; new ones under each other where none are given.
-        """
-        from armtwin.prediction.answer import Answer
-
-        return draw_report(Answer(self).sections(), axes)
+    described_by = "armtwin.prediction.sections.overview:describe_prediction"
+    drawn_by = "armtwin.prediction.sections.overview:draw_prediction"
 
     def place_of_peak(self, direction: Direction) -> float:
         """Arc length at which an error is largest while the process is on [m]."""

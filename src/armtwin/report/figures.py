@@ -38,7 +38,7 @@ MATPLOTLIB_DASHES = {
     "fine": ":",
 }
 MARKERS = ("o", "s", "^", "D", "x", "+", "v")
-BLUE, RED, GREEN, PURPLE, *_ = COLOURS
+BLUE, RED, *_ = COLOURS
 GREY = "#888888"
 WIDTH, HEIGHT = 9.0, 2.4  # of a panel [inch]
 LEAST_HEIGHT = 4.5  # of a figure [inch]
@@ -71,7 +71,7 @@ def draw_panels(
         panels: What is drawn.
         axes: One for each panel; new ones where none are given.
     """
-    chosen = chosen_axes(axes, len(panels))
+    chosen = _chosen_axes(axes, len(panels))
     for axis, panel in zip(chosen, panels, strict=True):
         for k, (name, values) in enumerate(panel.lines.items()):
             axis.plot(x, values, label=plain(name), **style(k))
@@ -92,7 +92,7 @@ def draw_report(report: Report, axes: Axes | Sequence[Axes] | None = None) -> li
     charts = list(_charts(report))
     if not charts:
         raise ArmtwinError(f"'{report.title}' has no chart to draw")
-    chosen = chosen_axes(axes, len(charts), sharex=False)
+    chosen = _chosen_axes(axes, len(charts), sharex=False)
     for axis, chart in zip(chosen, charts, strict=True):
         match chart:
             case Chart():
@@ -214,13 +214,13 @@ def _label(label: str) -> str | None:
     return plain(label) if label else None
 
 
-def chosen_axes(
-    axes: Axes | Sequence[Axes] | None, count: int, width: float = WIDTH, *, sharex: bool = True
+def _chosen_axes(
+    axes: Axes | Sequence[Axes] | None, count: int, *, sharex: bool = True
 ) -> list[Axes]:
     """The given axes, which must be so many, or as many new ones under each other."""
     if axes is None:
         figure, made = _pyplot().subplots(count, squeeze=False, sharex=sharex, layout="constrained")
-        figure.set_size_inches(width, max(HEIGHT * count, LEAST_HEIGHT))
+        figure.set_size_inches(WIDTH, max(HEIGHT * count, LEAST_HEIGHT))
         return list(made[:, 0])
     given = list(np.atleast_1d(np.asarray(axes, dtype=object)).ravel())
     if len(given) != count:

@@ -6,9 +6,9 @@ from `Result` and gives its sections once; line, card, plot, tables and report a
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from armtwin.errors import ArmtwinError
 from armtwin.files.whole import write_file
@@ -23,12 +23,25 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-class Result(ABC):
-    """A result, shown by what it describes of itself."""
+class Result:
+    """A result, shown by what it describes of itself.
 
-    @abstractmethod
+    Attributes:
+        described_by: "module:function" that gives the sections, where these need what is computed
+            from the result, as the causes of a prediction; it is loaded when they are asked for.
+        drawn_by: The same for figures, where they need less.
+    """
+
+    described_by: ClassVar[str] = ""
+    drawn_by: ClassVar[str] = ""
+
+    def __init_subclass__(cls) -> None:
+        if cls.sections is Result.sections and not cls.described_by:
+            raise TypeError(f"{cls.__name__} must give its sections, or name what describes it")
+
     def sections(self) -> Report:
         """Title, verdict and sections; blocks of a section are computed when they are read."""
+        return _describe(self, self.described_by)
 
     def __repr__(self) -> str:
         report = self.sections()
@@ -61,11 +74,19 @@ class Result(ABC):
         """
         from armtwin.report.figures import draw_report
 
-        return draw_report(self.sections(), axes)
+        report = _describe(self, self.drawn_by) if self.drawn_by else self.sections()
+        return draw_report(report, axes)
 
     def report(self, path: str | Path) -> None:
         """Write its report as one HTML file that needs nothing else."""
         write_report(self, path)
+
+
+def _describe(result: Result, name: str) -> Report:
+    """The report that a function gives, named as "module:function"."""
+    module, _, function = name.partition(":")
+    report: Report = getattr(import_module(module), function)(result)
+    return report
 
 
 def write_report(result: Result, path: str | Path) -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
 from armtwin.errors import ArmtwinError
@@ -28,34 +26,24 @@ def identify_payload(
     without: Log | None,
     with_it: Log,
     *,
-    method: Method = "difference",
-    known: float | None = None,
     expected: Robot | None = None,
     torque: str | None = None,
     cutoff: float | None = None,
 ) -> PayloadIdentification:
-    """Identify the ten parameters of a payload, or torque constants by its known mass.
+    """Identify the ten parameters of a payload.
 
     Args:
         robot: The robot without the payload, as in the first run.
-        without: A log of a motion without the payload; None with the arm held.
+        without: A log of a motion without the payload, whose difference from the other needs no
+            prior; None holds the arm as in the robot file.
         with_it: A log of the same motion with it.
-        method: "difference" of the two runs, without any prior; or "held", the arm as in the robot
-            file, from the run with the payload alone.
-        known: Mass of the payload; the torque constants of the motors are then found from currents
-            [kg].
         expected: The robot with the payload as it is believed to be, for comparison with a fit that
             starts from there.
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
-    _check_choices(robot, method, known, without)
-    logs = as_logs([with_it] if without is None else [without, with_it], "identify_payload")
-    ordered = [in_order_of(log, robot.joint_names) for log in logs]
-    check_logs(robot, tuple(ordered), "q")
-    source = torque_channel(ordered[-1], torque)
-    if known is not None:
-        return _gains(robot, ordered, source, known, cutoff)
+    _check_robot(robot)
+    ordered, source = _ordered(robot, [with_it] if without is None else [without, with_it], torque)
     if needs_gains(robot, source):
         raise ArmtwinError(
             f"robot '{robot.name}': channel '{source}' holds currents, and the file has no "
@@ -64,7 +52,9 @@ def identify_payload(
         )
     torques = [logged_torque(robot, log, torque_channel(log, source)) for log in ordered]
     runs = None
-    if method == "held":
+    method: Method = "difference"
+    if without is None:
+        method = "held"
         rows = with_arm_held(robot, ordered[-1], torques[-1], cutoff)
     else:
         runs = one_motion(ordered[0], ordered[1], (torques[0], torques[1]))
@@ -75,32 +65,29 @@ def identify_payload(
     return PayloadIdentification(robot, method, source, rows, fitted(rows), None, runs, road)
 
 
-def _check_choices(robot: Robot, method: str, known: float | None, without: Log | None) -> None:
-    """Refuse choices that contradict each other."""
-    if not isinstance(robot, Robot):
-        kind = type(robot).__name__
-        raise ArmtwinError(
-            f"identify_payload needs a robot, got a {kind}; load it by at.Robot.load"
-        )
-    if method not in ("difference", "held"):
-        raise ArmtwinError(f"method must be one of difference, held, got '{method}'")
-    if without is None and method == "difference":
-        raise ArmtwinError(
-            "a difference needs a log without the payload; give it, or hold the arm as its file "
-            'has it (method "held", --held)'
-        )
-    if known is None:
-        return
-    if not 0 < known < np.inf:
-        raise ArmtwinError(f"known must be the payload's mass above 0 kg, got {known!r}")
-    if method == "held":
-        raise ArmtwinError("torque constants come from the difference of two runs, not held ones")
-
-
-def _gains(
-    robot: Robot, logs: Sequence[Log], source: str, known: float, cutoff: float | None
+def identify_drive_gains(
+    robot: Robot,
+    without: Log,
+    with_it: Log,
+    mass: float,
+    *,
+    torque: str | None = None,
+    cutoff: float | None = None,
 ) -> PayloadIdentification:
-    """Torque constants from the difference of currents."""
+    """Identify torque constants of the motors from currents, by a payload of known mass.
+
+    Args:
+        robot: The robot without the payload, as in the first run.
+        without: A log of a motion without the payload.
+        with_it: A log of the same motion with it.
+        mass: Mass of the payload [kg].
+        torque: Channel of the current, as for `identify`.
+        cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
+    """
+    _check_robot(robot)
+    if not 0 < mass < np.inf:
+        raise ArmtwinError(f"mass must be the payload's mass above 0 kg, got {mass!r}")
+    logs, source = _ordered(robot, [without, with_it], torque)
     if channel_kind(source) != "current":
         raise ArmtwinError(
             f"torque constants are found from currents, and '{source}' is a torque; choose the "
@@ -118,5 +105,21 @@ def _gains(
         currents.append(values)
     runs = one_motion(logs[0], logs[1], (currents[0], currents[1]))
     rows = by_difference(robot, runs, cutoff)
-    gain = drive_gain(rows, at_motors, known)
+    gain = drive_gain(rows, at_motors, mass)
     return PayloadIdentification(robot, "difference", source, rows, gain.load, gain, runs, None)
+
+
+def _check_robot(robot: Robot) -> None:
+    if not isinstance(robot, Robot):
+        kind = type(robot).__name__
+        raise ArmtwinError(
+            f"identify_payload needs a robot, got a {kind}; load it by at.Robot.load"
+        )
+
+
+def _ordered(robot: Robot, given: list[Log], torque: str | None) -> tuple[list[Log], str]:
+    """Checked logs in the order of the robot's joints, and the channel of their torque."""
+    logs = as_logs(given, "identify_payload")
+    ordered = [in_order_of(log, robot.joint_names) for log in logs]
+    check_logs(robot, tuple(ordered), "q")
+    return ordered, torque_channel(ordered[-1], torque)

@@ -21,7 +21,7 @@ from armtwin.identification.rigid_body.data.preparation import Preparation, prep
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.fit.consistency import at_zero, nearest, violations
 from armtwin.identification.rigid_body.fit.consistency_cost import affordable
-from armtwin.identification.rigid_body.fit.drive_gains import gain_spread
+from armtwin.identification.rigid_body.fit.gain_spread import gain_spread
 from armtwin.identification.rigid_body.friction.terms import with_own_bristles, with_terms
 from armtwin.identification.rigid_body.recipe import Recipe
 from armtwin.logs.log import Log

@@ -12,7 +12,6 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.uncertainty import draws_problem
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook.sections import Report
 from armtwin.prediction.band.distribution import (
     HIGH,
     LOW,
@@ -72,11 +71,7 @@ class Band(Result):
     ensemble: Ensemble
     seed: int
 
-    def sections(self) -> Report:
-        """How likely the seam holds, its 90 % interval, where the uncertainty comes from."""
-        from armtwin.prediction.sections.interval import describe_band
-
-        return describe_band(self)
+    described_by = "armtwin.prediction.sections.interval:describe_band"
 
     @cached_property
     def distribution(self) -> Distribution:

@@ -33,6 +33,7 @@ from armtwin.notebook.sections import (
 )
 from armtwin.prediction.answer import Answer
 from armtwin.prediction.causes import Explanation, explain
+from armtwin.prediction.comparison import Comparison
 from armtwin.prediction.parts import error_parts
 from armtwin.prediction.predict import Prediction
 from armtwin.prediction.sections.basis import basis_blocks, joint_blocks, limit_blocks
@@ -79,6 +80,26 @@ class _Shown:
     def series(self) -> dict[str, Floats]:
         """Series of the plots at these times."""
         return series_of(self.answer.prediction, self.answer.comparison, self.times)
+
+
+def describe_prediction(prediction: Prediction) -> Report:
+    """A predicted job, its causes sought when they are first shown."""
+    return describe_answer(Answer(prediction, explanations=None))
+
+
+def draw_prediction(prediction: Prediction) -> Report:
+    """A predicted job for its figures, for which no causes are sought."""
+    return describe_answer(Answer(prediction))
+
+
+def draw_comparison(comparison: Comparison) -> Report:
+    """A logged run beside the predicted one for its figures, for which no causes are sought."""
+    return describe_answer(Answer(comparison.prediction, comparison=comparison))
+
+
+def describe_comparison(comparison: Comparison) -> Report:
+    """A logged run beside the predicted one, and all that the prediction shows."""
+    return describe_answer(Answer(comparison.prediction, None, comparison=comparison))
 
 
 def describe_answer(answer: Answer) -> Report:

@@ -28,12 +28,11 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.notebook.sections import Report
 from armtwin.report.result import Result
 from armtwin.robot.robot import Robot
 
 if TYPE_CHECKING:
-    from armtwin.identification.rigid_body.evaluation.result import Identification
+    pass
 
 SIDES = {"tau": "torque at the joint", "tau_m": "torque at the motor", "current": "current"}
 
@@ -103,16 +102,7 @@ class Estimate(Result):
     distrusted: str
     fall: Fall | None
 
-    @cached_property
-    def _unjudged(self) -> Identification:
-        """It alone, by the logs that it was fitted to."""
-        from armtwin.identification.rigid_body.evaluation.result import Identification
-
-        return Identification(self)
-
-    def sections(self) -> Report:
-        """Those of an identification that was not validated."""
-        return self._unjudged.sections()
+    described_by = "armtwin.identification.rigid_body.evaluation.result:describe_estimate"
 
     @cached_property
     def structure(self) -> ColumnStructure:

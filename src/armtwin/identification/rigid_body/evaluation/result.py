@@ -162,6 +162,11 @@ class Identification(Result):
         )
 
 
+def describe_estimate(estimate: Estimate) -> Report:
+    """What an identification shows that was not validated."""
+    return Identification(estimate).sections()
+
+
 def _verdict(result: Identification) -> Text:
     """What an identified robot is worth."""
     errors = result.errors
