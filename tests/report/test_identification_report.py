@@ -98,7 +98,7 @@ def test_an_estimate_alone_says_that_it_was_not_validated(judged):
 
 
 def test_friction_is_drawn_over_speed_with_what_the_log_shows(judged):
-    """Points are the log's torque less the rigid body's: the curve of the fit passes through them."""
+    """Points are the log's torque less the rigid body's: the fitted curve passes through them."""
     (charts,) = section(judged.sections(), "Friction")
     assert len(charts.charts) == 6
     for chart in charts.charts[:4]:  # the friction of joints 5 and 6 is coupled

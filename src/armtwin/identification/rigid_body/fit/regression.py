@@ -290,7 +290,7 @@ def rows(
         log: The clean log.
         bent: Deflections of the contacts along its motion.
         rest: Speeds below which a joint is at rest and its rows do not count, (n,) [rad/s].
-        kept: The samples that become rows, consecutive ones of `kept_rows`.
+        kept: Consecutive samples of those that become rows.
     """
     how, clean = log.how, log.clean
     around = _around(log, kept)
