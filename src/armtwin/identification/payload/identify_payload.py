@@ -44,8 +44,8 @@ def identify_payload(
             file, from the run with the payload alone.
         known: Mass of the payload; the torque constants of the motors are then found from currents
             [kg].
-        expected: The robot with an assumed payload, for comparison with a truncated fit that takes
-            it as prior.
+        expected: The robot with the payload as it is believed to be, for comparison with a fit that
+            starts from there.
         torque: Channel of the torque, as for `identify`.
         cutoff: Cut-off frequency; by default from the spectrum of the speeds [Hz].
     """
