@@ -1,4 +1,4 @@
-"""Ways to make a seam hold, each searched by trials: what must change, and how little is enough."""
+"""Options that make a seam hold, each searched by trials for the smallest change that is enough."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ def sensitivity(
         what: A job, an experiment that asks for features, or a step test.
         keys: Key paths of the robot file, or of the bench of an experiment; a list, a group or a
             star moves together, as do paths joined by "+". Of a job also the names of quantities
-            that its band tells, as "servo.bandwidth", which move all that belongs to them.
+            varied by its 90 % interval, as "servo.bandwidth", which move all that belongs to it.
         by: Relative change, both ways.
         features: Names of the features, the first of which ranks; by default all.
         progress: Called with the share that is done.
