@@ -1,6 +1,6 @@
 """Numbers of a robot file made larger or smaller, by key path.
 
-A path names one number, a list, or a group, whose numbers then move together; a star stands for
+A path names one number, a list, or a group, whose numbers then move together; a star matches
 every item of a list or group ("hydraulic.*.compliance"). Poses, axes and words are left alone.
 """
 
@@ -21,8 +21,8 @@ EVERY = "*"
 def scaled(tables: Tables, path: str, factor: float) -> dict[str, Any]:
     """Key paths and new values of all numbers that a path names."""
     found: dict[str, Any] = {}
-    for way, value in _reached(tables, path.split("."), ""):
-        found |= dict(_numbers(value, way, factor))
+    for place, value in _reached(tables, path.split("."), ""):
+        found |= dict(_numbers(value, place, factor))
     return found
 
 
@@ -73,7 +73,7 @@ def check_path(tables: Tables, path: str) -> None:
 
 
 def _reached(here: Any, words: list[str], way: str) -> Iterator[tuple[str, Any]]:
-    """Everything that the words of a path lead to, with the way there."""
+    """Everything that the words of a path lead to, with its full path."""
     if not words:
         yield way.lstrip("."), here
         return
@@ -90,7 +90,7 @@ def _reached(here: Any, words: list[str], way: str) -> Iterator[tuple[str, Any]]
 
 
 def _step(here: Any, word: str) -> tuple[Any, str] | None:
-    """What a word leads to, and its way: an item by name, a key, a key one group below."""
+    """What a word leads to, and its path: an item by name, a key, a key one group below."""
     if isinstance(here, list):
         names = _names(here)
         return (here[names.index(word)], word) if word in names else None
@@ -105,7 +105,7 @@ def _step(here: Any, word: str) -> tuple[Any, str] | None:
 
 
 def _names(here: Any) -> list[str]:
-    """Keys of a table, or what the items of a list go by: their name, else their number from 1."""
+    """Keys of a table, or names of the items of a list, else their numbers from 1."""
     if isinstance(here, dict):
         return list(here)
     names = []
