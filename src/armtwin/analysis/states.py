@@ -51,7 +51,7 @@ class States:
         return f"along {length:.4g} s of motion, {len(self.time)} states{carrying}"
 
     def thinned(self, most: int) -> States:
-        """At most `count` of the states, evenly."""
+        """At most `most` of the states, evenly."""
         step = -(-len(self.time) // most)
         kept = slice(None, None, step)
         return replace(self, time=self.time[kept], q=self.q[kept], v=self.v[kept], a=self.a[kept])

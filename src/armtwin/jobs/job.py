@@ -171,11 +171,11 @@ class Job(Result):
         value = read_quantity("speed", ToolSpeed, speed)
         share = value / self.description.speed
 
-        def scaled(own: float | None) -> float | None:
+        def scale(own: float | None) -> float | None:
             return None if own is None else own * share
 
         segments = tuple(
-            replace(s, speed=scaled(s.speed), blend_speed=scaled(s.blend_speed))
+            replace(s, speed=scale(s.speed), blend_speed=scale(s.blend_speed))
             for s in self.description.segment
         )
         return Job(replace(self.description, speed=value, segment=segments), self.origin)
