@@ -22,7 +22,7 @@ import pinocchio
 import armtwin as at
 from armtwin.identification.excitation.columns import columns_of
 from armtwin.identification.excitation.information import Scales, log_det_of
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.fourier import Harmonics, Shapes
 from mechanics import pinocchio_model
 

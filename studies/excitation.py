@@ -23,9 +23,9 @@ from tests.identification.virtual import measured, on_the_bench
 import armtwin as at
 from armtwin.identification.excitation.bounds import Bounds
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
-from armtwin.identification.fitting.draw import fit_regularised
+from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.cell import Cell
 
 DESIGNS = (

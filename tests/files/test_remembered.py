@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from armtwin.files.remembered import SETTLED, FileCache
+from armtwin.files.file_cache import SETTLED, FileCache
 
 
 @pytest.fixture

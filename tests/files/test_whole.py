@@ -13,7 +13,7 @@ import pytest
 
 import armtwin as at
 from armtwin.errors import ArmtwinError
-from armtwin.files import whole
+from armtwin.files import atomic as whole
 from armtwin.files.names import safe_name
 from armtwin.report.folder import ResultFolder
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
-from armtwin.identification.fitting.tried import find_vertex
+from armtwin.identification.fitting.parabola import find_vertex
 
 PARTS, JOINTS = 12, 6
 

@@ -17,10 +17,10 @@ from armtwin.identification.excitation.information import (
     singular_values,
 )
 from armtwin.identification.excitation.plan import ExcitationPlan
-from armtwin.identification.fitting.draw import fit_regularised
+from armtwin.identification.fitting.regularisation import fit_regularised
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.motion.cell import Box, Cell, Plane
 from armtwin.motion.fourier import Shapes
 from armtwin.robot.schema.groups import Mimic, Pose

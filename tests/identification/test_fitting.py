@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import WEIGHTS, fit_regularised
 from armtwin.identification.fitting.factors import factorise, merge_factors
-from armtwin.identification.fitting.fitted import Unknowns, fit_parameters
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, fit
 from armtwin.identification.fitting.left_out import prepare_left_out_parts
+from armtwin.identification.fitting.parameter_fit import Unknowns, fit_parameters
+from armtwin.identification.fitting.regularisation import WEIGHTS, fit_regularised
 from armtwin.identification.fitting.robust import huber_weights, refit_robustly
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.scatter import estimate_scatter, jackknife

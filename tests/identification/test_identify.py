@@ -11,7 +11,7 @@ from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.rigid_body.fit.consistency import find_violations, solve_consistent
 from armtwin.identification.rigid_body.fit.free_parameters import free_parameters
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 
 
 def excitation(robot, seconds=32.0, rate=250.0, seed=1):

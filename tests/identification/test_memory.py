@@ -10,7 +10,7 @@ from armtwin.drives.friction.coulomb import Coulomb
 from armtwin.drives.friction.stop import PLAY, bristle_operators, stop_operators
 from armtwin.drives.friction.terms import Drop
 from armtwin.identification.rigid_body.evaluation.diagnostics import describe_friction
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
     bundles_of,
     compute_deflections,

@@ -25,7 +25,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.exchange.model_code import interface_file, model_code, source_files
 from armtwin.exchange.unit import ExchangeUnit, Variable
-from armtwin.files.whole import write_file
+from armtwin.files.atomic import write_file
 from armtwin.maths.units import BASE, parse_unit
 from armtwin.notebook.sections import Facts, Report, Section, Text
 from armtwin.report.result import Result

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError
+from armtwin.files.atomic import write_file
 from armtwin.files.fields import bad_texts, groups_of
 from armtwin.files.loading import check_description, load_description
-from armtwin.files.whole import write_file
 from armtwin.jobs import display, files
 from armtwin.jobs.description import JobDescription
 from armtwin.jobs.from_points import (

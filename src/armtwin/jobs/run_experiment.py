@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
-from armtwin.exchange.foreign import ForeignUnit
+from armtwin.exchange.external_fmu import ForeignUnit
 from armtwin.files.schema import Schema
 from armtwin.files.writing import group_table
 from armtwin.jobs.experiment import Experiment

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.atomic import check_file, write_file
 from armtwin.files.kinds import check_name
-from armtwin.files.whole import check_file, write_file
 from armtwin.logs import display
 from armtwin.logs.bag_files import is_bag, read_bag
 from armtwin.logs.channels import CHANNELS, LARGEST, SHORTEST_STEP, channel_kind

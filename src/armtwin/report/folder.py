@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from armtwin.errors import ArmtwinError
+from armtwin.files.atomic import try_folder, write_folder
 from armtwin.files.disk import Content, naming_file, plain_name, real
 from armtwin.files.staging import MARK, recover
-from armtwin.files.whole import try_folder, write_folder
 
 RESULT = "result.json"
 

@@ -13,10 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, FileError, did_you_mean
+from armtwin.files.atomic import write_file
 from armtwin.files.covariance import beside
+from armtwin.files.file_cache import FileCache
 from armtwin.files.loading import check_description
-from armtwin.files.remembered import FileCache
-from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats, check_array, read_only, reusable, spread, stack_tables
 from armtwin.mechanics import kinematics
 from armtwin.notebook import cards
@@ -27,7 +27,7 @@ from armtwin.robot.dynamics import equations as dynamics
 from armtwin.robot.dynamics.assembly import Assembly
 from armtwin.robot.dynamics.equations import Linearisation
 from armtwin.robot.dynamics.friction_columns import SURE, ContactStates
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, load_dependent_friction
+from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.formats.denavit_hartenberg import Convention
 from armtwin.robot.kinematics.inverse import InverseKinematics
 from armtwin.robot.kinematics.limits import Limits, motion_limits, position_limits

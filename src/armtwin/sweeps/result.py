@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from armtwin.files.atomic import write_file
 from armtwin.files.disk import Content
-from armtwin.files.whole import write_file
 from armtwin.maths.batch import Floats
 from armtwin.notebook.dataframes import dataframe_of
 from armtwin.prediction.predict import Prediction, predict

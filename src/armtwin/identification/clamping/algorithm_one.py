@@ -28,7 +28,7 @@ from armtwin.identification.clamping.curves import (
     moving_average,
     without_outliers,
 )
-from armtwin.identification.clamping.found import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.maths.batch import Flags, Floats
 
 RESOLUTION = 10_000  # channels of the positions

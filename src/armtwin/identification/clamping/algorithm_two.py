@@ -27,7 +27,7 @@ from armtwin.identification.clamping.algorithm_one import (
     is_centred,
 )
 from armtwin.identification.clamping.curves import FLAT, ClampingCurve, flat_interval, line
-from armtwin.identification.clamping.found import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle, find_half_cycles, select_whole
 from armtwin.identification.clamping.pieces import (
     LEAST_POINTS,

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from armtwin.identification.clamping.algorithm_one import AlgorithmOne, CurveParts
 from armtwin.identification.clamping.algorithm_two import AlgorithmTwo
 from armtwin.identification.clamping.curves import ClampingCurve as ClampingCurve
-from armtwin.identification.clamping.found import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.hysteresis import torque_of
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord

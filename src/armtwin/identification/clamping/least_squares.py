@@ -14,7 +14,7 @@ import numpy as np
 
 from armtwin.identification.clamping.algorithm_one import BEYOND, NOT_CENTRED
 from armtwin.identification.clamping.curves import line
-from armtwin.identification.clamping.found import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.hysteresis import (
     BACKLASH,

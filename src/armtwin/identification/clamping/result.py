@@ -16,7 +16,7 @@ from armtwin.identification.clamping.clamping_steps import (
     steps_of_squares,
     steps_of_two,
 )
-from armtwin.identification.clamping.found import TransmissionEstimate
+from armtwin.identification.clamping.estimate import TransmissionEstimate
 from armtwin.identification.clamping.half_cycles import HalfCycle
 from armtwin.identification.clamping.least_squares import LeastSquares
 from armtwin.identification.clamping.record import ClampingRecord

@@ -25,7 +25,7 @@ from armtwin.identification.closed_loop.result import ShapeFit, ShapeParameter
 from armtwin.identification.rigid_body.data.clean_log import CleanLog
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.data.preparation import prepare_identification
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.identify import identify
 from armtwin.identification.rigid_body.recipe import Recipe

@@ -10,7 +10,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError, FileError
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
-from armtwin.identification.completion.filled import AssumedNumber
+from armtwin.identification.completion.assumed_number import AssumedNumber
 from armtwin.identification.completion.rules import (
     with_current_limits,
     with_friction,

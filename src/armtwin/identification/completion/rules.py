@@ -9,7 +9,11 @@ import numpy as np
 
 from armtwin.drives.friction.curves import breakaway, split
 from armtwin.errors import ArmtwinError
-from armtwin.identification.completion.filled import AssumedNumber, round_for_file, with_assumed
+from armtwin.identification.completion.assumed_number import (
+    AssumedNumber,
+    round_for_file,
+    with_assumed,
+)
 from armtwin.identification.completion.sizes import (
     MARGIN,
     Sizes,

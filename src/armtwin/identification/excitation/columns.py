@@ -15,7 +15,7 @@ from typing import Protocol
 
 import numpy as np
 
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import of_all_joints
 from armtwin.maths.adjoint import pull_back
 from armtwin.maths.batch import Floats

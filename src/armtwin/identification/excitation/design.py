@@ -28,7 +28,7 @@ from armtwin.identification.excitation.objective import Objective
 from armtwin.identification.excitation.plan import ExcitationPlan
 from armtwin.identification.excitation.random_motion import RandomMotions
 from armtwin.identification.excitation.result import Excitation, MotionCriteria
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.motion.cell import Cell

@@ -20,7 +20,7 @@ import numpy as np
 
 from armtwin.identification.excitation.plan import Criterion, ExcitationPlan, Scaling
 from armtwin.identification.rigid_body.fit.free_parameters import sizes_of
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.robot.robot import Robot
 

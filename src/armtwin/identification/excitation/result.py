@@ -18,7 +18,7 @@ from armtwin.identification.excitation.information import (
 )
 from armtwin.identification.excitation.plan import ExcitationPlan, Scaling
 from armtwin.identification.fitting.decomposition import RELATIVE_ERROR
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.maths.batch import Floats
 from armtwin.motion.fourier import FourierSeries
 from armtwin.motion.trajectory import Trajectory

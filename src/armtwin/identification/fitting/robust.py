@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import RegularisedFit
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.least_squares import estimate_scales, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.maths.batch import Floats
 
 HUBER = 1.345  # deviations beyond which a row counts less

@@ -20,8 +20,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import RegularisedFit
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.maths.batch import Flags, Floats
 
 

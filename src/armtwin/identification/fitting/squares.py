@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from armtwin.identification.fitting.draw import LeftOutFits
 from armtwin.identification.fitting.factors import Factors
 from armtwin.identification.fitting.free_directions import FreeDirections
+from armtwin.identification.fitting.regularisation import LeftOutFits
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.maths.batch import Flags, Floats
 

@@ -16,9 +16,7 @@ import numpy as np
 from armtwin.drives.friction.laws import Law
 from armtwin.errors import ArmtwinError
 from armtwin.identification.friction_curves.curves import FrictionCurves
-from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
-from armtwin.identification.friction_curves.torque_rows import TorqueRows
-from armtwin.identification.friction_curves.valleys import (
+from armtwin.identification.friction_curves.local_minima import (
     FixedParameter,
     LocalMinimum,
     distinct,
@@ -26,6 +24,8 @@ from armtwin.identification.friction_curves.valleys import (
     refine,
     solve,
 )
+from armtwin.identification.friction_curves.shapes import coefficient_names, law_of, shape_names
+from armtwin.identification.friction_curves.torque_rows import TorqueRows
 from armtwin.maths.batch import Flags, Floats
 
 HELD = 0.95  # probability that an interval holds the number

@@ -17,7 +17,7 @@ import numpy as np
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.factors import Factors, factorise
 from armtwin.identification.fitting.rows import RegressionRows
-from armtwin.identification.payload.one_motion import SynchronisedRuns
+from armtwin.identification.payload.synchronisation import SynchronisedRuns
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion, clean_log
 from armtwin.identification.rigid_body.fit.regression import select_rows
 from armtwin.identification.rigid_body.recipe import Recipe

@@ -8,9 +8,9 @@ from armtwin.errors import ArmtwinError
 from armtwin.identification.payload.difference import by_difference, with_arm_held
 from armtwin.identification.payload.drive_gain import drive_gain, motors_of
 from armtwin.identification.payload.load_fit import fit_load
-from armtwin.identification.payload.one_motion import synchronise
-from armtwin.identification.payload.prior_road import fit_truncated_mass
 from armtwin.identification.payload.result import Method, PayloadIdentification
+from armtwin.identification.payload.synchronisation import synchronise
+from armtwin.identification.payload.truncated_mass import fit_truncated_mass
 from armtwin.identification.rigid_body.data.log_checks import check_logs
 from armtwin.logs.channels import channel_kind
 from armtwin.logs.joint_order import in_order_of

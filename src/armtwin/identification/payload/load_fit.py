@@ -13,10 +13,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import merge_others
 from armtwin.identification.fitting.factors import merge_factors
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import covariance, estimate_scales, fit
+from armtwin.identification.fitting.regularisation import merge_others
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.payload.difference import PARTS, SIZES, LoadRows
 from armtwin.maths.batch import Floats

@@ -12,8 +12,8 @@ import numpy as np
 from armtwin.identification.payload.difference import LoadRows
 from armtwin.identification.payload.drive_gain import DriveGain, motors_of
 from armtwin.identification.payload.load_fit import LoadFit, nearest_body
-from armtwin.identification.payload.one_motion import SynchronisedRuns
-from armtwin.identification.payload.prior_road import TruncatedMass
+from armtwin.identification.payload.synchronisation import SynchronisedRuns
+from armtwin.identification.payload.truncated_mass import TruncatedMass
 from armtwin.maths.batch import Floats
 from armtwin.mechanics.inertia import why_unphysical
 from armtwin.notebook.charts import Chart, Multiples

@@ -9,9 +9,9 @@ import numpy as np
 
 from armtwin.errors import ArmtwinError
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
-from armtwin.identification.fitting.draw import RegularisedFit, fit_regularised
 from armtwin.identification.fitting.factors import Factors, merge_factors
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.regularisation import RegularisedFit, fit_regularised
 from armtwin.identification.fitting.robust import refit_robustly
 from armtwin.identification.fitting.scatter import estimate_scatter
 from armtwin.identification.fitting.table import FittedParameter, parameter_table

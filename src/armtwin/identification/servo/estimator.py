@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from armtwin.identification.servo.choice import PARTS, ChosenLaw
 from armtwin.identification.servo.encoder_offset import EncoderOffset
+from armtwin.identification.servo.selection import PARTS, ChosenLaw
 from armtwin.identification.servo.structure import (
     LOAD,
     NO_POLE,

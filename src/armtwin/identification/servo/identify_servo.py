@@ -15,8 +15,8 @@ from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
     is_torque_loop,
 )
+from armtwin.identification.servo.evaluation import ServoEvaluation, evaluate, evaluate_by_parts
 from armtwin.identification.servo.gains import build_servo, reference_delay, velocity_gain
-from armtwin.identification.servo.judgement import ServoEvaluation, evaluate, evaluate_by_parts
 from armtwin.identification.servo.result import (
     NAME,
     Feedforward,

@@ -11,8 +11,8 @@ import numpy as np
 
 from armtwin.files.digests import file_name
 from armtwin.identification.servo.estimator import is_torque_loop, no_position_feedback
+from armtwin.identification.servo.evaluation import LEFT_OUT, ServoEvaluation
 from armtwin.identification.servo.gains import reference_delay
-from armtwin.identification.servo.judgement import LEFT_OUT, ServoEvaluation
 from armtwin.identification.servo.servo_fit import ServoFit
 from armtwin.identification.servo.signals import extract_signals
 from armtwin.identification.servo.structure import SPEED

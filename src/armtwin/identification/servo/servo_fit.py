@@ -13,12 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.servo.choice import (
-    Candidate,
-    ChosenLaw,
-    select_structure,
-    with_structure,
-)
+from armtwin.identification.servo.baselines import Baselines, fit_baselines
 from armtwin.identification.servo.encoder_offset import EncoderOffset, estimate_encoder_offset
 from armtwin.identification.servo.estimator import (
     TIME_CONSTANTS,
@@ -35,7 +30,12 @@ from armtwin.identification.servo.friction_in_loop import (
     friction_of_motion,
     loop_friction,
 )
-from armtwin.identification.servo.rivals import Baselines, fit_baselines
+from armtwin.identification.servo.selection import (
+    Candidate,
+    ChosenLaw,
+    select_structure,
+    with_structure,
+)
 from armtwin.identification.servo.signals import Signals
 from armtwin.identification.servo.structure import LOAD, SPEED, DriveSignals
 from armtwin.maths.batch import Floats

@@ -27,7 +27,7 @@ from armtwin.logs.joint_order import in_order_of
 from armtwin.logs.log import Log, as_logs
 from armtwin.logs.torque import joint_torque
 from armtwin.maths.batch import Flags, Floats
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, load_of
+from armtwin.robot.dynamics.load_friction import beyond_gears, load_of
 from armtwin.robot.dynamics.rows import Row
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement

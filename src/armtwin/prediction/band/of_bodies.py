@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.prediction.band.asked import WidthSettings
 from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.groups import Body, SixInertias
 

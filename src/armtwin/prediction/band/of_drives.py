@@ -12,9 +12,9 @@ import numpy as np
 from armtwin.drives.friction.curves import at_level, at_viscosity, breakaway, split
 from armtwin.drives.friction.laws import Law
 from armtwin.files.fields import SOURCE_KINDS
-from armtwin.prediction.band.asked import WidthSettings
 from armtwin.prediction.band.identified import is_identified
 from armtwin.prediction.band.quantity import Quantity, Variant, change_robot, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.drive_groups import FrictionElement

@@ -10,8 +10,8 @@ import numpy as np
 
 from armtwin.jobs.job import Job
 from armtwin.maths.rotations import from_rpy, pose
-from armtwin.prediction.band.asked import WidthSettings
 from armtwin.prediction.band.quantity import Placement, Quantity, Variant
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.robot.schema.groups import Pose
 
 

@@ -7,8 +7,8 @@ from dataclasses import fields, replace
 from functools import partial
 from typing import Any
 
-from armtwin.prediction.band.asked import WidthSettings
 from armtwin.prediction.band.quantity import Quantity, Variant, source_kind
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.band.widths import EACH, Kind
 from armtwin.robot.robot import Robot
 from armtwin.robot.schema.servo import Cascade, Filter, Proportional, Servo, VelocityLaw

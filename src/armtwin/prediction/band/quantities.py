@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from armtwin.errors import ArmtwinError
 from armtwin.jobs.job import Job
-from armtwin.prediction.band.asked import WidthSettings
 from armtwin.prediction.band.of_bodies import link_quantities, tool_quantities
 from armtwin.prediction.band.of_drives import (
     elastic_quantities,
@@ -14,6 +13,7 @@ from armtwin.prediction.band.of_drives import (
 from armtwin.prediction.band.of_placement import placement_quantities
 from armtwin.prediction.band.of_servo import servo_quantities
 from armtwin.prediction.band.quantity import Quantity
+from armtwin.prediction.band.width_settings import WidthSettings
 from armtwin.prediction.predict import Prediction
 from armtwin.robot.robot import Robot
 

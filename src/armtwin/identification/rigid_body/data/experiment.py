@@ -42,7 +42,7 @@ from armtwin.logs.torque import needs_gains, torque_channel, torque_or_current
 from armtwin.maths.batch import Flags, Floats
 from armtwin.maths.blas import one_blas_thread
 from armtwin.maths.narrow import largest
-from armtwin.robot.dynamics.loaded_friction import has_loads, is_turned
+from armtwin.robot.dynamics.load_friction import has_loads, is_turned
 from armtwin.robot.robot import Robot
 
 PARTS = 6  # into which the logs are cut at least, to be left out in turn

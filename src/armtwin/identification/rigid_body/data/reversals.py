@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from armtwin.identification.fitting.tried import find_vertex
+from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.clean_log import CleanLog, Motion
 from armtwin.identification.rigid_body.friction.presliding import (
     compute_deflections,
@@ -24,7 +24,7 @@ from armtwin.identification.rigid_body.friction.presliding import (
 )
 from armtwin.maths.batch import Flags, Floats
 from armtwin.robot.dynamics.friction_columns import ContactStates
-from armtwin.robot.dynamics.loaded_friction import beyond_gears, has_loads, load_dependent_friction
+from armtwin.robot.dynamics.load_friction import beyond_gears, has_loads, load_dependent_friction
 from armtwin.robot.robot import Robot
 
 CHUNK = 2000  # samples whose regressor is held at a time

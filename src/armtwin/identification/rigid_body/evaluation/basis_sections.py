@@ -9,7 +9,7 @@ import numpy as np
 
 from armtwin.files.digests import digest_of, file_name
 from armtwin.files.versions import versions
-from armtwin.identification.fitting.draw import Regularisation
+from armtwin.identification.fitting.regularisation import Regularisation
 from armtwin.identification.rigid_body.evaluation.diagnostics import describe_gravity
 from armtwin.identification.rigid_body.evaluation.estimate import Estimate
 from armtwin.identification.rigid_body.recipe import Recipe

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from armtwin.identification.fitting.decomposition import Decomposition
-from armtwin.identification.fitting.draw import Regularisation
+from armtwin.identification.fitting.regularisation import Regularisation
 from armtwin.identification.fitting.structure import ColumnStructure
 from armtwin.identification.fitting.table import FittedParameter
 from armtwin.identification.rigid_body.data.clean_log import Motion, filter_motion

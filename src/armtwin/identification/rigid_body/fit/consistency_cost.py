@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import RegularisedFit
 from armtwin.identification.fitting.least_squares import LeastSquaresFit, fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.fit.consistency import find_violations, solve_consistent
 from armtwin.maths.batch import Floats

@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from armtwin.errors import ArmtwinError
-from armtwin.identification.fitting.draw import RegularisedFit
 from armtwin.identification.fitting.least_squares import fit
+from armtwin.identification.fitting.regularisation import RegularisedFit
 from armtwin.identification.fitting.scatter import jackknife
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.maths.batch import Floats

@@ -20,7 +20,7 @@ from armtwin.identification.rigid_body.data.reversals import (
     doubtful_contacts,
     in_chunks,
 )
-from armtwin.identification.rigid_body.fit.identifiable import analyse_identifiability
+from armtwin.identification.rigid_body.fit.identifiability import analyse_identifiability
 from armtwin.identification.rigid_body.friction.presliding import (
     Bundle,
     bundles_of,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from armtwin.identification.fitting.comparison import cross_validate, estimate_gain
-from armtwin.identification.fitting.tried import find_vertex
+from armtwin.identification.fitting.parabola import find_vertex
 from armtwin.identification.rigid_body.data.experiment import IdentificationData
 from armtwin.identification.rigid_body.friction.terms import Host, Terms
 from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial

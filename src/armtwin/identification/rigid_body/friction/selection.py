@@ -28,7 +28,7 @@ from armtwin.identification.rigid_body.friction.terms import Host, Terms, find_h
 from armtwin.identification.rigid_body.friction.trials import ResidualSquares, Trial, prepare_trial
 from armtwin.maths.batch import Floats
 from armtwin.maths.blas import one_blas_thread
-from armtwin.robot.dynamics.loaded_friction import load_of
+from armtwin.robot.dynamics.load_friction import load_of
 
 # of a load that friction takes at most: gears but worms transmit two thirds of their torque or more
 MOST_SHARE = 0.5

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from armtwin.identification.fitting.draw import Regularisation, choose_regularisation
 from armtwin.identification.fitting.free_directions import FreeDirections
 from armtwin.identification.fitting.least_squares import estimate_scales
 from armtwin.identification.fitting.left_out import LeftOutParts, prepare_left_out_parts
+from armtwin.identification.fitting.regularisation import Regularisation, choose_regularisation
 from armtwin.identification.fitting.squares import Squares
 from armtwin.identification.rigid_body.data.experiment import (
     IdentificationData,

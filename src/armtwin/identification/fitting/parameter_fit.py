@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 
 from armtwin.errors import ArmtwinError, did_you_mean
 from armtwin.identification.fitting.decomposition import Decomposition, decompose
-from armtwin.identification.fitting.draw import Regularisation, fit_regularised
 from armtwin.identification.fitting.factors import Factors, factorise, merge_factors
 from armtwin.identification.fitting.free_directions import free_directions
 from armtwin.identification.fitting.least_squares import covariance, residuals, resolution
+from armtwin.identification.fitting.regularisation import Regularisation, fit_regularised
 from armtwin.identification.fitting.rows import RegressionRows
 from armtwin.identification.fitting.structure import ColumnStructure, analyse_structure
 from armtwin.identification.fitting.table import FittedParameter, parameter_table

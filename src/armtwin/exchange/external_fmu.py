@@ -197,7 +197,7 @@ class ForeignUnit:
         """Start the process and have it load the unit."""
         assert self._folder is not None
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "armtwin.exchange.foreign_process"],
+            [sys.executable, "-m", "armtwin.exchange.external_fmu_process"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
